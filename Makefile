@@ -1,0 +1,77 @@
+# What a person does with this project. `make help` lists it.
+
+CARGO ?= cargo
+CC ?= cc
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Words for `stend run`, for example: make run SUITE=summit RUN_FLAGS='--scale 0.1'
+SUITE ?= quick
+RUN_FLAGS ?=
+
+TARGET = target
+RELEASE = $(TARGET)/release
+NATIVE_BUILD = $(CURDIR)/$(TARGET)/native/$(notdir $(firstword $(CC)))
+CARGO_FLAGS = --locked --target-dir $(TARGET)
+
+.PHONY: help run build test test-native test-lab schemas bench bench-lab lint install clean toolchains packages-run packages-test
+
+help: ## list what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: packages-run build ## measure this machine, print the table, name the report
+	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
+	@$(RELEASE)/stend run $(SUITE) $(RUN_FLAGS) || { status=$$?; [ $$status -eq 3 ] || exit $$status; }
+
+build: toolchains ## build target/release/stend and target/release/stend-probe
+	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@mkdir -p $(RELEASE)
+	@cmp -s $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe || install -m 755 $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe
+	@$(CARGO) build --quiet --release $(CARGO_FLAGS) --package stend
+
+test: packages-test test-native test-lab ## set up what the tests need and run them all
+
+test-native: toolchains
+	@$(MAKE) --no-print-directory -C native test CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@$(MAKE) --no-print-directory -C native sanitize CC="$(CC)" BUILD="$(NATIVE_BUILD)-sanitize"
+
+# The lab's tests start the real stend-probe, so it is built first.
+test-lab: build
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test $(CARGO_FLAGS) --workspace
+
+schemas: ## write the JSON Schemas anew from the types
+	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
+
+bench: build ## all speeds that this project promises
+	@$(MAKE) --no-print-directory bench-lab
+
+bench-lab: build ## the lab's own speeds: sampling, time between repeats, list and show, comparing
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
+	@$(CARGO) run --quiet --release $(CARGO_FLAGS) --package stend-stats --example compare_speed
+
+lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	@for compiler in gcc clang; do \
+		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="$(CURDIR)/$(TARGET)/native/lint-$$compiler" || exit 1; \
+		else echo "lint: no $$compiler here; its warnings are not checked"; fi; done
+	@if command -v shellcheck >/dev/null; then shellcheck setup/*.sh .ci/run; else echo "lint: no shellcheck here"; fi
+
+install: build ## install under PREFIX, /usr/local if not given
+	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
+	@install -m 755 $(RELEASE)/stend $(RELEASE)/stend-probe "$(DESTDIR)$(PREFIX)/bin/"
+	@$(RELEASE)/stend man "$(DESTDIR)$(PREFIX)/share/man/man1"
+	@$(RELEASE)/stend completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/stend"
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend and stend-probe"
+
+clean: ## remove what was built here
+	@rm -rf $(TARGET) native/build
+
+toolchains:
+	@command -v $(firstword $(CARGO)) >/dev/null || { echo "stend: cargo is missing. Install Rust 1.89 or newer from https://rustup.rs (Debian's own is too old before Debian 14)." >&2; exit 1; }
+	@command -v $(firstword $(CC)) >/dev/null || { echo "stend: a C compiler is missing. On Debian or Ubuntu: apt-get install -y gcc libc6-dev make" >&2; exit 1; }
+
+packages-run:
+	@setup/packages.sh run
+
+packages-test:
+	@setup/packages.sh test

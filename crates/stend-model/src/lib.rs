@@ -1,0 +1,26 @@
+//! The nouns of `stend`, as Rust types.
+//!
+//! Everything here is a value: parsing text into it, checking it, and turning it into JSON. No file is opened, no
+//! program started, no clock read. The JSON Schemas in `docs/` and `suites/` are generated from these types.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`wire`] | what an instrument prints: one JSON event a line |
+//! | [`quantity`] | sizes, durations and shares as people write them |
+//! | [`metric`] | what is computed from a repeat, its unit, and which way is better |
+//! | [`suite`] | scenarios in a TOML file, and the concrete scenarios that they expand to |
+//! | [`plan`] | the order in which the repeats of a run are made |
+//! | [`machine`] | the fingerprint of the machine under test |
+//! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`reference`](mod@reference) | published figures of machines that are out of reach |
+
+pub mod identity;
+pub mod machine;
+pub mod metric;
+pub mod plan;
+pub mod quantity;
+pub mod random;
+pub mod reference;
+pub mod run;
+pub mod suite;
+pub mod wire;

@@ -1,0 +1,232 @@
+//! The order in which the repeats of a run are made.
+//!
+//! A run has no hidden state: what comes next follows from the suite, the seed, and the repeats that there are already.
+//! So a run that was killed goes on exactly where it was.
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::SplitMix64;
+use crate::suite::{Order, Suite};
+
+/// Whether a repeat counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It only warms up; its data are kept.
+    Warmup,
+    /// It counts if it is valid.
+    Measured,
+}
+
+/// One repeat to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The scenario's place in the suite.
+    pub scenario: usize,
+    /// Its number among the scenario's repeats of its phase, from 0.
+    pub number: u32,
+    /// Whether it counts.
+    pub phase: Phase,
+}
+
+/// How one scenario stands, as the planner needs to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Warm-up repeats made.
+    pub warmups: u32,
+    /// Measured repeats made, whatever came of them.
+    pub attempts: u32,
+    /// Measured repeats that are valid.
+    pub valid: u32,
+    /// Failed repeats at the end of the list, without one between that at least measured something.
+    pub failures_in_a_row: u32,
+    /// The wanted precision has been reached.
+    pub settled: bool,
+}
+
+/// After so many failures in a row a scenario is given up: a tool that cannot work is not started a hundred times.
+pub const MOST_FAILURES_IN_A_ROW: u32 = 3;
+
+/// A scenario gets at most this many times its repeats when some are invalid.
+pub const MOST_ATTEMPTS_PER_REPEAT: u32 = 2;
+
+/// The planned order of all repeats, before any of them turns out invalid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    steps: Vec<Step>,
+    wanted: Vec<u32>,
+    seed: u64,
+}
+
+impl Plan {
+    /// The plan of a suite; the same seed gives the same plan. `skipped` tells which scenarios are left out.
+    pub fn new(suite: &Suite, seed: u64, skipped: impl Fn(usize) -> bool) -> Self {
+        let counts: Vec<(u32, u32)> = suite
+            .scenarios
+            .iter()
+            .enumerate()
+            .map(|(place, scenario)| if skipped(place) { (0, 0) } else { (scenario.warmup, scenario.repeats) })
+            .collect();
+        let mut steps = Vec::new();
+        if suite.order == Order::Grouped {
+            for (scenario, &(warmup, repeats)) in counts.iter().enumerate() {
+                steps.extend((0..warmup).map(|number| Step { scenario, number, phase: Phase::Warmup }));
+                steps.extend((0..repeats).map(|number| Step { scenario, number, phase: Phase::Measured }));
+            }
+        } else {
+            let mut random = SplitMix64::new(seed);
+            let warmup_rounds = counts.iter().map(|count| count.0).max().unwrap_or(0);
+            let rounds = counts.iter().map(|count| count.1).max().unwrap_or(0);
+            let warmups = (0..warmup_rounds).map(|number| (Phase::Warmup, number));
+            for (phase, number) in warmups.chain((0..rounds).map(|number| (Phase::Measured, number))) {
+                let limit = |count: &(u32, u32)| if phase == Phase::Warmup { count.0 } else { count.1 };
+                let mut round: Vec<_> = (0..counts.len())
+                    .filter(|&scenario| number < limit(&counts[scenario]))
+                    .map(|scenario| Step { scenario, number, phase })
+                    .collect();
+                match suite.order {
+                    Order::Shuffled => random.shuffle(&mut round),
+                    Order::Interleaved if number % 2 == 1 => round.reverse(),
+                    _ => {}
+                }
+                steps.extend(round);
+            }
+        }
+        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), seed }
+    }
+
+    /// How many repeats are planned.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing is planned.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The planned steps in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What comes next, given how each scenario stands; `None` when the run is complete.
+    ///
+    /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
+    /// random rounds, until each has its valid repeats or has had twice as many attempts.
+    pub fn next(&self, standings: &[Standing]) -> Option<Step> {
+        let planned = self.steps.iter().copied().find(|step| {
+            let standing = &standings[step.scenario];
+            let made = if step.phase == Phase::Warmup { standing.warmups } else { standing.attempts };
+            step.number >= made && !self.is_done(step.scenario, standing)
+        });
+        planned.or_else(|| {
+            let lacking: Vec<_> = (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
+            let fewest = lacking.iter().map(|&scenario| standings[scenario].attempts).min()?;
+            let round: Vec<_> = lacking.into_iter().filter(|&scenario| standings[scenario].attempts == fewest).collect();
+            // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
+            let attempts: u64 = standings.iter().map(|standing| u64::from(standing.attempts)).sum();
+            let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).below(round.len())];
+            Some(Step { scenario, number: fewest, phase: Phase::Measured })
+        })
+    }
+
+    /// How many steps are still to be made at least.
+    pub fn remaining(&self, standings: &[Standing]) -> Vec<Step> {
+        let made = |step: &Step| {
+            let standing = &standings[step.scenario];
+            let made = if step.phase == Phase::Warmup { standing.warmups } else { standing.attempts };
+            step.number < made || self.is_done(step.scenario, standing)
+        };
+        self.steps.iter().copied().filter(|step| !made(step)).collect()
+    }
+
+    fn is_done(&self, scenario: usize, standing: &Standing) -> bool {
+        standing.settled || standing.failures_in_a_row >= MOST_FAILURES_IN_A_ROW || standing.valid >= self.wanted[scenario]
+    }
+
+    fn lacks(&self, scenario: usize, standing: &Standing) -> bool {
+        !self.is_done(scenario, standing) && standing.attempts < self.wanted[scenario] * MOST_ATTEMPTS_PER_REPEAT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::suite::Changes;
+
+    fn suite(order: &str, repeats: &[u32]) -> Suite {
+        use std::fmt::Write as _;
+        let mut text = format!("name = \"t\"\ntitle = \"t\"\norder = \"{order}\"\n");
+        for (place, repeats) in repeats.iter().enumerate() {
+            let _ = write!(
+                text,
+                "[[scenario]]\nname = \"s{place}\"\ncommand = [\"true\"]\nrepeats = {repeats}\n\
+                 metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
+            );
+        }
+        Suite::parse(&text, "t.toml", Path::new("."), &Changes::default()).unwrap()
+    }
+
+    /// Makes the whole run; `valid` decides what comes of each attempt.
+    fn make(plan: &Plan, scenarios: usize, mut valid: impl FnMut(Step) -> bool) -> Vec<Step> {
+        let mut standings = vec![Standing::default(); scenarios];
+        let mut made = Vec::new();
+        while let Some(step) = plan.next(&standings) {
+            let standing = &mut standings[step.scenario];
+            match step.phase {
+                Phase::Warmup => standing.warmups += 1,
+                Phase::Measured => {
+                    standing.attempts += 1;
+                    standing.valid += u32::from(valid(step));
+                }
+            }
+            made.push(step);
+        }
+        made
+    }
+
+    #[test]
+    fn interleaved_goes_there_and_back() {
+        let plan = Plan::new(&suite("interleaved", &[2, 2, 2]), 1, |_| false);
+        let measured: Vec<_> = plan.steps().iter().filter(|s| s.phase == Phase::Measured).map(|s| s.scenario).collect();
+        assert_eq!(measured, [0, 1, 2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn invalid_repeats_are_made_again_but_not_for_ever() {
+        let plan = Plan::new(&suite("shuffled", &[3, 3]), 1, |_| false);
+        let made = make(&plan, 2, |step| step.scenario == 0 && step.number != 1);
+        let attempts = |scenario| made.iter().filter(|s| s.phase == Phase::Measured && s.scenario == scenario).count();
+        assert_eq!(attempts(0), 4, "one of three was invalid, so one more");
+        assert_eq!(attempts(1), 6, "never valid: twice as many, and no more");
+    }
+
+    #[test]
+    fn a_tool_that_always_fails_is_given_up() {
+        let plan = Plan::new(&suite("shuffled", &[10]), 1, |_| false);
+        let standing = Standing { warmups: 1, attempts: 2, failures_in_a_row: 3, ..Standing::default() };
+        assert_eq!(plan.next(&[standing]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_repeat_comes_exactly_once(seed: u64, repeats in prop::collection::vec(1u32..6, 1..6), order in 0usize..3) {
+            let order = ["shuffled", "interleaved", "grouped"][order];
+            let plan = Plan::new(&suite(order, &repeats), seed, |_| false);
+            let made = make(&plan, repeats.len(), |_| true);
+            prop_assert_eq!(&made, plan.steps());
+            let mut counts = HashMap::new();
+            for step in made {
+                *counts.entry(step).or_insert(0) += 1;
+            }
+            prop_assert!(counts.values().all(|&count| count == 1));
+            prop_assert_eq!(counts.len() as u32, repeats.iter().sum::<u32>() + repeats.len() as u32);
+        }
+    }
+}

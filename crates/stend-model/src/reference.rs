@@ -1,0 +1,114 @@
+//! References: published figures of machines that are out of reach. One TOML file a source.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Unit;
+
+/// One source and its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "A reference of stend")]
+pub struct Reference {
+    /// Its short name, by which the command line knows it.
+    pub name: String,
+    /// The publication's title.
+    pub title: String,
+    /// Author, place and date.
+    pub source: String,
+    /// How good the evidence is.
+    pub grade: Grade,
+    /// What the publication did, in a few sentences.
+    pub method: String,
+    /// The machines, in the order in which they are shown.
+    pub machine: Vec<PublishedMachine>,
+    /// The figures.
+    #[serde(default)]
+    pub figure: Vec<Figure>,
+}
+
+/// How good the evidence for a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Grade {
+    /// Samples, from two or more sessions.
+    A,
+    /// Samples, from one session.
+    B,
+    /// A published figure with its spread.
+    C,
+    /// A single published number.
+    D,
+}
+
+impl std::fmt::Display for Grade {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
+    }
+}
+
+/// A machine as its publication describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedMachine {
+    /// Its short name.
+    pub id: String,
+    /// Its name in tables.
+    pub name: String,
+    /// Anything that a reader should know: cores, clock, caches, kernel.
+    pub description: String,
+}
+
+/// One published figure. Either a `value` with its `unit`, or `words` where the publication gives no number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The machine's short name.
+    pub machine: String,
+    /// What was measured, in the words that scenarios use in their `measures`.
+    pub measures: String,
+    /// The metric's name, as scenarios call it.
+    pub metric: String,
+    /// The number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The number's unit, as suites write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// What the publication says instead of a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// Anything that a reader should know about this figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Reference {
+    /// Reads and checks a reference's text; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// One line: `file:line:column: what is wrong`.
+    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
+        let reference: Self = toml::from_str(text).map_err(|error| {
+            let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            let line = before.matches('\n').count() + 1;
+            format!("{file}:{line}:{column}: {}", error.message().trim().replace('\n', "; "))
+        })?;
+        for figure in &reference.figure {
+            let what = format!("{file}: figure \"{}\" of \"{}\"", figure.measures, figure.machine);
+            if !reference.machine.iter().any(|machine| machine.id == figure.machine) {
+                return Err(format!("{what}: there is no [[machine]] with this id"));
+            }
+            match (figure.value, figure.unit, &figure.words) {
+                (Some(_), Some(_), None) | (None, None, Some(_)) => {}
+                _ => return Err(format!("{what}: needs either \"value\" with \"unit\", or \"words\"")),
+            }
+        }
+        Ok(reference)
+    }
+
+    /// The figure of a machine for a metric, if it was published.
+    pub fn figure(&self, machine: &str, measures: &str, metric: &str) -> Option<&Figure> {
+        self.figure.iter().find(|figure| figure.machine == machine && figure.measures == measures && figure.metric == metric)
+    }
+}

@@ -1,0 +1,173 @@
+//! A run: one suite on one machine. Sessions ⊃ repeats ⊃ samples.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::metric::Metric;
+use crate::plan::Phase;
+use crate::suite::Suite;
+use crate::wire::{Begin, Report, Usage};
+
+/// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its name: the UTC moment it began, and four random hexadecimal digits: `20261121-0555-3f9a`.
+    pub id: String,
+    /// Version of `stend` that made it.
+    pub stend_version: String,
+    /// How the machine was reached: `local`, or an ssh destination.
+    pub host: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it was finished or interrupted last.
+    pub finished_at: Option<Timestamp>,
+    /// How far it is.
+    pub state: RunState,
+    /// The seed of its order.
+    pub seed: u64,
+    /// What is measured.
+    pub suite: Suite,
+    /// Scenarios that were left out, and why.
+    pub skipped: Vec<Skipped>,
+    /// The machine under test when the run began.
+    pub machine: Machine,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Under way; or the program died, and `stend resume` goes on.
+    Open,
+    /// Nothing more will be added.
+    Finished,
+}
+
+/// A scenario that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Why.
+    pub reason: String,
+    /// The command that would mend it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// One stretch of measuring: from the start of the program, or of `resume`, to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its number in the run, from 0.
+    pub number: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The kernel's boot id, where it has one: sessions of different boots are independent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
+    /// What the sampler could not read, as `name: reason`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_sensors: Vec<String>,
+}
+
+/// The load applied once, whatever came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// Its place in the run, from 0, in the order in which the repeats were made.
+    pub sequence: u32,
+    /// The session's number.
+    pub session: u32,
+    /// The scenario's place in the suite.
+    pub scenario: usize,
+    /// Its number among the scenario's repeats of its phase, from 0.
+    pub number: u32,
+    /// Whether it counts.
+    pub phase: Phase,
+    /// When it began, by the lab's wall clock.
+    pub started_at: Timestamp,
+    /// Whether it is valid, and if not, why.
+    pub outcome: Outcome,
+    /// The instrument's `begin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<Begin>,
+    /// The instrument's `repeat`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+    /// What the guarded command used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The command as it was started, word by word.
+    pub command: Vec<String>,
+    /// Its standard output as it came, without `sample` lines; shortened if it was very long.
+    pub output: String,
+    /// Its standard error as it came; shortened if it was very long.
+    pub error_output: String,
+}
+
+impl Repeat {
+    /// Whether it counts: measured and valid.
+    pub fn counts(&self) -> bool {
+        self.phase == Phase::Measured && self.outcome == Outcome::Valid
+    }
+
+    /// The metric's value, if it was reported.
+    pub fn value(&self, metric: &Metric) -> Option<f64> {
+        self.report.as_ref().and_then(|report| metric.of(report))
+    }
+}
+
+/// What came of a repeat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Measured, verified, and no gate closed.
+    Valid,
+    /// Measured, but a gate closed or the verification failed; each reason is a sentence. Kept, shown, never counted.
+    Invalid(Vec<String>),
+    /// Not measured; why.
+    Failed(String),
+}
+
+impl Outcome {
+    /// The outcome in a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Invalid(_) => "invalid",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Why it is not valid, in one line; empty if it is.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Valid => String::new(),
+            Self::Invalid(reasons) => reasons.join("; "),
+            Self::Failed(reason) => reason.clone(),
+        }
+    }
+}
+
+/// What was observed of one metric while one repeat ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The metric's name; it ends in `_total` if it is a counter.
+    pub metric: String,
+    /// Who observed it.
+    pub origin: Origin,
+    /// Moments, in nanoseconds of the machine's `CLOCK_MONOTONIC`.
+    pub times_ns: Vec<i64>,
+    /// Values at those moments.
+    pub values: Vec<f64>,
+}
+
+/// Who observed a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The instrument itself.
+    Instrument,
+    /// `stend-probe sample`, beside it.
+    Machine,
+}

@@ -1,0 +1,260 @@
+//! From the text of a suite to concrete scenarios.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use toml::Spanned;
+
+use super::template::fill;
+use super::text::{Axis, Range, Scalar, Scale, ScenarioText, SuiteText};
+use super::{Changes, Gates, Instrument, Scenario, Suite, SuiteError};
+use crate::quantity::{Span, format_size, parse_duration, parse_size};
+
+/// More scenarios than this are a mistake in a range, not a wish.
+const MOST_SCENARIOS: usize = 10_000;
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The adapters that there are; `stend` has one for each.
+pub(crate) const ADAPTERS: [&str; 3] = ["fio", "openssl", "gzip"];
+
+pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Suite, SuiteError> {
+    let place = Place { text, file };
+    let suite: SuiteText = toml::from_str(text)
+        .map_err(|error| place.error(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', "; ")))?;
+    let values = variables(&suite, directory, changes).map_err(|message| place.error(0, message))?;
+    let scale = changes.scale.unwrap_or(1.0);
+    if !(scale > 0.0 && scale <= 1.0) {
+        return Err(place.error(0, format!("the scale {scale} is not in 0…1; 0.01 makes everything a hundred times smaller")));
+    }
+    if scale < 1.0 && suite.scale.sizes.is_empty() && suite.scale.durations.is_empty() {
+        return Err(place.error(0, "this suite cannot be scaled; it has no [scale] that names sizes or durations".into()));
+    }
+    let sample_hertz = suite.sample_hertz.as_ref().map_or(10, |hertz| *hertz.get_ref());
+    if let Some(hertz) = suite.sample_hertz.as_ref().filter(|hertz| *hertz.get_ref() > 100) {
+        return Err(place.error(hertz.span().start, format!("sample_hertz is {sample_hertz}; it may be 1 to 100, or 0 for off")));
+    }
+
+    let mut scenarios = Vec::new();
+    for family in &suite.scenario {
+        let start = family.span().start;
+        for point in points(&place, family)? {
+            let mut values = values.clone();
+            values.extend(point);
+            let scenario = scenario(&place, &suite, family, &values, scale, changes)?;
+            scenarios.push((start, scenario));
+            if scenarios.len() > MOST_SCENARIOS {
+                return Err(place.error(start, format!("this makes more than {MOST_SCENARIOS} scenarios; are the ranges right?")));
+            }
+        }
+    }
+    let mut names = BTreeSet::new();
+    for (start, scenario) in &scenarios {
+        if !names.insert(scenario.name.clone()) {
+            let message = format!("two scenarios are called \"{}\"; put the axes' names in braces into \"name\"", scenario.name);
+            return Err(place.error(*start, message));
+        }
+    }
+    let mut scenarios: Vec<_> = scenarios.into_iter().map(|(_, scenario)| scenario).collect();
+    if !changes.only.is_empty() {
+        scenarios.retain(|scenario| changes.only.iter().any(|part| scenario.name.contains(part.as_str())));
+        if scenarios.is_empty() {
+            let message = format!("no scenario's name contains {}; there are: {}", quoted(&changes.only), quoted(&names));
+            return Err(place.error(0, message));
+        }
+    }
+    if scenarios.is_empty() {
+        return Err(place.error(0, "there is no [[scenario]]; a suite needs at least one".into()));
+    }
+    Ok(Suite {
+        name: suite.name,
+        title: suite.title,
+        source: suite.source,
+        order: suite.order,
+        seed: changes.seed.or(suite.seed),
+        sample_hertz,
+        scale,
+        set: changes.variables.clone(),
+        scenarios,
+    })
+}
+
+/// A text and its file, for errors that say where.
+struct Place<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Place<'_> {
+    fn error(&self, offset: usize, message: String) -> SuiteError {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        SuiteError {
+            file: self.file.into(),
+            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
+            message,
+        }
+    }
+}
+
+fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, String> {
+    let mut values: BTreeMap<_, _> = suite.variables.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    for (name, value) in &changes.variables {
+        match values.get_mut(name) {
+            Some(old) => old.clone_from(value),
+            None => {
+                let known = if values.is_empty() { "none".into() } else { quoted(values.keys()) };
+                return Err(format!("the suite has no variable \"{name}\"; it has: {known}"));
+            }
+        }
+    }
+    values.insert("suite_directory".into(), directory.display().to_string());
+    Ok(values)
+}
+
+/// Every combination of the axes' values that is not excluded; a scenario without a matrix has one, which is empty.
+fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<String, String>>, SuiteError> {
+    let text = family.get_ref();
+    for excluded in &text.exclude {
+        if let Some(axis) = excluded.keys().find(|axis| !text.matrix.contains_key(*axis)) {
+            return Err(place.error(family.span().start, format!("\"exclude\" names \"{axis}\", which is no axis of the matrix")));
+        }
+    }
+    let mut points = vec![BTreeMap::new()];
+    for (name, axis) in &text.matrix {
+        let values = axis_values(axis.get_ref()).map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
+        points = points
+            .into_iter()
+            .flat_map(|point| values.iter().map(move |value| with(&point, name, value)))
+            .collect();
+        if points.len() > MOST_SCENARIOS {
+            return Err(place.error(axis.span().start, format!("the matrix has more than {MOST_SCENARIOS} combinations")));
+        }
+    }
+    let matches = |point: &BTreeMap<String, String>, excluded: &BTreeMap<String, Scalar>| {
+        excluded.iter().all(|(axis, value)| point[axis] == value.to_string())
+    };
+    points.retain(|point| !text.exclude.iter().any(|excluded| matches(point, excluded)));
+    Ok(points)
+}
+
+fn with(point: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<String, String> {
+    let mut point = point.clone();
+    point.insert(name.into(), value.into());
+    point
+}
+
+fn axis_values(axis: &Axis) -> Result<Vec<String>, String> {
+    match axis {
+        Axis::List(values) if values.is_empty() => Err("the list is empty".into()),
+        Axis::List(values) => Ok(values.iter().map(ToString::to_string).collect()),
+        Axis::Range(range) => range_values(range),
+    }
+}
+
+fn range_values(range: &Range) -> Result<Vec<String>, String> {
+    let is_size = matches!((&range.from, &range.to), (Scalar::Text(_), _) | (_, Scalar::Text(_)));
+    let number = |scalar: &Scalar| match scalar {
+        Scalar::Integer(value) => u64::try_from(*value).map_err(|_| format!("{value} is negative")),
+        Scalar::Text(text) => parse_size(text).map_err(|error| error.to_string()),
+        other => Err(format!("{other} is neither a whole number nor a size")),
+    };
+    let (from, to) = (number(&range.from)?, number(&range.to)?);
+    if from > to {
+        return Err(format!("the range goes from {} down to {}; \"from\" must not be above \"to\"", range.from, range.to));
+    }
+    let next: Box<dyn Fn(u64) -> Option<u64>> = match (&range.step, range.times) {
+        (Some(step), None) => match number(step)? {
+            0 => return Err("\"step\" is 0; the range would never end".into()),
+            step => Box::new(move |value| value.checked_add(step)),
+        },
+        (None, Some(times)) if times >= 2 && from > 0 => Box::new(move |value| value.checked_mul(times)),
+        (None, Some(times)) if times < 2 => return Err(format!("\"times\" is {times}; it must be at least 2")),
+        (None, Some(_)) => return Err("\"from\" is 0, which stays 0 however often it is multiplied; use \"step\"".into()),
+        _ => return Err("a range has either \"step\" or \"times\"".into()),
+    };
+    let values = std::iter::successors(Some(from), |&value| next(value)).take_while(|&value| value <= to);
+    let values: Vec<_> = values.take(MOST_SCENARIOS + 1).map(|value| if is_size { format_size(value) } else { value.to_string() }).collect();
+    if values.len() > MOST_SCENARIOS { Err(format!("the range has more than {MOST_SCENARIOS} values")) } else { Ok(values) }
+}
+
+fn scenario(
+    place: &Place,
+    suite: &SuiteText,
+    family: &Spanned<ScenarioText>,
+    values: &BTreeMap<String, String>,
+    scale: f64,
+    changes: &Changes,
+) -> Result<Scenario, SuiteError> {
+    let text = family.get_ref();
+    let at = |message: String| place.error(family.span().start, format!("scenario \"{}\": {message}", text.name));
+    let mut parameters = BTreeMap::new();
+    for (name, value) in &text.parameters {
+        let value = fill(&value.to_string(), values).map_err(at)?;
+        parameters.insert(name.clone(), scaled(name, value, &suite.scale, scale).map_err(at)?);
+    }
+    if text.metrics.is_empty() {
+        return Err(at("\"metrics\" is empty; say what is computed from a repeat".into()));
+    }
+    for metric in &text.metrics {
+        metric.check().map_err(|error| at(format!("metric \"{}\": {error}", metric.name)))?;
+    }
+    let repeats_at = text.repeats.as_ref().or(suite.repeats.as_ref());
+    if let Some(zero) = repeats_at.filter(|repeats| *repeats.get_ref() == 0) {
+        return Err(place.error(zero.span().start, "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into()));
+    }
+    Ok(Scenario {
+        name: fill(&text.name, values).map_err(at)?,
+        measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
+        instrument: instrument(text, values).map_err(at)?,
+        parameters,
+        metrics: text.metrics.clone(),
+        repeats: changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
+        warmup: text.warmup.or(suite.warmup).unwrap_or(1),
+        precision: text.precision.or(suite.precision),
+        timeout: text.timeout.or(suite.timeout).unwrap_or(Span(Duration::from_secs(60))),
+        expected: text.expected.or(suite.expected),
+        gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
+        verification: text.verification,
+        needs: text.needs.clone(),
+    })
+}
+
+fn instrument(text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Instrument, String> {
+    match (&text.instrument, &text.command) {
+        (Some(name), None) => match name.split_once(' ') {
+            Some(("stend-probe", subcommand)) => Ok(Instrument::Probe(fill(subcommand.trim(), values)?)),
+            None if ADAPTERS.contains(&name.as_str()) => Ok(Instrument::Adapter(name.clone())),
+            _ => Err(format!("unknown instrument \"{name}\"; there are \"stend-probe SUBCOMMAND\", {}, or \"command\"", quoted(&ADAPTERS.map(String::from)))),
+        },
+        (None, Some(words)) if words.is_empty() => Err("\"command\" is empty".into()),
+        (None, Some(words)) => words.iter().map(|word| fill(word, values)).collect::<Result<_, _>>().map(Instrument::Command),
+        (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
+        (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),
+    }
+}
+
+/// A parameter after `--scale`. Whole seconds and whole MiB, because that is what tools take; never less than one.
+fn scaled(name: &str, value: String, names: &Scale, scale: f64) -> Result<String, String> {
+    let error = |error: crate::quantity::QuantityError| format!("parameter \"{name}\": {error}");
+    if names.durations.iter().any(|duration| duration == name) {
+        let duration = parse_duration(&value).map_err(error)?;
+        if scale < 1.0 {
+            let seconds = (duration.as_secs_f64() * scale).round().max(1.0);
+            return Ok(Span(Duration::from_secs_f64(seconds).min(duration)).to_string());
+        }
+    }
+    if names.sizes.iter().any(|size| size == name) {
+        let bytes = parse_size(&value).map_err(error)?;
+        if scale < 1.0 {
+            let mebibytes = (bytes as f64 * scale / MEBIBYTE as f64).round().max(1.0) as u64;
+            return Ok(format_size((mebibytes * MEBIBYTE).min(bytes)));
+        }
+    }
+    Ok(value)
+}

@@ -1,0 +1,184 @@
+//! Suites: scenarios in a TOML file, and the concrete scenarios that they expand to.
+//!
+//! [`text`] is the file as a person writes it; [`expand`](Suite::expand) turns it into a [`Suite`], in which variables,
+//! ranges and matrices are gone and every scenario says exactly what is run. `docs/suites.md` explains the format.
+
+mod expand;
+mod gates;
+mod template;
+pub mod text;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use gates::{Gate, Gates};
+
+use crate::identity::identity_of;
+use crate::metric::Metric;
+use crate::quantity::{Share, Span};
+
+/// A suite, ready to be planned: every scenario is concrete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// Its name, by which `stend run` finds it.
+    pub name: String,
+    /// What it measures, in a sentence.
+    pub title: String,
+    /// Where the idea comes from, if it is somebody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The order of the repeats.
+    pub order: Order,
+    /// The order's seed; drawn anew for each run if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// How often the machine's counters are sampled, in hertz; 0 switches the sampler off.
+    pub sample_hertz: u32,
+    /// By how much sizes and durations were scaled down; 1 is the suite as it stands.
+    pub scale: f64,
+    /// The variables that were set by hand.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, String>,
+    /// What is measured.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// One thing that is measured: a load, its parameters, and what is computed from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its name, unique in the suite.
+    pub name: String,
+    /// What it measures, in the words that the references use; published figures with the same words stand beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measures: Option<String>,
+    /// What loads the machine.
+    pub instrument: Instrument,
+    /// The instrument's parameters.
+    pub parameters: BTreeMap<String, String>,
+    /// What is computed from each repeat; the first is the main one.
+    pub metrics: Vec<Metric>,
+    /// How many valid repeats are wanted.
+    pub repeats: u32,
+    /// How many repeats come before and do not count.
+    pub warmup: u32,
+    /// The measured repeats may end early, at six or more, once the interval's half-width is below this share of the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Share>,
+    /// A repeat that takes longer is ended and has failed.
+    pub timeout: Span,
+    /// About how long a repeat takes, for the progress display before the first one has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Span>,
+    /// What makes a repeat invalid.
+    pub gates: Gates,
+    /// Whether a repeat must prove that its work was right.
+    pub verification: Verification,
+    /// Programs that must be on the machine's PATH.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+}
+
+impl Scenario {
+    /// The identity of what is measured: instrument, parameters, how metrics are computed, and verification. Names, numbers of
+    /// repeats and gates are left out: they change how well something is measured, not what.
+    pub fn identity(&self) -> String {
+        let metrics: Vec<_> = self.metrics.iter().map(|metric| (&metric.name, &metric.value, metric.unit)).collect();
+        identity_of(&(&self.instrument, &self.parameters, metrics, self.verification))
+    }
+
+    /// The metric of this name.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+}
+
+/// What loads the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Instrument {
+    /// A subcommand of `stend-probe`.
+    Probe(String),
+    /// A real tool behind an adapter: `fio`, `openssl`, `gzip`.
+    Adapter(String),
+    /// Any program that prints the wire.
+    Command(Vec<String>),
+}
+
+impl std::fmt::Display for Instrument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Probe(subcommand) => write!(f, "stend-probe {subcommand}"),
+            Self::Adapter(name) => f.write_str(name),
+            Self::Command(words) => f.write_str(&words.join(" ")),
+        }
+    }
+}
+
+/// The order of a run's repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// In rounds of one repeat of each scenario, each round in a random order: slow drift of the machine hits all alike.
+    #[default]
+    Shuffled,
+    /// In rounds of one repeat of each scenario, there and back again: A B C, C B A.
+    Interleaved,
+    /// All repeats of a scenario before the next one, for loads that need a long run-up.
+    Grouped,
+}
+
+/// Whether a repeat must prove that its work was right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verification {
+    /// It must: a repeat whose `check` is not `passed` is invalid.
+    #[default]
+    Required,
+    /// Nothing can be checked; the table says so.
+    None,
+}
+
+/// A suite that cannot be used. The message says where and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}:{column}: {message}")]
+pub struct SuiteError {
+    /// The file as the user knows it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// What a user may change of a suite without editing it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// Variables to set.
+    pub variables: BTreeMap<String, String>,
+    /// Factor for the sizes and durations that the suite names in `[scale]`.
+    pub scale: Option<f64>,
+    /// Repeats of each scenario.
+    pub repeats: Option<u32>,
+    /// The order's seed.
+    pub seed: Option<u64>,
+    /// Only scenarios whose name contains one of these; empty is all.
+    pub only: Vec<String>,
+}
+
+impl Suite {
+    /// Reads a suite's text. `file` is its name for messages, `directory` becomes the variable `{suite_directory}`.
+    pub fn parse(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Self, SuiteError> {
+        expand::expand(text, file, directory, changes)
+    }
+
+    /// A number that stays the same for the same scenarios: two runs with the same one measured the same things.
+    pub fn identity(&self) -> String {
+        identity_of(&self.scenarios.iter().map(|scenario| (&scenario.name, scenario.identity())).collect::<Vec<_>>())
+    }
+}

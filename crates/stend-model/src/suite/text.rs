@@ -1,0 +1,162 @@
+//! A suite as a person writes it in TOML.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{Gates, Order, Verification};
+use crate::metric::Metric;
+use crate::quantity::{Share, Span};
+
+/// A suite file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "A suite of stend")]
+pub struct SuiteText {
+    /// Its name, by which `stend run` finds it.
+    pub name: String,
+    /// What it measures, in a sentence.
+    pub title: String,
+    /// Where the idea comes from, if it is somebody's.
+    pub source: Option<String>,
+    /// The order of the repeats.
+    #[serde(default)]
+    pub order: Order,
+    /// The order's seed; drawn anew for each run if not given.
+    pub seed: Option<u64>,
+    /// How often the machine's counters are sampled, in hertz, from 1 to 100; 0 switches the sampler off. Default 10.
+    #[schemars(with = "Option<u32>", range(max = 100))]
+    pub sample_hertz: Option<Spanned<u32>>,
+    /// Default of the scenarios: valid repeats wanted. Default 10.
+    #[schemars(with = "Option<u32>", range(min = 1))]
+    pub repeats: Option<Spanned<u32>>,
+    /// Default of the scenarios: repeats that come before and do not count. Default 1.
+    pub warmup: Option<u32>,
+    /// Default of the scenarios: end early at this precision.
+    pub precision: Option<Share>,
+    /// Default of the scenarios: a repeat that takes longer has failed. Default 60s.
+    pub timeout: Option<Span>,
+    /// Default of the scenarios: about how long a repeat takes.
+    pub expected: Option<Span>,
+    /// Default of the scenarios: what makes a repeat invalid.
+    #[serde(default)]
+    pub gates: Gates,
+    /// What `--scale` multiplies.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Values for `{name}` in scenarios; `--set name=value` changes one.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Scalar>,
+    /// What is measured.
+    #[schemars(with = "Vec<ScenarioText>")]
+    pub scenario: Vec<Spanned<ScenarioText>>,
+}
+
+/// The parameters that `--scale` multiplies.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// Parameters that are sizes; scaled ones are whole MiB, at least one.
+    #[serde(default)]
+    pub sizes: Vec<String>,
+    /// Parameters that are durations; scaled ones are whole seconds, at least one.
+    #[serde(default)]
+    pub durations: Vec<String>,
+}
+
+/// A scenario, or with a matrix a family of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioText {
+    /// Its name; with a matrix it must hold the `{axis}` names, so that each scenario has its own.
+    pub name: String,
+    /// What it measures, in the words that the references use.
+    pub measures: Option<String>,
+    /// What loads the machine: `stend-probe SUBCOMMAND`, `fio`, `openssl` or `gzip`. Either this or `command`.
+    pub instrument: Option<String>,
+    /// A program of your own that prints the wire, with its arguments. Either this or `instrument`.
+    pub command: Option<Vec<String>>,
+    /// The instrument's parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Scalar>,
+    /// Axes: one scenario is made for each combination of their values.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Axis>")]
+    pub matrix: BTreeMap<String, Spanned<Axis>>,
+    /// Combinations to leave out: all axes named must match.
+    #[serde(default)]
+    pub exclude: Vec<BTreeMap<String, Scalar>>,
+    /// What is computed from each repeat; the first is the main one.
+    pub metrics: Vec<Metric>,
+    /// Valid repeats wanted.
+    #[schemars(with = "Option<u32>", range(min = 1))]
+    pub repeats: Option<Spanned<u32>>,
+    /// Repeats that come before and do not count.
+    pub warmup: Option<u32>,
+    /// End early at this precision.
+    pub precision: Option<Share>,
+    /// A repeat that takes longer has failed.
+    pub timeout: Option<Span>,
+    /// About how long a repeat takes.
+    pub expected: Option<Span>,
+    /// What makes a repeat invalid; what is not named here is as in the suite.
+    #[serde(default)]
+    pub gates: Gates,
+    /// Whether a repeat must prove that its work was right.
+    #[serde(default)]
+    pub verification: Verification,
+    /// Programs that must be on the machine's PATH.
+    #[serde(default)]
+    pub needs: Vec<String>,
+}
+
+/// A text, number or truth value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scalar {
+    /// `true` or `false`.
+    Truth(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+impl std::fmt::Display for Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Truth(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+/// The values of an axis: a list, or a range.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Axis {
+    /// Each value by itself.
+    List(Vec<Scalar>),
+    /// From one number or size to another.
+    Range(Range),
+}
+
+/// A range: `{ from = "4k", to = "64M", times = 4 }` or `{ from = 1, to = 9, step = 2 }`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The first value: a whole number or a size.
+    pub from: Scalar,
+    /// The last value, if the steps hit it.
+    pub to: Scalar,
+    /// What is added each time. Either this or `times`.
+    pub step: Option<Scalar>,
+    /// What is multiplied by each time, at least 2. Either this or `step`.
+    pub times: Option<u64>,
+}

@@ -1,0 +1,321 @@
+//! What an instrument prints: one JSON event a line. `docs/instruments.md` explains it to people who write one.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+/// The version of the wire that this crate speaks.
+pub const WIRE_VERSION: u32 = 1;
+
+/// One line of an instrument's standard output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    /// The instrument has started.
+    Begin(Begin),
+    /// Something was observed meanwhile.
+    Sample(Sample),
+    /// The load was applied once.
+    Repeat(Report),
+    /// The instrument has finished.
+    End(End),
+    /// What a guarded command used; printed by `stend-probe guard`.
+    Usage(Usage),
+}
+
+/// The instrument's first line: what measures, how it was built, and with which parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Begin {
+    /// Version of the wire; this page is version 1.
+    pub wire: u32,
+    /// What measures, for example `stend-probe cipher`.
+    pub instrument: String,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// When it began, in nanoseconds of `CLOCK_MONOTONIC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_ns: Option<i64>,
+    /// What the measured code was built with; part of the scenario's identity.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub build: BTreeMap<String, String>,
+    /// The parameters in force, defaults included.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub parameters: Map<String, Value>,
+    /// What could not be read on this machine, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Something that was observed while the load ran. `metric` with `value`, or several in `values`; both mean the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// When, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub t_ns: i64,
+    /// One metric's name; it ends in its unit, and in `_total` if it is a counter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// Its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Several metrics of the same moment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, f64>,
+}
+
+/// The load was applied once: the work, the time that it took, and whether it was right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Its number within this invocation, from 0.
+    #[serde(default)]
+    pub n: u32,
+    /// When the measured part began, in nanoseconds of `CLOCK_MONOTONIC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_ns: Option<i64>,
+    /// Its length in nanoseconds.
+    #[schemars(range(min = 1))]
+    pub wall_ns: u64,
+    /// CPU time that all ends of the load used in it, user and system, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// What was done: `bytes`, `operations`, `requests`, …
+    #[schemars(extend("minProperties" = 1))]
+    pub work: BTreeMap<String, f64>,
+    /// What is no quotient of work and time: `clock_hz`, `latency_p99_ns`, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observed: BTreeMap<String, f64>,
+    /// Whether the work was right.
+    pub check: Check,
+    /// What was checked, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Whether the work was right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// It was checked and is right.
+    Passed,
+    /// It was checked and is wrong.
+    Failed,
+    /// It cannot be checked.
+    None,
+}
+
+/// The instrument's last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// How many `repeat` events it printed.
+    #[serde(default)]
+    pub repeats: u32,
+}
+
+/// What a guarded command used, from start to end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// When the command was started, in nanoseconds of `CLOCK_MONOTONIC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_ns: Option<i64>,
+    /// Wall time in nanoseconds.
+    pub wall_ns: u64,
+    /// CPU time in user mode, with that of its waited-for children.
+    pub user_ns: u64,
+    /// CPU time in the kernel, with that of its waited-for children.
+    pub system_ns: u64,
+    /// Largest resident set of one process.
+    #[serde(default)]
+    pub max_rss_bytes: u64,
+    /// Its exit status, if it exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// The signal that ended it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The guard ended it because its time was up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+    /// How the machine's own counters grew meanwhile, all CPUs summed: `busy_ns`, `idle_ns`, `steal_ns`,
+    /// `swapped_pages`, `throttles`. A counter that the machine lacks is left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine: BTreeMap<String, f64>,
+}
+
+/// A line that is no event.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum WireError {
+    /// Not JSON at all.
+    #[error("not JSON ({reason}): {line}")]
+    NotJson {
+        /// What the parser said.
+        reason: String,
+        /// The line, shortened.
+        line: String,
+    },
+    /// JSON, but no object with an `event`.
+    #[error("no object with an \"event\": {line}")]
+    NoEvent {
+        /// The line, shortened.
+        line: String,
+    },
+    /// A known event with a field that is missing or wrong.
+    #[error("bad \"{event}\" event ({reason}): {line}")]
+    BadEvent {
+        /// The event's name.
+        event: String,
+        /// What is wrong with it.
+        reason: String,
+        /// The line, shortened.
+        line: String,
+    },
+}
+
+const EVENTS: [&str; 5] = ["begin", "sample", "repeat", "end", "usage"];
+
+/// Reads one line. `Ok(None)` is an event that this version does not know, or an empty line: it is kept and ignored.
+pub fn parse_line(line: &str) -> Result<Option<Event>, WireError> {
+    if line.trim().is_empty() {
+        return Ok(None);
+    }
+    // Samples come thousands a second: no detour through a tree of values for them.
+    if let Ok(event) = serde_json::from_str::<Event>(line) {
+        return check(event, line).map(Some);
+    }
+    let value: Value = serde_json::from_str(line)
+        .map_err(|error| WireError::NotJson { reason: error.to_string(), line: quote(line) })?;
+    let Some(name) = value.get("event").and_then(Value::as_str) else {
+        return Err(WireError::NoEvent { line: quote(line) });
+    };
+    if !EVENTS.contains(&name) {
+        return Ok(None);
+    }
+    let name = name.to_owned();
+    match serde_json::from_value::<Event>(value) {
+        Ok(event) => check(event, line).map(Some),
+        Err(error) => Err(WireError::BadEvent { event: name, reason: error.to_string(), line: quote(line) }),
+    }
+}
+
+fn check(event: Event, line: &str) -> Result<Event, WireError> {
+    let bad = |event: &str, reason: String| WireError::BadEvent { event: event.into(), reason, line: quote(line) };
+    match &event {
+        Event::Begin(begin) if begin.wire != WIRE_VERSION => {
+            Err(bad("begin", format!("wire version {} is not {WIRE_VERSION}", begin.wire)))
+        }
+        Event::Sample(sample) if sample.metric.is_some() != sample.value.is_some() => {
+            Err(bad("sample", "\"metric\" and \"value\" go together".into()))
+        }
+        Event::Sample(sample) if sample.metric.is_none() && sample.values.is_empty() => {
+            Err(bad("sample", "neither \"metric\" nor \"values\"".into()))
+        }
+        Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", "\"wall_ns\" is 0".into())),
+        Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", "\"work\" is empty".into())),
+        Event::Repeat(report) => match report.work.iter().find(|(_, amount)| **amount < 0.0) {
+            Some((name, _)) => Err(bad("repeat", format!("\"work\" has a negative \"{name}\""))),
+            None => Ok(event),
+        },
+        _ => Ok(event),
+    }
+}
+
+impl Sample {
+    /// Each metric of this moment with its value.
+    pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
+        let single = self.metric.as_deref().zip(self.value);
+        single.into_iter().chain(self.values.iter().map(|(name, value)| (name.as_str(), *value)))
+    }
+}
+
+impl Usage {
+    /// CPU time in user mode and in the kernel together.
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// A line as it is quoted in a message: one line, at most 200 characters, control characters made visible.
+pub fn quote(line: &str) -> String {
+    let shortened: String = line.chars().take(200).collect();
+    let more = if line.chars().nth(200).is_some() { "…" } else { "" };
+    format!("`{}`{more}", shortened.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'"))
+}
+
+/// The JSON Schema of an event.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Event).to_value();
+    schema["title"] = "One line of the stend wire, version 1".into();
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn unknown_events_and_fields_are_kept() {
+        assert_eq!(parse_line(r#"{"event":"weather","rain":true}"#), Ok(None));
+        assert_eq!(parse_line("  "), Ok(None));
+        let line = r#"{"event":"repeat","wall_ns":5,"work":{"bytes":1},"check":"passed","colour":"red"}"#;
+        let Ok(Some(Event::Repeat(report))) = parse_line(line) else { panic!() };
+        assert_eq!(report.unknown["colour"], "red");
+    }
+
+    #[test]
+    fn rubbish_is_quoted() {
+        for (line, part) in [
+            ("hello", "not JSON"),
+            ("[1,2]", "no object"),
+            (r#"{"event":"repeat","wall_ns":5,"work":{"bytes":1}}"#, "check"),
+            (r#"{"event":"repeat","wall_ns":0,"work":{"bytes":1},"check":"passed"}"#, "wall_ns"),
+            (r#"{"event":"repeat","wall_ns":5,"work":{},"check":"passed"}"#, "empty"),
+            (r#"{"event":"repeat","wall_ns":5,"work":{"bytes":-1},"check":"passed"}"#, "negative"),
+            (r#"{"event":"sample","t_ns":5}"#, "neither"),
+            (r#"{"event":"sample","t_ns":5,"metric":"x"}"#, "go together"),
+            (r#"{"event":"begin","wire":2,"instrument":"x"}"#, "version 2"),
+        ] {
+            let message = parse_line(line).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains(&line[..5]), "{line}: {message}");
+        }
+        let long = "x".repeat(5000);
+        assert!(parse_line(&long).unwrap_err().to_string().len() < 400);
+    }
+
+    #[test]
+    fn both_forms_of_a_sample_mean_the_same() {
+        let read = |line| match parse_line(line) {
+            Ok(Some(Event::Sample(sample))) => sample.metrics().map(|(n, v)| (n.to_owned(), v)).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        let single = read(r#"{"event":"sample","t_ns":1,"metric":"iops","value":3}"#);
+        let several = read(r#"{"event":"sample","t_ns":1,"values":{"iops":3}}"#);
+        assert_eq!(single, several);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_the_parser_panic(line in ".{0,200}") {
+            let _ = parse_line(&line);
+        }
+
+        #[test]
+        fn a_written_event_reads_back(wall_ns in 1u64..1 << 53, bytes in 0u32.., evidence in ".{0,30}") {
+            let event = Event::Repeat(Report {
+                n: 3, t_ns: Some(7), wall_ns, cpu_ns: None,
+                work: BTreeMap::from([("bytes".into(), f64::from(bytes))]),
+                observed: BTreeMap::new(), check: Check::Passed, evidence: Some(evidence), unknown: Map::new(),
+            });
+            let line = serde_json::to_string(&event).unwrap();
+            prop_assert_eq!(parse_line(&line), Ok(Some(event)));
+        }
+    }
+}

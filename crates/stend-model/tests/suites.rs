@@ -1,0 +1,152 @@
+//! What a person who writes a suite relies on: what it expands to, and what is said when it is wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proptest::prelude::*;
+use stend_model::suite::{Changes, Gate, Instrument, Suite, SuiteError};
+
+const HEAD: &str = "name = \"t\"\ntitle = \"a test\"\n";
+const METRICS: &str = "metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
+
+fn parse(text: &str) -> Result<Suite, SuiteError> {
+    parse_with(text, &Changes::default())
+}
+
+fn parse_with(text: &str, changes: &Changes) -> Result<Suite, SuiteError> {
+    Suite::parse(text, "t.toml", Path::new("/suites"), changes)
+}
+
+fn scenario(rest: &str) -> String {
+    format!("{HEAD}[[scenario]]\nname = \"s\"\ninstrument = \"stend-probe copy\"\n{METRICS}{rest}")
+}
+
+/// The message, which must name the line.
+fn complaint(text: &str, line: usize) -> String {
+    let error = parse(text).expect_err(text);
+    assert_eq!((error.file.as_str(), error.line), ("t.toml", line), "{error}\n{text}");
+    assert!(!error.message.contains('\n'), "one line: {error}");
+    error.to_string()
+}
+
+#[test]
+fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
+    let text = format!(
+        "{HEAD}[variables]\nseconds = \"0.2\"\n[[scenario]]\nname = \"{{cipher}} {{size}}\"\nmeasures = \"{{cipher}}, blocks\"\n\
+         instrument = \"stend-probe cipher\"\n\
+         parameters = {{ cipher = \"{{cipher}}\", size = \"{{size}}\", seconds = \"{{seconds}}\" }}\n\
+         exclude = [{{ cipher = \"magma\", size = \"64KiB\" }}]\n{METRICS}\
+         [scenario.matrix]\ncipher = [\"kuznyechik\", \"magma\"]\nsize = {{ from = \"4k\", to = \"64k\", times = 4 }}\n"
+    );
+    let suite = parse(&text).unwrap();
+    let names: Vec<_> = suite.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    assert_eq!(names, ["kuznyechik 4KiB", "kuznyechik 16KiB", "kuznyechik 64KiB", "magma 4KiB", "magma 16KiB"]);
+    let first = &suite.scenarios[0];
+    assert_eq!(first.instrument, Instrument::Probe("cipher".into()));
+    assert_eq!(first.parameters["seconds"], "0.2");
+    assert_eq!(first.measures.as_deref(), Some("kuznyechik, blocks"));
+}
+
+#[test]
+fn variables_can_be_set_and_unknown_ones_are_refused() {
+    let text = format!("{}parameters = {{ size = \"{{size}}\" }}\n", scenario("")).replace("title", "variables = { size = \"4k\" }\ntitle");
+    let set = |name: &str| Changes { variables: BTreeMap::from([(name.into(), "8k".into())]), ..Changes::default() };
+    assert_eq!(parse(&text).unwrap().scenarios[0].parameters["size"], "4k");
+    assert_eq!(parse_with(&text, &set("size")).unwrap().scenarios[0].parameters["size"], "8k");
+    let message = parse_with(&text, &set("sise")).unwrap_err().to_string();
+    assert!(message.contains("\"sise\"") && message.contains("\"size\""), "{message}");
+}
+
+#[test]
+fn the_scale_makes_named_sizes_and_durations_smaller_and_says_so() {
+    let text = format!(
+        "{HEAD}scale = {{ sizes = [\"size\"], durations = [\"runtime\"] }}\n[[scenario]]\nname = \"s\"\ninstrument = \"fio\"\n\
+         parameters = {{ size = \"500GB\", runtime = \"2400s\", bs = \"4k\" }}\n{METRICS}"
+    );
+    let scaled = |scale| parse_with(&text, &Changes { scale: Some(scale), ..Changes::default() });
+    let suite = scaled(0.001).unwrap();
+    let parameters = &suite.scenarios[0].parameters;
+    assert_eq!((suite.scale, parameters["runtime"].as_str(), parameters["bs"].as_str()), (0.001, "2s", "4k"));
+    assert_eq!(parameters["size"], "477MiB");
+    assert_eq!(scaled(1e-9).unwrap().scenarios[0].parameters["size"], "1MiB", "never nothing");
+    assert_eq!(scaled(1.0).unwrap().scenarios[0].parameters["size"], "500GB", "as it stands");
+    assert!(scaled(2.0).is_err() && scaled(0.0).is_err() && scaled(f64::NAN).is_err());
+    let message = parse_with(&scenario(""), &Changes { scale: Some(0.5), ..Changes::default() }).unwrap_err().to_string();
+    assert!(message.contains("[scale]"), "{message}");
+}
+
+#[test]
+fn defaults_come_from_the_suite_and_then_from_the_rule_book() {
+    let suite = parse(&format!("repeats = 7\ngates = {{ steal = \"2%\", foreign_cpu = \"off\" }}\n{}gates = {{ steal = 0.5 }}\n", scenario(""))).unwrap();
+    let scenario = &suite.scenarios[0];
+    assert_eq!((scenario.repeats, scenario.warmup, suite.sample_hertz), (7, 1, 10));
+    assert_eq!(scenario.gates.steal, Some(Gate::Limit(0.5)));
+    assert_eq!(scenario.gates.foreign_cpu, Some(Gate::Off));
+    assert_eq!(scenario.gates.frequency_fall, Some(Gate::Limit(0.03)));
+}
+
+#[test]
+fn what_is_wrong_where_and_what_would_be_right() {
+    for (text, line, parts) in [
+        (format!("{HEAD}colour = \"red\"\n"), 3, vec!["unknown field `colour`", "scenario"]),
+        (scenario("reapeats = 3\n"), 7, vec!["unknown field `reapeats`", "repeats"]),
+        (scenario("").replace("B/s", "furlongs"), 6, vec!["furlongs", "cycles/B"]),
+        (scenario("").replace("B/s", "ns"), 3, vec!["the unit ns does not fit", "B/s would"]),
+        (scenario("").replace("bytes/wall", "a/b/c"), 6, vec!["a/b/c", "bytes/cpu"]),
+        (scenario("matrix = { x = { from = 9, to = 1, step = 1 } }\n"), 7, vec!["axis \"x\"", "9 down to 1"]),
+        (scenario("matrix = { x = { from = 1, to = 9, step = 0 } }\n"), 7, vec!["never end"]),
+        (scenario("matrix = { x = { from = 1, to = 9, step = 1, times = 2 } }\n"), 7, vec!["either"]),
+        (scenario("matrix = { x = { from = \"4 parsecs\", to = 9, times = 2 } }\n"), 7, vec!["parsecs", "64KiB"]),
+        (scenario("matrix = { x = { from = 0, to = 99999999, step = 1 } }\n"), 7, vec!["10000"]),
+        (scenario("matrix = { x = [] }\n"), 7, vec!["empty"]),
+        (scenario("matrix = { x = [1, 2] }\n"), 3, vec!["two scenarios are called \"s\"", "braces"]),
+        (scenario("parameters = { size = \"{sise}\" }\n"), 3, vec!["{sise}", "there are: suite_directory"]),
+        (scenario("exclude = [{ y = 1 }]\n"), 3, vec!["\"y\"", "no axis"]),
+        (scenario("command = [\"x\"]\n"), 3, vec!["both"]),
+        (scenario("repeats = 0\n"), 7, vec!["at least 1"]),
+        (scenario("timeout = \"soon\"\n"), 7, vec!["\"soon\"", "30s"]),
+        (scenario("gates = { steal = \"much\" }\n"), 7, vec!["\"much\"", "\"off\""]),
+        (scenario("").replace("stend-probe copy", "fioo"), 3, vec!["unknown instrument \"fioo\"", "\"fio\""]),
+        (format!("sample_hertz = 1000\n{}", scenario("")), 1, vec!["sample_hertz", "100"]),
+        (format!("{HEAD}scenario = []\n"), 1, vec!["at least one"]),
+        ("name = \n".into(), 1, vec!["t.toml:1:8"]),
+    ] {
+        let message = complaint(&text, line);
+        for part in parts {
+            assert!(message.contains(part), "`{part}` is not in: {message}");
+        }
+    }
+}
+
+#[test]
+fn an_identity_tells_what_is_measured_not_how_often() {
+    let identity = |text: &str| parse(text).unwrap().scenarios[0].identity();
+    let base = identity(&scenario("parameters = { size = \"4k\" }\n"));
+    assert_eq!(base, identity(&scenario("repeats = 99\nparameters = { size = \"4k\" }\n")));
+    assert_ne!(base, identity(&scenario("parameters = { size = \"8k\" }\n")));
+    assert_ne!(base, identity(&scenario("verification = \"none\"\nparameters = { size = \"4k\" }\n")));
+}
+
+#[test]
+fn only_some_scenarios() {
+    let text = format!("{HEAD}[[scenario]]\nname = \"s {{x}}\"\ncommand = [\"true\"]\nmatrix = {{ x = [1, 2, 3] }}\n{METRICS}");
+    let only = |parts: &[&str]| parse_with(&text, &Changes { only: parts.iter().map(|&part| part.into()).collect(), ..Changes::default() });
+    let names: BTreeSet<_> = only(&["s 1", "3"]).unwrap().scenarios.into_iter().map(|scenario| scenario.name).collect();
+    assert_eq!(names, BTreeSet::from(["s 1".into(), "s 3".into()]));
+    assert!(only(&["nine"]).unwrap_err().to_string().contains("\"s 2\""));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in ".{0,300}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn no_change_of_a_byte_makes_the_reader_panic(place in 0usize..200, byte in any::<char>()) {
+        let mut text: Vec<char> = scenario("matrix = { x = { from = \"1k\", to = \"4k\", times = 2 } }\n").chars().collect();
+        let place = place % text.len();
+        text[place] = byte;
+        let _ = parse(&text.into_iter().collect::<String>());
+    }
+}

@@ -1,0 +1,71 @@
+//! The statistics of `stend`: what is measured, how sure it is, and the verdict.
+//!
+//! Pure functions over slices of repeats; no I/O, no clock, no global state, no dependency.
+//! The rules are those of the project's method page; the sources stand at each function.
+//!
+//! # Conventions
+//!
+//! * A **repeat** is one measured value (a rate, a time); a **session** is a group of repeats
+//!   taken in one stretch. Per-second samples are not repeats: they are autocorrelated.
+//! * The unit of a result is that of its input unless said otherwise; ratios have none.
+//! * **Non-finite input is refused**: a slice with a NaN or an infinity anywhere gives `None`
+//!   (or a [`Reason`]), never a NaN. So does an empty slice, and a result too large for `f64`.
+//! * The order of repeats never matters, except in [`steady_state`] and [`sign_flip`]'s pairs.
+//! * Everything is deterministic. Where random draws are needed they come from [`SplitMix64`],
+//!   so a seed gives the same result on every platform and in every version.
+//!
+//! # Example
+//!
+//! ```
+//! use stend_stats::{Cell, Direction, Verdict, compare_table};
+//!
+//! let cell = Cell {
+//!     a_sessions: vec![vec![103.0, 104.1, 103.7, 104.4, 103.2, 103.9, 104.0, 103.5]],
+//!     b_sessions: vec![vec![100.2, 99.8, 100.9, 100.1, 99.5, 100.4, 100.0, 100.3]],
+//!     direction: Direction::HigherIsBetter,
+//!     delta: 0.01,
+//!     paired: false,
+//! };
+//! let result = &compare_table(&[cell])[0];
+//! assert_eq!(result.verdict, Verdict::Better);
+//! ```
+#![forbid(unsafe_code)]
+
+mod aggregate;
+mod false_discovery;
+mod interval;
+mod law;
+mod mann_whitney;
+mod needed;
+mod normal;
+mod outlier;
+mod random;
+mod ratio;
+mod sample;
+mod search;
+mod shift;
+mod sign_flip;
+mod steady;
+mod table;
+mod verdict;
+
+pub use aggregate::{geometric_mean_interval, geometric_mean_ratio};
+pub use false_discovery::benjamini_hochberg;
+pub use interval::{Interval, median_interval, precision_reached};
+pub use mann_whitney::{EXACT_TOTAL, Method, Test, mann_whitney};
+pub use needed::{Spread, repeats_needed};
+pub use outlier::{Mark, tukey_marks};
+pub use random::SplitMix64;
+pub use ratio::{IntervalMethod, RatioInterval, RatioOptions, paired_ratio_interval, ratio_interval};
+pub use sample::{coefficient_of_variation, mean, median, median_absolute_deviation, quantile};
+pub use shift::hodges_lehmann;
+pub use sign_flip::{EXACT_PAIRS, SIGN_FLIP_DRAWS, sign_flip};
+pub use steady::{STEADY_ROUNDS, SteadyState, steady_state};
+pub use table::{Cell, CellResult, compare_table, compare_table_with};
+pub use verdict::{
+    Direction, Evidence, Judgement, LEAST_FLOOR, Reason, SIGNIFICANCE, Verdict, aa_floor, judge, noise_floor,
+};
+
+/// The fewest repeats a side that give an interval and may give a verdict: with five, the widest
+/// interval of a median, from the least to the greatest, reaches only 93.75 %.
+pub const MIN_REPEATS: usize = 6;

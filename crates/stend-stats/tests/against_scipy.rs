@@ -1,0 +1,159 @@
+//! Stored vectors from SciPy and NumPy (tests/vectors/make_vectors.py).
+
+use serde_json::Value;
+use stend_stats::{
+    IntervalMethod, Mark, Method, RatioOptions, benjamini_hochberg, geometric_mean_ratio, hodges_lehmann, mann_whitney,
+    mean, median, median_absolute_deviation, median_interval, quantile, ratio_interval, sign_flip, steady_state,
+    tukey_marks,
+};
+
+fn vectors(name: &str) -> Vec<Value> {
+    let path = format!("{}/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the vectors are committed");
+    serde_json::from_str(&text).expect("a JSON list")
+}
+
+fn list(value: &Value) -> Vec<f64> {
+    value.as_array().expect("a list").iter().map(number).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let error = (found - expected).abs() / expected.abs().max(1e-300);
+    assert!(found == expected || error <= tolerance, "{what}: {found}, expected {expected}");
+}
+
+#[test]
+fn mann_whitney_exact_permutation_and_normal() {
+    let mut seen = [0; 3];
+    for case in vectors("mann_whitney") {
+        let test = mann_whitney(&list(&case["a"]), &list(&case["b"])).expect("finite");
+        let (index, method) = match case["method"].as_str() {
+            Some("exact") => (0, Method::Exact),
+            Some("permutation") => (1, Method::Permutation),
+            _ => (2, Method::NormalApproximation),
+        };
+        seen[index] += 1;
+        assert_eq!(test.method, method, "{case}");
+        assert_eq!(test.statistic, number(&case["u"]), "{case}");
+        close(test.p, number(&case["p"]), 1e-11, &case.to_string());
+    }
+    assert!(seen.iter().all(|n| *n >= 6), "{seen:?}");
+}
+
+#[test]
+fn sign_flip_exact() {
+    for case in vectors("sign_flip") {
+        let test = sign_flip(&list(&case["d"]), 1).expect("finite");
+        close(test.p, number(&case["p"]), 1e-12, &case.to_string());
+        close(test.statistic, number(&case["mean"]), 1e-9, &case.to_string());
+    }
+}
+
+#[test]
+fn median_interval_binomial() {
+    for case in vectors("median_interval") {
+        let n = case["n"].as_u64().expect("n") as usize;
+        let values: Vec<f64> = (1..=n).map(|i| i as f64).collect();
+        let found = median_interval(&values, number(&case["confidence"]));
+        match (found, &case["interval"]) {
+            (None, Value::Null) => {}
+            (Some(found), expected) if !expected.is_null() => {
+                assert_eq!(found.rank as u64, expected["rank"].as_u64().expect("rank"), "{case}");
+                close(found.attained, number(&expected["attained"]), 1e-11, &case.to_string());
+                assert_eq!((found.low, found.high), (found.rank as f64, (n + 1 - found.rank) as f64));
+            }
+            (found, _) => panic!("{case}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn summaries() {
+    for case in vectors("summaries") {
+        let (x, y) = (list(&case["x"]), list(&case["y"]));
+        let same = |found: Option<f64>, name: &str| {
+            close(found.expect(name), number(&case[name]), 1e-12, name);
+        };
+        same(mean(&x), "mean");
+        same(median(&x), "median");
+        same(hodges_lehmann(&x, &y), "hodges_lehmann");
+        same(geometric_mean_ratio(&x), "gmean");
+        same(Some(median_absolute_deviation(&x).expect("finite")), "mad");
+        for (p, q) in list(&case["probs"]).iter().zip(list(&case["quantiles"])) {
+            close(quantile(&x, *p).expect("finite"), q, 1e-13, "quantile");
+        }
+        let marks: Vec<u64> = tukey_marks(&x)
+            .iter()
+            .map(|mark| match mark {
+                Mark::None => 0,
+                Mark::Mild => 1,
+                Mark::Severe => 2,
+            })
+            .collect();
+        let expected: Vec<u64> = case["marks"].as_array().expect("marks").iter().filter_map(Value::as_u64).collect();
+        assert_eq!(marks, expected);
+        if let Some(slope) = case["slope"].as_f64() {
+            close(steady_state(&x).expect("five rounds").slope, slope, 1e-10, "slope");
+        }
+    }
+}
+
+#[test]
+fn false_discovery() {
+    for case in vectors("false_discovery") {
+        for (found, expected) in benjamini_hochberg(&list(&case["p"])).iter().zip(list(&case["q"])) {
+            close(*found, expected, 1e-13, "q");
+        }
+    }
+}
+
+/// Against every resample enumerated: no Monte Carlo error is left, the same ends come out.
+#[test]
+fn bootstrap_bca_enumerated() {
+    for case in vectors("bootstrap_exact") {
+        let (a, b) = (vec![list(&case["a"])], vec![list(&case["b"])]);
+        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
+        let expected = list(&case["BCa"]);
+        close(found.low, expected[0], 1e-13, &case.to_string());
+        close(found.high, expected[1], 1e-13, &case.to_string());
+    }
+}
+
+/// SciPy draws 400,000 times; ours is the limit. The distribution is discrete, so that where the
+/// level falls near a step the draws may land on the next one: 2 % of the width is allowed.
+#[test]
+fn bootstrap_bca() {
+    for case in vectors("bootstrap") {
+        let (a, b) = (vec![list(&case["a"])], vec![list(&case["b"])]);
+        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
+        close(found.ratio, number(&case["ratio"]), 1e-14, "ratio");
+        let expected = list(&case["BCa"]);
+        let width = (expected[1] / expected[0]).ln();
+        for (end, scipy) in [(found.low, expected[0]), (found.high, expected[1])] {
+            let off = (end / scipy).ln().abs() / width;
+            assert!(off < 0.02, "{end}, SciPy {scipy}: {off:.4} of the width; {case}");
+        }
+    }
+}
+
+/// Sessions, then repeats: 10,000 draws against NumPy's 400,000, to 4 % of the width.
+#[test]
+fn bootstrap_over_sessions() {
+    for case in vectors("sessions") {
+        let sessions =
+            |side: &Value| -> Vec<Vec<f64>> { side.as_array().expect("sessions").iter().map(list).collect() };
+        let (a, b) = (sessions(&case["a"]), sessions(&case["b"]));
+        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
+        assert_eq!(found.method, IntervalMethod::Percentile);
+        let expected = list(&case["percentile"]);
+        let width = (expected[1] / expected[0]).ln();
+        for (end, numpy) in [(found.low, expected[0]), (found.high, expected[1])] {
+            let off = (end / numpy).ln().abs() / width;
+            assert!(off < 0.04, "{end}, NumPy {numpy}: {off:.4} of the width; {case}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What must hold for any input.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use stend_stats::*;
+
+fn positive() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => 1.0..1000.0_f64, 1 => (1..20_u32).prop_map(f64::from), 1 => 1e-9..1e9_f64]
+}
+
+/// Sessions with at least six repeats in all.
+fn sessions() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    prop_oneof![vec(vec(positive(), 6..25), 1..=1), vec(vec(positive(), 3..10), 2..4),]
+}
+
+/// Anything: NaN, infinities, zeros, negatives, subnormals.
+fn anything() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => any::<f64>(),
+        2 => positive(),
+        1 => prop::sample::select(vec![
+            0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN,
+            f64::MIN_POSITIVE, 5e-324,
+        ]),
+        2 => -10.0..10.0_f64,
+    ]
+}
+
+fn quick() -> RatioOptions {
+    RatioOptions { draws: 300, ..RatioOptions::default() }
+}
+
+fn near(x: f64, y: f64) -> bool {
+    (x / y).ln().abs() < 1e-9
+}
+
+fn swap(cell: &Cell) -> Cell {
+    Cell { a_sessions: cell.b_sessions.clone(), b_sessions: cell.a_sessions.clone(), ..cell.clone() }
+}
+
+fn no_nan(value: f64) -> bool {
+    value.is_finite()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn median_interval_holds_the_median(values in vec(-1e6..1e6_f64, 0..60), c in 0.01..0.999_f64) {
+        if let Some(i) = median_interval(&values, c) {
+            let m = median(&values).unwrap();
+            prop_assert!(i.low <= m && m <= i.high);
+            prop_assert!(i.attained >= c && i.attained <= 1.0);
+        } else {
+            prop_assert!(1.0 - 0.5_f64.powi(values.len() as i32 - 1) < c);
+        }
+    }
+
+    #[test]
+    fn quantiles_are_ordered_and_within(values in vec(any::<f64>().prop_filter("finite", |v| v.is_finite()), 1..30),
+                                        p in 0.0..=1.0_f64, r in 0.0..=1.0_f64) {
+        let (low, high) = (quantile(&values, p.min(r)).unwrap(), quantile(&values, p.max(r)).unwrap());
+        prop_assert!(low <= high);
+        prop_assert!(quantile(&values, 0.0).unwrap() <= low && high <= quantile(&values, 1.0).unwrap());
+    }
+
+    #[test]
+    fn ratio_interval_swaps_scales_and_permutes(a in sessions(), b in sessions(), scale in 1e-3..1e3_f64) {
+        let there = ratio_interval(&a, &b, &quick()).unwrap();
+        prop_assert!(0.0 < there.low && there.low <= there.ratio && there.ratio <= there.high);
+
+        let back = ratio_interval(&b, &a, &quick()).unwrap();
+        prop_assert!(near(back.ratio * there.ratio, 1.0));
+        prop_assert!(near(back.low * there.high, 1.0) && near(back.high * there.low, 1.0));
+
+        let scaled = |s: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            s.iter().map(|s| s.iter().map(|v| v * scale).collect()).collect()
+        };
+        let both = ratio_interval(&scaled(&a), &scaled(&b), &quick()).unwrap();
+        prop_assert!(near(both.low, there.low) && near(both.high, there.high));
+        let one = ratio_interval(&scaled(&a), &b, &quick()).unwrap();
+        prop_assert!(near(one.low, there.low * scale) && near(one.high, there.high * scale));
+
+        let mut shuffled = a.clone();
+        shuffled.reverse();
+        shuffled.iter_mut().for_each(|s| s.reverse());
+        prop_assert_eq!(ratio_interval(&shuffled, &b, &quick()), Some(there));
+    }
+
+    #[test]
+    fn paired_interval_swaps(pairs in vec((positive(), positive()), 6..20)) {
+        let a = vec![pairs.iter().map(|p| p.0).collect::<Vec<_>>()];
+        let b = vec![pairs.iter().map(|p| p.1).collect::<Vec<_>>()];
+        let there = paired_ratio_interval(&a, &b, &quick()).unwrap();
+        let back = paired_ratio_interval(&b, &a, &quick()).unwrap();
+        prop_assert!(there.low <= there.ratio && there.ratio <= there.high);
+        prop_assert!(near(back.low * there.high, 1.0) && near(back.high * there.low, 1.0));
+    }
+
+    #[test]
+    fn tests_swap_permute_and_ignore_scale(mut a in vec(positive(), 1..40), b in vec(positive(), 1..40)) {
+        let there = mann_whitney(&a, &b).unwrap();
+        let back = mann_whitney(&b, &a).unwrap();
+        prop_assert!(there.p > 0.0 && there.p <= 1.0);
+        prop_assert!((there.p - back.p).abs() < 1e-12);
+        prop_assert_eq!(there.statistic + back.statistic, (a.len() * b.len()) as f64);
+        let double = |v: &[f64]| v.iter().map(|x| x * 2.0).collect::<Vec<_>>();
+        prop_assert_eq!(mann_whitney(&double(&a), &double(&b)), Some(there));
+        let flipped = sign_flip(&a, 1).unwrap().p;
+        a.reverse();
+        prop_assert_eq!(mann_whitney(&a, &b), Some(there));
+        let negative: Vec<f64> = a.iter().map(|v| -v).collect();
+        if a.len() <= EXACT_PAIRS {
+            prop_assert_eq!(sign_flip(&negative, 1).unwrap().p, flipped);
+        }
+    }
+
+    #[test]
+    fn shift_is_antisymmetric(a in vec(positive(), 1..30), b in vec(positive(), 1..30)) {
+        let shift = hodges_lehmann(&a, &b).unwrap();
+        prop_assert_eq!(hodges_lehmann(&b, &a).unwrap(), -shift);
+    }
+
+    #[test]
+    fn q_values_are_monotone_and_above_p(p in vec(0.0..=1.0_f64, 0..80)) {
+        let q = benjamini_hochberg(&p);
+        prop_assert_eq!(q.len(), p.len());
+        for i in 0..p.len() {
+            prop_assert!(p[i] <= q[i] && q[i] <= 1.0);
+            for j in 0..p.len() {
+                prop_assert!(p[i] > p[j] || q[i] <= q[j]);
+            }
+        }
+        let mut reversed = p.clone();
+        reversed.reverse();
+        let mut back = benjamini_hochberg(&reversed);
+        back.reverse();
+        prop_assert_eq!(back, q);
+    }
+
+    #[test]
+    fn swapping_sides_swaps_the_verdict(a in sessions(), b in sessions(), delta in 0.0..0.3_f64) {
+        let cell = Cell { a_sessions: a, b_sessions: b, direction: Direction::LowerIsBetter, delta, paired: false };
+        let there = compare_table_with(std::slice::from_ref(&cell), &quick())[0];
+        let back = compare_table_with(&[swap(&cell)], &quick())[0];
+        let expected = match there.verdict {
+            Verdict::Better => Verdict::Worse,
+            Verdict::Worse => Verdict::Better,
+            other => other,
+        };
+        prop_assert_eq!(back.verdict, expected);
+        prop_assert_eq!(back.reason, there.reason);
+    }
+
+    #[test]
+    fn nothing_panics_and_no_nan_comes_out(
+        x in vec(anything(), 0..30), y in vec(anything(), 0..30), s in vec(vec(anything(), 0..8), 0..4),
+        p in anything(), d in anything(), paired: bool,
+    ) {
+        let finite = |v: Option<f64>| v.is_none_or(no_nan);
+        for value in [median(&x), mean(&x), quantile(&x, p), median_absolute_deviation(&x),
+                      coefficient_of_variation(&x), hodges_lehmann(&x, &y), geometric_mean_ratio(&x),
+                      aa_floor(&x), noise_floor(Some(p), Some(d))] {
+            prop_assert!(finite(value), "{value:?}");
+        }
+        if x.iter().any(|v| !v.is_finite()) {
+            prop_assert_eq!((median(&x), mean(&x), mann_whitney(&x, &y), sign_flip(&x, 0)), (None, None, None, None));
+            prop_assert!(tukey_marks(&x).is_empty());
+        }
+        let _ = median_interval(&x, p);
+        let _ = precision_reached(&x, p);
+        let _ = steady_state(&x);
+        let _ = tukey_marks(&x);
+        prop_assert!(benjamini_hochberg(&x).iter().all(|q| (0.0..=1.0).contains(q)));
+        prop_assert!(mann_whitney(&x, &y).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
+        prop_assert!(sign_flip(&x, 3).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
+        let _ = repeats_needed(Spread { a: p, b: d }, d, p, d);
+        let options = RatioOptions { draws: 50, confidence: p, seed: 1 };
+        let _ = ratio_interval(&s, std::slice::from_ref(&x), &options);
+        let direction = Direction::HigherIsBetter;
+        let cells = [
+            Cell { a_sessions: s.clone(), b_sessions: vec![x.clone()], direction, delta: d, paired },
+            Cell { a_sessions: vec![x], b_sessions: vec![y], direction, delta: 0.01, paired },
+        ];
+        for r in compare_table_with(&cells, &RatioOptions { draws: 50, ..RatioOptions::default() }) {
+            prop_assert!(finite(r.ratio) && finite(r.q));
+            prop_assert!(r.interval.is_none_or(|i| i.low > 0.0 && i.low <= i.high && no_nan(i.high)));
+        }
+    }
+
+    #[test]
+    fn extreme_positive_values_do_not_panic(a in vec(5e-324..f64::MAX, 6..12), b in vec(5e-324..1e-300_f64, 6..12)) {
+        for (a, b) in [(&a, &b), (&b, &a), (&a, &a)] {
+            if let Some(i) = ratio_interval(std::slice::from_ref(a), std::slice::from_ref(b), &quick()) {
+                prop_assert!(i.low > 0.0 && i.low <= i.ratio && i.ratio <= i.high && i.high.is_finite());
+            }
+        }
+    }
+}

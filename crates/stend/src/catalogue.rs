@@ -1,0 +1,73 @@
+//! The suites and references that are part of the program, and those of the user.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use stend_model::reference::Reference;
+use stend_model::suite::{Changes, Suite};
+
+/// The suites that are part of the program: name and text.
+pub(crate) const SUITES: [(&str, &str); 5] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("summit", include_str!("../../../suites/summit.toml")),
+    ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
+    ("vostok-2021", include_str!("../../../suites/vostok-2021.toml")),
+    ("pipes", include_str!("../../../suites/pipes.toml")),
+];
+
+const REFERENCES: [(&str, &str); 5] = [
+    ("on-the-way-to-the-summit.toml", include_str!("../../../references/on-the-way-to-the-summit.toml")),
+    ("vostok-2020.toml", include_str!("../../../references/vostok-2020.toml")),
+    ("vostok-2021.toml", include_str!("../../../references/vostok-2021.toml")),
+    ("linux-pipes-are-slow.toml", include_str!("../../../references/linux-pipes-are-slow.toml")),
+    ("arm-wrestling.toml", include_str!("../../../references/arm-wrestling.toml")),
+];
+
+/// The suite that a person means: one of the program's, or a TOML file.
+///
+/// # Errors
+/// There is no such suite, or it cannot be used; one line that says why.
+pub(crate) fn suite(wanted: &str, changes: &Changes) -> anyhow::Result<Suite> {
+    if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
+        return Ok(Suite::parse(text, &format!("suites/{name}.toml"), Path::new("."), changes)?);
+    }
+    let path = PathBuf::from(wanted);
+    if path.extension().is_none() && !path.exists() {
+        let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file", names.join(", "));
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{wanted} cannot be read"))?;
+    let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
+    Ok(Suite::parse(&text, wanted, &directory, changes)?)
+}
+
+/// The references that are part of the program.
+pub(crate) fn references() -> Vec<Reference> {
+    let parse = |(file, text): &(&str, &str)| Reference::parse(text, file).expect("the tests parse every reference");
+    REFERENCES.iter().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn files(directory: &str) -> BTreeSet<String> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(directory);
+        let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".toml")).collect()
+    }
+
+    #[test]
+    fn every_file_is_part_of_the_program_and_can_be_used() {
+        let suites: BTreeSet<_> = SUITES.iter().map(|(name, _)| format!("{name}.toml")).collect();
+        assert_eq!(suites, files("suites"));
+        let names: BTreeSet<_> = REFERENCES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(names, files("references"));
+        for (name, _) in SUITES {
+            assert_eq!(suite(name, &Changes::default()).unwrap().name, name);
+        }
+        assert_eq!(references().len(), REFERENCES.len());
+    }
+}

@@ -1,0 +1,62 @@
+//! `stend doctor`: which tools are missing, and how to get them.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::host::Local;
+use crate::instrument::ADAPTERS;
+use crate::run::prepare;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    json: Json,
+}
+
+/// One thing that is needed.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: String,
+    fine: bool,
+    /// Its version or place, or what is wrong with it.
+    state: String,
+    /// The command that would mend it.
+    remedy: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let host = Local;
+    let mut findings = vec![match prepare::find_probe(&host) {
+        Ok(path) => Finding { what: "stend-probe".into(), fine: true, state: path, remedy: None },
+        Err(reason) => Finding { what: "stend-probe".into(), fine: false, state: reason, remedy: Some("make build".into()) },
+    }];
+    for adapter in ADAPTERS {
+        let tool = adapter.tool();
+        let state = prepare::state_of(&host, tool);
+        findings.push(Finding {
+            what: tool.program.into(),
+            fine: state.is_ok(),
+            remedy: state.is_err().then(|| prepare::install_command(tool.package)),
+            state: state.unwrap_or_else(|reason| reason),
+        });
+    }
+    let exit = if findings.iter().all(|finding| finding.fine) { Exit::Fine } else { Exit::Unusable };
+    if arguments.json.json {
+        output::print_json("findings", &findings)?;
+        return Ok(exit);
+    }
+    let mut text = String::new();
+    for finding in &findings {
+        let mark = if finding.fine { "fine   " } else { "missing" };
+        let _ = writeln!(text, "{mark}  {}: {}", finding.what, finding.state);
+        if let Some(remedy) = &finding.remedy {
+            let _ = writeln!(text, "         mend it with: {remedy}");
+        }
+    }
+    output::print(&text)?;
+    Ok(exit)
+}

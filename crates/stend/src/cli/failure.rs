@@ -1,0 +1,96 @@
+//! How a command ends: its exit status, and the one line that says why.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use stend_model::suite::SuiteError;
+
+use crate::store::StoreError;
+
+/// The exit statuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// All is well.
+    Fine = 0,
+    /// A threshold was crossed.
+    Crossed = 1,
+    /// The command line or a configuration is wrong.
+    Usage = 2,
+    /// Measured, but not as asked.
+    Unsteady = 3,
+    /// The machine, a tool or the store cannot be used.
+    Unusable = 4,
+    /// Interrupted; can be resumed.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug)]
+pub(super) struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    /// The user asked for something that makes no sense.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, error: anyhow::Error::msg(message.into()) }
+    }
+
+    /// Something that is needed is missing or does not work.
+    pub(super) fn unusable(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.into()) }
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        if self.is_closed_pipe() { Exit::Fine } else { self.exit }
+    }
+
+    /// Whether all that went wrong is that nobody reads the output any more.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+        self.error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(closed))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let exit = match error.downcast_ref::<StoreError>() {
+            Some(error) => exit_of(error),
+            None if error.downcast_ref::<SuiteError>().is_some() => Exit::Usage,
+            None => Exit::Unusable,
+        };
+        Self { exit, error }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self { exit: exit_of(&error), error: error.into() }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self { exit: Exit::Unusable, error: error.into() }
+    }
+}
+
+fn exit_of(error: &StoreError) -> Exit {
+    match error {
+        StoreError::NoSuchRun(_) | StoreError::Ambiguous(..) | StoreError::BadExport(_) | StoreError::Different(_) => Exit::Usage,
+        _ => Exit::Unusable,
+    }
+}

@@ -1,0 +1,168 @@
+//! The command line: one command a file. Data go to standard output, talk to standard error.
+
+mod check;
+mod clean;
+mod compare;
+mod completions;
+mod doctor;
+mod export;
+mod failure;
+mod import;
+mod list;
+mod man;
+mod output;
+mod probe;
+mod references;
+mod report;
+mod resume;
+mod run;
+mod show;
+mod suites;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use failure::{Exit, Failure};
+
+/// Measures what a machine is worth on the work that servers do, keeps every sample, and says better, worse, same or
+/// unresolved.
+#[derive(Debug, Parser)]
+#[command(name = "stend", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "Exit status: 0 fine · 1 a threshold was crossed (compare --fail-on) · 2 usage or configuration ·
+3 measured, but not as asked: repeats are invalid or missing · 4 the machine, a tool or the store
+cannot be used · 130 interrupted, can be resumed";
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Where runs are kept [default: $XDG_DATA_HOME/stend or ~/.local/share/stend]
+    #[arg(long, global = true, value_name = "DIRECTORY", env = "STEND_STORE")]
+    store: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    color: ColorChoice,
+    /// Say only what went wrong
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure this machine with a suite
+    Run(run::Arguments),
+    /// Go on with a run that was interrupted or killed
+    Resume(resume::Arguments),
+    /// List the runs
+    List(list::Arguments),
+    /// Show one run: machine, figures, repeats that do not count
+    Show(show::Arguments),
+    /// Compare runs with one another, or a run with published machines
+    Compare(compare::Arguments),
+    /// Write a run's report as one HTML file
+    Report(report::Arguments),
+    /// Write a run with all its samples into one file
+    Export(export::Arguments),
+    /// Read runs that were exported, here or elsewhere
+    Import(import::Arguments),
+    /// Show the fingerprint of this machine
+    Probe(probe::Arguments),
+    /// Say whether this machine is fit to measure now
+    Check(check::Arguments),
+    /// Say which tools are missing, and how to get them
+    Doctor(doctor::Arguments),
+    /// List the suites, or show the scenarios of one
+    Suites(suites::Arguments),
+    /// List the published machines, or show the figures of one source
+    References(references::Arguments),
+    /// Remove what interrupted runs left on this machine
+    Clean(clean::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+    /// Print the manual page, or write one for each command into a directory
+    Man(man::Arguments),
+}
+
+/// Parses the command line, does what it says, and gives the exit status.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(&cli) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // A reader that has seen enough is no failure: `stend list | head`.
+            if !failure.is_closed_pipe() {
+                eprintln!("stend: {failure}");
+            }
+            failure.exit().into()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
+    let global = &cli.global;
+    match &cli.command {
+        Command::Run(arguments) => run::run(global, arguments),
+        Command::Resume(arguments) => resume::run(global, arguments),
+        Command::List(arguments) => list::run(global, arguments),
+        Command::Show(arguments) => show::run(global, arguments),
+        Command::Compare(arguments) => compare::run(global, arguments),
+        Command::Report(arguments) => report::run(global, arguments),
+        Command::Export(arguments) => export::run(global, arguments),
+        Command::Import(arguments) => import::run(global, arguments),
+        Command::Probe(arguments) => probe::run(arguments),
+        Command::Check(arguments) => check::run(global, arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Suites(arguments) => suites::run(arguments),
+        Command::References(arguments) => references::run(arguments),
+        Command::Clean(arguments) => clean::run(global, arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
+    }
+}
+
+/// The command's definition, for completions and manual pages.
+fn definition() -> clap::Command {
+    Cli::command()
+}
+
+impl Global {
+    /// The directory of the store.
+    fn store_directory(&self) -> Result<PathBuf, Failure> {
+        let home = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        self.store
+            .clone()
+            .or_else(|| home("XDG_DATA_HOME").map(|path| path.join("stend")))
+            .or_else(|| home("HOME").map(|path| path.join(".local/share/stend")))
+            .ok_or_else(|| Failure::usage("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --store"))
+    }
+
+    /// Whether standard output is to be coloured.
+    fn colour(&self) -> bool {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => !no_color && !dumb && std::io::stdout().is_terminal(),
+        }
+    }
+}

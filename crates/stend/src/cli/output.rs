@@ -1,0 +1,91 @@
+//! What several commands print: JSON, the table, the report's place.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::Global;
+use super::failure::Failure;
+use crate::compare::compare;
+use crate::compare::table::Table;
+use crate::report::{html, terminal};
+use crate::store::{Record, Store};
+use crate::{catalogue, machine};
+
+/// The version of what `--json` prints; it grows when something that was there changes its meaning.
+pub(super) const JSON_VERSION: u32 = 1;
+
+/// The width of a table that does not go to a terminal.
+const WIDTH_OF_A_PAGE: usize = 100;
+
+/// `--json`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Json {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Prints a value as JSON, in an object with the version of its shape.
+pub(super) fn print_json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
+    let value = serde_json::to_value(value).context("this cannot be written as JSON")?;
+    let object = serde_json::json!({ "schema_version": JSON_VERSION, name: value });
+    print(&format!("{}\n", serde_json::to_string_pretty(&object).context("this cannot be written as JSON")?))
+}
+
+/// Prints text to standard output.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The width that a table may have.
+pub(super) fn width() -> usize {
+    if !std::io::stdout().is_terminal() {
+        return WIDTH_OF_A_PAGE;
+    }
+    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(WIDTH_OF_A_PAGE, |size| usize::from(size.ws_col).max(60))
+}
+
+/// Prints a table with the fingerprint of the base's machine over it.
+pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_metrics: bool) -> Result<(), Failure> {
+    let options = terminal::Options { width: width(), colour: global.colour(), all_metrics };
+    print(&terminal::render(table, &machine::five_lines(&base.run.machine), &options))
+}
+
+/// A run set beside every published machine.
+pub(super) fn beside_the_published(record: &Record) -> Table {
+    compare(&[record], &catalogue::references())
+}
+
+/// Writes the report of these runs, the first of which is the base, and gives its path.
+pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
+    let mut series = Vec::new();
+    for record in records {
+        series.push(store.series(&record.run.id)?);
+    }
+    let runs: Vec<_> = records
+        .iter()
+        .zip(&series)
+        .map(|(record, series)| html::RunData { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, series })
+        .collect();
+    let fingerprint = machine::five_lines(&records[0].run.machine).to_vec();
+    let input = html::Input { table, runs: &runs, fingerprint, generated_at: Timestamp::now() };
+    let page = html::render(&input).context("the report cannot be made")?;
+    if let Some(directory) = to.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
+    }
+    std::fs::write(to, page).with_context(|| format!("{} cannot be written", to.display()))?;
+    Ok(to.to_owned())
+}
+
+/// Where a run's report is written unless the user says otherwise.
+pub(super) fn report_path(store_directory: &Path, run: &str) -> PathBuf {
+    store_directory.join("reports").join(format!("{run}.html"))
+}

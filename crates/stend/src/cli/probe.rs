@@ -1,0 +1,29 @@
+//! `stend probe`: the machine's fingerprint.
+
+use clap::Args;
+
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::host::Local;
+use crate::{instrument, machine};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let machine = machine::collect(&Local, &instrument::tool_queries());
+    if arguments.json.json {
+        output::print_json("machine", &machine)?;
+        return Ok(Exit::Fine);
+    }
+    let mut text = machine::five_lines(&machine).join("\n");
+    text.push('\n');
+    for (what, reason) in &machine.missing {
+        text.push_str(&format!("not known: {what}: {reason}\n"));
+    }
+    output::print(&text)?;
+    Ok(Exit::Fine)
+}

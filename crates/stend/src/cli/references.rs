@@ -1,0 +1,69 @@
+//! `stend references`: the published machines, or the figures of one source.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use stend_model::metric::Unit;
+use stend_model::reference::Reference;
+
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::catalogue;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A reference's name
+    reference: Option<String>,
+    #[command(flatten)]
+    json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let mut references = catalogue::references();
+    if let Some(wanted) = &arguments.reference {
+        let names: Vec<_> = references.iter().map(|reference| reference.name.clone()).collect();
+        references.retain(|reference| reference.name == *wanted);
+        if references.is_empty() {
+            return Err(Failure::usage(format!("there is no reference \"{wanted}\"; there are {}", names.join(", "))));
+        }
+    }
+    if arguments.json.json {
+        output::print_json("references", &references)?;
+        return Ok(Exit::Fine);
+    }
+    let text: String = if arguments.reference.is_some() {
+        references.iter().map(in_full).collect()
+    } else {
+        references.iter().map(in_short).collect()
+    };
+    output::print(&text)?;
+    Ok(Exit::Fine)
+}
+
+fn in_short(reference: &Reference) -> String {
+    let machines: Vec<_> = reference.machine.iter().map(|machine| machine.name.as_str()).collect();
+    format!(
+        "{}\n    {}, {}\n    grade {} · {} figures · {}\n",
+        reference.name,
+        reference.title,
+        reference.source,
+        reference.grade,
+        reference.figure.len(),
+        machines.join(", ")
+    )
+}
+
+fn in_full(reference: &Reference) -> String {
+    let mut text = in_short(reference);
+    let _ = writeln!(text, "    {}", reference.method);
+    for machine in &reference.machine {
+        let _ = writeln!(text, "\n{}: {}", machine.name, machine.description);
+        for figure in reference.figure.iter().filter(|figure| figure.machine == machine.id) {
+            let value = figure.value.zip(figure.unit).map(|(value, unit): (f64, Unit)| unit.show(value));
+            let value = value.or_else(|| figure.words.clone()).unwrap_or_default();
+            let note = figure.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+            let _ = writeln!(text, "    {}, {}: {value}{note}", figure.measures, figure.metric);
+        }
+    }
+    text
+}

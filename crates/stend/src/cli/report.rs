@@ -1,0 +1,36 @@
+//! `stend report`: a run, or several side by side, as one HTML file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output;
+use crate::catalogue;
+use crate::compare::compare;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Runs, the first of which is the base
+    #[arg(default_value = "last")]
+    runs: Vec<String>,
+    /// The file to write [default: reports/RUN.html in the store]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let directory = global.store_directory()?;
+    let store = Store::open_to_read(&directory)?;
+    let mut records = Vec::new();
+    for wanted in &arguments.runs {
+        records.push(store.load(&store.resolve(wanted)?)?);
+    }
+    let table = compare(&records.iter().collect::<Vec<_>>(), &catalogue::references());
+    let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &records[0].run.id));
+    let path = output::write_report(&store, &records, &table, &path)?;
+    output::print(&format!("{}\n", path.display()))?;
+    Ok(Exit::Fine)
+}

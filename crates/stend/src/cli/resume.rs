@@ -1,0 +1,48 @@
+//! `stend resume`: go on with a run that was interrupted or killed.
+
+use clap::Args;
+use stend_model::run::RunState;
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output::Json;
+use super::run::{Showing, measure};
+use crate::host::Local;
+use crate::run::prepare;
+use crate::store::{MeasuringLock, Store};
+use crate::{instrument, machine};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The run [default: the newest that is not finished]
+    run: Option<String>,
+    #[command(flatten)]
+    showing: Showing,
+    #[command(flatten)]
+    json: Json,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let directory = global.store_directory()?;
+    let mut store = Store::open(&directory)?;
+    let id = match &arguments.run {
+        Some(wanted) => store.resolve(wanted)?,
+        None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
+    };
+    let record = store.load(&id)?;
+    if record.run.state == RunState::Finished {
+        return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
+    }
+    let host = Local;
+    let now = machine::collect(&host, &instrument::tool_queries());
+    // A run is of one machine. If that is another one now, its repeats would not belong together.
+    let differences = record.run.machine.differences(&now);
+    if !differences.is_empty() {
+        let words: Vec<_> = differences.iter().map(machine::in_words).collect();
+        let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
+        return Err(Failure::unusable(message));
+    }
+    let lock = MeasuringLock::take(&directory)?;
+    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
+    measure(global, &host, &probe, &mut store, &directory, record, arguments.showing, arguments.json, lock)
+}

@@ -1,0 +1,243 @@
+//! `stend run`: measure this machine with a suite.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use clap::Args;
+use jiff::Timestamp;
+use stend_model::plan::{Phase, Plan};
+use stend_model::random::SplitMix64;
+use stend_model::run::{Repeat, Run, RunState, Series, Session};
+use stend_model::suite::{Changes, Suite};
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::host::{Host, Local};
+use crate::run::interrupt::Interrupt;
+use crate::run::progress::Progress;
+use crate::run::{Ending, Journal, Making, make, prepare, standings};
+use crate::store::{MeasuringLock, Record, Store};
+use crate::{catalogue, instrument, machine};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A suite's name, or the path of a TOML file
+    #[arg(default_value = "quick")]
+    suite: String,
+    /// Set a variable of the suite
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth
+    #[arg(long, value_name = "FACTOR")]
+    scale: Option<f64>,
+    /// Valid repeats of each scenario
+    #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: Option<u32>,
+    /// Seed of the order
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Only the scenarios whose name contains this; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    showing: Showing,
+    #[command(flatten)]
+    json: Json,
+}
+
+/// Options of the commands that measure.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Showing {
+    /// A line for each repeat instead of a progress bar
+    #[arg(long, env = "STEND_NO_PROGRESS", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "true")]
+    no_progress: bool,
+    /// Show all metrics in the table, not only each scenario's main one
+    #[arg(long)]
+    all_metrics: bool,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let changes = Changes {
+        variables: arguments.set.iter().cloned().collect::<BTreeMap<_, _>>(),
+        scale: arguments.scale,
+        repeats: arguments.repeats,
+        seed: arguments.seed,
+        only: arguments.only.clone(),
+    };
+    let suite = catalogue::suite(&arguments.suite, &changes)?;
+    prepare::check_parameters(&suite).map_err(|message| Failure::usage(format!("{}: {message}", arguments.suite)))?;
+    let host = Local;
+    if arguments.dry_run {
+        return dry_run(&host, &suite);
+    }
+    let directory = global.store_directory()?;
+    let mut store = Store::open(&directory)?;
+    let lock = MeasuringLock::take(&directory)?;
+    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
+    let skipped = prepare::skipped(&host, &suite);
+    for skipped in &skipped {
+        let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
+        eprintln!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
+    }
+    if skipped.len() == suite.scenarios.len() {
+        return Err(Failure::unusable("no scenario of the suite can be measured here; `stend doctor` tells what is missing"));
+    }
+    let seed = suite.seed.unwrap_or_else(fresh_seed);
+    let started_at = Timestamp::now();
+    let run = Run {
+        id: run_id(started_at),
+        stend_version: env!("CARGO_PKG_VERSION").into(),
+        host: host.name().into(),
+        started_at,
+        finished_at: None,
+        state: RunState::Open,
+        seed,
+        machine: machine::collect(&host, &instrument::tool_queries()),
+        suite,
+        skipped,
+    };
+    store.add_run(&run)?;
+    let record = Record { run, sessions: Vec::new(), repeats: Vec::new() };
+    measure(global, &host, &probe, &mut store, &directory, record, arguments.showing, arguments.json, lock)
+}
+
+/// Makes what is missing of a run, then prints its table and names its report.
+#[expect(clippy::too_many_arguments, reason = "run and resume share it, and each gives what it has made")]
+pub(super) fn measure(
+    global: &Global,
+    host: &dyn Host,
+    probe: &str,
+    store: &mut Store,
+    directory: &Path,
+    record: Record,
+    showing: Showing,
+    json: Json,
+    lock: MeasuringLock,
+) -> Result<Exit, Failure> {
+    let run = record.run;
+    let work = format!("{}/{}", prepare::work_directory(host).map_err(Failure::unusable)?, run.id);
+    let interrupt = Interrupt::listen()?;
+    let bar = std::io::stderr().is_terminal() && !showing.no_progress && !global.quiet;
+    if !global.quiet {
+        eprintln!("run {}: suite {}, {} scenarios, seed {}", run.id, run.suite.name, run.suite.scenarios.len() - run.skipped.len(), run.seed);
+    }
+    let ending = {
+        let mut progress = Progress::new(&run.suite, bar, global.quiet);
+        let mut journal = StoreJournal { store, run: &run.id };
+        let making = Making {
+            host,
+            probe,
+            work: &work,
+            run: &run,
+            repeats: record.repeats,
+            session: record.sessions.len() as u32,
+            interrupt: &interrupt,
+        };
+        make(making, &mut journal, &mut progress)
+    };
+    let (ending, repeats) = match ending {
+        Ok(made) => made,
+        Err(error) => {
+            eprintln!("stend: the run stopped; go on with: stend resume {}", run.id);
+            return Err(error.into());
+        }
+    };
+    drop(lock);
+    store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
+    if ending == Ending::Interrupted {
+        eprintln!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
+        return Ok(Exit::Interrupted);
+    }
+    finish(global, store, directory, &run.id, showing, json)
+}
+
+/// Prints the table of a complete run and writes its report.
+fn finish(global: &Global, store: &Store, directory: &Path, id: &str, showing: Showing, json: Json) -> Result<Exit, Failure> {
+    let record = store.load(id)?;
+    let table = output::beside_the_published(&record);
+    if json.json {
+        output::print_json("table", &table)?;
+    } else {
+        output::print_table(global, &record, &table, showing.all_metrics)?;
+    }
+    let short = short_of_repeats(&record);
+    let path = output::report_path(directory, id);
+    let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
+    if !short.is_empty() {
+        eprintln!("not all repeats count: {}", short.join("; "));
+    }
+    eprintln!("report: {}", path.display());
+    eprintln!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
+    Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
+}
+
+/// Scenarios that have fewer valid repeats than they should, and why the last one failed.
+fn short_of_repeats(record: &Record) -> Vec<String> {
+    let suite = &record.run.suite;
+    let standings = standings(suite, &record.repeats);
+    let mut short = Vec::new();
+    for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
+        let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
+        if !skipped && !standing.settled && standing.valid < scenario.repeats {
+            let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place && !repeat.counts());
+            let reason = of_it.filter(|repeat| repeat.phase == Phase::Measured).map(|repeat| repeat.outcome.reason()).next();
+            short.push(format!("{} has {} of {} ({})", scenario.name, standing.valid, scenario.repeats, reason.unwrap_or_default()));
+        }
+    }
+    short
+}
+
+fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
+    use std::fmt::Write as _;
+    let skipped = prepare::skipped(host, suite);
+    let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
+    let plan = Plan::new(suite, suite.seed.unwrap_or(0), |place| left_out(&suite.scenarios[place].name).is_some());
+    let mut text = format!("{}: {}\n", suite.name, suite.title);
+    for scenario in &suite.scenarios {
+        let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let state = left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
+        let _ = writeln!(text, "  {}{state}\n      {} {} · {} repeats", scenario.name, scenario.instrument, parameters.join(" "), scenario.repeats);
+    }
+    let _ = writeln!(text, "{} repeats in all, warm-ups included", plan.len());
+    output::print(&text)?;
+    Ok(Exit::Fine)
+}
+
+/// Hands a run's parts to the store as they are made.
+struct StoreJournal<'a> {
+    store: &'a mut Store,
+    run: &'a str,
+}
+
+impl Journal for StoreJournal<'_> {
+    fn session(&mut self, session: &Session) -> anyhow::Result<()> {
+        Ok(self.store.add_session(self.run, session)?)
+    }
+
+    fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()> {
+        Ok(self.store.add_repeat(self.run, repeat, series)?)
+    }
+}
+
+/// The minute in which the run began, and four digits that tell apart runs of the same minute.
+fn run_id(at: Timestamp) -> String {
+    format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M"), fresh_seed() & 0xFFFF)
+}
+
+/// A number that nobody chose: the clock and the process, mixed.
+fn fresh_seed() -> u64 {
+    let nanoseconds = Timestamp::now().as_nanosecond() as u64;
+    // 53 bits, so that it is the same number in any JSON reader.
+    SplitMix64::new(nanoseconds ^ u64::from(std::process::id()).rotate_left(48)).next_u64() >> 11
+}

@@ -1,0 +1,105 @@
+//! `stend show`: one run in full.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+use stend_model::plan::Phase;
+use stend_model::run::{Repeat, Run, RunState, Session};
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::store::{Record, Store};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The run: its id, the beginning of it, `last`, or `last~1` for the one before
+    #[arg(default_value = "last")]
+    run: String,
+    /// List every repeat with its value, and why it does not count if so
+    #[arg(long)]
+    repeats: bool,
+    #[command(flatten)]
+    json: Json,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let store = Store::open_to_read(&global.store_directory()?)?;
+    let record = store.load(&store.resolve(&arguments.run)?)?;
+    let samples = store.count_samples(&record.run.id)?;
+    let table = output::beside_the_published(&record);
+    if arguments.json.json {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            run: &'a Run,
+            sessions: &'a [Session],
+            repeats: &'a [Repeat],
+            samples: i64,
+            table: &'a crate::compare::table::Table,
+        }
+        let shown = Shown { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table };
+        output::print_json("run", &shown)?;
+        return Ok(Exit::Fine);
+    }
+    output::print(&head(&record, samples))?;
+    output::print_table(global, &record, &table, true)?;
+    if arguments.repeats {
+        output::print(&repeats(&record))?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn head(record: &Record, samples: i64) -> String {
+    let run = &record.run;
+    let mut text = String::new();
+    let state = match (run.state, run.finished_at) {
+        (RunState::Finished, Some(at)) => format!("finished {}", at.strftime("%F %T")),
+        (RunState::Finished, None) => "finished".into(),
+        (RunState::Open, _) => format!("not finished; go on with: stend resume {}", run.id),
+    };
+    let _ = writeln!(text, "run {} · suite {} · began {} UTC · {state}", run.id, run.suite.name, run.started_at.strftime("%F %T"));
+    let _ = writeln!(
+        text,
+        "{} sessions, {} repeats, {samples} samples · seed {} · stend {}",
+        record.sessions.len(),
+        record.repeats.len(),
+        run.seed,
+        run.stend_version
+    );
+    if run.suite.scale < 1.0 {
+        let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
+    }
+    for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
+        let _ = writeln!(text, "no sensor: {missing}");
+    }
+    let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.phase == Phase::Measured && !repeat.counts()).collect();
+    if !excluded.is_empty() {
+        let _ = writeln!(text, "repeats that do not count:");
+    }
+    for repeat in excluded {
+        let scenario = &run.suite.scenarios[repeat.scenario].name;
+        let _ = writeln!(text, "  {:>4} {scenario}: {}: {}", repeat.sequence, repeat.outcome.word(), repeat.outcome.reason());
+    }
+    text.push('\n');
+    text
+}
+
+fn repeats(record: &Record) -> String {
+    let mut text = String::from("\nrepeats in the order in which they were made\n");
+    for repeat in &record.repeats {
+        let scenario = &record.run.suite.scenarios[repeat.scenario];
+        let value = scenario.metrics.first().and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
+        let phase = if repeat.phase == Phase::Warmup { "warm-up" } else { repeat.outcome.word() };
+        let _ = writeln!(
+            text,
+            "  {:>4} {phase:<8} {} #{}: {} {}",
+            repeat.sequence,
+            scenario.name,
+            repeat.number,
+            value.unwrap_or_else(|| "no value".into()),
+            repeat.outcome.reason()
+        );
+    }
+    text
+}

@@ -1,0 +1,248 @@
+//! The machine that `stend` itself runs on.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::{Command, Happening, Host, HostError, Output, Process};
+
+/// A line that is longer is cut there; the wire allows 1 MiB.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Lines that wait for their reader. When so many do, the command waits too, instead of filling the memory.
+const LINES_IN_FLIGHT: usize = 4096;
+
+/// The machine that `stend` itself runs on.
+#[derive(Debug, Default)]
+pub(crate) struct Local;
+
+impl Host for Local {
+    fn name(&self) -> &str {
+        "local"
+    }
+
+    fn run(&self, command: &Command) -> Result<Output, HostError> {
+        let mut process = self.start(command)?;
+        let deadline = Instant::now() + command.timeout;
+        let mut output = Output::default();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match process.next(left) {
+                Some(Happening::Line(line)) => append(&mut output.stdout, &line),
+                Some(Happening::ErrorLine(line)) => append(&mut output.stderr, &line),
+                Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
+                None if left.is_zero() => {
+                    process.kill();
+                    let program = command.words.first().cloned().unwrap_or_default();
+                    return Err(HostError::TimedOut { program, seconds: command.timeout.as_secs() });
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
+        use std::os::unix::process::CommandExt as _;
+        let (program, arguments) = command.words.split_first().expect("a command has at least one word");
+        let mut builder = std::process::Command::new(program);
+        builder
+            .args(arguments)
+            .envs(&command.environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: Ctrl-C at the terminal is for stend, which then decides what becomes of the command.
+            .process_group(0);
+        if let Some(directory) = &command.directory {
+            builder.current_dir(directory);
+        }
+        let child = builder.spawn().map_err(|error| HostError::Start { program: program.clone(), error })?;
+        Ok(Box::new(LocalProcess::new(child)))
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
+        std::fs::read(path).map_err(|error| at(path, error))
+    }
+
+    fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
+        let entries = std::fs::read_dir(directory).map_err(|error| at(directory, error))?;
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn write(&self, path: &str, contents: &[u8]) -> Result<(), HostError> {
+        std::fs::write(path, contents).map_err(|error| at(path, error))
+    }
+
+    fn make_directory(&self, path: &str) -> Result<(), HostError> {
+        std::fs::create_dir_all(path).map_err(|error| at(path, error))
+    }
+
+    fn remove(&self, path: &str) -> Result<(), HostError> {
+        let result = match std::fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
+            Ok(_) => std::fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match result {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(at(path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn at(path: &str, error: std::io::Error) -> HostError {
+    HostError::File { path: path.into(), error }
+}
+
+fn append(text: &mut Vec<u8>, line: &[u8]) {
+    text.extend_from_slice(line);
+    text.push(b'\n');
+}
+
+struct LocalProcess {
+    stdin: Option<ChildStdin>,
+    happenings: Receiver<Happening>,
+    /// The child's process group while it is certain that the number is still the child's.
+    group: Arc<Mutex<Option<Pid>>>,
+}
+
+impl LocalProcess {
+    fn new(mut child: Child) -> Self {
+        let (sender, happenings) = sync_channel(LINES_IN_FLIGHT);
+        let stdin = child.stdin.take();
+        let group = Arc::new(Mutex::new(Pid::from_raw(child.id() as i32)));
+        let out = child.stdout.take().map(|stream| forward(stream, sender.clone(), Happening::Line));
+        let err = child.stderr.take().map(|stream| forward(stream, sender.clone(), Happening::ErrorLine));
+        let shared_group = Arc::clone(&group);
+        thread::spawn(move || {
+            for reader in [out, err].into_iter().flatten() {
+                let _ = reader.join();
+            }
+            let exit = reap(child, &shared_group);
+            let _ = sender.send(Happening::Ended(exit.and_then(|status| status.code())));
+        });
+        Self { stdin, happenings, group }
+    }
+}
+
+/// Waits for the child, and withdraws its number before the system may give it to somebody else.
+fn reap(mut child: Child, group: &Mutex<Option<Pid>>) -> Option<ExitStatus> {
+    if let Some(pid) = Pid::from_raw(child.id() as i32) {
+        let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    }
+    let mut group = group.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    *group = None;
+    child.wait().ok()
+}
+
+fn forward<S: Read + Send + 'static>(
+    stream: S,
+    sender: SyncSender<Happening>,
+    wrap: fn(Vec<u8>) -> Happening,
+) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut stream = BufReader::with_capacity(1 << 16, stream);
+        loop {
+            let mut line = Vec::new();
+            match (&mut stream).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            }
+            if sender.send(wrap(line)).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+impl Process for LocalProcess {
+    fn next(&mut self, wait: Duration) -> Option<Happening> {
+        match self.happenings.recv_timeout(wait) {
+            Ok(happening) => Some(happening),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Happening::Ended(None)),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.stdin = None;
+    }
+
+    fn kill(&mut self) {
+        self.stdin = None;
+        let group = self.group.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(group) = *group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_status_and_errors_of_a_command() {
+        let output = Local.run(&Command::new(["sh", "-c", "echo out; echo err >&2; exit 3"])).unwrap();
+        assert_eq!((output.exit, output.text().as_str(), &output.stderr[..]), (Some(3), "out\n", &b"err\n"[..]));
+        let error = Local.run(&Command::new(["no-such-program-here"])).unwrap_err().to_string();
+        assert!(error.contains("no-such-program-here"), "{error}");
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_killed_with_its_children() {
+        let mut command = Command::new(["sh", "-c", "sleep 1000 & sleep 1000"]);
+        command.timeout = Duration::from_millis(200);
+        let started = Instant::now();
+        assert!(matches!(Local.run(&command), Err(HostError::TimedOut { .. })));
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn lines_come_as_they_are_printed_and_stdin_stays_open() {
+        let mut process = Local.start(&Command::new(["sh", "-c", "echo first; cat >/dev/null; echo last"])).unwrap();
+        let patient = Duration::from_secs(10);
+        assert_eq!(process.next(patient), Some(Happening::Line(b"first".into())));
+        assert_eq!(process.next(Duration::from_millis(100)), None, "it waits for its standard input");
+        process.stop();
+        assert_eq!(process.next(patient), Some(Happening::Line(b"last".into())));
+        assert_eq!(process.next(patient), Some(Happening::Ended(Some(0))));
+    }
+
+    #[test]
+    fn an_endless_line_is_cut_and_does_not_fill_the_memory() {
+        let mut process = Local.start(&Command::new(["sh", "-c", "yes | tr -d '\\n'"])).unwrap();
+        let Some(Happening::Line(line)) = process.next(Duration::from_secs(20)) else { panic!() };
+        assert_eq!(line.len() as u64, LONGEST_LINE);
+        process.kill();
+    }
+
+    #[test]
+    fn programs_are_found_by_the_path() {
+        assert!(Local.find_program("sh").is_some_and(|path| path.ends_with("/sh")));
+        assert_eq!(Local.find_program("no-such-program-here"), None);
+    }
+
+    #[test]
+    fn files_and_directories() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = format!("{}/a/b", directory.path().display());
+        Local.make_directory(&inner).unwrap();
+        Local.write(&format!("{inner}/x"), b"hello").unwrap();
+        assert_eq!(Local.read_text(&format!("{inner}/x")).unwrap(), "hello");
+        assert_eq!(Local.list(&inner).unwrap(), ["x"]);
+        Local.remove(&inner).unwrap();
+        Local.remove(&inner).unwrap();
+        assert!(Local.read(&inner).unwrap_err().to_string().contains("a/b"));
+    }
+}

@@ -1,0 +1,152 @@
+//! How to reach the machine under test.
+//!
+//! All that touches that machine goes through [`Host`]: running a command, reading a file, putting a file. Today there is
+//! [`Local`]; an ssh host does the same steps over a link, so nothing above this module may know where the machine is.
+
+mod local;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use thiserror::Error;
+
+pub(crate) use local::Local;
+
+/// The machine under test, as something that commands can be run on. Paths are the machine's own.
+pub(crate) trait Host: Send + Sync {
+    /// How it is reached: `local`, or an ssh destination.
+    fn name(&self) -> &str;
+
+    /// Runs a short command to its end and gives what it printed. It has no standard input.
+    fn run(&self, command: &Command) -> Result<Output, HostError>;
+
+    /// Starts a command whose lines come as it prints them. Its standard input stays open until the process is stopped or dropped,
+    /// so that a guard there notices when this side is gone.
+    fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError>;
+
+    /// The contents of a file, also of one in `/proc` or `/sys`.
+    fn read(&self, path: &str) -> Result<Vec<u8>, HostError>;
+
+    /// The names in a directory, sorted.
+    fn list(&self, directory: &str) -> Result<Vec<String>, HostError>;
+
+    /// Creates or replaces a file.
+    fn write(&self, path: &str, contents: &[u8]) -> Result<(), HostError>;
+
+    /// Creates a directory and those above it.
+    fn make_directory(&self, path: &str) -> Result<(), HostError>;
+
+    /// Removes a file, or a directory with all that is in it. Nothing there is no error.
+    fn remove(&self, path: &str) -> Result<(), HostError>;
+
+    /// Where a program lies that the PATH leads to.
+    fn find_program(&self, name: &str) -> Option<String> {
+        if name.contains('/') {
+            return Some(name.to_owned());
+        }
+        let words = ["sh", "-c", "command -v \"$1\"", "sh", name];
+        let output = self.run(&Command::new(words)).ok()?;
+        let path = output.text().trim().to_owned();
+        (output.exit == Some(0) && path.starts_with('/')).then_some(path)
+    }
+
+    /// The contents of a file as text, without what is no UTF-8.
+    fn read_text(&self, path: &str) -> Result<String, HostError> {
+        self.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// A command for a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The program and its arguments. No shell sees them.
+    pub(crate) words: Vec<String>,
+    /// Variables to set beside those that the host has.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Where it runs; the host's default if not given.
+    pub(crate) directory: Option<String>,
+    /// A command that [`Host::run`] waits for longer is killed.
+    pub(crate) timeout: Duration,
+}
+
+impl Command {
+    /// A command of these words, with half a minute to end.
+    pub(crate) fn new<W: Into<String>>(words: impl IntoIterator<Item = W>) -> Self {
+        Self {
+            words: words.into_iter().map(Into::into).collect(),
+            environment: BTreeMap::new(),
+            directory: None,
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Output {
+    /// Its exit status, if it exited.
+    pub(crate) exit: Option<i32>,
+    /// Its standard output.
+    pub(crate) stdout: Vec<u8>,
+    /// Its standard error.
+    pub(crate) stderr: Vec<u8>,
+}
+
+impl Output {
+    /// Standard output as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+}
+
+/// A started command.
+pub(crate) trait Process: Send {
+    /// The next thing that it does, waiting at most so long; `None` if nothing happened.
+    fn next(&mut self, wait: Duration) -> Option<Happening>;
+
+    /// Closes its standard input, which makes a guard end what it guards. It still has to be waited for with [`Process::next`].
+    fn stop(&mut self);
+
+    /// Ends it at once, with what it started.
+    fn kill(&mut self);
+}
+
+/// What a started command does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Happening {
+    /// A line on standard output, without its newline.
+    Line(Vec<u8>),
+    /// A line on standard error, without its newline.
+    ErrorLine(Vec<u8>),
+    /// It has ended and both streams are at their end: exit status, or nothing if a signal ended it.
+    Ended(Option<i32>),
+}
+
+/// Something that the machine under test would not do.
+#[derive(Debug, Error)]
+pub(crate) enum HostError {
+    /// A file or directory could not be used.
+    #[error("{path}: {error}")]
+    File {
+        /// Its path there.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A command could not be started.
+    #[error("cannot start {program}: {error}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A command did not end in its time.
+    #[error("{program} did not end within {seconds} s and was killed")]
+    TimedOut {
+        /// The program.
+        program: String,
+        /// Its time.
+        seconds: u64,
+    },
+}

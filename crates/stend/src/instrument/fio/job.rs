@@ -1,0 +1,217 @@
+//! fio's job file, from a scenario's parameters.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use stend_model::quantity::{Span, format_size};
+use stend_model::suite::Scenario;
+
+use crate::instrument::parameters::Parameters;
+
+/// What fio is to do. Sizes are bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Job {
+    /// Where the files lie; the place's `data` if not given. What is put into a directory that was given stays there.
+    pub(super) directory: Option<String>,
+    /// fio's `rw`.
+    pub(super) pattern: String,
+    /// Share of reads in a mixed load, in percent.
+    pub(super) read_percent: u32,
+    /// Bytes of an operation.
+    pub(super) block: u64,
+    /// Jobs on each LUN.
+    pub(super) jobs: u32,
+    /// Operations that each job keeps in flight.
+    pub(super) depth: u32,
+    /// Files, each of which stands for a LUN.
+    pub(super) luns: u32,
+    /// Bytes of each file, whole MiB.
+    pub(super) size: u64,
+    /// Bytes of each file, from its start, that are read or written.
+    pub(super) region: u64,
+    /// How long is measured.
+    pub(super) runtime: Duration,
+    /// How long the load runs before that.
+    pub(super) ramp: Duration,
+    /// fio's `ioengine`.
+    pub(super) engine: String,
+    /// Whether the page cache is gone around (`O_DIRECT`). tmpfs takes the flag and ignores it, or refuses it on old kernels.
+    pub(super) direct: bool,
+    /// Whether each write carries new random bytes; otherwise fio changes only a few in each block.
+    pub(super) refill: bool,
+    /// Length of the windows that fio's logs are averaged over, in milliseconds.
+    pub(super) log_average_ms: u32,
+}
+
+const KNOWN: [&str; 15] = [
+    "directory",
+    "rw",
+    "rwmixread",
+    "bs",
+    "numjobs",
+    "iodepth",
+    "luns",
+    "size",
+    "percent_of_size",
+    "runtime",
+    "ramp_time",
+    "ioengine",
+    "direct",
+    "refill_buffers",
+    "log_avg_msec",
+];
+const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The same numbers in every run: what is compared must not depend on luck.
+const SEED: u32 = 20_210_617;
+
+impl Job {
+    /// Reads and checks the parameters.
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
+        let parameters = Parameters::of(&scenario.parameters, "fio", &KNOWN)?;
+        let block = parameters.size("bs", "4k")?;
+        let size = parameters.size("size", "64MiB")? / MEBIBYTE * MEBIBYTE;
+        if block < 512 || !block.is_multiple_of(512) {
+            return Err(format!(
+                "parameter \"bs\" is {block} bytes; it must be a multiple of 512, as a disk's sectors are"
+            ));
+        }
+        let region = (size as f64 * parameters.share("percent_of_size", "100%")?) as u64 / block * block;
+        if region == 0 {
+            return Err(format!(
+                "parameter \"size\" is {size} bytes in whole MiB; it must be at least 1MiB and hold a block of {block} bytes"
+            ));
+        }
+        let (runtime, ramp) = (parameters.duration("runtime", "2s")?, parameters.duration("ramp_time", "0s")?);
+        if runtime < Duration::from_millis(100) {
+            return Err(format!(
+                "parameter \"runtime\" is {}; fio counts in milliseconds, so it must be at least 100ms",
+                Span(runtime)
+            ));
+        }
+        let engine = parameters.text("ioengine", "libaio");
+        if engine.is_empty() || !engine.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
+            return Err(format!(
+                "parameter \"ioengine\" is \"{engine}\"; it must be the name of an engine, see fio --enghelp"
+            ));
+        }
+        let directory = parameters.given("directory").map(str::to_owned);
+        if let Some(directory) =
+            directory.as_ref().filter(|directory| !directory.starts_with('/') || directory.starts_with("/dev/"))
+        {
+            return Err(format!(
+                "parameter \"directory\" is \"{directory}\"; it must be an absolute path, and not below /dev"
+            ));
+        }
+        directory.as_deref().map(file_name).transpose()?;
+        Ok(Self {
+            directory,
+            pattern: parameters.choice("rw", "randread", &PATTERNS)?.into(),
+            read_percent: parameters.count("rwmixread", "50", 0..=100)?,
+            block,
+            jobs: parameters.count("numjobs", "1", 1..=1024)?,
+            depth: parameters.count("iodepth", "1", 1..=65536)?,
+            luns: parameters.count("luns", "1", 1..=256)?,
+            size,
+            region,
+            runtime,
+            ramp,
+            engine: engine.into(),
+            direct: parameters.choice("direct", "1", &["0", "1"])? == "1",
+            refill: parameters.choice("refill_buffers", "1", &["0", "1"])? == "1",
+            log_average_ms: parameters.count("log_avg_msec", "100", 10..=3_600_000)?,
+        })
+    }
+
+    /// Jobs of all LUNs together.
+    pub(super) fn processes(&self) -> u32 {
+        self.jobs * self.luns
+    }
+
+    /// The job file. `data` is where the LUNs' files lie unless the scenario says otherwise; the logs are
+    /// called `logs_*.log` and lie where fio is started.
+    pub(super) fn text(&self, data: &str, logs: &str) -> Result<String, String> {
+        let truth = u32::from;
+        let mut lines: Vec<String> = vec!["[global]".into()];
+        let mut option = |name: &str, value: &str| lines.push(format!("{name}={value}"));
+        option("ioengine", &self.engine);
+        option("direct", &truth(self.direct).to_string());
+        option("rw", &self.pattern);
+        if matches!(self.pattern.as_str(), "rw" | "randrw") {
+            option("rwmixread", &self.read_percent.to_string());
+        }
+        option("bs", &self.block.to_string());
+        option("iodepth", &self.depth.to_string());
+        option("numjobs", &self.jobs.to_string());
+        option("filesize", &self.size.to_string());
+        option("size", &self.region.to_string());
+        // Writes go to what has been laid out before: otherwise the first repeats would measure how the file system
+        // allocates, and the later ones something else.
+        option("overwrite", "1");
+        option("time_based", "1");
+        option("runtime", &format!("{}ms", self.runtime.as_millis()));
+        if !self.ramp.is_zero() {
+            option("ramp_time", &format!("{}ms", self.ramp.as_millis()));
+        }
+        option("norandommap", "1");
+        option("randrepeat", "1");
+        option("randseed", &SEED.to_string());
+        option("refill_buffers", &truth(self.refill).to_string());
+        option("group_reporting", "1");
+        // fio's job processes leave its process group (setsid), so the guard could not kill them. Threads die with fio.
+        option("thread", "1");
+        option("per_job_logs", "0");
+        option("log_avg_msec", &self.log_average_ms.to_string());
+        // The report says in Unix time when it was written; so the logs can be put on the machine's monotonic clock.
+        option("log_unix_epoch", "1");
+        for kind in ["write_bw_log", "write_iops_log", "write_lat_log"] {
+            option(kind, logs);
+        }
+        for (lun, path) in self.files(data)?.iter().enumerate() {
+            lines.push(format!("\n[lun{lun}]\nfilename={path}"));
+        }
+        Ok(lines.join("\n") + "\n")
+    }
+
+    /// The LUNs' files. Scenarios with files of the same size use the same ones.
+    pub(super) fn files(&self, data: &str) -> Result<Vec<String>, String> {
+        let directory = self.directory.as_deref().unwrap_or(data);
+        (0..self.luns).map(|lun| file_name(&format!("{directory}/stend-{}-lun{lun}", format_size(self.size)))).collect()
+    }
+
+    /// The parameters in force, defaults included.
+    pub(super) fn in_force(&self) -> Map<String, Value> {
+        let mut map = Map::new();
+        let mut put = |name: &str, value: Value| map.insert(name.into(), value);
+        if let Some(directory) = &self.directory {
+            put("directory", directory.as_str().into());
+        }
+        put("rw", self.pattern.as_str().into());
+        if matches!(self.pattern.as_str(), "rw" | "randrw") {
+            put("rwmixread", self.read_percent.into());
+        }
+        put("bs", self.block.into());
+        put("numjobs", self.jobs.into());
+        put("iodepth", self.depth.into());
+        put("luns", self.luns.into());
+        put("size", self.size.into());
+        put("region", self.region.into());
+        put("runtime", self.runtime.as_secs_f64().into());
+        put("ramp_time", self.ramp.as_secs_f64().into());
+        put("ioengine", self.engine.as_str().into());
+        put("direct", u32::from(self.direct).into());
+        put("refill_buffers", u32::from(self.refill).into());
+        put("log_avg_msec", self.log_average_ms.into());
+        map
+    }
+}
+
+/// A path that fio's job files take as it is. fio splits names at colons, expands `$`, and hands backquotes to a shell.
+fn file_name(path: &str) -> Result<String, String> {
+    match path.chars().find(|c| c.is_control() || ":$`\"'\\;#*?".contains(*c)) {
+        Some(bad) => Err(format!("fio cannot be given the path {path:?}: it holds {bad:?}")),
+        None => Ok(path.to_owned()),
+    }
+}

@@ -1,0 +1,123 @@
+//! The pages that gzip compresses: HTML as a forum serves it, made up from a seed.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use flate2::Crc;
+use stend_model::identity::digest_of;
+use stend_model::random::SplitMix64;
+
+/// As many as in "ARM wrestling".
+pub(super) const PAGES: u32 = 441;
+
+/// The pages' seed. Changing it, or anything else here, makes other figures: the corpus' digest is part of what is measured.
+const SEED: u64 = 441;
+/// About the mean length of a page of "ARM wrestling": 42 MB in 441 pages.
+const PAGE_BYTES: usize = 95_000;
+
+/// The first so many pages, with what is known of them.
+#[derive(Debug)]
+pub(super) struct Corpus {
+    /// The pages one after the other.
+    pub(super) bytes: Vec<u8>,
+    /// Their CRC-32, as gzip computes it.
+    pub(super) crc32: u32,
+    /// Their SHA-256.
+    pub(super) sha256: String,
+}
+
+impl Corpus {
+    /// The first `pages` pages, at most [`PAGES`]. Made once for each number that is asked for.
+    pub(super) fn of(pages: u32) -> &'static Self {
+        static MADE: [OnceLock<Corpus>; PAGES as usize] = [const { OnceLock::new() }; PAGES as usize];
+        let pages = pages.clamp(1, PAGES);
+        MADE[pages as usize - 1].get_or_init(|| Self::make(pages))
+    }
+
+    fn make(pages: u32) -> Self {
+        let mut random = SplitMix64::new(SEED);
+        let words = words(&mut random);
+        let mut text = String::with_capacity(pages as usize * (PAGE_BYTES + 2_000));
+        for number in 1..=pages {
+            page(&mut text, &mut random, &words, number);
+        }
+        let bytes = text.into_bytes();
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        Self { crc32: crc.sum(), sha256: digest_of(&bytes), bytes }
+    }
+}
+
+/// Made-up words of two to five syllables.
+fn words(random: &mut SplitMix64) -> Vec<String> {
+    const SYLLABLES: [&str; 32] = [
+        "ar", "ben", "co", "dra", "el", "fi", "gor", "hu", "in", "ja", "ker", "lo", "mi", "nes", "or", "pla", "qui",
+        "ro", "sta", "ti", "un", "ver", "wo", "xe", "yl", "za", "ing", "ter", "al", "e", "s", "ly",
+    ];
+    let word = |_| {
+        let syllables = 2 + random.below(4);
+        (0..syllables).map(|_| SYLLABLES[random.below(SYLLABLES.len())]).collect()
+    };
+    (0..4_000).map(word).collect()
+}
+
+/// A word; low numbers are much more frequent, as in any language. Product of two uniform numbers: the density falls
+/// with the logarithm.
+fn word<'a>(random: &mut SplitMix64, words: &'a [String]) -> &'a str {
+    let place = random.below(words.len()) * random.below(words.len()) / words.len();
+    &words[place]
+}
+
+fn page(text: &mut String, random: &mut SplitMix64, words: &[String], number: u32) {
+    let end = text.len() + PAGE_BYTES;
+    let title = format!("{} {} {}", word(random, words), word(random, words), word(random, words));
+    let _ = write!(
+        text,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title} - page {number}</title>\n\
+         <link rel=\"stylesheet\" href=\"/style/forum.css?v=7\">\n<script src=\"/js/forum.js\" defer></script>\n</head>\n<body>\n\
+         <h1>{title}</h1>\n"
+    );
+    while text.len() < end {
+        post(text, random, words);
+    }
+    text.push_str("<footer><a href=\"/rules\">Rules</a> <a href=\"/contact\">Contact</a></footer>\n</body>\n</html>\n");
+}
+
+fn post(text: &mut String, random: &mut SplitMix64, words: &[String]) {
+    let (id, author) = (random.below(9_000_000), random.below(5_000));
+    let _ = write!(
+        text,
+        "<article class=\"post\" id=\"p{id}\">\n  <header><a class=\"author\" href=\"/user/{author}\">{}{author}</a>\n  \
+         <time datetime=\"2013-0{}-{:02}T{:02}:{:02}:{:02}\">#{}</time></header>\n  <div class=\"text\">\n",
+        word(random, words),
+        1 + random.below(9),
+        1 + random.below(28),
+        random.below(24),
+        random.below(60),
+        random.below(60),
+        random.below(1_000),
+    );
+    for _ in 0..=random.below(5) {
+        text.push_str("    <p>");
+        for place in 0..12 + random.below(60) {
+            if place > 0 {
+                text.push(' ');
+            }
+            match random.below(40) {
+                0 => {
+                    let _ = write!(text, "<a href=\"/topic/{}\">{}</a>", random.below(100_000), word(random, words));
+                }
+                1 => {
+                    let _ = write!(text, "<b>{}</b>", word(random, words));
+                }
+                2 => {
+                    let _ = write!(text, "{}", random.below(100_000));
+                }
+                3 => text.push_str("&mdash;"),
+                _ => text.push_str(word(random, words)),
+            }
+        }
+        text.push_str(".</p>\n");
+    }
+    text.push_str("  </div>\n  <footer><a href=\"#\" class=\"reply\">Reply</a> <a href=\"#\" class=\"quote\">Quote</a></footer>\n</article>\n");
+}

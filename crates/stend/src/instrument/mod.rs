@@ -1,0 +1,106 @@
+//! Instruments: what loads the machine under test and reports.
+//!
+//! `stend-probe` and programs of the user's print the wire themselves. A real tool prints something of its own; its
+//! [`Adapter`] says how to start it and turns what it printed into the same events. An adapter touches no machine.
+
+mod fio;
+#[cfg(test)]
+mod fixture;
+mod gzip;
+mod openssl;
+mod parameters;
+
+use std::collections::BTreeMap;
+
+use stend_model::suite::Scenario;
+use stend_model::wire::{Event, Usage};
+
+use crate::machine::ToolQuery;
+
+/// What stands between a real tool and the wire.
+pub(crate) trait Adapter: Sync {
+    /// The instrument's name in suites.
+    fn name(&self) -> &'static str;
+
+    /// The program that it needs.
+    fn tool(&self) -> Tool;
+
+    /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
+    fn check(&self, scenario: &Scenario) -> Result<(), String>;
+
+    /// How to start the tool for one repeat.
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String>;
+
+    /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is the reason why
+    /// the repeat has failed, in one line that quotes what was not understood.
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String>;
+}
+
+/// A program that an adapter needs on the machine under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tool {
+    /// The program's name on the PATH.
+    pub(crate) program: &'static str,
+    /// The Debian package that has it.
+    pub(crate) package: &'static str,
+    /// The arguments that make it say its version.
+    pub(crate) version_arguments: &'static [&'static str],
+    /// The oldest version that will do.
+    pub(crate) least: Option<(u32, u32)>,
+}
+
+/// Directories on the machine under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// For files that serve the whole run, such as those that fio reads and writes. Removed when the run ends.
+    pub(crate) data: String,
+    /// For the files of one repeat. Empty before it, removed after it.
+    pub(crate) work: String,
+}
+
+/// How to start a tool for one repeat.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Invocation {
+    /// Files to put there first, by path.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// The program and its arguments. It is started under `stend-probe guard`, in the place's `work` directory.
+    pub(crate) words: Vec<String>,
+    /// Variables to set.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Files to read afterwards, by path; a final `*` stands for any rest of a name. Those that do not exist are left out.
+    pub(crate) results: Vec<String>,
+}
+
+/// What a tool left after one repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finished {
+    /// Its standard output.
+    pub(crate) stdout: String,
+    /// Its standard error.
+    pub(crate) stderr: String,
+    /// The results asked for that exist, by path.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// What it used: wall time, CPU time, exit status.
+    pub(crate) usage: Usage,
+    /// The machine's `CLOCK_MONOTONIC` at its start, in nanoseconds.
+    pub(crate) started_ns: i64,
+    /// What the tool says of its version.
+    pub(crate) version: String,
+}
+
+/// Every adapter.
+pub(crate) const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip];
+
+/// The adapter of this name.
+pub(crate) fn adapter(name: &str) -> Option<&'static dyn Adapter> {
+    ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
+}
+
+/// What the machine's fingerprint asks about the adapters' tools.
+pub(crate) fn tool_queries() -> Vec<ToolQuery> {
+    let query = |tool: Tool| ToolQuery {
+        program: tool.program.into(),
+        version_arguments: tool.version_arguments.iter().map(|&word| word.into()).collect(),
+    };
+    ADAPTERS.iter().map(|adapter| query(adapter.tool())).collect()
+}

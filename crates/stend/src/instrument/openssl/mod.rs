@@ -1,0 +1,218 @@
+//! `openssl speed`: ciphers and digests of OpenSSL.
+//!
+//! It is started with `-elapsed -mr`, so that it counts for a time on the wall and prints what it counted. Every process of it
+//! prints `+R:count:name:seconds` on standard error, also under `-multi`, where the rates on standard output are the only
+//! other thing that there is. So work is always a count: operations × buffer.
+//!
+//! | what | where it comes from |
+//! |---|---|
+//! | `wall_ns` | the alarm's whole seconds; OpenSSL's own figure, which has a resolution of 10 ms, only where it is longer by more than that |
+//! | `cpu_ns` | what the guard saw: the processes with their start, some milliseconds, and the known answer's |
+//! | `work` | `bytes` and `operations` (buffers), summed over the processes |
+//!
+//! The timed loop throws its results away. What can be checked is that this OpenSSL computes a published vector of the same
+//! algorithm ([`known_answer`]); it is run before the loop. Where the command line cannot run the algorithm there is no
+//! check, and the scenario has to say `verification = "none"`.
+
+mod known_answer;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use stend_model::suite::Scenario;
+use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+
+use self::known_answer::KnownAnswer;
+use super::parameters::{Parameters, ended_well, last_words};
+use super::{Adapter, Finished, Invocation, Place, Tool};
+
+/// `openssl speed`, as an instrument.
+pub(super) struct OpenSsl;
+
+/// One measurement of `openssl speed`.
+#[derive(Debug, Clone, PartialEq)]
+struct Job {
+    algorithm: String,
+    bytes: u64,
+    seconds: u32,
+    processes: u32,
+    decrypt: bool,
+}
+
+/// Resolution of OpenSSL's elapsed time: it comes from `times()`, in ticks of 1/100 s.
+const TICK: f64 = 0.01;
+
+/// What stands before the known answer on standard output.
+const ANSWER: &str = "known-answer:";
+/// What stands before the compiler's line there.
+const BUILD: &str = "compiler:";
+
+impl Job {
+    fn of(scenario: &Scenario) -> Result<Self, String> {
+        let parameters =
+            Parameters::of(&scenario.parameters, "openssl", &["algorithm", "bytes", "seconds", "multi", "decrypt"])?;
+        let algorithm = parameters
+            .given("algorithm")
+            .ok_or("parameter \"algorithm\" is missing; for example aes-256-gcm or sha256")?;
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
+        if !algorithm.starts_with(|c: char| c.is_ascii_alphanumeric()) || !algorithm.chars().all(allowed) {
+            return Err(format!(
+                "parameter \"algorithm\" is \"{algorithm}\"; it must be a name such as aes-256-gcm or sha256"
+            ));
+        }
+        let (bytes, seconds) = (parameters.size("bytes", "16KiB")?, parameters.duration("seconds", "1s")?);
+        if !(1..=1 << 30).contains(&bytes) {
+            return Err(format!("parameter \"bytes\" is {bytes}; it must be 1 to 1GiB"));
+        }
+        if seconds.subsec_nanos() != 0 || !(1..=3600).contains(&seconds.as_secs()) {
+            return Err("parameter \"seconds\": openssl speed takes whole seconds, 1 to 3600".into());
+        }
+        Ok(Self {
+            algorithm: algorithm.into(),
+            bytes,
+            seconds: seconds.as_secs() as u32,
+            processes: parameters.count("multi", "1", 1..=1024)?,
+            decrypt: parameters.choice("decrypt", "no", &["yes", "no"])? == "yes",
+        })
+    }
+
+    /// A script that prints the compiler and the known answer, and then becomes `openssl speed`.
+    fn script(&self) -> String {
+        let mut script = "openssl version -f\n".to_owned();
+        if let Some(known) = KnownAnswer::of(&self.algorithm) {
+            script += &format!("printf '{ANSWER}'; {} | od -An -v -tx1 | tr -d ' \\n'; echo\n", known.command);
+        }
+        let multi = if self.processes > 1 { format!(" -multi {}", self.processes) } else { String::new() };
+        let decrypt = if self.decrypt { " -decrypt" } else { "" };
+        script += &format!(
+            "exec openssl speed -elapsed -mr -seconds {} -bytes {}{multi}{decrypt} -evp {}\n",
+            self.seconds, self.bytes, self.algorithm
+        );
+        script
+    }
+
+    fn in_force(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("algorithm".to_owned(), Value::from(self.algorithm.as_str())),
+            ("bytes".to_owned(), self.bytes.into()),
+            ("seconds".to_owned(), self.seconds.into()),
+            ("multi".to_owned(), self.processes.into()),
+            ("decrypt".to_owned(), if self.decrypt { "yes" } else { "no" }.into()),
+        ])
+    }
+}
+
+impl Adapter for OpenSsl {
+    fn name(&self) -> &'static str {
+        "openssl"
+    }
+
+    fn tool(&self) -> Tool {
+        // 1.1.1 brought -seconds and -bytes.
+        Tool { program: "openssl", package: "openssl", version_arguments: &["version"], least: Some((1, 1)) }
+    }
+
+    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        Job::of(scenario).map(drop)
+    }
+
+    fn invocation(&self, scenario: &Scenario, _place: &Place) -> Result<Invocation, String> {
+        let script = Job::of(scenario)?.script();
+        Ok(Invocation { words: ["sh", "-c", &script].map(str::to_owned).into(), ..Invocation::default() })
+    }
+
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
+        let job = Job::of(scenario)?;
+        ended_well("openssl", finished)?;
+        let counts = counts(&finished.stderr)?;
+        if counts.len() != job.processes as usize {
+            let last = last_words(&finished.stderr);
+            return Err(format!(
+                "openssl speed counted in {} processes instead of {}{last}",
+                counts.len(),
+                job.processes
+            ));
+        }
+        let operations: f64 = counts.iter().map(|(operations, _)| operations).sum();
+        let seconds = counts.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
+        let nominal = f64::from(job.seconds);
+        if operations == 0.0 || seconds < nominal - 2.0 * TICK {
+            return Err(format!(
+                "openssl speed counted {operations} operations in {seconds} s of {nominal} s{}",
+                last_words(&finished.stderr)
+            ));
+        }
+        let seconds = if seconds > nominal + TICK { seconds } else { nominal };
+        let (check, evidence) = verdict(&job, &finished.stdout);
+        let wall_ns = (seconds * 1e9) as u64;
+        let end_ns = finished.started_ns.saturating_add_unsigned(finished.usage.wall_ns);
+        let report = Report {
+            n: 0,
+            // The loop is the last thing that the command does.
+            t_ns: Some(end_ns.saturating_sub_unsigned(wall_ns).max(finished.started_ns)),
+            wall_ns,
+            cpu_ns: Some(finished.usage.cpu_ns()),
+            work: BTreeMap::from([("bytes".into(), operations * job.bytes as f64), ("operations".into(), operations)]),
+            observed: BTreeMap::new(),
+            check,
+            evidence: Some(evidence),
+            unknown: Map::new(),
+        };
+        Ok(vec![Event::Begin(begin(&job, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])
+    }
+}
+
+fn begin(job: &Job, finished: &Finished) -> Begin {
+    let version = finished.version.lines().next().unwrap_or_default().trim();
+    let mut build = BTreeMap::from([("openssl".to_owned(), version.to_owned())]);
+    let compiler = finished.stdout.lines().find_map(|line| line.strip_prefix(BUILD));
+    build.extend(compiler.map(|compiler| ("compiler".to_owned(), compiler.trim().to_owned())));
+    Begin {
+        wire: WIRE_VERSION,
+        instrument: "openssl".into(),
+        version: Some(version.trim_start_matches("OpenSSL ").into()),
+        t_ns: Some(finished.started_ns),
+        build,
+        parameters: job.in_force(),
+        missing: BTreeMap::new(),
+        unknown: Map::new(),
+    }
+}
+
+/// Operations and seconds of each process.
+fn counts(stderr: &str) -> Result<Vec<(f64, f64)>, String> {
+    let count = |line: &str| {
+        let mut fields = line.strip_prefix("+R:")?.split(':');
+        let operations = fields.next()?.parse::<u64>().ok()? as f64;
+        let seconds = fields.next_back()?.trim().parse::<f64>().ok()?;
+        (seconds.is_finite() && (0.0..1e6).contains(&seconds)).then_some((operations, seconds))
+    };
+    let lines = stderr.lines().map(str::trim).filter(|line| line.contains("+R:"));
+    lines.map(|line| count(line).ok_or_else(|| format!("openssl speed printed {}", quote(line)))).collect()
+}
+
+fn verdict(job: &Job, stdout: &str) -> (Check, String) {
+    let Some(known) = KnownAnswer::of(&job.algorithm) else {
+        return (
+            Check::None,
+            format!("there is no known answer for {} that the openssl command can compute", job.algorithm),
+        );
+    };
+    let answer = stdout.lines().find_map(|line| line.strip_prefix(ANSWER)).map_or("", str::trim);
+    let source = known.source;
+    if answer == known.answer {
+        (
+            Check::Passed,
+            format!(
+                "this OpenSSL computes {source}; the operations of the timed loop are counted, their results not looked at"
+            ),
+        )
+    } else if answer.is_empty() && known.optional {
+        (Check::None, format!("this OpenSSL's command line cannot compute {source}"))
+    } else {
+        (Check::Failed, format!("{source}: {} is right, this OpenSSL computes {}", known.answer, quote(answer)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use proptest::prelude::*;
+use tempfile::tempdir;
+
+use super::*;
+use crate::instrument::fixture::{have, read, record, run, scenario, taken_apart};
+
+fn translated(name: &str) -> Result<Vec<Event>, String> {
+    let (scenario, finished) = read(&OpenSsl, name);
+    OpenSsl.translate(&scenario, &finished)
+}
+
+#[test]
+#[ignore = "records fixtures with the OpenSSL that is here"]
+fn record_fixtures() {
+    record(&OpenSsl, "openssl-3.0-aes-256-gcm", &[("algorithm", "aes-256-gcm")]);
+    record(&OpenSsl, "openssl-3.0-sha256-multi", &[("algorithm", "sha256"), ("multi", "2")]);
+    record(&OpenSsl, "openssl-3.0-chacha20-poly1305", &[("algorithm", "chacha20-poly1305"), ("bytes", "1KiB")]);
+    record(&OpenSsl, "openssl-3.0-unknown", &[("algorithm", "nonsense")]);
+}
+
+#[test]
+fn one_process_gives_a_count() {
+    let (begin, samples, report) = taken_apart(translated("openssl-3.0-aes-256-gcm").unwrap());
+    assert!(begin.version.unwrap().starts_with("3.0.19"));
+    assert!(begin.build["compiler"].contains("gcc"));
+    assert!(samples.is_empty());
+    assert_eq!(report.work["bytes"], report.work["operations"] * 16384.0);
+    assert_eq!(report.wall_ns, 1_000_000_000);
+    assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+}
+
+#[test]
+fn the_counts_of_several_processes_are_summed() {
+    let (_, finished) = read(&OpenSsl, "openssl-3.0-sha256-multi");
+    let (_, _, report) = taken_apart(translated("openssl-3.0-sha256-multi").unwrap());
+    // What openssl itself makes of it: `+F:number:name:bytes per second` on standard output.
+    let rate: f64 = finished
+        .stdout
+        .lines()
+        .rfind(|line| line.starts_with("+F:"))
+        .unwrap()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((report.work["bytes"] / (report.wall_ns as f64 * 1e-9) / rate - 1.0).abs() < 0.02, "{report:?} {rate}");
+    assert_eq!(report.check, Check::Passed);
+}
+
+#[test]
+fn what_cannot_be_checked_says_so() {
+    let (_, _, report) = taken_apart(translated("openssl-3.0-chacha20-poly1305").unwrap());
+    assert_eq!(report.check, Check::None);
+    // Made by hand: what a version before 3.0 prints, which has no `openssl mac`, and has other stale text on standard error.
+    let (scenario, mut finished) = read(&OpenSsl, "openssl-3.0-aes-256-gcm");
+    finished.stdout = "compiler: gcc -fPIC\nknown-answer:\n+H:16384\n+F:22:aes-256-gcm:3000000000.00\n".into();
+    finished.stderr =
+        "Invalid command 'mac'; type \"help\" for a list.\n+DT:aes-256-gcm:1:16384\n+R:183105:aes-256-gcm:1.000000\n"
+            .into();
+    finished.version = "OpenSSL 1.1.1w  11 Sep 2023\n".into();
+    let (begin, _, report) = taken_apart(OpenSsl.translate(&scenario, &finished).unwrap());
+    assert_eq!((report.check, begin.version.as_deref()), (Check::None, Some("1.1.1w  11 Sep 2023")));
+    assert_eq!(report.work["operations"], 183_105.0);
+}
+
+#[test]
+fn a_wrong_answer_is_a_failed_check() {
+    let (scenario, mut finished) = read(&OpenSsl, "openssl-3.0-sha256-multi");
+    finished.stdout = finished.stdout.replace("known-answer:ba78", "known-answer:ab78");
+    let (_, _, report) = taken_apart(OpenSsl.translate(&scenario, &finished).unwrap());
+    assert_eq!(report.check, Check::Failed);
+    assert!(report.evidence.unwrap().contains("FIPS 180-4"));
+}
+
+#[test]
+fn what_was_not_measured_fails_the_repeat() {
+    let message = translated("openssl-3.0-unknown").unwrap_err();
+    assert!(message.contains("status 1") && !message.contains('\n'), "{message}");
+    let (scenario, finished) = read(&OpenSsl, "openssl-3.0-sha256-multi");
+    for (stderr, part) in [
+        (String::new(), "0 processes instead of 2"),
+        (finished.stderr.replacen("+R:", "+R:x", 1), "printed `+R:x"),
+        (finished.stderr.replace(":1.000000", ":0.500000"), "of 1 s"),
+    ] {
+        let message = OpenSsl.translate(&scenario, &Finished { stderr, ..finished.clone() }).unwrap_err();
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[test]
+fn a_late_alarm_counts_with_its_real_time() {
+    let (scenario, mut finished) = read(&OpenSsl, "openssl-3.0-aes-256-gcm");
+    finished.stderr = finished.stderr.replace(":1.000000", ":1.090000");
+    let (_, _, report) = taken_apart(OpenSsl.translate(&scenario, &finished).unwrap());
+    assert_eq!(report.wall_ns, 1_090_000_000);
+}
+
+#[test]
+fn bad_parameters_are_refused_before_anything_runs() {
+    for (parameters, part) in [
+        (vec![], "\"algorithm\" is missing"),
+        (vec![("algorithm", "sha256; id")], "a name"),
+        (vec![("algorithm", "-help")], "a name"),
+        (vec![("algorithm", "sha256"), ("seconds", "200ms")], "whole seconds"),
+        (vec![("algorithm", "sha256"), ("multi", "0")], "1 to 1024"),
+        (vec![("algorithm", "sha256"), ("bytes", "0")], "1GiB"),
+        (vec![("algorithm", "sha256"), ("colour", "red")], "no parameter"),
+    ] {
+        let message = OpenSsl.check(&scenario("openssl", parameters.clone())).unwrap_err();
+        assert!(message.contains(part), "{parameters:?}: {message}");
+    }
+}
+
+#[test]
+fn the_openssl_that_is_here_knows_every_answer() {
+    if !have("openssl") {
+        return;
+    }
+    let algorithms = ["ecb", "cbc", "ctr", "gcm"]
+        .into_iter()
+        .flat_map(|mode| [format!("aes-128-{mode}"), format!("aes-256-{mode}")]);
+    for algorithm in algorithms.chain(["md5", "sha1", "sha256", "sha512"].map(String::from)) {
+        let scenario = scenario("openssl", [("algorithm", algorithm.as_str())]);
+        let script = Job::of(&scenario).unwrap().script();
+        let only_answer: String = script.lines().filter(|line| line.contains(ANSWER)).collect();
+        let output = std::process::Command::new("sh").args(["-c", &only_answer]).output().unwrap();
+        let known = KnownAnswer::of(&algorithm).unwrap();
+        let answer = String::from_utf8_lossy(&output.stdout).trim().replace(ANSWER, "");
+        assert!(answer == known.answer || (answer.is_empty() && known.optional), "{algorithm}: {answer}");
+    }
+}
+
+#[test]
+fn the_openssl_that_is_here_is_understood() {
+    if !have("openssl") {
+        return;
+    }
+    let scenario = scenario("openssl", [("algorithm", "sha256"), ("multi", "2")]);
+    let finished = run(&OpenSsl, &scenario, tempdir().unwrap().path());
+    let (_, _, report) = taken_apart(OpenSsl.translate(&scenario, &finished).unwrap());
+    assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parsers_panic(stdout in ".{0,200}", stderr in "(\\+R:)?[0-9a-z:.+e-]{0,60}") {
+        let (scenario, finished) = read(&OpenSsl, "openssl-3.0-aes-256-gcm");
+        let _ = OpenSsl.translate(&scenario, &Finished { stdout, stderr, ..finished });
+    }
+}

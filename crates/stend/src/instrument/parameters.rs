@@ -1,0 +1,123 @@
+//! Reading a scenario's parameters, which are all text, for the adapters. Each error names the parameter and says what would
+//! be right.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use stend_model::quantity::{parse_duration, parse_share, parse_size};
+use stend_model::wire::quote;
+
+use super::Finished;
+
+/// The parameters of one scenario, for one tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameters<'a> {
+    values: &'a BTreeMap<String, String>,
+}
+
+impl<'a> Parameters<'a> {
+    /// Refuses parameters that `tool` does not know, so that a misspelt one is no silent default.
+    pub(super) fn of(values: &'a BTreeMap<String, String>, tool: &str, known: &[&str]) -> Result<Self, String> {
+        match values.keys().find(|name| !known.contains(&name.as_str())) {
+            Some(name) => Err(format!("{tool} has no parameter \"{name}\"; there are: {}", known.join(", "))),
+            None => Ok(Self { values }),
+        }
+    }
+
+    /// The text of a parameter, or its default.
+    pub(super) fn text(&self, name: &str, default: &'a str) -> &'a str {
+        self.values.get(name).map_or(default, String::as_str)
+    }
+
+    /// The text of a parameter, if it is given.
+    pub(super) fn given(&self, name: &str) -> Option<&'a str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// One of a few words.
+    pub(super) fn choice(&self, name: &str, default: &'a str, choices: &[&str]) -> Result<&'a str, String> {
+        let text = self.text(name, default);
+        if choices.contains(&text) {
+            Ok(text)
+        } else {
+            Err(format!("parameter \"{name}\" is \"{text}\"; it may be {}", choices.join(", ")))
+        }
+    }
+
+    /// A whole number in a range.
+    pub(super) fn count(&self, name: &str, default: &'a str, range: RangeInclusive<u32>) -> Result<u32, String> {
+        let text = self.text(name, default);
+        text.trim().parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+            format!(
+                "parameter \"{name}\" is \"{text}\"; it must be a whole number, {} to {}",
+                range.start(),
+                range.end()
+            )
+        })
+    }
+
+    /// A size in bytes.
+    pub(super) fn size(&self, name: &str, default: &'a str) -> Result<u64, String> {
+        parse_size(self.text(name, default)).map_err(|error| format!("parameter \"{name}\": {error}"))
+    }
+
+    /// A length of time.
+    pub(super) fn duration(&self, name: &str, default: &'a str) -> Result<Duration, String> {
+        parse_duration(self.text(name, default)).map_err(|error| format!("parameter \"{name}\": {error}"))
+    }
+
+    /// A share above 0 and at most 1.
+    pub(super) fn share(&self, name: &str, default: &'a str) -> Result<f64, String> {
+        let text = self.text(name, default);
+        let share = parse_share(text).map_err(|error| format!("parameter \"{name}\": {error}"))?;
+        if share > 0.0 && share <= 1.0 {
+            Ok(share)
+        } else {
+            Err(format!("parameter \"{name}\" is \"{text}\"; it must be above 0% and at most 100%"))
+        }
+    }
+}
+
+/// Fails unless the tool exited with status 0; quotes what it said last on standard error.
+pub(super) fn ended_well(tool: &str, finished: &Finished) -> Result<(), String> {
+    let usage = &finished.usage;
+    let how = match (usage.timed_out, usage.signal, usage.exit) {
+        (true, ..) => "was stopped because its time was up".to_owned(),
+        (_, Some(signal), _) => format!("was ended by signal {signal}"),
+        (_, _, Some(0)) => return Ok(()),
+        (_, _, Some(status)) => format!("exited with status {status}"),
+        (_, _, None) => "ended in an unknown way".to_owned(),
+    };
+    Err(format!("{tool} {how}{}", last_words(&finished.stderr)))
+}
+
+/// The last line that says something, as the rest of a message: `: …`. Empty if there is none.
+pub(super) fn last_words(text: &str) -> String {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map_or_else(String::new, |line| format!(": {}", quote(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> BTreeMap<String, String> {
+        [("size", "64MiB"), ("jobs", "0"), ("rw", "sideways"), ("share", "120%")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
+    }
+
+    #[test]
+    fn bad_parameters_are_named_with_what_would_be_right() {
+        let values = values();
+        let message = Parameters::of(&values, "fio", &["size", "rw", "share"]).unwrap_err();
+        assert_eq!(message, "fio has no parameter \"jobs\"; there are: size, rw, share");
+        let parameters = Parameters::of(&values, "fio", &["size", "rw", "share", "jobs"]).unwrap();
+        assert_eq!(parameters.size("size", "1"), Ok(64 << 20));
+        assert_eq!(parameters.duration("runtime", "2s"), Ok(Duration::from_secs(2)));
+        assert!(parameters.count("jobs", "1", 1..=8).unwrap_err().contains("1 to 8"));
+        assert!(parameters.choice("rw", "read", &["read", "write"]).unwrap_err().contains("read, write"));
+        assert!(parameters.share("share", "80%").unwrap_err().contains("at most 100%"));
+    }
+}

@@ -1,0 +1,333 @@
+//! One attempt at one repeat: start the instrument under the guard, read what it prints, and see what came of it.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use stend_model::run::{Origin, Series};
+use stend_model::suite::{Instrument, Scenario};
+use stend_model::wire::{Begin, Event, Report, Usage, parse_line};
+
+use super::SeriesBuilder;
+use super::interrupt::Interrupt;
+use crate::host::{Command, Happening, Host, Process};
+use crate::instrument::{Adapter, Finished, Invocation, Place, adapter};
+
+/// A repeat prints at most so many lines.
+const MOST_LINES: usize = 100_000;
+/// Of a repeat's output and error output at most so much is kept, in bytes.
+const MOST_OUTPUT: usize = 256 << 10;
+/// An adapter's tool may print so much, in bytes.
+const MOST_TOOL_OUTPUT: usize = 64 << 20;
+/// The guard ends a command whose time is up. If it has not done so this much later, the guard itself hangs.
+const GUARD_GRACE: Duration = Duration::from_secs(8);
+/// How often a started instrument looks whether the user wants to end.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// What came of an attempt.
+#[derive(Debug, Default)]
+pub(super) struct Attempt {
+    pub(super) begin: Option<Begin>,
+    pub(super) report: Option<Report>,
+    pub(super) usage: Option<Usage>,
+    pub(super) command: Vec<String>,
+    pub(super) output: String,
+    pub(super) error_output: String,
+    pub(super) series: Vec<Series>,
+    /// Why it measured nothing, if it did not.
+    pub(super) failure: Option<String>,
+}
+
+/// Makes attempts on one host.
+pub(super) struct Attempts<'a> {
+    host: &'a dyn Host,
+    probe: &'a str,
+    place: Place,
+    interrupt: &'a Interrupt,
+    /// What tools say of their version, asked once.
+    versions: HashMap<&'static str, String>,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(host: &'a dyn Host, probe: &'a str, place: Place, interrupt: &'a Interrupt) -> Self {
+        Self { host, probe, place, interrupt, versions: HashMap::new() }
+    }
+
+    /// One attempt; `None` if the user interrupted it.
+    pub(super) fn make(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
+        match &scenario.instrument {
+            Instrument::Probe(subcommand) => {
+                let parameters = scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+                let words = [self.probe.to_owned(), subcommand.clone()].into_iter().chain(parameters).collect();
+                self.speak_the_wire(scenario, words)
+            }
+            Instrument::Command(words) => self.speak_the_wire(scenario, words.clone()),
+            Instrument::Adapter(name) => {
+                let adapter = adapter(name).with_context(|| format!("there is no adapter \"{name}\""))?;
+                self.translate(scenario, adapter)
+            }
+        }
+    }
+
+    /// An instrument that prints the wire itself.
+    fn speak_the_wire(&self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
+        let mut reading = Reading::default();
+        let command = self.guarded(scenario, words, None);
+        let mut attempt = Attempt { command: command.words[self.guard_words()..].to_vec(), ..Attempt::default() };
+        let followed = self.follow(&command, scenario, &mut attempt, |line| reading.line(line))?;
+        if !followed {
+            return Ok(None);
+        }
+        attempt.failure = attempt.failure.take().or_else(|| reading.complaint(attempt.usage.as_ref(), &attempt.error_output));
+        let Reading { begin, reports, mut series, kept, .. } = reading;
+        attempt.begin = begin;
+        attempt.report = reports.into_iter().next();
+        attempt.series = series.take(Origin::Instrument);
+        attempt.output = kept;
+        Ok(Some(attempt))
+    }
+
+    /// A real tool behind an adapter.
+    fn translate(&mut self, scenario: &Scenario, adapter: &'static dyn Adapter) -> anyhow::Result<Option<Attempt>> {
+        let version = self.version(adapter);
+        let work = self.place.work.clone();
+        self.host.remove(&work)?;
+        self.host.make_directory(&work)?;
+        let made = self.translate_in(scenario, adapter, version);
+        self.host.remove(&work)?;
+        made
+    }
+
+    fn translate_in(&self, scenario: &Scenario, adapter: &dyn Adapter, version: String) -> anyhow::Result<Option<Attempt>> {
+        let Invocation { files, words, environment, results } = match adapter.invocation(scenario, &self.place) {
+            Ok(invocation) => invocation,
+            Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
+        };
+        for (path, contents) in &files {
+            if let Err(error) = self.host.write(path, contents) {
+                return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
+            }
+        }
+        let mut command = self.guarded(scenario, words, Some(&self.place.work));
+        command.environment = environment;
+        let mut attempt = Attempt { command: command.words[self.guard_words()..].to_vec(), ..Attempt::default() };
+        let mut stdout = String::new();
+        let followed = self.follow(&command, scenario, &mut attempt, |line| {
+            if stdout.len() + line.len() > MOST_TOOL_OUTPUT {
+                return Err(format!("it printed more than {} MiB", MOST_TOOL_OUTPUT >> 20));
+            }
+            stdout.push_str(line);
+            stdout.push('\n');
+            Ok(())
+        })?;
+        if !followed {
+            return Ok(None);
+        }
+        let mut finished_files = std::collections::BTreeMap::new();
+        for pattern in &results {
+            for path in self.matching(pattern) {
+                if let Ok(contents) = self.host.read(&path) {
+                    finished_files.insert(path, contents);
+                }
+            }
+        }
+        attempt.output = shortened(stdout.clone());
+        attempt.failure = attempt.failure.take().or_else(|| ended_badly(attempt.usage.as_ref(), &attempt.error_output));
+        let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
+        let started_ns = usage.t_ns.unwrap_or(0);
+        let stderr = attempt.error_output.clone();
+        let finished = Finished { stdout, stderr, files: finished_files, usage, started_ns, version };
+        match adapter.translate(scenario, &finished) {
+            Err(reason) => attempt.failure = Some(reason),
+            Ok(events) => {
+                let mut series = SeriesBuilder::default();
+                for event in events {
+                    match event {
+                        Event::Begin(begin) => attempt.begin = Some(begin),
+                        Event::Repeat(report) => attempt.report = Some(report),
+                        Event::Sample(sample) => series.add(&sample),
+                        Event::End(_) | Event::Usage(_) => {}
+                    }
+                }
+                attempt.series = series.take(Origin::Instrument);
+            }
+        }
+        Ok(Some(attempt))
+    }
+
+    /// The paths that a pattern stands for: itself, or with a final `*` all that begin like it.
+    fn matching(&self, pattern: &str) -> Vec<String> {
+        let Some(prefix) = pattern.strip_suffix('*') else { return vec![pattern.to_owned()] };
+        let (directory, start) = prefix.rsplit_once('/').unwrap_or((".", prefix));
+        let names = self.host.list(directory).unwrap_or_default();
+        names.iter().filter(|name| name.starts_with(start)).map(|name| format!("{directory}/{name}")).collect()
+    }
+
+    fn version(&mut self, adapter: &dyn Adapter) -> String {
+        let tool = adapter.tool();
+        self.versions.entry(tool.program).or_insert_with(|| super::prepare::version_of(self.host, tool)).clone()
+    }
+
+    fn guarded(&self, scenario: &Scenario, words: Vec<String>, directory: Option<&str>) -> Command {
+        let seconds = scenario.timeout.0.as_secs_f64();
+        let guard = [self.probe, "guard", "--timeout", &format!("{seconds}s"), "--"].map(str::to_owned);
+        let mut command = Command::new(guard.into_iter().chain(words));
+        command.directory = directory.map(str::to_owned);
+        command.timeout = scenario.timeout.0;
+        command
+    }
+
+    /// How many words stand before the guarded command.
+    fn guard_words(&self) -> usize {
+        5
+    }
+
+    /// Starts the command and hands over its lines until it ends. `false` if the user interrupted it.
+    fn follow(
+        &self,
+        command: &Command,
+        scenario: &Scenario,
+        attempt: &mut Attempt,
+        mut take: impl FnMut(&str) -> Result<(), String>,
+    ) -> anyhow::Result<bool> {
+        let mut process = match self.host.start(command) {
+            Ok(process) => process,
+            Err(error) => anyhow::bail!("the guard cannot be started: {error}"),
+        };
+        let deadline = Instant::now() + scenario.timeout.0 + GUARD_GRACE;
+        let mut lines = 0;
+        loop {
+            match process.next(INTERRUPT_INTERVAL) {
+                Some(Happening::Line(bytes)) => {
+                    let line = String::from_utf8_lossy(&bytes);
+                    if let Some(usage) = usage_line(&line) {
+                        attempt.usage = Some(usage);
+                        continue;
+                    }
+                    lines += 1;
+                    if attempt.failure.is_some() {
+                        continue;
+                    }
+                    let taken = if lines > MOST_LINES { Err(format!("it printed more than {MOST_LINES} lines")) } else { take(&line) };
+                    if let Err(reason) = taken {
+                        attempt.failure = Some(reason);
+                        process.stop();
+                    }
+                }
+                Some(Happening::ErrorLine(bytes)) => {
+                    if attempt.error_output.len() < MOST_OUTPUT {
+                        attempt.error_output.push_str(&String::from_utf8_lossy(&bytes));
+                        attempt.error_output.push('\n');
+                    }
+                }
+                Some(Happening::Ended(_)) => break,
+                None => {}
+            }
+            if self.interrupt.requested() {
+                end(process);
+                return Ok(false);
+            }
+            if Instant::now() > deadline {
+                process.kill();
+                attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
+                return Ok(true);
+            }
+        }
+        if attempt.usage.as_ref().is_some_and(|usage| usage.timed_out) {
+            attempt.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));
+        } else if attempt.usage.is_none() && attempt.failure.is_none() {
+            attempt.failure = Some("the guard died".into());
+        }
+        Ok(true)
+    }
+}
+
+fn usage_line(line: &str) -> Option<Usage> {
+    if !line.starts_with("{\"event\":\"usage\"") {
+        return None;
+    }
+    match parse_line(line) {
+        Ok(Some(Event::Usage(usage))) => Some(usage),
+        _ => None,
+    }
+}
+
+fn end(mut process: Box<dyn Process>) {
+    process.stop();
+    let deadline = Instant::now() + GUARD_GRACE;
+    while Instant::now() < deadline {
+        if let Some(Happening::Ended(_)) = process.next(INTERRUPT_INTERVAL) {
+            return;
+        }
+    }
+    process.kill();
+}
+
+/// Why a command that ended has failed, from how it ended.
+fn ended_badly(usage: Option<&Usage>, error_output: &str) -> Option<String> {
+    let usage = usage?;
+    let last = error_output.lines().rev().find(|line| !line.trim().is_empty());
+    let words = last.map(|line| format!(": {}", line.trim())).unwrap_or_default();
+    match (usage.exit, usage.signal) {
+        (Some(0), _) => None,
+        (Some(exit), _) => Some(format!("it ended with status {exit}{words}")),
+        (None, Some(signal)) => Some(format!("it was killed by signal {signal}{words}")),
+        (None, None) => Some(format!("nobody knows how it ended{words}")),
+    }
+}
+
+fn shortened(mut text: String) -> String {
+    if text.len() > MOST_OUTPUT {
+        let end = (0..=MOST_OUTPUT).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str("\n[shortened by stend]\n");
+    }
+    text
+}
+
+/// What has been read of an instrument that speaks the wire.
+#[derive(Default)]
+struct Reading {
+    begin: Option<Begin>,
+    reports: Vec<Report>,
+    ended: bool,
+    series: SeriesBuilder,
+    /// The lines other than samples.
+    kept: String,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let event = parse_line(line).map_err(|error| format!("it printed a line that is no event: {error}"))?;
+        match event {
+            Some(Event::Sample(sample)) => {
+                self.series.add(&sample);
+                return Ok(());
+            }
+            Some(Event::Begin(begin)) => {
+                if self.begin.replace(begin).is_some() {
+                    return Err("it printed a second \"begin\"".into());
+                }
+            }
+            Some(Event::Repeat(report)) => self.reports.push(report),
+            Some(Event::End(_)) => self.ended = true,
+            Some(Event::Usage(_)) | None => {}
+        }
+        if self.kept.len() < MOST_OUTPUT {
+            self.kept.push_str(line);
+            self.kept.push('\n');
+        }
+        Ok(())
+    }
+
+    /// What is missing of a whole repeat, if something is.
+    fn complaint(&self, usage: Option<&Usage>, error_output: &str) -> Option<String> {
+        ended_badly(usage, error_output).or_else(|| match (&self.begin, self.reports.len(), self.ended) {
+            (None, ..) => Some("it printed no \"begin\"".into()),
+            (_, 0, _) => Some("it printed no \"repeat\"".into()),
+            (_, 2.., _) => Some(format!("it printed {} \"repeat\" events; stend wants one an invocation", self.reports.len())),
+            (_, _, false) => Some("it printed no \"end\"".into()),
+            _ => None,
+        })
+    }
+}

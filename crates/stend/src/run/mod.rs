@@ -1,0 +1,245 @@
+//! Making a run: one repeat after another, each judged and handed to the journal before the next one starts.
+//!
+//! This is the only step that touches the machine under test. It knows neither the database nor the terminal: what it
+//! makes goes to a [`Journal`], what it does to an [`Observer`].
+
+mod attempt;
+mod gates;
+pub(crate) mod interrupt;
+pub(crate) mod prepare;
+pub(crate) mod progress;
+mod sampler;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
+use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
+use stend_model::suite::Suite;
+use stend_stats::precision_reached;
+
+use crate::host::Host;
+use crate::instrument::Place;
+use attempt::{Attempt, Attempts};
+use interrupt::Interrupt;
+use sampler::Sampler;
+
+/// The exit status by which an instrument says that this machine cannot do what is asked. It is not tried again.
+pub(crate) const CANNOT_BE_DONE_HERE: i32 = 4;
+
+/// Where a run's sessions and repeats go. When a call returns, what it was given is safe.
+pub(crate) trait Journal {
+    /// A session begins.
+    fn session(&mut self, session: &Session) -> anyhow::Result<()>;
+    /// A repeat has ended, whatever came of it.
+    fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()>;
+}
+
+/// Who is told what is going on.
+pub(crate) trait Observer {
+    /// A repeat starts.
+    fn starting(&mut self, step: Step, done: usize, left: Left);
+    /// A repeat has been made and stored.
+    fn finished(&mut self, repeat: &Repeat, done: usize, left: Left);
+    /// Something that the user should know, in one line.
+    fn warn(&mut self, message: &str);
+}
+
+/// What is still to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Repeats, at least.
+    pub(crate) repeats: usize,
+    /// About how long they take, if that can be said already.
+    pub(crate) time: Option<Duration>,
+}
+
+/// How a run came to its end for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Every scenario has its repeats, or has been given up.
+    Complete,
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// What making a run needs.
+pub(crate) struct Making<'a> {
+    /// The machine under test.
+    pub(crate) host: &'a dyn Host,
+    /// The path of `stend-probe` there.
+    pub(crate) probe: &'a str,
+    /// The directory for the run's files there. It is removed at the end.
+    pub(crate) work: &'a str,
+    /// The run.
+    pub(crate) run: &'a Run,
+    /// The repeats that there are already, from sessions before.
+    pub(crate) repeats: Vec<Repeat>,
+    /// This session's number.
+    pub(crate) session: u32,
+    /// Told by Ctrl-C.
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Makes what is missing of a run. Returns how it ended, with all repeats that there are then.
+pub(crate) fn make(
+    making: Making,
+    journal: &mut dyn Journal,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<(Ending, Vec<Repeat>)> {
+    let Making { host, probe, work, run, mut repeats, session, interrupt } = making;
+    let suite = &run.suite;
+    let skipped = |place: usize| run.skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
+    let plan = Plan::new(suite, run.seed, skipped);
+    let mut sampler = Sampler::start(host, probe, suite.sample_hertz)?;
+    let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
+    journal.session(&Session {
+        number: session,
+        started_at: Timestamp::now(),
+        boot_id,
+        missing_sensors: sampler.missing(),
+    })?;
+    host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;
+    let place = Place { data: format!("{work}/data"), work: format!("{work}/repeat") };
+    let mut attempts = Attempts::new(host, probe, place, interrupt);
+    let mut clock = Clock::default();
+
+    let ending = loop {
+        let standings = standings(suite, &repeats);
+        let Some(step) = plan.next(&standings) else { break Ending::Complete };
+        if interrupt.requested() {
+            break Ending::Interrupted;
+        }
+        let left = |clock: &Clock, standings: &[Standing]| {
+            let steps = plan.remaining(standings);
+            Left { repeats: steps.len(), time: clock.estimate(suite, &steps) }
+        };
+        observer.starting(step, repeats.len(), left(&clock, &standings));
+        let began = Instant::now();
+        let started_at = Timestamp::now();
+        let scenario = &suite.scenarios[step.scenario];
+        let Some(attempt) = attempts.make(scenario)? else { break Ending::Interrupted };
+        let (mut series, sampler_died) = sampler.drain();
+        if let Some(reason) = sampler_died {
+            observer.warn(&format!("the sampler ended ({reason}); it is started again"));
+            sampler = Sampler::start(host, probe, suite.sample_hertz)?;
+        }
+        let outcome = judge(&attempt, scenario, &series);
+        let Attempt { begin, report, usage, command, output, error_output, series: own, .. } = attempt;
+        series.extend(own);
+        let repeat = Repeat {
+            sequence: u32::try_from(repeats.len()).context("too many repeats")?,
+            session,
+            scenario: step.scenario,
+            number: step.number,
+            phase: step.phase,
+            started_at,
+            outcome,
+            begin,
+            report,
+            usage,
+            command,
+            output,
+            error_output,
+        };
+        journal.repeat(&repeat, &series)?;
+        repeats.push(repeat);
+        clock.note(step.scenario, began.elapsed());
+        let standings = self::standings(suite, &repeats);
+        observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
+    };
+    drop(sampler);
+    host.remove(work).context("the run's files cannot be removed")?;
+    Ok((ending, repeats))
+}
+
+fn judge(attempt: &Attempt, scenario: &stend_model::suite::Scenario, machine: &[Series]) -> Outcome {
+    if let Some(reason) = &attempt.failure {
+        return Outcome::Failed(reason.clone());
+    }
+    let reasons = gates::reasons(scenario, attempt.report.as_ref(), attempt.usage.as_ref(), machine);
+    if reasons.is_empty() { Outcome::Valid } else { Outcome::Invalid(reasons) }
+}
+
+/// How each scenario stands, from the repeats that there are.
+pub(crate) fn standings(suite: &Suite, repeats: &[Repeat]) -> Vec<Standing> {
+    let mut standings = vec![Standing::default(); suite.scenarios.len()];
+    for repeat in repeats {
+        let standing = &mut standings[repeat.scenario];
+        match repeat.phase {
+            Phase::Warmup => standing.warmups += 1,
+            Phase::Measured => standing.attempts += 1,
+        }
+        standing.valid += u32::from(repeat.counts());
+        standing.failures_in_a_row = match repeat.outcome {
+            Outcome::Failed(_) if repeat.usage.as_ref().is_some_and(|usage| usage.exit == Some(CANNOT_BE_DONE_HERE)) => {
+                MOST_FAILURES_IN_A_ROW
+            }
+            Outcome::Failed(_) => standing.failures_in_a_row + 1,
+            _ => 0,
+        };
+    }
+    for (place, scenario) in suite.scenarios.iter().enumerate() {
+        if let (Some(precision), Some(metric)) = (scenario.precision, scenario.metrics.first()) {
+            let values: Vec<_> = repeats
+                .iter()
+                .filter(|repeat| repeat.scenario == place && repeat.counts())
+                .filter_map(|repeat| repeat.value(metric))
+                .collect();
+            standings[place].settled = precision_reached(&values, precision.0);
+        }
+    }
+    standings
+}
+
+/// How long the repeats of each scenario took, to say how long the rest will take.
+#[derive(Debug, Default)]
+struct Clock {
+    spent: HashMap<usize, (Duration, u32)>,
+}
+
+impl Clock {
+    fn note(&mut self, scenario: usize, took: Duration) {
+        let (spent, repeats) = self.spent.entry(scenario).or_default();
+        *spent += took;
+        *repeats += 1;
+    }
+
+    /// `None` as long as some scenario neither has been seen nor says what is to be expected.
+    fn estimate(&self, suite: &Suite, steps: &[Step]) -> Option<Duration> {
+        let of = |scenario: usize| match self.spent.get(&scenario) {
+            Some((spent, repeats)) => Some(*spent / *repeats),
+            None => suite.scenarios[scenario].expected.map(|span| span.0),
+        };
+        steps.iter().map(|step| of(step.scenario)).sum()
+    }
+}
+
+/// Groups samples by metric into series.
+#[derive(Debug, Default)]
+struct SeriesBuilder {
+    series: std::collections::BTreeMap<String, (Vec<i64>, Vec<f64>)>,
+}
+
+impl SeriesBuilder {
+    fn add(&mut self, sample: &stend_model::wire::Sample) {
+        for (metric, value) in sample.metrics() {
+            // Looked up by reference first: the name is new only once.
+            let (times, values) = match self.series.get_mut(metric) {
+                Some(series) => series,
+                None => self.series.entry(metric.to_owned()).or_default(),
+            };
+            times.push(sample.t_ns);
+            values.push(value);
+        }
+    }
+
+    fn take(&mut self, origin: Origin) -> Vec<Series> {
+        std::mem::take(&mut self.series)
+            .into_iter()
+            .map(|(metric, (times_ns, values))| Series { metric, origin, times_ns, values })
+            .collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! Before a run: where things are on the machine, and which scenarios can be measured there.
+
+use stend_model::run::Skipped;
+use stend_model::suite::{Instrument, Suite};
+
+use crate::host::{Command, Host};
+use crate::instrument::{Tool, adapter};
+
+/// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH.
+///
+/// # Errors
+/// It is nowhere; the message says how to build it.
+pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
+    if let Some(path) = std::env::var_os("STEND_PROBE") {
+        let path = path.to_string_lossy().into_owned();
+        return if std::path::Path::new(&path).is_file() { Ok(path) } else { Err(format!("STEND_PROBE is {path}, and there is no such file")) };
+    }
+    let beside = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok()).map(|path| path.with_file_name("stend-probe"));
+    if let Some(path) = beside.filter(|path| path.is_file()) {
+        return Ok(path.to_string_lossy().into_owned());
+    }
+    host.find_program("stend-probe")
+        .ok_or_else(|| "stend-probe is neither beside stend nor on the PATH; build it with `make build`, or say where it is with STEND_PROBE".into())
+}
+
+/// The directory for a run's files on the machine: under `STEND_WORK`, or the user's cache directory.
+///
+/// # Errors
+/// The machine cannot be asked, or has neither.
+pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
+    let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-$HOME/.cache}/stend}""#;
+    let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
+    let directory = output.text();
+    if directory.starts_with('/') { Ok(directory) } else { Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path")) }
+}
+
+/// Checks every scenario's parameters. The errors name the scenario.
+pub(crate) fn check_parameters(suite: &Suite) -> Result<(), String> {
+    for scenario in &suite.scenarios {
+        if let Instrument::Adapter(name) = &scenario.instrument {
+            let adapter = adapter(name).ok_or_else(|| format!("scenario \"{}\": there is no adapter \"{name}\"", scenario.name))?;
+            adapter.check(scenario).map_err(|reason| format!("scenario \"{}\": {reason}", scenario.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The scenarios that cannot be measured on this machine, with the reason and the command that would change that.
+pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
+    let mut states = std::collections::BTreeMap::new();
+    let mut skipped = Vec::new();
+    for scenario in &suite.scenarios {
+        let mut skip = |reason: String, remedy: Option<String>| {
+            skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy });
+        };
+        if let Instrument::Adapter(name) = &scenario.instrument
+            && let Some(adapter) = adapter(name)
+        {
+            let tool = adapter.tool();
+            let state = states.entry(tool.program).or_insert_with(|| state_of(host, tool));
+            if let Err(reason) = state {
+                skip(reason.clone(), Some(install_command(tool.package)));
+                continue;
+            }
+        }
+        if let Some(missing) = scenario.needs.iter().find(|program| host.find_program(program).is_none()) {
+            skip(format!("{missing} is not on the machine's PATH"), None);
+        }
+    }
+    skipped
+}
+
+/// The command that installs a package on Debian and Ubuntu.
+pub(crate) fn install_command(package: &str) -> String {
+    format!("apt-get install -y {package}")
+}
+
+/// Whether a tool is there and new enough: its version, or why it will not do.
+pub(crate) fn state_of(host: &dyn Host, tool: Tool) -> Result<String, String> {
+    if host.find_program(tool.program).is_none() {
+        return Err(format!("{} is not on the machine's PATH", tool.program));
+    }
+    let version = version_of(host, tool);
+    match (tool.least, numbers(&version)) {
+        (Some(least), Some(found)) if found < least => {
+            Err(format!("{} is too old: \"{version}\", and {}.{} is needed", tool.program, least.0, least.1))
+        }
+        (Some(least), None) => {
+            Err(format!("{} does not say its version (\"{version}\"), and {}.{} is needed", tool.program, least.0, least.1))
+        }
+        _ => Ok(version),
+    }
+}
+
+/// The first line that a tool prints about its version; empty if it says nothing.
+pub(crate) fn version_of(host: &dyn Host, tool: Tool) -> String {
+    let words = std::iter::once(tool.program).chain(tool.version_arguments.iter().copied());
+    let output = host.run(&Command::new(words)).unwrap_or_default();
+    let text = if output.stdout.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { output.text() };
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// The first `major.minor` in a text.
+fn numbers(text: &str) -> Option<(u32, u32)> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.')).find_map(|word| {
+        let mut parts = word.split('.');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_as_tools_write_them() {
+        assert_eq!(numbers("fio-3.33"), Some((3, 33)));
+        assert_eq!(numbers("OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19)"), Some((3, 0)));
+        assert_eq!(numbers("gzip 1.12"), Some((1, 12)));
+        assert_eq!(numbers("no version at all"), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! What the user sees while a run is made: a bar on a terminal, a line a repeat elsewhere.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stend_model::plan::{Phase, Step};
+use stend_model::run::{Outcome, Repeat};
+use stend_model::suite::Suite;
+
+use super::{Left, Observer};
+
+/// Tells the user on standard error.
+pub(crate) struct Progress<'a> {
+    suite: &'a Suite,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+}
+
+impl<'a> Progress<'a> {
+    /// With `bar`, one line that is redrawn; else a line a repeat, or with `quiet` only what went wrong.
+    pub(crate) fn new(suite: &'a Suite, bar: bool, quiet: bool) -> Self {
+        let bar = bar.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{pos:>4}/{len} {bar:30} {msg}").expect("the template is right");
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        Self { suite, bar, quiet }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+}
+
+impl Observer for Progress<'_> {
+    fn starting(&mut self, step: Step, done: usize, left: Left) {
+        if let Some(bar) = &self.bar {
+            bar.set_length((done + left.repeats.max(1)) as u64);
+            bar.set_position(done as u64);
+            let time = left.time.map(|time| format!("{} left · ", in_words(time))).unwrap_or_default();
+            bar.set_message(format!("{time}{}", self.suite.scenarios[step.scenario].name));
+        }
+    }
+
+    fn finished(&mut self, repeat: &Repeat, done: usize, left: Left) {
+        let scenario = &self.suite.scenarios[repeat.scenario];
+        let warmup = if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" };
+        let place = format!("[{done}/{}]", done + left.repeats);
+        match &repeat.outcome {
+            Outcome::Valid if self.bar.is_some() || self.quiet => {}
+            Outcome::Valid => {
+                let main = scenario.metrics.first();
+                let value = main.and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
+                self.say(&format!("{place} {}{warmup}: {}", scenario.name, value.unwrap_or_default()));
+            }
+            Outcome::Invalid(_) if warmup.is_empty() => {
+                self.say(&format!("{place} {}: does not count: {}", scenario.name, repeat.outcome.reason()));
+            }
+            Outcome::Invalid(_) => {}
+            Outcome::Failed(reason) => self.say(&format!("{place} {}{warmup}: failed: {reason}", scenario.name)),
+        }
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.say(&format!("warning: {message}"));
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A length of time as a person says it: `40 s`, `3 min`, `2 h 10 min`.
+pub(crate) fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds < 90 => format!("{} s", seconds.max(1)),
+        seconds if seconds < 5400 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}

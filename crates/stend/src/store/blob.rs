@@ -1,0 +1,136 @@
+//! A sample series as a compressed blob.
+//!
+//! Times are differences of differences, values differences where all are whole numbers (counters mostly are), both as
+//! variable-length integers; then zlib. A 10 Hz counter takes some three bytes a sample.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use stend_model::run::{Origin, Series};
+
+/// Values are whole numbers, stored as differences.
+const WHOLE: u8 = 0;
+/// Values are stored as they are, eight bytes each, little endian.
+const FLOATING: u8 = 1;
+
+/// Above this a double no longer holds each whole number.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// The series' times and values as bytes.
+pub(super) fn encode(series: &Series) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(series.values.len() * 8);
+    let mut previous = (0i64, 0i64);
+    for &time in &series.times_ns {
+        let step = time.wrapping_sub(previous.0);
+        write_signed(&mut plain, step.wrapping_sub(previous.1));
+        previous = (time, step);
+    }
+    let whole = |value: &f64| value.fract() == 0.0 && value.abs() < LARGEST_WHOLE && !(*value == 0.0 && value.is_sign_negative());
+    if series.values.iter().all(whole) {
+        plain.push(WHOLE);
+        let mut previous = 0;
+        for &value in &series.values {
+            write_signed(&mut plain, value as i64 - previous);
+            previous = value as i64;
+        }
+    } else {
+        plain.push(FLOATING);
+        plain.extend(series.values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+}
+
+/// The series that [`encode`] made the bytes from; `None` if they are damaged.
+pub(super) fn decode(metric: String, origin: Origin, samples: usize, data: &[u8]) -> Option<Series> {
+    let mut plain = Vec::new();
+    ZlibDecoder::new(data).read_to_end(&mut plain).ok()?;
+    let mut rest = &plain[..];
+    let mut times_ns = Vec::with_capacity(samples.min(plain.len()));
+    let mut previous = (0i64, 0i64);
+    for _ in 0..samples {
+        let step = previous.1.wrapping_add(read_signed(&mut rest)?);
+        let time = previous.0.wrapping_add(step);
+        times_ns.push(time);
+        previous = (time, step);
+    }
+    let (&kind, mut rest) = rest.split_first()?;
+    let mut values = Vec::with_capacity(times_ns.len());
+    match kind {
+        WHOLE => {
+            let mut value = 0i64;
+            for _ in 0..samples {
+                value = value.wrapping_add(read_signed(&mut rest)?);
+                values.push(value as f64);
+            }
+        }
+        FLOATING => values.extend(rest.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes))),
+        _ => return None,
+    }
+    (values.len() == samples).then_some(Series { metric, origin, times_ns, values })
+}
+
+/// Small numbers of either sign in few bytes: zigzag, then seven bits a byte (as Protocol Buffers' `sint64`).
+fn write_signed(bytes: &mut Vec<u8>, value: i64) {
+    let mut rest = ((value << 1) ^ (value >> 63)) as u64;
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+}
+
+fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some((value >> 1) as i64 ^ -((value & 1) as i64));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn series(times_ns: Vec<i64>, values: Vec<f64>) -> Series {
+        Series { metric: "m".into(), origin: Origin::Machine, times_ns, values }
+    }
+
+    proptest! {
+        #[test]
+        fn every_series_comes_back(points in prop::collection::vec((any::<i64>(), prop_oneof![
+            any::<i32>().prop_map(f64::from),
+            -1e15f64..1e15,
+            prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
+        ]), 0..200)) {
+            let (times, values): (Vec<_>, Vec<_>) = points.into_iter().unzip();
+            let before = series(times, values);
+            let after = decode("m".into(), Origin::Machine, before.values.len(), &encode(&before)).unwrap();
+            prop_assert_eq!(&before.times_ns, &after.times_ns);
+            let bits = |series: &Series| series.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&before), bits(&after));
+        }
+
+        #[test]
+        fn damaged_bytes_are_noticed_and_do_not_panic(data in prop::collection::vec(any::<u8>(), 0..100), samples in 0usize..1000) {
+            let _ = decode("m".into(), Origin::Machine, samples, &data);
+        }
+    }
+
+    #[test]
+    fn a_counter_at_ten_hertz_is_small() {
+        let times: Vec<_> = (0..10_000i64).map(|tick| 5_000_000_000_000 + tick * 100_000_000 + (tick * 7919) % 60_000).collect();
+        let values: Vec<_> = (0..10_000i64).map(|tick| (tick * 20_000_000 + (tick % 3) * 10_000_000) as f64).collect();
+        let size = encode(&series(times, values)).len();
+        assert!(size < 50_000, "{size} bytes for 10,000 samples");
+    }
+}

@@ -1,0 +1,100 @@
+//! A run as one file: gzip over JSON lines, the last of which holds the SHA-256 of those before it.
+//!
+//! `zcat` and any JSON reader can read it. The same run always gives the same bytes, so an export that was imported and
+//! exported again can be compared with `cmp`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use flate2::bufread::GzDecoder;
+use flate2::{Compression, GzBuilder};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use stend_model::run::{Repeat, Run, Series, Session};
+
+use super::{Record, StoreError};
+
+/// The version of the format.
+const EXPORT_VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line {
+    Export { version: u32, run: Box<Run> },
+    Session(Session),
+    Repeat(Box<Repeat>),
+    Series { sequence: u32, series: Series },
+    End { sha256: String },
+}
+
+/// Writes a run with its series, which must be in order.
+pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl Write) -> std::io::Result<()> {
+    // No time and no file name in the header: they would make two exports of one run differ.
+    let mut gzip = GzBuilder::new().operating_system(255).write(to, Compression::default());
+    let mut digest = Sha256::new();
+    let mut write = |line: &Line| -> std::io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        digest.update(&text);
+        gzip.write_all(&text)
+    };
+    write(&Line::Export { version: EXPORT_VERSION, run: Box::new(record.run.clone()) })?;
+    for session in &record.sessions {
+        write(&Line::Session(session.clone()))?;
+    }
+    let mut rest = series.iter().peekable();
+    for repeat in &record.repeats {
+        write(&Line::Repeat(Box::new(repeat.clone())))?;
+        while let Some((sequence, series)) = rest.next_if(|(sequence, _)| *sequence <= repeat.sequence) {
+            write(&Line::Series { sequence: *sequence, series: series.clone() })?;
+        }
+    }
+    let sha256 = hexadecimal(digest);
+    let end = serde_json::to_vec(&Line::End { sha256 })?;
+    gzip.write_all(&end)?;
+    gzip.write_all(b"\n")?;
+    gzip.finish()?.flush()
+}
+
+/// Reads what [`write_export`] wrote. `name` is the file's name for messages.
+pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u32, Series)>), StoreError> {
+    let bad = |reason: String| StoreError::BadExport(format!("{name} is no run exported by stend: {reason}"));
+    let mut lines = BufReader::new(GzDecoder::new(BufReader::new(from)));
+    let mut digest = Sha256::new();
+    let mut record: Option<Record> = None;
+    let mut all_series = Vec::new();
+    for number in 1.. {
+        let mut text = Vec::new();
+        match lines.read_until(b'\n', &mut text) {
+            Ok(0) => return Err(bad(format!("it ends after line {} without its checksum; it is cut off", number - 1))),
+            Ok(_) => {}
+            Err(error) => return Err(bad(format!("line {number}: {error}"))),
+        }
+        let line: Line = serde_json::from_slice(&text).map_err(|error| bad(format!("line {number}: {error}")))?;
+        match (line, &mut record) {
+            (Line::Export { version, .. }, None) if version != EXPORT_VERSION => {
+                return Err(bad(format!("its format is {version}; this stend knows {EXPORT_VERSION}")));
+            }
+            (Line::Export { run, .. }, None) => record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new() }),
+            (Line::Session(session), Some(record)) => record.sessions.push(session),
+            (Line::Repeat(repeat), Some(record)) => record.repeats.push(*repeat),
+            (Line::Series { sequence, series }, Some(_)) => all_series.push((sequence, series)),
+            (Line::End { sha256 }, Some(_)) => {
+                if sha256 != hexadecimal(digest) {
+                    return Err(bad("its checksum does not agree with its contents; it is damaged".into()));
+                }
+                return Ok((record.expect("this arm has a record"), all_series));
+            }
+            _ => return Err(bad(format!("line {number} is out of place"))),
+        }
+        digest.update(&text);
+    }
+    unreachable!("the loop ends at the last line")
+}
+
+fn hexadecimal(digest: Sha256) -> String {
+    use std::fmt::Write as _;
+    digest.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

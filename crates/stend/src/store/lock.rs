@@ -1,0 +1,37 @@
+//! One lab measures at a time with one store: two would measure each other.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::StoreError;
+
+/// Held while measuring. The system releases it when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct MeasuringLock {
+    _file: File,
+}
+
+impl MeasuringLock {
+    /// Takes the lock of the store in `directory`, or says who has it.
+    pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
+        let path = directory.join("measuring.lock");
+        let unusable = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.clone() },
+            _ => StoreError::ReadOnly { path: path.clone(), reason: error.to_string() },
+        };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let message = format!("another stend is measuring with this store (process {}); wait for it, or give another --store", holder.trim());
+            return Err(StoreError::Busy(message));
+        }
+        // Who holds it is for the message alone, so a full disk is no reason to stop here.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}

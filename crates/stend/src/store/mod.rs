@@ -1,0 +1,474 @@
+//! Where runs are kept: one SQLite file, embedded.
+//!
+//! A repeat is on disk before the next one starts (write-ahead log, `synchronous = FULL`). A finished run cannot be
+//! changed; triggers in the tables see to that. Everything that was measured is stored, nothing that is computed from it.
+
+mod blob;
+mod export;
+mod lock;
+mod schema;
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use serde::Serialize;
+use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
+use thiserror::Error;
+
+pub(crate) use export::{read_export, write_export};
+pub(crate) use lock::MeasuringLock;
+
+/// A run with all that belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    /// The run.
+    pub(crate) run: Run,
+    /// Its sessions, in order.
+    pub(crate) sessions: Vec<Session>,
+    /// Its repeats, in the order in which they were made.
+    pub(crate) repeats: Vec<Repeat>,
+}
+
+/// One line of `stend list`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    /// The run's id.
+    pub(crate) id: String,
+    /// When it began, RFC 3339.
+    pub(crate) started_at: String,
+    /// When it ended last, RFC 3339.
+    pub(crate) finished_at: Option<String>,
+    /// `open` or `finished`.
+    pub(crate) state: String,
+    /// The suite's name.
+    pub(crate) suite: String,
+    /// How the machine was reached.
+    pub(crate) host: String,
+    /// The machine's name.
+    pub(crate) machine: String,
+    /// The hardware's id.
+    pub(crate) hardware_id: String,
+    /// The software's id.
+    pub(crate) software_id: String,
+    /// How many scenarios the suite has.
+    pub(crate) scenarios: u32,
+    /// Measured repeats that count.
+    pub(crate) valid: u32,
+    /// Measured repeats that a gate or the verification refused.
+    pub(crate) invalid: u32,
+    /// Repeats that measured nothing.
+    pub(crate) failed: u32,
+}
+
+/// What the store could not do. Each message is one line and names the file.
+#[derive(Debug, Error)]
+pub(crate) enum StoreError {
+    /// The file was written by a version that this one does not know.
+    #[error("{path} was written by a newer stend (format {found}; this one knows up to {known}): use that one, or another --store", path = .path.display(), known = schema::FORMAT)]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+    },
+    /// The file, or its directory, cannot be written.
+    #[error("{path} cannot be written: {reason}; give a writable directory with --store or STEND_STORE", path = .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The disk is full.
+    #[error("the disk that holds {path} is full: free some space there; what was stored before is safe", path = .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no store, or damaged.
+    #[error("{path} is no store of stend: {reason}", path = .path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no such run.
+    #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
+    NoSuchRun(String),
+    /// Several runs match.
+    #[error("\"{0}\" matches several runs: {1}; give more of the id")]
+    Ambiguous(String, String),
+    /// Somebody else is measuring with this store.
+    #[error("{0}")]
+    Busy(String),
+    /// An exported file cannot be read.
+    #[error("{0}")]
+    BadExport(String),
+    /// A run with this id is there already, with other contents.
+    #[error("there is another run \"{0}\" with other contents here; nothing was imported")]
+    Different(String),
+    /// Anything else that SQLite says.
+    #[error("{path}: {error}", path = .path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        error: rusqlite::Error,
+    },
+}
+
+/// The store.
+#[derive(Debug)]
+pub(crate) struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+impl Store {
+    /// Opens the store in `directory` for reading and writing, and creates what is missing.
+    pub(crate) fn open(directory: &Path) -> Result<Self> {
+        let path = directory.join("stend.db");
+        std::fs::create_dir_all(directory).map_err(|error| match error.kind() {
+            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.clone() },
+            _ => StoreError::ReadOnly { path: path.clone(), reason: error.to_string() },
+        })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(|error| explain(&path, error))?;
+        let mut store = Self { connection, path };
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// Opens the store in `directory` for reading alone; a store that does not exist yet is an empty one.
+    pub(crate) fn open_to_read(directory: &Path) -> Result<Self> {
+        let path = directory.join("stend.db");
+        if !path.exists() {
+            let connection = Connection::open_in_memory().map_err(|error| explain(&path, error))?;
+            let mut store = Self { connection, path };
+            store.prepare()?;
+            return Ok(store);
+        }
+        // Even a reader of a write-ahead log writes beside it. Where it may not, the file is read as it stands.
+        let plain = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let writable = rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_ok()
+            && rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).is_ok();
+        let mode = if writable { "mode=rw" } else { "immutable=1" };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags).map_err(|error| explain(&path, error))?;
+        let store = Self { connection, path };
+        store.check_format()?;
+        Ok(store)
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        let path = self.path.clone();
+        let explain = |error| explain(&path, error);
+        self.connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(explain)?;
+        if self.check_format()? == schema::FORMAT {
+            return self.connection.execute_batch("PRAGMA synchronous = FULL;").map_err(explain);
+        }
+        self.connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(explain)?;
+        let transaction = self.connection.transaction().map_err(explain)?;
+        transaction.execute_batch(schema::TABLES).map_err(explain)?;
+        transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
+        transaction.commit().map_err(explain)
+    }
+
+    /// The file's format: 0 for a file without tables.
+    fn check_format(&self) -> Result<i64> {
+        let explain = |error| explain(&self.path, error);
+        let found: i64 = self.connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(explain)?;
+        if found > schema::FORMAT {
+            return Err(StoreError::Newer { path: self.path.clone(), found });
+        }
+        if found == 0 {
+            let tables: i64 = self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+            if tables > 0 {
+                let reason = "it is some other program's database".into();
+                return Err(StoreError::NotAStore { path: self.path.clone(), reason });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds a new, open run.
+    pub(crate) fn add_run(&mut self, run: &Run) -> Result<()> {
+        add_run(&self.connection, run).map_err(|error| explain(&self.path, error))
+    }
+
+    /// Adds a session to an open run.
+    pub(crate) fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
+        add_session(&self.connection, run, session).map_err(|error| explain(&self.path, error))
+    }
+
+    /// Adds a repeat with its series to an open run. When this returns, it is on disk.
+    pub(crate) fn add_repeat(&mut self, run: &str, repeat: &Repeat, series: &[Series]) -> Result<()> {
+        let path = self.path.clone();
+        let mut add = || -> rusqlite::Result<()> {
+            let transaction = self.connection.transaction()?;
+            add_repeat(&transaction, run, repeat, series)?;
+            transaction.commit()
+        };
+        add().map_err(|error| explain(&path, error))
+    }
+
+    /// Notes that nothing more is added for now; `finished` for ever.
+    pub(crate) fn close_run(&mut self, run: &str, at: Timestamp, finished: bool) -> Result<()> {
+        close_run(&self.connection, run, at, finished).map_err(|error| explain(&self.path, error))
+    }
+
+    /// All runs, oldest first.
+    pub(crate) fn list(&self) -> Result<Vec<Summary>> {
+        let list = || -> rusqlite::Result<Vec<Summary>> {
+            let mut statement = self.connection.prepare(
+                "SELECT id, started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed
+                 FROM run ORDER BY started_at, id",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(Summary {
+                    id: row.get(0)?,
+                    started_at: row.get(1)?,
+                    finished_at: row.get(2)?,
+                    state: row.get(3)?,
+                    suite: row.get(4)?,
+                    host: row.get(5)?,
+                    machine: row.get(6)?,
+                    hardware_id: row.get(7)?,
+                    software_id: row.get(8)?,
+                    scenarios: row.get(9)?,
+                    valid: row.get(10)?,
+                    invalid: row.get(11)?,
+                    failed: row.get(12)?,
+                })
+            })?;
+            rows.collect()
+        };
+        list().map_err(|error| explain(&self.path, error))
+    }
+
+    /// The id that a person means: an id, the beginning of one, `last`, or `last~1` for the one before.
+    pub(crate) fn resolve(&self, wanted: &str) -> Result<String> {
+        let explain = |error| explain(&self.path, error);
+        if let Some(back) = wanted.strip_prefix("last") {
+            let back: i64 = match back.strip_prefix('~') {
+                Some(number) => number.parse().map_err(|_| StoreError::NoSuchRun(wanted.into()))?,
+                None if back.is_empty() => 0,
+                None => return Err(StoreError::NoSuchRun(wanted.into())),
+            };
+            let found = self
+                .connection
+                .query_row("SELECT id FROM run ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?1", [back], |row| row.get(0))
+                .optional();
+            return found.map_err(explain)?.ok_or_else(|| StoreError::NoSuchRun(wanted.into()));
+        }
+        let mut statement = self
+            .connection
+            .prepare("SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), started_at LIMIT 5")
+            .map_err(explain)?;
+        let found: Vec<String> = statement
+            .query_map([wanted], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(explain)?;
+        match &found[..] {
+            [] => Err(StoreError::NoSuchRun(wanted.into())),
+            [only] => Ok(only.clone()),
+            [first, ..] if first == wanted => Ok(first.clone()),
+            _ => Err(StoreError::Ambiguous(wanted.into(), found.join(", "))),
+        }
+    }
+
+    /// The newest run that is not finished, if there is one.
+    pub(crate) fn newest_open(&self) -> Result<Option<String>> {
+        self.connection
+            .query_row("SELECT id FROM run WHERE state = 'open' ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| row.get(0))
+            .optional()
+            .map_err(|error| explain(&self.path, error))
+    }
+
+    /// A run with its sessions and repeats. Series are read apart, since they are large.
+    pub(crate) fn load(&self, id: &str) -> Result<Record> {
+        let (document, state, finished_at): (String, String, Option<String>) = self
+            .connection
+            .query_row("SELECT document, state, finished_at FROM run WHERE id = ?1", [id], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .map_err(|error| explain(&self.path, error))?;
+        let mut run: Run = self.parse(&document)?;
+        run.state = if state == "finished" { RunState::Finished } else { RunState::Open };
+        run.finished_at = finished_at.and_then(|moment| moment.parse().ok());
+        let sessions = self.documents("SELECT document FROM session WHERE run = ?1 ORDER BY number", id)?;
+        let repeats = self.documents("SELECT document FROM repeat WHERE run = ?1 ORDER BY sequence", id)?;
+        Ok(Record { run, sessions, repeats })
+    }
+
+    /// All series of a run with their repeats' sequence numbers, in order.
+    pub(crate) fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
+        let mut all = Vec::new();
+        self.for_each_series(id, |sequence, series| all.push((sequence, series)))?;
+        Ok(all)
+    }
+
+    /// Hands over one series after another, so that a long run need not fit into memory.
+    pub(crate) fn for_each_series(&self, id: &str, mut take: impl FnMut(u32, Series)) -> Result<()> {
+        let explain = |error| explain(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare("SELECT sequence, origin, metric, samples, data FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
+            .map_err(explain)?;
+        let mut rows = statement.query([id]).map_err(explain)?;
+        while let Some(row) = rows.next().map_err(explain)? {
+            let read = || -> rusqlite::Result<_> {
+                Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?, row.get::<_, Vec<u8>>(4)?))
+            };
+            let (sequence, origin, metric, samples, data) = read().map_err(explain)?;
+            let origin = if origin == "machine" { Origin::Machine } else { Origin::Instrument };
+            let damaged = || StoreError::NotAStore { path: self.path.clone(), reason: format!("series {metric} of run {id} is damaged") };
+            let series = blob::decode(metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data).ok_or_else(damaged)?;
+            take(sequence, series);
+        }
+        Ok(())
+    }
+
+    /// How many samples a run has in all, without reading them.
+    pub(crate) fn count_samples(&self, id: &str) -> Result<i64> {
+        self.connection
+            .query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [id], |row| row.get(0))
+            .map_err(|error| explain(&self.path, error))
+    }
+
+    /// Adds a whole run at once, as it comes from an export. A run that is there already with the same contents is fine: `false`.
+    pub(crate) fn import(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<bool> {
+        if let Ok(id) = self.resolve(&record.run.id)
+            && id == record.run.id
+        {
+            let same = self.load(&id)? == *record && self.series(&id)? == series;
+            return if same { Ok(false) } else { Err(StoreError::Different(id)) };
+        }
+        let path = self.path.clone();
+        let mut add = || -> rusqlite::Result<()> {
+            let transaction = self.connection.transaction()?;
+            let run = &record.run;
+            add_run(&transaction, &Run { state: RunState::Open, ..run.clone() })?;
+            for session in &record.sessions {
+                add_session(&transaction, &run.id, session)?;
+            }
+            let mut rest = series;
+            for repeat in &record.repeats {
+                let own = rest.iter().take_while(|(sequence, _)| *sequence <= repeat.sequence).count();
+                let (own, later) = rest.split_at(own);
+                let own: Vec<_> = own.iter().map(|(_, series)| series.clone()).collect();
+                add_repeat(&transaction, &run.id, repeat, &own)?;
+                rest = later;
+            }
+            if let Some(at) = run.finished_at {
+                close_run(&transaction, &run.id, at, run.state == RunState::Finished)?;
+            }
+            transaction.commit()
+        };
+        add().map_err(|error| explain(&path, error)).map(|()| true)
+    }
+
+    fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, id: &str) -> Result<Vec<T>> {
+        let explain = |error| explain(&self.path, error);
+        let mut statement = self.connection.prepare(query).map_err(explain)?;
+        let documents: Vec<String> = statement.query_map([id], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
+        documents.iter().map(|document| self.parse(document)).collect()
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, document: &str) -> Result<T> {
+        serde_json::from_str(document)
+            .map_err(|error| StoreError::NotAStore { path: self.path.clone(), reason: format!("a document is damaged ({error})") })
+    }
+}
+
+fn document<T: Serialize>(noun: &T) -> String {
+    serde_json::to_string(noun).expect("a noun of the model is always valid JSON")
+}
+
+fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
+    connection
+        .execute(
+            "INSERT INTO run (id, started_at, state, suite, host, machine, hardware_id, software_id, scenarios, document)
+             VALUES (?1, ?2, 'open', ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                run.id,
+                run.started_at.to_string(),
+                run.suite.name,
+                run.host,
+                run.machine.name,
+                run.machine.hardware_id(),
+                run.machine.software_id(),
+                run.suite.scenarios.len() as i64,
+                document(&Run { state: RunState::Open, finished_at: None, ..run.clone() }),
+            ],
+        )
+        .map(|_| ())
+}
+
+fn add_session(connection: &Connection, run: &str, session: &Session) -> rusqlite::Result<()> {
+    connection
+        .execute("INSERT INTO session (run, number, document) VALUES (?1, ?2, ?3)", params![run, session.number, document(session)])
+        .map(|_| ())
+}
+
+fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Series]) -> rusqlite::Result<()> {
+    let phase = match repeat.phase {
+        stend_model::plan::Phase::Warmup => "warmup",
+        stend_model::plan::Phase::Measured => "measured",
+    };
+    connection.execute(
+        "INSERT INTO repeat (run, sequence, scenario, phase, number, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![run, repeat.sequence, repeat.scenario as i64, phase, repeat.number, document(repeat)],
+    )?;
+    let mut statement = connection
+        .prepare_cached("INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for series in series {
+        let origin = match series.origin {
+            Origin::Instrument => "instrument",
+            Origin::Machine => "machine",
+        };
+        statement.execute(params![run, repeat.sequence, origin, series.metric, series.values.len() as i64, blob::encode(series)])?;
+    }
+    if repeat.phase == stend_model::plan::Phase::Measured {
+        let column = repeat.outcome.word();
+        connection.execute(&format!("UPDATE run SET {column} = {column} + 1 WHERE id = ?1"), [run])?;
+    }
+    Ok(())
+}
+
+fn close_run(connection: &Connection, run: &str, at: Timestamp, finished: bool) -> rusqlite::Result<()> {
+    let state = if finished { "finished" } else { "open" };
+    connection
+        .execute("UPDATE run SET state = ?2, finished_at = ?3 WHERE id = ?1", params![run, state, at.to_string()])
+        .map(|_| ())
+}
+
+/// What SQLite says, in words that tell what to do.
+fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full { path },
+        // With the disk full, SQLite's own files beside the store cannot grow either, and that has other codes.
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => StoreError::Full { path },
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::ReadOnly { path, reason: error.to_string() }
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::NotAStore { path, reason: error.to_string() },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
+        }
+        _ => StoreError::Other { path, error },
+    }
+}
+
+fn is_full(path: &Path) -> bool {
+    let directory = path.parent().unwrap_or(path);
+    rustix::fs::statvfs(directory).is_ok_and(|volume| volume.f_bavail * volume.f_frsize < 1 << 16)
+}
+
+#[cfg(test)]
+mod tests;

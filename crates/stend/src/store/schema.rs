@@ -1,0 +1,66 @@
+//! The tables.
+
+/// The format that this version writes, kept in SQLite's `user_version`.
+pub(super) const FORMAT: i64 = 1;
+
+/// Documents are JSON: what is searched or listed stands in columns of its own beside them.
+pub(super) const TABLES: &str = "
+CREATE TABLE run (
+    id TEXT PRIMARY KEY,
+    started_at TEXT NOT NULL,
+    finished_at TEXT,
+    state TEXT NOT NULL CHECK (state IN ('open', 'finished')),
+    suite TEXT NOT NULL,
+    host TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    hardware_id TEXT NOT NULL,
+    software_id TEXT NOT NULL,
+    scenarios INTEGER NOT NULL,
+    valid INTEGER NOT NULL DEFAULT 0,
+    invalid INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    document TEXT NOT NULL
+) STRICT;
+CREATE INDEX run_by_time ON run (started_at);
+
+CREATE TABLE session (
+    run TEXT NOT NULL REFERENCES run (id),
+    number INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE repeat (
+    run TEXT NOT NULL REFERENCES run (id),
+    sequence INTEGER NOT NULL,
+    scenario INTEGER NOT NULL,
+    phase TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (run, sequence),
+    UNIQUE (run, scenario, phase, number)
+) STRICT;
+
+CREATE TABLE series (
+    run TEXT NOT NULL REFERENCES run (id),
+    sequence INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    samples INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (run, sequence, origin, metric)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER finished_run_stays BEFORE UPDATE ON run WHEN OLD.state = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER finished_run_gets_no_session BEFORE INSERT ON session WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER finished_run_gets_no_repeat BEFORE INSERT ON repeat WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER finished_run_gets_no_series BEFORE INSERT ON series WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER repeats_stay BEFORE UPDATE ON repeat
+BEGIN SELECT RAISE(ABORT, 'a repeat cannot be changed'); END;
+CREATE TRIGGER series_stay BEFORE UPDATE ON series
+BEGIN SELECT RAISE(ABORT, 'a series cannot be changed'); END;
+";

@@ -1,0 +1,183 @@
+use std::path::Path;
+
+use stend_model::run::RunState;
+
+use super::*;
+use crate::testing::{record, repeat, series};
+
+fn filled(directory: &Path, id: &str) -> (Store, Record) {
+    let mut store = Store::open(directory).unwrap();
+    let record = record(id, &[1.0, 2.0, 3.0]);
+    let all: Vec<_> = record.repeats.iter().flat_map(|repeat| series().into_iter().map(|series| (repeat.sequence, series))).collect();
+    assert!(store.import(&record, &all).unwrap());
+    (store, record)
+}
+
+fn exported(store: &Store, id: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_export(&store.load(id).unwrap(), &store.series(id).unwrap(), &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn what_was_stored_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, record) = filled(directory.path(), "20261121-0555-aaaa");
+    drop(store);
+    let store = Store::open_to_read(directory.path()).unwrap();
+    assert_eq!(store.load("20261121-0555-aaaa").unwrap(), record);
+    assert_eq!(store.count_samples("20261121-0555-aaaa").unwrap(), 6 * 20);
+    let summary = &store.list().unwrap()[0];
+    assert_eq!((summary.valid, summary.invalid, summary.state.as_str()), (6, 0, "finished"));
+}
+
+#[test]
+fn a_finished_run_cannot_be_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
+    let id = &record.run.id;
+    for error in [
+        store.add_repeat(id, &repeat(99, 0, 99, 1.0), &[]).unwrap_err(),
+        store.add_session(id, &Session { number: 9, ..record.sessions[0].clone() }).unwrap_err(),
+        store.close_run(id, Timestamp::now(), false).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("finished and cannot be changed"), "{error}");
+    }
+    assert_eq!(store.load(id).unwrap(), record);
+}
+
+#[test]
+fn a_repeat_can_be_stored_only_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let run = Run { state: RunState::Open, ..record("r", &[]).run };
+    store.add_run(&run).unwrap();
+    store.add_repeat("r", &repeat(0, 0, 0, 1.0), &[]).unwrap();
+    assert!(store.add_repeat("r", &repeat(1, 0, 0, 1.0), &[]).is_err(), "the same repeat of the same scenario");
+    store.add_repeat("r", &repeat(1, 0, 1, 1.0), &[]).unwrap();
+    assert_eq!(store.load("r").unwrap().repeats.len(), 2);
+}
+
+#[test]
+fn runs_are_found_as_people_name_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, _) = filled(directory.path(), "20261121-0555-aaaa");
+    let mut later = record("20261121-0601-abcd", &[1.0]);
+    later.run.started_at = "2026-11-21T06:01:00Z".parse().unwrap();
+    store.import(&later, &[]).unwrap();
+    for (wanted, found) in [
+        ("last", "20261121-0601-abcd"),
+        ("last~1", "20261121-0555-aaaa"),
+        ("20261121-06", "20261121-0601-abcd"),
+        ("20261121-0555-aaaa", "20261121-0555-aaaa"),
+    ] {
+        assert_eq!(store.resolve(wanted).unwrap(), found);
+    }
+    assert!(matches!(store.resolve("2026"), Err(StoreError::Ambiguous(..))));
+    for wanted in ["last~2", "last~x", "laster", "nothing", "%"] {
+        assert!(matches!(store.resolve(wanted), Err(StoreError::NoSuchRun(_))), "{wanted}");
+    }
+}
+
+#[test]
+fn an_export_imported_elsewhere_and_exported_again_is_the_same_file() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (store, record) = filled(here.path(), "20261121-0555-aaaa");
+    let first = exported(&store, &record.run.id);
+    let (read, read_series) = read_export(&first[..], "x.stend.gz").unwrap();
+    assert_eq!(read, record);
+    let mut other = Store::open(there.path()).unwrap();
+    assert!(other.import(&read, &read_series).unwrap());
+    assert!(!other.import(&read, &read_series).unwrap(), "the second time it is there already");
+    assert_eq!(exported(&other, &record.run.id), first);
+}
+
+#[test]
+fn an_open_run_travels_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let run = Run { state: RunState::Open, finished_at: None, ..record("r", &[]).run };
+    store.add_run(&run).unwrap();
+    store.add_repeat("r", &repeat(0, 0, 0, 1.0), &series()).unwrap();
+    let bytes = exported(&store, "r");
+    let there = tempfile::tempdir().unwrap();
+    let mut other = Store::open(there.path()).unwrap();
+    let (read, read_series) = read_export(&bytes[..], "r").unwrap();
+    other.import(&read, &read_series).unwrap();
+    assert_eq!(exported(&other, "r"), bytes);
+    assert_eq!(other.newest_open().unwrap().as_deref(), Some("r"));
+}
+
+#[test]
+fn a_damaged_export_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, record) = filled(directory.path(), "20261121-0555-aaaa");
+    let whole = exported(&store, &record.run.id);
+    let refused = |bytes: &[u8]| match read_export(bytes, "x.gz") {
+        Err(StoreError::BadExport(message)) => assert!(message.starts_with("x.gz is no run exported"), "{message}"),
+        other => panic!("{other:?}"),
+    };
+    refused(b"");
+    refused(b"hello");
+    refused(&whole[..whole.len() / 2]);
+    // The same run with another figure, packed again: only the checksum can tell.
+    use std::io::{Read as _, Write as _};
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&whole[..]).read_to_string(&mut text).unwrap();
+    let mut forged = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    forged.write_all(text.replace("\"wall_ns\":1000000,", "\"wall_ns\":1000001,").as_bytes()).unwrap();
+    match read_export(&forged.finish().unwrap()[..], "x.gz") {
+        Err(StoreError::BadExport(message)) => assert!(message.contains("checksum"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn another_run_of_the_same_name_is_not_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
+    let other = crate::testing::record(&record.run.id, &[4.0]);
+    assert!(matches!(store.import(&other, &[]), Err(StoreError::Different(_))));
+    assert_eq!(store.load(&record.run.id).unwrap(), record);
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(Store::open(directory.path()).unwrap());
+    let path = directory.path().join("stend.db");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    for opened in [Store::open(directory.path()), Store::open_to_read(directory.path())] {
+        let message = opened.unwrap_err().to_string();
+        assert!(message.contains("newer stend") && message.contains("99"), "{message}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_store_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stend.db");
+    std::fs::write(&path, "this is a shopping list, and it is longer than a hundred bytes, so that SQLite looks at it as a file of its own\n").unwrap();
+    assert!(matches!(Store::open(directory.path()), Err(StoreError::NotAStore { .. })));
+    std::fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE shopping (item TEXT)").unwrap();
+    assert!(matches!(Store::open(directory.path()), Err(StoreError::NotAStore { .. })));
+}
+
+#[test]
+fn reading_what_is_not_there_makes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let nowhere = directory.path().join("a/b");
+    assert!(Store::open_to_read(&nowhere).unwrap().list().unwrap().is_empty());
+    assert!(!nowhere.exists());
+}
+
+#[test]
+fn only_one_measures_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let lock = MeasuringLock::take(directory.path()).unwrap();
+    let message = MeasuringLock::take(directory.path()).unwrap_err().to_string();
+    assert!(message.contains(&std::process::id().to_string()), "{message}");
+    drop(lock);
+    MeasuringLock::take(directory.path()).unwrap();
+}

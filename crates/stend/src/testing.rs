@@ -1,0 +1,133 @@
+//! What several modules' tests need: a small suite, a machine, and runs made of numbers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use stend_model::machine::{Hardware, Machine, Software};
+use stend_model::plan::Phase;
+use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session};
+use stend_model::suite::{Changes, Suite};
+use stend_model::wire::{Check, Report};
+
+use crate::store::Record;
+
+/// Two scenarios, `alpha` (more is better) and `beta` (less is better).
+pub(crate) const SUITE: &str = r#"
+name = "small"
+title = "two scenarios of numbers"
+[[scenario]]
+name = "alpha"
+measures = "kuznyechik, independent blocks"
+command = ["true"]
+metrics = [{ name = "throughput", value = "bytes/wall", unit = "B/s", better = "higher" }]
+[[scenario]]
+name = "beta"
+command = ["true"]
+metrics = [{ name = "time", value = "wall", unit = "s", better = "lower" }]
+"#;
+
+pub(crate) fn suite() -> Suite {
+    Suite::parse(SUITE, "small.toml", Path::new("."), &Changes::default()).unwrap()
+}
+
+pub(crate) fn machine() -> Machine {
+    Machine {
+        name: "testbed".into(),
+        hardware: Hardware {
+            architecture: "e2k".into(),
+            processor: "E8C2".into(),
+            vendor: None,
+            revision: BTreeMap::new(),
+            sockets: 1,
+            cores: 8,
+            threads: 8,
+            numa_nodes: 1,
+            features: vec!["iset5".into()],
+            caches: Vec::new(),
+            memory_bytes: 64 << 30,
+            board: None,
+            disks: Vec::new(),
+        },
+        software: Software {
+            kernel: "5.4.0".into(),
+            kernel_build: "Linux version 5.4.0".into(),
+            command_line: "quiet".into(),
+            system: "OSL 7".into(),
+            libc: None,
+            compiler: Some("lcc:1.25.16".into()),
+            virtualization: None,
+            microcode: None,
+            mitigations: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            tools: BTreeMap::new(),
+        },
+        missing: BTreeMap::new(),
+        raw: BTreeMap::from([("/proc/cpuinfo".into(), "model name : E8C2\n".into())]),
+    }
+}
+
+/// A finished run whose repeats of both scenarios took these times, in milliseconds, for a megabyte each.
+pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
+    let suite = suite();
+    let mut repeats = Vec::new();
+    for (number, &time) in milliseconds.iter().enumerate() {
+        for scenario in 0..suite.scenarios.len() {
+            repeats.push(repeat(repeats.len() as u32, scenario, number as u32, time));
+        }
+    }
+    let started_at = "2026-11-21T05:55:00Z".parse().unwrap();
+    let run = Run {
+        id: id.into(),
+        stend_version: "0.1.0".into(),
+        host: "local".into(),
+        started_at,
+        finished_at: Some("2026-11-21T05:59:00Z".parse().unwrap()),
+        state: RunState::Finished,
+        seed: 7,
+        suite,
+        skipped: Vec::new(),
+        machine: machine(),
+    };
+    let sessions = vec![Session { number: 0, started_at, boot_id: None, missing_sensors: vec!["thermal: none here".into()] }];
+    Record { run, sessions, repeats }
+}
+
+/// A valid repeat that took so many milliseconds for a megabyte.
+pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: f64) -> Repeat {
+    Repeat {
+        sequence,
+        session: 0,
+        scenario,
+        number,
+        phase: Phase::Measured,
+        started_at: "2026-11-21T05:56:00Z".parse().unwrap(),
+        outcome: Outcome::Valid,
+        begin: None,
+        report: Some(Report {
+            n: 0,
+            t_ns: Some(1),
+            wall_ns: (milliseconds * 1e6) as u64,
+            cpu_ns: None,
+            work: BTreeMap::from([("bytes".into(), 1e6)]),
+            observed: BTreeMap::new(),
+            check: Check::Passed,
+            evidence: None,
+            unknown: serde_json::Map::new(),
+        }),
+        usage: None,
+        command: vec!["true".into()],
+        output: "{\"event\":\"end\"}\n".into(),
+        error_output: String::new(),
+    }
+}
+
+/// Ten samples of a counter and of a gauge.
+pub(crate) fn series() -> Vec<Series> {
+    let times_ns: Vec<i64> = (0..10).map(|tick| 1_000_000_000 + tick * 100_000_000).collect();
+    let counter = (0..10).map(|tick| f64::from(tick) * 1e7).collect();
+    let gauge = (0..10).map(|tick| 0.1 + f64::from(tick) / 3.0).collect();
+    vec![
+        Series { metric: "cpu.user_ns_total".into(), origin: Origin::Machine, times_ns: times_ns.clone(), values: counter },
+        Series { metric: "load.1m".into(), origin: Origin::Machine, times_ns, values: gauge },
+    ]
+}

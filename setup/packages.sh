@@ -1,0 +1,73 @@
+#!/bin/sh
+# Installs the Debian packages that a purpose needs and that are missing; says what and why.
+# Usage: setup/packages.sh run|test
+#
+# As root, or where sudo asks for no password, it installs. Otherwise it prints the one command and
+# goes on: what cannot be measured without them is then skipped by name.
+set -u
+
+purpose=${1:-}
+# program:package:what it is for
+case $purpose in
+run)
+    wanted='fio:fio:the storage scenarios
+openssl:openssl:the OpenSSL scenarios
+gzip:gzip:the compression scenarios'
+    ;;
+test)
+    wanted='fio:fio:the fio adapter is tested with the real fio
+openssl:openssl:the openssl adapter is tested with the real openssl
+gzip:gzip:the gzip adapter is tested with the real gzip
+clang:clang:the C code is checked with a second compiler
+shellcheck:shellcheck:the shell scripts are checked
+jq:jq:the wire is read by a foreign JSON reader
+valgrind:valgrind:the C code is checked for invalid memory accesses'
+    ;;
+*)
+    echo "usage: setup/packages.sh run|test" >&2
+    exit 2
+    ;;
+esac
+
+packages=
+reasons=
+old_ifs=$IFS
+IFS='
+'
+for line in $wanted; do
+    program=${line%%:*}
+    rest=${line#*:}
+    package=${rest%%:*}
+    if ! command -v "$program" >/dev/null 2>&1; then
+        packages="$packages $package"
+        reasons="$reasons
+  $package: ${rest#*:}"
+    fi
+done
+IFS=$old_ifs
+[ -n "$packages" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        as_root='sudo -n'
+    else
+        as_root=impossible
+    fi
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Missing programs; install these with your system's package manager:$reasons" >&2
+    exit 0
+fi
+if [ "$as_root" = impossible ]; then
+    echo "Missing packages:$reasons" >&2
+    echo "To have them, run: sudo apt-get install -y --no-install-recommends$packages" >&2
+    echo "Going on without them." >&2
+    exit 0
+fi
+echo "Installing packages:$reasons" >&2
+# shellcheck disable=SC2086 # the words are meant to be split
+if ! { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages; } >&2; then
+    echo "The packages could not be installed; going on without them." >&2
+fi
+exit 0
