@@ -1,0 +1,175 @@
+//! The lab's own speeds, each measured on the real programs from outside:
+//! what sampling costs, what lies between two repeats, and how long `list` and `show` take with much in the store.
+//!
+//! `make bench-lab` runs it. It prints medians with their range and the figure to keep below.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit};
+use serde_json::Value;
+
+const SUITE_HEAD: &str = "title = \"for the bench\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n";
+const METRIC: &str = "metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+
+fn main() {
+    // `cargo test --benches` calls it too; it measures for minutes, so not then.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let probe = PathBuf::from(std::env::var_os("STEND_PROBE").expect("STEND_PROBE says where stend-probe is; `make bench-lab` sets it"));
+    let directory = tempfile::tempdir().unwrap();
+    let lab = Lab { directory: directory.path().to_owned(), probe };
+    println!("{:<58} {:>10}   {:>22}   {}", "what", "median", "range", "to be below");
+    lab.sampling();
+    lab.between_repeats();
+    lab.list();
+    lab.show();
+    let _ = getrlimit(Resource::Cpu);
+}
+
+struct Lab {
+    directory: PathBuf,
+    probe: PathBuf,
+}
+
+impl Lab {
+    fn stend(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
+        command
+            .args(arguments)
+            .env("STEND_STORE", self.directory.join("store"))
+            .env("STEND_WORK", self.directory.join("work"))
+            .env("STEND_PROBE", &self.probe);
+        command
+    }
+
+    fn suite(&self, name: &str, head: &str, script: &str) -> String {
+        let path = self.directory.join(format!("{name}.toml"));
+        let command = format!("command = [\"sh\", \"-c\", {}]\n", serde_json::to_string(script).unwrap());
+        let text = format!("name = \"{name}\"\n{head}{SUITE_HEAD}[[scenario]]\nname = \"s\"\n{command}{METRIC}").replace('$', "$");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// CPU time of the sampler and of the lab that reads it, as a share of one core.
+    fn sampling(&self) {
+        let seconds = 10.0;
+        let mut shares = Vec::new();
+        for _ in 0..5 {
+            let before = children_cpu();
+            let status = Command::new(&self.probe)
+                .args(["sample", "--hertz", "10", "--seconds", &seconds.to_string()])
+                .stdin(Stdio::inherit())
+                .stdout(Stdio::null())
+                .status()
+                .unwrap();
+            assert!(status.success());
+            shares.push((children_cpu() - before).as_secs_f64() / seconds * 100.0);
+        }
+        report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
+
+        // The same wait under the lab, with and without the sampler; the difference is the sampler and its reader.
+        let wait = "echo '{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}'; sleep 8; \
+            echo '{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{\"bytes\":1},\"check\":\"passed\"}'; echo '{\"event\":\"end\"}'";
+        let mut shares = Vec::new();
+        for _ in 0..5 {
+            let mut cpu = [Duration::ZERO; 2];
+            for (place, hertz) in [0, 10].into_iter().enumerate() {
+                let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait.replace("{", "{{").replace("}", "}}"));
+                let before = children_cpu();
+                run(&mut self.stend(&["run", &suite, "--quiet"]));
+                cpu[place] = children_cpu() - before;
+            }
+            shares.push((cpu[1].as_secs_f64() - cpu[0].as_secs_f64()) / 8.0 * 100.0);
+        }
+        report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
+    }
+
+    /// From the end of one instrument to the start of the next: judged, stored durably, next one started.
+    fn between_repeats(&self) {
+        let script = "echo '{\"event\":\"begin\",\"wire\":1,\"instrument\":\"nothing\"}'; \
+            echo '{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{\"bytes\":1},\"check\":\"passed\"}'; echo '{\"event\":\"end\"}'";
+        let suite = self.suite("nothing", "repeats = 200\nwarmup = 0\n", &script.replace("{", "{{").replace("}", "}}"));
+        run(&mut self.stend(&["run", &suite, "--quiet"]));
+        let shown: Value = serde_json::from_slice(&self.stend(&["show", "last", "--json"]).output().unwrap().stdout).unwrap();
+        let spans: Vec<_> = shown["run"]["repeats"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|repeat| {
+                let usage = &repeat["usage"];
+                let start = usage["t_ns"].as_f64().unwrap();
+                (start, start + usage["wall_ns"].as_f64().unwrap())
+            })
+            .collect();
+        let gaps: Vec<_> = spans.windows(2).map(|pair| (pair[1].0 - pair[0].1) / 1e6).collect();
+        report("between two repeats, ms", &gaps, "ms", 20.0);
+    }
+
+    fn list(&self) {
+        let store = rusqlite::Connection::open(self.directory.join("store/stend.db")).unwrap();
+        let columns = "started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed, document";
+        store
+            .execute_batch(&format!(
+                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                 INSERT INTO run (id, {columns}) SELECT printf('20200101-0000-%04x', i), {columns} FROM n, (SELECT * FROM run LIMIT 1)"
+            ))
+            .unwrap();
+        report("list with 1,000 runs, ms", &self.times(&["list"]), "ms", 50.0);
+    }
+
+    fn show(&self) {
+        let store = rusqlite::Connection::open(self.directory.join("store/stend.db")).unwrap();
+        let id: String = store.query_row("SELECT id FROM run ORDER BY started_at DESC LIMIT 1", [], |row| row.get(0)).unwrap();
+        // A real series of the sampler, again and again until the run has a million samples.
+        store.execute_batch("DROP TRIGGER finished_run_gets_no_series").unwrap();
+        let have: i64 = store.query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
+        store
+            .execute(
+                "WITH RECURSIVE big AS (SELECT origin, metric, samples, data FROM series ORDER BY samples DESC LIMIT 1),
+                 n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (1000000 - ?2) / (SELECT samples FROM big) + 1)
+                 INSERT INTO series SELECT ?1, i % 200, big.origin, printf('%s.%d', big.metric, i), big.samples, big.data FROM n, big",
+                rusqlite::params![id, have],
+            )
+            .unwrap();
+        let samples: i64 = store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
+        assert!(samples >= 1_000_000);
+        report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
+    }
+
+    fn times(&self, arguments: &[&str]) -> Vec<f64> {
+        let once = || {
+            let start = Instant::now();
+            run(self.stend(arguments).stdout(Stdio::null()));
+            start.elapsed().as_secs_f64() * 1e3
+        };
+        once();
+        (0..20).map(|_| once()).collect()
+    }
+}
+
+fn run(command: &mut Command) {
+    let status = command.stdout(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{command:?}: {status}");
+}
+
+fn report(what: &str, values: &[f64], unit: &str, below: f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = stend_stats::median(values).unwrap();
+    let mark = if median <= below { "" } else { "  ABOVE" };
+    let range = format!("{:.2} … {:.2} {unit}", sorted[0], sorted[sorted.len() - 1]);
+    println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {below} {unit}{mark}");
+}
+
+/// CPU time of all children that have ended.
+fn children_cpu() -> Duration {
+    let text = std::fs::read_to_string(Path::new("/proc/self/stat")).unwrap();
+    // After the name in brackets: field 16 and 17 of proc(5), children's user and system time in ticks of 10 ms. Too coarse
+    // for a short stretch, so what is measured here lasts seconds.
+    let fields: Vec<_> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: u64 = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
+    Duration::from_millis(ticks * 10)
+}

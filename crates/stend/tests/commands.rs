@@ -1,0 +1,165 @@
+//! What each command gives, as a user meets it.
+
+mod common;
+
+use common::Stand;
+
+fn measured() -> Stand {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6\nwarmup = 1", &[("small", "steady.sh 1"), ("large", "steady.sh 4")]);
+    stand.fine(&["run", &suite, "--no-progress"]);
+    stand
+}
+
+#[test]
+fn a_run_prints_its_table_and_names_its_report() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6", &[("small", "steady.sh 1")]);
+    let ended = stand.fine(&["run", &suite, "--no-progress"]);
+    assert!(ended.out.contains("small") && ended.out.contains("B/s"), "{}", ended.out);
+    assert!(!ended.out.contains('\x1b'), "no colour in a pipe");
+    assert_eq!(ended.err.lines().filter(|line| line.starts_with('[')).count(), 7, "a line a repeat: {}", ended.err);
+    let report = ended.err.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
+    let page = std::fs::read_to_string(report).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("small"));
+    assert!(!page.contains("src=\"http") && !page.contains("href=\"http") && !page.contains("url(http"), "it needs no network");
+}
+
+#[test]
+fn every_sample_of_the_machine_is_kept() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 200")]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("sample_hertz = 0", "sample_hertz = 100");
+    std::fs::write(&path, text).unwrap();
+    stand.fine(&["run", &path, "--quiet"]);
+    let shown = stand.json(&["show"]);
+    assert!(shown["run"]["samples"].as_u64().unwrap() > 100, "{}", shown["run"]["samples"]);
+    let ended = stand.fine(&["show"]);
+    assert!(ended.out.contains("samples"), "{}", ended.out);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order() {
+    let order = |seed: &str| {
+        let stand = Stand::new();
+        let suite = stand.suite("repeats = 4\nwarmup = 0", &[("a", "steady.sh 1"), ("b", "steady.sh 1"), ("c", "steady.sh 1")]);
+        stand.fine(&["run", &suite, "--quiet", "--seed", seed]);
+        let shown = stand.json(&["show"]);
+        let repeats = shown["run"]["repeats"].as_array().unwrap();
+        repeats.iter().map(|repeat| repeat["scenario"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let first = order("5");
+    assert_eq!(first, order("5"));
+    assert_ne!(first, order("6"));
+}
+
+#[test]
+fn two_runs_are_compared_with_a_verdict() {
+    let stand = measured();
+    let suite = stand.path().join("suite.toml");
+    stand.fine(&["run", suite.to_str().unwrap(), "--quiet"]);
+    let table = stand.json(&["compare", "last~1", "last"]);
+    let against = &table["table"]["rows"][0]["cells"][1]["against_base"];
+    assert!(against["ratio"].as_f64().unwrap() > 0.0);
+    assert!(["better", "worse", "same", "unresolved"].contains(&against["verdict"].as_str().unwrap()));
+    for format in ["markdown", "csv", "table"] {
+        let out = stand.fine(&["compare", "last~1", "last", "--format", format]).out;
+        assert!(out.contains("small") && out.contains("large"), "{format}: {out}");
+    }
+}
+
+#[test]
+fn an_export_goes_round_byte_by_byte() {
+    let (here, there) = (measured(), Stand::new());
+    let first = here.path().join("first.gz");
+    here.fine(&["export", "last", "-o", first.to_str().unwrap()]);
+    there.fine(&["import", first.to_str().unwrap()]);
+    there.fine(&["import", first.to_str().unwrap()]);
+    let second = there.path().join("second.gz");
+    there.fine(&["export", "last", "-o", second.to_str().unwrap()]);
+    assert_eq!(std::fs::read(&first).unwrap(), std::fs::read(&second).unwrap());
+    assert_eq!(here.json(&["show"])["run"]["repeats"], there.json(&["show"])["run"]["repeats"]);
+}
+
+#[test]
+fn all_that_print_data_print_json() {
+    let stand = measured();
+    for arguments in [
+        vec!["list"],
+        vec!["show"],
+        vec!["compare", "last"],
+        vec!["probe"],
+        vec!["suites"],
+        vec!["suites", "quick"],
+        vec!["references"],
+        vec!["references", "on-the-way-to-the-summit"],
+    ] {
+        assert_eq!(stand.json(&arguments)["schema_version"], 1, "{arguments:?}");
+    }
+    for arguments in [["check", "--json"], ["doctor", "--json"]] {
+        let ended = stand.run(&arguments);
+        let json: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        assert!(!json["findings"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn the_fingerprint_is_the_same_twice() {
+    let stand = Stand::new();
+    let (first, second) = (stand.json(&["probe"]), stand.json(&["probe"]));
+    for part in ["hardware", "software"] {
+        assert_eq!(first["machine"][part], second["machine"][part]);
+    }
+    assert!(stand.fine(&["probe"]).out.lines().count() >= 5);
+}
+
+#[test]
+fn completions_and_manual_pages_come_from_the_same_definitions() {
+    let stand = Stand::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stand.fine(&["completions", shell]).out.contains("compare"), "{shell}");
+    }
+    assert!(stand.fine(&["man"]).out.contains(".TH stend"));
+    stand.fine(&["man", "pages"]);
+    assert!(stand.path().join("pages/stend-compare.1").is_file());
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let stand = measured();
+    let stend = stand.command(&["show", "--json"]);
+    let program = stend.get_program().to_str().unwrap().to_owned();
+    let script = format!("\"{program}\" show --json | head -c 10 >/dev/null; echo ${{PIPESTATUS[0]}}");
+    let mut command = std::process::Command::new("bash");
+    command.args(["-c", &script]).env("STEND_STORE", stand.store()).current_dir(stand.path());
+    let ended = common::ended(&mut command);
+    assert_eq!((ended.out.trim(), ended.err.as_str()), ("0", ""));
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let stand = Stand::new();
+    let ended = stand.fine(&["run", "summit", "--dry-run", "--scale", "0.01"]);
+    assert!(ended.out.contains("cipher=kuznyechik"), "{}", ended.out);
+    assert!(!stand.store().exists());
+}
+
+#[test]
+fn scaled_parameters_are_said_in_the_table() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 1\nwarmup = 0\nscale = { sizes = [\"unused\"] }", &[("one", "steady.sh 1")]);
+    let ended = stand.fine(&["run", &path, "--scale", "0.5", "--no-progress"]);
+    assert!(ended.out.contains("scaled by 0.5"), "{}", ended.out);
+}
+
+#[test]
+fn clean_removes_what_a_killed_run_left_and_nothing_else() {
+    let stand = Stand::new();
+    let work = stand.path().join("work");
+    for name in ["20261121-0555-3f9a/data", "precious"] {
+        std::fs::create_dir_all(work.join(name)).unwrap();
+    }
+    stand.fine(&["clean"]);
+    let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["precious"]);
+}

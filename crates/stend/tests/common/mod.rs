@@ -1,0 +1,128 @@
+//! What the end-to-end tests share: the real `stend` with the real `stend-probe`, in a store of its own.
+
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt as _;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A place of its own: store, work directory and suites.
+pub struct Stand {
+    directory: TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Stand {
+    pub fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path().join("store")
+    }
+
+    /// The program, in this place's environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("stend").unwrap();
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env("STEND_STORE", self.store())
+            .env("STEND_WORK", self.path().join("work"))
+            .env("STEND_PROBE", probe())
+            .env("NO_COLOR", "1");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        ended(&mut self.command(arguments))
+    }
+
+    /// Runs a command that must succeed.
+    pub fn fine(&self, arguments: &[&str]) -> Ended {
+        let ended = self.run(arguments);
+        assert_eq!(ended.status, Some(0), "{arguments:?}\n{}\n{}", ended.out, ended.err);
+        ended
+    }
+
+    /// The JSON that a command prints.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        serde_json::from_str(&self.fine(&arguments).out).unwrap()
+    }
+
+    /// Writes a suite of instruments from `tests/instruments`, each with its arguments, and gives its path.
+    pub fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
+        use std::fmt::Write as _;
+        // Other tests load the machine at the same time, which is no fault of these.
+        let mut text = format!(
+            "name = \"test\"\ntitle = \"instruments written in sh\"\nsample_hertz = 0\n{head}\n\
+             [gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n"
+        );
+        for (name, call) in scenarios {
+            let mut words = call.split(' ');
+            let script = instruments().join(words.next().unwrap());
+            let words: Vec<_> = ["sh", script.to_str().unwrap()].into_iter().chain(words).map(|word| format!("{word:?}")).collect();
+            let _ = write!(
+                text,
+                "[[scenario]]\nname = {name:?}\ncommand = [{}]\n\
+                 metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
+                words.join(", ")
+            );
+        }
+        let path = self.path().join("suite.toml");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+pub fn ended(command: &mut Command) -> Ended {
+    let output = command.output().unwrap();
+    Ended {
+        status: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+pub fn instruments() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instruments")
+}
+
+/// The instrument half. `make test` builds it and says where it is.
+pub fn probe() -> PathBuf {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/stend-probe");
+    let probe = std::env::var_os("STEND_PROBE").map_or(built, PathBuf::from);
+    assert!(probe.is_file(), "{} is missing; `make test` builds it first", probe.display());
+    probe
+}
+
+/// Runs a shell script in a mount namespace of its own, so that it may mount small file systems. `None` where the
+/// system does not allow that; the test then says so and passes.
+pub fn in_own_mounts(script: &str, environment: &[(&str, &str)]) -> Option<Ended> {
+    let root = rustix::process::geteuid().is_root();
+    let flags: &[&str] = if root { &["-m"] } else { &["-rm"] };
+    let mut command = Command::new("unshare");
+    command.args(flags).args(["sh", "-c", script]).envs(environment.iter().copied());
+    let possible = Command::new("unshare").args(flags).args(["mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !possible.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this system lets nobody mount in a namespace of their own");
+        return None;
+    }
+    Some(ended(&mut command))
+}

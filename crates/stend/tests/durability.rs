@@ -1,0 +1,193 @@
+//! Nothing is lost: whatever is killed or full, each finished repeat is there exactly once, and the run goes on.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use common::{Stand, in_own_mounts, instruments, probe};
+use serde_json::Value;
+
+/// Each repeat's scenario, phase and number: what must be there exactly once.
+fn repeats(run: &Value) -> Vec<(u64, String, u64)> {
+    let repeats = run["run"]["repeats"].as_array().unwrap();
+    let key = |repeat: &Value| {
+        (repeat["scenario"].as_u64().unwrap(), repeat["phase"].as_str().unwrap().to_owned(), repeat["number"].as_u64().unwrap())
+    };
+    repeats.iter().map(key).collect()
+}
+
+fn assert_complete(stand: &Stand, scenarios: u64, wanted: u64) {
+    let run = stand.json(&["show", "last"]);
+    let found = repeats(&run);
+    let expected: BTreeSet<_> = (0..scenarios)
+        .flat_map(|scenario| {
+            let measured = (0..wanted).map(move |number| (scenario, "measured".to_owned(), number));
+            measured.chain(std::iter::once((scenario, "warmup".to_owned(), 0)))
+        })
+        .collect();
+    assert_eq!(found.len(), expected.len(), "each exactly once");
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+    assert_eq!(run["run"]["run"]["state"], "finished");
+}
+
+/// The lab is killed at twenty random moments of one run, and resumed each time.
+#[test]
+fn killed_at_twenty_moments_the_run_is_whole() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 40", &[("one", "steady.sh 1"), ("two", "steady.sh 2")]);
+    // Moments from a fixed seed, so that a failure can be made again.
+    let mut state = 0x5EED_u64;
+    let mut started = false;
+    for kill in 0..20 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let moment = Duration::from_micros(20_000 + (state >> 33) % 60_000);
+        let arguments = if started { vec!["resume", "--no-progress"] } else { vec!["run", &suite, "--no-progress"] };
+        let mut child = stand.command(&arguments).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        std::thread::sleep(moment);
+        let finished = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!finished, "the run must be longer than {kill} short stretches");
+        started = started || !stand.json(&["list"])["runs"].as_array().unwrap().is_empty();
+    }
+    assert!(started, "at least one of the twenty got as far as beginning the run");
+    assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 1);
+    stand.fine(&["resume", "--no-progress"]);
+    assert_complete(&stand, 2, 40);
+}
+
+#[test]
+fn what_the_killed_lab_had_started_does_not_run_on() {
+    let stand = Stand::new();
+    let marker = format!("{}", 100_000 + std::process::id());
+    let text = format!(
+        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n[[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\n\
+         metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
+    );
+    let suite = stand.path().join("sleep.toml");
+    std::fs::write(&suite, text).unwrap();
+    let mut child = stand.command(&["run", suite.to_str().unwrap(), "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let runs = || std::process::Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output().unwrap().status.success();
+    wait_until("the instrument runs", runs);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("the instrument is gone", || !runs());
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited for: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 60", &[("one", "steady.sh 1")]);
+    let child = stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    wait_until("some repeats are stored", || {
+        let runs = stand.json(&["list"]);
+        runs["runs"][0]["valid"].as_u64().is_some_and(|valid| valid >= 3)
+    });
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    let id = stand.json(&["list"])["runs"][0]["id"].as_str().unwrap().to_owned();
+    assert!(err.contains(&format!("stend resume {id}")), "{err}");
+    stand.fine(&["resume", "--no-progress"]);
+    assert_complete(&stand, 1, 60);
+    assert!(!stand.path().join("work").join(&id).exists(), "the run's files are removed");
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_lost() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 200", &[("one", "steady.sh 1")]);
+    let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
+    let script = r#"
+        set -u
+        mount -t tmpfs -o size=3m none "$DISK" || exit 99
+        "$STEND" run "$SUITE" --no-progress >"$DIRECTORY/out" 2>"$DIRECTORY/err" &
+        lab=$!
+        # Once some repeats are there, something else fills the disk.
+        for _ in $(seq 200); do
+            stored=$(grep -c '^\[' "$DIRECTORY/err" || true)
+            [ "$stored" -ge 3 ] && break
+            sleep 0.05
+        done
+        dd if=/dev/zero of="$DISK/filler" bs=4k 2>/dev/null
+        wait $lab
+        echo "status $?"
+        stored_before=$("$STEND" list --json | grep -o '"valid": [0-9]*' | grep -o '[0-9]*')
+        echo "stored $stored_before"
+        rm "$DISK/filler"
+        "$STEND" resume --no-progress >/dev/null 2>"$DIRECTORY/err2"
+        echo "resumed $?"
+        "$STEND" show last --json >"$DIRECTORY/shown.json"
+    "#;
+    let disk = stand.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let probe = probe();
+    let store = disk.join("store");
+    let work = stand.path().join("work");
+    let environment = [
+        ("DISK", disk.to_str().unwrap()),
+        ("DIRECTORY", stand.path().to_str().unwrap()),
+        ("STEND", &stend),
+        ("SUITE", &suite),
+        ("STEND_STORE", store.to_str().unwrap()),
+        ("STEND_WORK", work.to_str().unwrap()),
+        ("STEND_PROBE", probe.to_str().unwrap()),
+    ];
+    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    let read = |name: &str| std::fs::read_to_string(stand.path().join(name)).unwrap_or_default();
+    let err = read("err");
+    assert!(ended.out.contains("status 4"), "{}\n{err}\n{}", ended.out, ended.err);
+    assert!(err.contains("is full") && err.contains("stend resume"), "{err}");
+    let said = err.lines().filter(|line| line.starts_with('[') && !line.contains("warm-up")).count();
+    let stored: usize = ended.out.lines().find_map(|line| line.strip_prefix("stored ")).unwrap().parse().unwrap();
+    assert_eq!(stored, said, "what was said to be done is stored");
+    assert!(ended.out.contains("resumed 0"), "{}\n{}", ended.out, read("err2"));
+    let shown: Value = serde_json::from_str(&read("shown.json")).unwrap();
+    let found = repeats(&shown);
+    assert_eq!(found.len(), 201);
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>().len(), 201, "each exactly once");
+}
+
+#[test]
+fn an_instrument_that_is_killed_costs_its_repeat_alone() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6\nwarmup = 0", &[("good", "steady.sh 1"), ("bad", "faulty.sh killed")]);
+    let ended = stand.run(&["run", &suite, "--no-progress"]);
+    assert_eq!(ended.status, Some(3), "{}", ended.err);
+    assert!(ended.err.contains("bad: failed: it was killed by signal 9"), "{}", ended.err);
+    let run = stand.json(&["show", "last"]);
+    let outcomes = run["run"]["repeats"].as_array().unwrap();
+    assert_eq!(outcomes.iter().filter(|repeat| repeat["outcome"] == "valid").count(), 6);
+    assert_eq!(outcomes.iter().filter(|repeat| repeat["outcome"]["failed"].is_string()).count(), 3, "given up after three");
+}
+
+#[test]
+fn a_dead_sampler_is_started_again() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 30", &[("one", "steady.sh 20")]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("sample_hertz = 0", "sample_hertz = 50");
+    std::fs::write(&path, text).unwrap();
+    // A probe of its own name, so that only this test's sampler is found and killed.
+    let probe_copy = stand.path().join("stend-probe-of-this-test");
+    std::fs::copy(probe(), &probe_copy).unwrap();
+    let mut command = stand.command(&["run", &path, "--no-progress"]);
+    let child = command.env("STEND_PROBE", &probe_copy).stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let pattern = format!("{} sample", probe_copy.display());
+    wait_until("the sampler is killed", || std::process::Command::new("pkill").args(["-9", "-f", &pattern]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(err.contains("the sampler ended (killed by a signal); it is started again"), "{err}");
+    assert!(instruments().is_dir());
+}

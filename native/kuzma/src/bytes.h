@@ -1,0 +1,60 @@
+/* Loads and stores that need no alignment and do not depend on the machine's byte order. */
+#ifndef KUZMA_BYTES_H
+#define KUZMA_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t load_le64(const uint8_t *from)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t value;
+	memcpy(&value, from, sizeof value);
+	return value;
+#else
+	uint64_t value = 0;
+	for (unsigned i = 0; i < 8; i++)
+		value |= (uint64_t)from[i] << (8 * i);
+	return value;
+#endif
+}
+
+static inline void store_le64(uint8_t *to, uint64_t value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(to, &value, sizeof value);
+#else
+	for (unsigned i = 0; i < 8; i++)
+		to[i] = (uint8_t)(value >> (8 * i));
+#endif
+}
+
+static inline uint32_t load_be32(const uint8_t *from)
+{
+	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | (uint32_t)from[3];
+}
+
+static inline void store_be32(uint8_t *to, uint32_t value)
+{
+	to[0] = (uint8_t)(value >> 24);
+	to[1] = (uint8_t)(value >> 16);
+	to[2] = (uint8_t)(value >> 8);
+	to[3] = (uint8_t)value;
+}
+
+static inline void xor_bytes(uint8_t *to, const uint8_t *left, const uint8_t *right, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(left[i] ^ right[i]);
+}
+
+/* A store that the compiler may not drop as dead. */
+static inline void wipe_bytes(void *memory, size_t bytes)
+{
+	volatile uint8_t *at = memory;
+	while (bytes-- > 0)
+		*at++ = 0;
+}
+
+#endif

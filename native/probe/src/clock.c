@@ -1,0 +1,80 @@
+#include "clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "fail.h"
+
+enum { STEPS_A_TURN = 256, TURNS = 512, BURSTS_MAX = 4096 };
+
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) != 0)
+		fail(EXIT_BROKEN, "clock_gettime does not work for clock %ld", (long)clock);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t monotonic_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t process_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* (x + k) ^ k cannot be simplified for an unknown k, so each step is two dependent operations. An immediate
+ * operand would not do: some cores add small constants at renaming, at no cost. */
+#define STEP2 x = (x + k) ^ k;
+#define STEP8 STEP2 STEP2 STEP2 STEP2
+#define STEP32 STEP8 STEP8 STEP8 STEP8
+#define STEP128 STEP32 STEP32 STEP32 STEP32
+
+static volatile uint64_t seed = 0x9E3779B97F4A7C15u;
+
+static uint64_t burst_ns(void)
+{
+	uint64_t x = seed, k = seed;
+	uint64_t start = monotonic_ns();
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		STEP128 STEP128
+	}
+	uint64_t elapsed = monotonic_ns() - start;
+	seed = x | 1u;
+	return elapsed;
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+struct clock_estimate clock_measure(uint64_t duration_ns)
+{
+	static uint64_t bursts[BURSTS_MAX];
+	struct clock_estimate estimate = { 0 };
+	uint64_t start = monotonic_ns();
+
+	do {
+		uint64_t elapsed = burst_ns();
+		if (elapsed > 0)
+			bursts[estimate.bursts++] = elapsed;
+	} while (monotonic_ns() - start < duration_ns && estimate.bursts < BURSTS_MAX);
+	if (estimate.bursts == 0)
+		return estimate;
+	qsort(bursts, estimate.bursts, sizeof *bursts, compare);
+	estimate.hz = (double)STEPS_A_TURN * TURNS * 1e9 / (double)bursts[0];
+	estimate.spread = (double)bursts[estimate.bursts / 2] / (double)bursts[0] - 1.0;
+	return estimate;
+}

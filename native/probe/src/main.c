@@ -1,0 +1,75 @@
+/* stend-probe: the instruments that need no other program. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "fail.h"
+#include "version.h"
+#include "wire.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{ "info", command_info, "describe this machine: processor, caches, clock, timer (one JSON object)" },
+	{ "cipher", command_cipher, "encrypt or decrypt with Kuznyechik or Magma" },
+	{ "copy", command_copy, "copy memory" },
+	{ "pipe", command_pipe, "move bytes through a pipe between two processes" },
+	{ "sample", command_sample, "watch the machine: processors, memory, disks, networks, temperatures" },
+	{ "guard", command_guard, "run a command that dies with its parent, and say what it used" },
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int print_help(void)
+{
+	printf("stend-probe %s: the instruments of stend\n\nUsage: stend-probe COMMAND [OPTIONS]\n\nCommands:\n",
+	       STEND_VERSION);
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-10s%s\n", commands[i].name, commands[i].summary);
+	printf("\nOptions:\n  %-10sprint this and exit; after a command, its options\n  %-10sprint version and build\n",
+	       "--help", "--version");
+	printf("\nExit status: 0 fine, 1 the system failed, 2 wrong command line, 4 not possible on this machine.\n"
+	       "Sizes: 4096, 4k, 64KiB, 1M (powers of 1024), 1kB, 1MB, 1GB (powers of 1000).\n"
+	       "Durations: 0.2, 200ms, 2s, 1m; a bare number is seconds.\n");
+	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN;
+}
+
+/* Whoever starts us without the three standard descriptors must not find our files in their place. Standard input that
+ * is not there is one that has been closed: the end of a pipe without a writer. */
+static void fill_descriptors(void)
+{
+	int ends[2];
+
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0 && pipe(ends) == 0) {
+		if (ends[0] != STDIN_FILENO)
+			dup2(ends[0], STDIN_FILENO);
+		close(ends[1]);
+	}
+	for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+		if (fcntl(descriptor, F_GETFD) < 0)
+			open("/dev/null", O_WRONLY);
+}
+
+int main(int argc, char **argv)
+{
+	fill_descriptors();
+	/* A reader that went away is an error of write(), told in one line, not a silent death. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2)
+		fail(EXIT_USAGE, "a command is missing; see stend-probe --help");
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return print_help();
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("stend-probe %s\n%s\n%s %s\n", STEND_VERSION, build_compiler(), build_architecture(), build_flags());
+		return fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	fail(EXIT_USAGE, "unknown %s %s; see stend-probe --help", argv[1][0] == '-' ? "option" : "command", argv[1]);
+}

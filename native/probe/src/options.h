@@ -1,0 +1,45 @@
+/* The command line of a subcommand: each option is defined once, and the definition gives parser and help. */
+#ifndef STEND_OPTIONS_H
+#define STEND_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_FLAG,     /* target: bool */
+	OPTION_TEXT,     /* const char * */
+	OPTION_CHOICE,   /* const char *; `value` lists what is allowed, separated by | */
+	OPTION_SIZE,     /* uint64_t, bytes: 4096, 4k, 64KiB, 1M, 1GB; k, M, G are powers of 1024, kB, MB, GB of 1000 */
+	OPTION_DURATION, /* uint64_t, nanoseconds: 0.2, 200ms, 2s, 1m; a bare number is seconds */
+	OPTION_INTEGER   /* uint64_t */
+};
+
+struct option_definition {
+	const char *name; /* without the dashes */
+	enum option_kind kind;
+	const char *value;   /* how the help calls the value, or the choices */
+	const char *initial; /* the default as one would type it; NULL: none */
+	const char *help;
+	void *target;
+	uint64_t least, most; /* both 0: no limits; durations in nanoseconds */
+};
+
+struct command {
+	const char *name;    /* "cipher" */
+	const char *summary; /* one line */
+	const char *notes;   /* printed below the options; may be NULL */
+	const struct option_definition *options;
+	size_t option_count;
+	const char *rest; /* what may follow the options, as the usage line calls it; NULL: nothing */
+};
+
+/* Sets the targets. Returns the index in argv of the first word that is no option. argv[0] is the name of the
+ * subcommand. Prints the help and exits 0 for --help; a bad option gives one line and exit status 2. */
+int options_parse(const struct command *command, int argc, char **argv);
+
+/* The parsers alone; false: malformed or too large. */
+bool parse_size(const char *text, uint64_t *bytes);
+bool parse_duration(const char *text, uint64_t *nanoseconds);
+
+#endif

@@ -1,0 +1,145 @@
+#include "pipe_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "random.h"
+
+enum { STRIDE = 4096 };
+
+void pipe_pattern_make(struct pipe_pattern *pattern, enum pipe_fill fill, size_t chunk)
+{
+	uint64_t seed = 1987;
+
+	*pattern = (struct pipe_pattern){ .fill = fill, .chunk = chunk, .words = malloc(chunk) };
+	if (pattern->words == NULL)
+		fail(EXIT_UNSUPPORTED, "no memory for a chunk of %zu bytes", chunk);
+	for (size_t i = 0; i < chunk / 8; i++)
+		pattern->words[i] = random_word(&seed);
+}
+
+void pipe_pattern_free(struct pipe_pattern *pattern)
+{
+	free(pattern->words);
+	pattern->words = NULL;
+}
+
+/* Counters start at 1: a page of zeros must not look right. */
+static uint64_t touch_word(const struct pipe_pattern *pattern, uint64_t n, size_t at)
+{
+	if (at % STRIDE != 0)
+		return 0;
+	return n * ((pattern->chunk + STRIDE - 1) / STRIDE) + at / STRIDE + 1;
+}
+
+static uint64_t expected_word(const struct pipe_pattern *pattern, uint64_t n, size_t at)
+{
+	switch (pattern->fill) {
+	case FILL_TOUCH: return touch_word(pattern, n, at);
+	case FILL_FULL: return pattern->words[at / 8] + n;
+	case FILL_NONE:
+	default: return pattern->words[at / 8];
+	}
+}
+
+void pipe_pattern_prepare(const struct pipe_pattern *pattern, uint8_t *to)
+{
+	if (pattern->fill == FILL_TOUCH)
+		memset(to, 0, pattern->chunk);
+	else
+		memcpy(to, pattern->words, pattern->chunk);
+}
+
+void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t n)
+{
+	uint64_t word;
+
+	switch (pattern->fill) {
+	case FILL_NONE:
+		return;
+	case FILL_TOUCH:
+		for (size_t at = 0; at < pattern->chunk; at += STRIDE) {
+			word = touch_word(pattern, n, at);
+			memcpy(to + at, &word, sizeof word);
+		}
+		return;
+	case FILL_FULL:
+	default:
+		for (size_t i = 0; i < pattern->chunk / 8; i++) {
+			word = pattern->words[i] + n;
+			memcpy(to + 8 * i, &word, sizeof word);
+		}
+	}
+}
+
+/* Words [at, at + bytes) of chunk `n`, both multiples of 8. Simple loops, which compilers turn into vectors. */
+static bool check_words(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+{
+	uint64_t wrong = 0, word;
+
+	if (pattern->fill == FILL_TOUCH) {
+		for (size_t i = 0; i < bytes; i += 8) {
+			memcpy(&word, data + i, sizeof word);
+			wrong |= word ^ touch_word(pattern, n, at + i);
+		}
+		return wrong == 0;
+	}
+	uint64_t add = pattern->fill == FILL_FULL ? n : 0;
+	const uint64_t *words = pattern->words + at / 8;
+	for (size_t i = 0; i < bytes / 8; i++) {
+		memcpy(&word, data + 8 * i, sizeof word);
+		wrong |= word ^ (words[i] + add);
+	}
+	return wrong == 0;
+}
+
+/* `bytes` bytes that lie within one word. */
+static bool check_piece(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+{
+	uint64_t word = expected_word(pattern, n, at / 8 * 8);
+	uint8_t expected[8];
+
+	memcpy(expected, &word, sizeof word);
+	return memcmp(data, expected + at % 8, bytes) == 0;
+}
+
+static bool check_all(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+{
+	bool right = true;
+
+	if (at % 8 != 0) {
+		size_t piece = 8 - at % 8 < bytes ? 8 - at % 8 : bytes;
+		right &= check_piece(pattern, n, at, data, piece);
+		at += piece, data += piece, bytes -= piece;
+	}
+	size_t whole = bytes / 8 * 8;
+	right &= check_words(pattern, n, at, data, whole);
+	if (bytes > whole)
+		right &= check_piece(pattern, n, at + whole, data + whole, bytes - whole);
+	return right;
+}
+
+static bool check_some(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+{
+	bool right = true;
+
+	for (size_t i = (STRIDE - at % STRIDE) % STRIDE; i + 8 <= bytes; i += STRIDE)
+		right &= check_piece(pattern, n, at + i, data + i, 8);
+	return right;
+}
+
+bool pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all)
+{
+	bool right = true;
+
+	while (bytes > 0) {
+		uint64_t n = offset / pattern->chunk;
+		size_t at = (size_t)(offset % pattern->chunk);
+		size_t piece = pattern->chunk - at < bytes ? pattern->chunk - at : bytes;
+
+		right &= all ? check_all(pattern, n, at, data, piece) : check_some(pattern, n, at, data, piece);
+		offset += piece, data += piece, bytes -= piece;
+	}
+	return right;
+}

@@ -1,0 +1,33 @@
+/* What the bytes of the stream are: predictable at every offset, so that a reader can check any piece of it. */
+#ifndef STEND_PIPE_PATTERN_H
+#define STEND_PIPE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pipe_fill {
+	FILL_NONE,  /* every chunk is the same and is filled once */
+	FILL_TOUCH, /* the first word of each 4096 bytes is a counter, all else is zero */
+	FILL_FULL   /* every word depends on its place in the stream */
+};
+
+struct pipe_pattern {
+	enum pipe_fill fill;
+	size_t chunk;    /* bytes, a multiple of 8 */
+	uint64_t *words; /* chunk / 8 of them; unused with FILL_TOUCH */
+};
+
+void pipe_pattern_make(struct pipe_pattern *pattern, enum pipe_fill fill, size_t chunk);
+void pipe_pattern_free(struct pipe_pattern *pattern);
+
+/* Before the first chunk goes into memory that is used again; with FILL_NONE this is all that is ever done. */
+void pipe_pattern_prepare(const struct pipe_pattern *pattern, uint8_t *to);
+
+/* Writes chunk number `n`. With FILL_TOUCH the rest must be zero already. */
+void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t n);
+
+/* Whether `data` is what stands at `offset` of the stream. All of it, or the first word of each 4096 bytes. */
+bool pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all);
+
+#endif

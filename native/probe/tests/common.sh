@@ -1,0 +1,65 @@
+# For the other scripts: `. "$(dirname "$0")/common.sh"`; the build folder is $1.
+build=$1
+probe=$build/stend-probe
+json_check=$build/tests/json_check
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# ok NAME CONDITION...: CONDITION is a command.
+ok() {
+	name=$1
+	shift
+	if "$@" >/dev/null 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "failed: $name: $*" >&2
+	fi
+}
+
+# status NAME EXPECTED COMMAND...: and on a usage error exactly one line on standard error, nothing on standard output.
+status() {
+	name=$1
+	expected=$2
+	shift 2
+	"$@" >"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	if [ "$got" -ne "$expected" ]; then
+		failed=$((failed + 1))
+		echo "failed: $name: exit status $got instead of $expected: $*" >&2
+		return
+	fi
+	if [ "$expected" -eq 2 ] || [ "$expected" -eq 4 ]; then
+		if [ "$(wc -l <"$work/err")" -ne 1 ] || [ -s "$work/out" ]; then
+			failed=$((failed + 1))
+			echo "failed: $name: not exactly one line: $*" >&2
+			return
+		fi
+	fi
+	passed=$((passed + 1))
+}
+
+# run NAME COMMAND...: an instrument. Valid lines, one begin first, one repeat that passed, one end last.
+run() {
+	name=$1
+	shift
+	"$@" >"$work/lines" 2>"$work/err" </dev/null
+	got=$?
+	if [ "$got" -eq 4 ]; then
+		echo "skipped: $name: $(cat "$work/err")" >&2
+		return
+	fi
+	ok "$name: status" [ "$got" -eq 0 ]
+	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	ok "$name: begin" sh -c "head -n 1 '$work/lines' | grep -q '^{\"event\":\"begin\",\"wire\":1,'"
+	ok "$name: repeat" sh -c "[ \$(grep -c '^{\"event\":\"repeat\",' '$work/lines') -eq 1 ]"
+	ok "$name: passed" grep -q '"check":"passed"' "$work/lines"
+	ok "$name: end" sh -c "tail -n 1 '$work/lines' | grep -qx '{\"event\":\"end\",\"repeats\":1}'"
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
+}

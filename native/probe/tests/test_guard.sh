@@ -1,0 +1,94 @@
+# The guard: whatever happens, nothing goes on running.
+. "$(dirname "$0")/common.sh"
+
+# Usage lines must be JSON and hold the text.
+usage() { # NAME TEXT
+	ok "$1: usage is JSON" "$json_check" "$work/usage"
+	ok "$1: usage" grep -q "^{\"event\":\"usage\",.*$2" "$work/usage"
+}
+
+# gone NAME PIDFILE: that process has ended (a zombie has).
+gone() {
+	pid=$(cat "$2")
+	ok "$1: the process is gone" sh -c "! kill -0 $pid 2>/dev/null || grep -q '^State:[[:space:]]*Z' /proc/$pid/status"
+}
+
+# Standard input stays open as long as the subshell's sleep lives; the shell below replaces itself.
+mkfifo "$work/open"
+sleep 60 >"$work/open" &
+holder=$!
+
+"$probe" guard -- sh -c 'exit 7' <"$work/open" >"$work/usage" 2>"$work/err"
+ok 'status is passed on' [ $? -eq 7 ]
+usage 'status' '"exit":7[,}]'
+
+"$probe" guard -- sh -c 'cat; echo out; echo err >&2' <"$work/open" >"$work/all" 2>"$work/err"
+ok 'stdin is /dev/null, stdout inherited' sh -c "head -n 1 '$work/all' | grep -qx out"
+ok 'stderr inherited' grep -qx err "$work/err"
+
+"$probe" guard -- sh -c 'kill -9 $$' <"$work/open" >"$work/usage"
+ok 'signal gives 128 + number' [ $? -eq 137 ]
+usage 'signal' '"signal":9[,}]'
+
+"$probe" guard -- /no/such/program <"$work/open" >"$work/usage" 2>"$work/err"
+ok 'not found gives 127' [ $? -eq 127 ]
+usage 'not found' '"exit":127[,}]'
+ok 'not found: one line' sh -c "[ \$(wc -l <'$work/err') -eq 1 ]"
+
+"$probe" guard --directory / -- pwd <"$work/open" >"$work/all"
+ok 'directory' sh -c "head -n 1 '$work/all' | grep -qx /"
+"$probe" guard --directory /no/such -- pwd <"$work/open" >"$work/usage" 2>"$work/err"
+ok 'no directory gives 127' [ $? -eq 127 ]
+
+"$probe" guard --timeout 0.2 -- sleep 30 <"$work/open" >"$work/usage"
+ok 'timeout gives 128 + TERM' [ $? -eq 143 ]
+usage 'timeout' '"signal":15,"timed_out":true[,}]'
+
+# TERM is ignored, also by the child: KILL after two seconds.
+"$probe" guard --timeout 0.1 -- sh -c "trap '' TERM; echo \$\$ >'$work/pid'; while :; do sleep 1; done" \
+	<"$work/open" >"$work/usage" 2>"$work/err"
+ok 'TERM ignored: KILL' [ $? -eq 137 ]
+usage 'TERM ignored' '"signal":9,"timed_out":true[,}]'
+gone 'TERM ignored' "$work/pid"
+
+# Standard input closes after a moment.
+sleep 0.3 | "$probe" guard -- sh -c "echo \$\$ >'$work/pid'; sleep 30 & echo \$! >'$work/pid2'; wait" >"$work/usage" 2>"$work/err"
+usage 'input closed' '"signal":15[,}]'
+gone 'input closed' "$work/pid"
+gone 'input closed, grandchild' "$work/pid2"
+sleep 0.3 | "$probe" guard -- sh -c "trap '' TERM; echo \$\$ >'$work/pid'; while :; do sleep 1; done" >"$work/usage" 2>"$work/err"
+usage 'input closed, TERM ignored' '"signal":9[,}]'
+gone 'input closed, TERM ignored' "$work/pid"
+
+"$probe" guard -- sleep 0.1 </dev/null >"$work/usage"
+ok '/dev/null is not closed' [ $? -eq 0 ]
+"$probe" guard -- sleep 5 <&- >"$work/usage"
+ok 'no input at all is' [ $? -eq 143 ]
+
+# The command ends, a background process stays.
+"$probe" guard -- sh -c "sleep 30 & echo \$! >'$work/pid'; exit 3" <"$work/open" >"$work/usage"
+ok 'background: status' [ $? -eq 3 ]
+gone 'background' "$work/pid"
+
+# The guard itself gets TERM; INT it ignores.
+"$probe" guard -- sh -c "echo \$\$ >'$work/pid'; exec sleep 30" <"$work/open" >"$work/usage" &
+guard=$!
+sleep 0.3
+kill -INT $guard
+sleep 0.1
+ok 'INT is ignored' kill -0 $guard
+kill -TERM $guard
+wait $guard
+ok 'TERM: status' [ $? -eq 143 ]
+usage 'TERM' '"signal":15[,}]'
+gone 'TERM' "$work/pid"
+
+# The guard is killed outright: nothing can be done in it, so only its death by closed input is promised.
+"$probe" guard -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' <"$work/open" >"$work/usage"
+ok 'user time is counted' sh -c "grep -q '\"user_ns\":[1-9]' '$work/usage'"
+ok 'memory is counted' sh -c "grep -q '\"max_rss_bytes\":[1-9]' '$work/usage'"
+if [ -r /proc/stat ]; then
+	ok 'the machine was busy' sh -c "grep -q '\"machine\":{\"busy_ns\":[1-9][0-9]*,\"idle_ns\":[0-9]*,\"steal_ns\":[0-9]*,\"cpus\":[1-9]' '$work/usage'"
+fi
+kill $holder
+finish

@@ -1,0 +1,153 @@
+/* The parts of the probe that can be tested by themselves: sizes, durations, JSON, patterns, the clock. */
+#include "clock.h"
+#include "harness.h"
+#include "json.h"
+#include "options.h"
+#include "pipe_pattern.h"
+#include "sample_output.h"
+
+#include <stdlib.h>
+
+static void sizes(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {
+		{ "0", 0 }, { "4096", 4096 }, { "1B", 1 }, { "4k", 4096 }, { "4K", 4096 }, { "64KiB", 65536 }, { "1kB", 1000 },
+		{ "1M", 1048576 }, { "2MiB", 2097152 }, { "1MB", 1000000 }, { "1G", 1073741824 }, { "1GB", 1000000000 },
+		{ "1.5k", 1536 }, { "0.1MB", 100000 }, { "1GiB", 1073741824 },
+	};
+	static const char *const bad[] = { "", "k", "-1", "+1", "1x", "1 k", " 1", "1.", ".5k", "1e3", "99999999999999999999",
+		                           "20000000000GB", "1kib", "0x10" };
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		CHECK(parse_size(good[i].text, &bytes) && bytes == good[i].bytes, "size %s", good[i].text);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		CHECK(!parse_size(bad[i], &bytes), "size '%s' must be refused", bad[i]);
+}
+
+static void durations(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t nanoseconds;
+	} good[] = {
+		{ "0.2", 200000000 }, { "2", 2000000000 }, { "200ms", 200000000 }, { "2s", 2000000000 }, { "1m", 60000000000 },
+		{ "1.5h", 5400000000000 }, { "50us", 50000 }, { "7ns", 7 }, { "0.000000001", 1 }, { "0.1s", 100000000 },
+		{ "0.123456789m", 7407407340 },
+	};
+	static const char *const bad[] = { "", "s", "1 s", "1sec", "-1s", "1..2", "1d" };
+	uint64_t nanoseconds;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		CHECK(parse_duration(good[i].text, &nanoseconds) && nanoseconds == good[i].nanoseconds, "duration %s",
+		      good[i].text);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		CHECK(!parse_duration(bad[i], &nanoseconds), "duration '%s' must be refused", bad[i]);
+}
+
+static void writes_json(void)
+{
+	struct json json = { 0 };
+	static const char expected[] =
+		"{\"a\":\"q\\\" b\\\\ n\\u000a \xD0\xB6 \xEF\xBF\xBD\",\"b\":[1,-2,0.5,null],\"c\":{},\"d\":true,\"e\":null}";
+
+	json_open_object(&json, NULL);
+	json_text(&json, "a", "q\" b\\ n\n \xD0\xB6 \xFF");
+	json_open_array(&json, "b");
+	json_unsigned(&json, NULL, 1);
+	json_signed(&json, NULL, -2);
+	json_real(&json, NULL, 0.5);
+	json_real(&json, NULL, strtod("nan", NULL));
+	json_close_array(&json);
+	json_open_object(&json, "c");
+	json_close_object(&json);
+	json_boolean(&json, "d", true);
+	json_text(&json, "e", NULL);
+	json_close_object(&json);
+	CHECK(json.length == sizeof expected - 1 && memcmp(json.text, expected, json.length) == 0, "got %.*s",
+	      (int)json.length, json.text);
+	json_free(&json);
+}
+
+static void writes_samples(void)
+{
+	struct sample_line line = { 0 };
+	static const char expected[] =
+		"{\"event\":\"sample\",\"t_ns\":5,\"values\":{\"a.b\":0,\"c\":18446744073709551615,\"d\":-0.050,\"e\":41.007";
+	char name[8];
+
+	sample_line_open(&line, 5);
+	sample_line_add(&line, "a", ".b", 0);
+	sample_line_add(&line, "", "c", UINT64_MAX);
+	sample_line_add_milli(&line, "", "d", -50);
+	sample_line_add_milli(&line, "", "e", 41007);
+	CHECK(line.json.length == sizeof expected - 1 && memcmp(line.json.text, expected, line.json.length) == 0,
+	      "got %.*s", (int)line.json.length, line.json.text);
+	json_free(&line.json);
+	metric_name(name, sizeof name, "a\"b c\\d/e", 9);
+	CHECK(strcmp(name, "a_b_c_d") == 0, "got %s", name);
+}
+
+/* Any piece of the stream, cut anywhere, is recognised; one wrong bit anywhere is found. */
+static void patterns(void)
+{
+	static const size_t chunks[] = { 8, 64, 4096, 12288, 10000 };
+	uint64_t seed = 3;
+
+	for (int fill = 0; fill < 3; fill++) {
+		for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
+			struct pipe_pattern pattern;
+			size_t chunk = chunks[c], all = 4 * chunk;
+			uint8_t *stream = malloc(all);
+			int cut_right = 1, wrong_found = 1;
+
+			if (stream == NULL)
+				return;
+			pipe_pattern_make(&pattern, (enum pipe_fill)fill, chunk);
+			for (size_t n = 0; n < 4; n++) {
+				pipe_pattern_prepare(&pattern, stream + n * chunk);
+				pipe_pattern_fill(&pattern, stream + n * chunk, n);
+			}
+			for (unsigned i = 0; i < 200; i++) {
+				size_t from = (size_t)(random_next(&seed) % all), bytes = (size_t)(random_next(&seed) % (all - from)) + 1;
+				size_t place = from + (size_t)(random_next(&seed) % bytes);
+
+				cut_right &= pipe_pattern_check(&pattern, from, stream + from, bytes, true);
+				cut_right &= pipe_pattern_check(&pattern, from, stream + from, bytes, false);
+				stream[place] ^= 4;
+				wrong_found &= !pipe_pattern_check(&pattern, from, stream + from, bytes, true);
+				stream[place] ^= 4;
+			}
+			CHECK(cut_right, "fill %d, chunk %zu: cut anywhere", fill, chunk);
+			CHECK(wrong_found, "fill %d, chunk %zu: one wrong bit", fill, chunk);
+			if (fill != 0)
+				CHECK(!pipe_pattern_check(&pattern, chunk, stream, chunk, false), "fill %d: an old chunk", fill);
+			pipe_pattern_free(&pattern);
+			free(stream);
+		}
+	}
+}
+
+static void clocks(void)
+{
+	uint64_t start = monotonic_ns();
+	struct clock_estimate estimate = clock_measure(20000000);
+
+	CHECK(monotonic_ns() - start >= 20000000, "spends the time that it was given");
+	CHECK(estimate.hz > 1e7 && estimate.hz < 2e10, "a clock of %g Hz", estimate.hz);
+	CHECK(estimate.spread >= 0 && estimate.bursts > 0, "spread %g of %u bursts", estimate.spread, estimate.bursts);
+}
+
+int main(void)
+{
+	sizes();
+	durations();
+	writes_json();
+	writes_samples();
+	patterns();
+	clocks();
+	return harness_finish();
+}

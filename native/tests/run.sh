@@ -1,0 +1,35 @@
+#!/bin/sh
+# Runs every test program and script; the last line is the sum: "N passed, N failed".
+# Usage: tests/run.sh BUILD, from the folder of the Makefile.
+build=$1
+passed=0
+failed=0
+
+count() { # NAME OUTPUT STATUS
+	last=$(printf '%s\n' "$2" | tail -n 1)
+	p=$(printf '%s\n' "$last" | sed -n 's/^\([0-9]*\) passed, [0-9]* failed$/\1/p')
+	f=$(printf '%s\n' "$last" | sed -n 's/^[0-9]* passed, \([0-9]*\) failed$/\1/p')
+	if [ -z "$p" ]; then
+		echo "$1: ended with status $3 and without a result" >&2
+		p=0
+		f=1
+	elif [ "$3" -ne 0 ] && [ "$f" -eq 0 ]; then
+		echo "$1: status $3" >&2
+		f=1
+	fi
+	printf '%-24s %s passed, %s failed\n' "$1:" "$p" "$f"
+	passed=$((passed + p))
+	failed=$((failed + f))
+}
+
+for program in "$build"/tests/*; do
+	case $program in *.d | */json_check) continue ;; esac
+	output=$("$program" </dev/null)
+	count "$(basename "$program")" "$output" $?
+done
+for script in probe/tests/test_*.sh; do
+	output=$(sh "$script" "$build")
+	count "$(basename "$script")" "$output" $?
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
