@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::identity_of;
+use crate::quantity::format_size;
 
 /// A machine's fingerprint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,19 +40,19 @@ pub struct Hardware {
     /// Family, model and stepping, or their counterparts elsewhere.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub revision: BTreeMap<String, String>,
-    /// Sockets.
+    /// Sockets; 0 if the machine does not say.
     pub sockets: u32,
-    /// Cores in all.
+    /// Cores in all; 0 if the machine does not say.
     pub cores: u32,
-    /// Hardware threads in all.
+    /// Hardware threads in all, also those that are off line; 0 if the machine does not say.
     pub threads: u32,
-    /// NUMA nodes.
+    /// NUMA nodes; 1 under a kernel that knows nothing of them.
     pub numa_nodes: u32,
     /// Instruction set extensions, sorted.
     pub features: Vec<String>,
     /// Caches, from the core outwards.
     pub caches: Vec<Cache>,
-    /// RAM, rounded to 256 MiB, since kernels keep some for themselves.
+    /// RAM, rounded to 256 MiB (below that to 16 MiB), since kernels keep some for themselves.
     pub memory_bytes: u64,
     /// The board or product, from DMI or the device tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,14 +70,14 @@ pub struct Cache {
     pub kind: String,
     /// The size of one.
     pub bytes: u64,
-    /// How many there are.
+    /// How many there are; 0 if the machine does not say.
     pub count: u32,
 }
 
 /// One whole disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disk {
-    /// Its kernel name.
+    /// Its kernel name, which is part of no id: kernels deal names out anew at each start.
     pub name: String,
     /// Its model, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +86,9 @@ pub struct Disk {
     pub bytes: u64,
     /// Whether it spins.
     pub rotational: bool,
+    /// The version of its firmware, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
 }
 
 /// What runs on a machine.
@@ -145,7 +149,7 @@ pub struct Difference {
 impl Machine {
     /// The id of the hardware.
     pub fn hardware_id(&self) -> String {
-        identity_of(&self.hardware)
+        identity_of(&self.hardware.without_names())
     }
 
     /// The id of the software.
@@ -156,11 +160,24 @@ impl Machine {
     /// In what this machine and `other` differ, hardware first; empty if both ids agree.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
-        let parts = [("", json(&self.hardware), json(&other.hardware)), ("", json(&self.software), json(&other.software))];
-        for (name, before, after) in &parts {
-            compare(name, before, after, &mut differences);
+        let hardware = [&self.hardware, &other.hardware].map(|hardware| json(&hardware.without_names()));
+        let software = [&self.software, &other.software].map(json);
+        for [before, after] in &[hardware, software] {
+            compare("", before, after, &mut differences);
         }
         differences
+    }
+}
+
+impl Hardware {
+    /// The same without what a restart may change: the names of disks, and their order with them.
+    fn without_names(&self) -> Self {
+        let mut hardware = self.clone();
+        hardware.disks.iter_mut().for_each(|disk| disk.name.clear());
+        hardware.disks.sort_by(|a, b| {
+            (&a.model, a.bytes, a.rotational, &a.firmware).cmp(&(&b.model, b.bytes, b.rotational, &b.firmware))
+        });
+        hardware
     }
 }
 
@@ -179,7 +196,12 @@ fn compare(name: &str, before: &serde_json::Value, after: &serde_json::Value, di
         (Value::Object(a), Value::Object(b)) => {
             let keys: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                compare(&inside(key), a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null), differences);
+                compare(
+                    &inside(key),
+                    a.get(key).unwrap_or(&Value::Null),
+                    b.get(key).unwrap_or(&Value::Null),
+                    differences,
+                );
             }
         }
         (Value::Array(a), Value::Array(b)) if a.iter().chain(b).all(Value::is_string) => {
@@ -198,7 +220,104 @@ fn in_words(value: &serde_json::Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join(", "),
-        Value::Object(fields) => fields.values().map(in_words).collect::<Vec<_>>().join(" "),
+        Value::Object(fields) => {
+            let words = fields.iter().map(|(key, value)| match (key.as_str(), value) {
+                ("bytes", Value::Number(number)) => number.as_u64().map_or_else(|| number.to_string(), format_size),
+                (_, Value::Bool(true)) => key.clone(),
+                (_, Value::Bool(false)) => String::new(),
+                ("level", Value::Number(level)) => format!("L{level}"),
+                ("count", Value::Number(count)) => format!("× {count}"),
+                _ => in_words(value),
+            });
+            words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(name: &str, model: &str) -> Disk {
+        Disk { name: name.into(), model: Some(model.into()), bytes: 1 << 40, rotational: false, firmware: None }
+    }
+
+    fn machine() -> Machine {
+        Machine {
+            name: "a".into(),
+            hardware: Hardware {
+                architecture: "x86_64".into(),
+                processor: "Processor".into(),
+                vendor: None,
+                revision: BTreeMap::new(),
+                sockets: 1,
+                cores: 2,
+                threads: 4,
+                numa_nodes: 1,
+                features: vec!["avx".into(), "sse".into()],
+                caches: vec![Cache { level: 1, kind: "data".into(), bytes: 32 << 10, count: 2 }],
+                memory_bytes: 1 << 30,
+                board: None,
+                disks: vec![disk("sda", "A"), disk("sdb", "B")],
+            },
+            software: Software {
+                kernel: "5.4.0".into(),
+                kernel_build: String::new(),
+                command_line: String::new(),
+                system: "System".into(),
+                libc: None,
+                compiler: None,
+                virtualization: None,
+                microcode: None,
+                mitigations: BTreeMap::from([("spectre_v2".into(), "Vulnerable".into())]),
+                settings: BTreeMap::new(),
+                tools: BTreeMap::new(),
+            },
+            missing: BTreeMap::new(),
+            raw: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn neither_its_name_nor_what_was_kept_or_missed_is_part_of_an_id() {
+        let mut other = machine();
+        other.name = "b".into();
+        other.missing.insert("libc".into(), "why".into());
+        other.raw.insert("/proc/version".into(), "text".into());
+        assert_eq!(machine().hardware_id(), other.hardware_id());
+        assert_eq!(machine().software_id(), other.software_id());
+        assert_eq!(machine().differences(&other), []);
+    }
+
+    #[test]
+    fn disks_that_change_their_names_are_the_same_disks() {
+        let mut other = machine();
+        other.hardware.disks = vec![disk("sda", "B"), disk("sdb", "A")];
+        assert_eq!(machine().hardware_id(), other.hardware_id());
+        assert_eq!(machine().differences(&other), []);
+    }
+
+    #[test]
+    fn differences_are_named_by_their_place() {
+        let mut other = machine();
+        other.hardware.features = vec!["sse".into(), "avx2".into()];
+        other.hardware.caches[0].bytes = 48 << 10;
+        other.software.mitigations.clear();
+        let difference = |what: &str, before: &str, after: &str| Difference {
+            what: what.into(),
+            before: before.into(),
+            after: after.into(),
+        };
+        assert_eq!(
+            machine().differences(&other),
+            [
+                difference("caches", "32KiB × 2 data L1", "48KiB × 2 data L1"),
+                difference("features", "avx", "avx2"),
+                difference("mitigations.spectre_v2", "Vulnerable", ""),
+            ]
+        );
+        assert_ne!(machine().hardware_id(), other.hardware_id());
+        assert_ne!(machine().software_id(), other.software_id());
     }
 }

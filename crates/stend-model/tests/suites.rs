@@ -86,6 +86,13 @@ fn defaults_come_from_the_suite_and_then_from_the_rule_book() {
 }
 
 #[test]
+fn scenarios_can_share_their_metrics() {
+    let set = METRICS.replace("metrics =", "s =");
+    let text = scenario("metric_set = \"s\"\n").replace(METRICS, "") + "[metric_sets]\n" + &set;
+    assert_eq!(parse(&text).unwrap().scenarios, parse(&scenario("")).unwrap().scenarios);
+}
+
+#[test]
 fn what_is_wrong_where_and_what_would_be_right() {
     for (text, line, parts) in [
         (format!("{HEAD}colour = \"red\"\n"), 3, vec!["unknown field `colour`", "scenario"]),
@@ -103,6 +110,9 @@ fn what_is_wrong_where_and_what_would_be_right() {
         (scenario("parameters = { size = \"{sise}\" }\n"), 3, vec!["{sise}", "there are: suite_directory"]),
         (scenario("exclude = [{ y = 1 }]\n"), 3, vec!["\"y\"", "no axis"]),
         (scenario("command = [\"x\"]\n"), 3, vec!["both"]),
+        (scenario("metric_set = \"x\"\n"), 3, vec!["both"]),
+        (scenario("metric_set = \"x\"\n").replace(METRICS, ""), 3, vec!["no metric set \"x\""]),
+        (scenario("").replace(METRICS, ""), 3, vec!["neither"]),
         (scenario("repeats = 0\n"), 7, vec!["at least 1"]),
         (scenario("timeout = \"soon\"\n"), 7, vec!["\"soon\"", "30s"]),
         (scenario("gates = { steal = \"much\" }\n"), 7, vec!["\"much\"", "\"off\""]),

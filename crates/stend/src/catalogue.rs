@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
 use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 
@@ -27,18 +26,19 @@ const REFERENCES: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// There is no such suite, or it cannot be used; one line that says why.
-pub(crate) fn suite(wanted: &str, changes: &Changes) -> anyhow::Result<Suite> {
+pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
+    let parse = |text: &str, file: &str, directory: &Path| Suite::parse(text, file, directory, changes).map_err(|error| error.to_string());
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
-        return Ok(Suite::parse(text, &format!("suites/{name}.toml"), Path::new("."), changes)?);
+        return parse(text, &format!("suites/{name}.toml"), Path::new("."));
     }
     let path = PathBuf::from(wanted);
     if path.extension().is_none() && !path.exists() {
         let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
-        bail!("there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file", names.join(", "));
+        return Err(format!("there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file", names.join(", ")));
     }
-    let text = std::fs::read_to_string(&path).with_context(|| format!("{wanted} cannot be read"))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
-    Ok(Suite::parse(&text, wanted, &directory, changes)?)
+    parse(&text, wanted, &directory)
 }
 
 /// The references that are part of the program.

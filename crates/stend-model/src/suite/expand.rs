@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::template::fill;
 use super::text::{Axis, Range, Scalar, Scale, ScenarioText, SuiteText};
 use super::{Changes, Gates, Instrument, Scenario, Suite, SuiteError};
+use crate::metric::Metric;
 use crate::quantity::{Span, format_size, parse_duration, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
@@ -198,10 +199,8 @@ fn scenario(
         let value = fill(&value.to_string(), values).map_err(at)?;
         parameters.insert(name.clone(), scaled(name, value, &suite.scale, scale).map_err(at)?);
     }
-    if text.metrics.is_empty() {
-        return Err(at("\"metrics\" is empty; say what is computed from a repeat".into()));
-    }
-    for metric in &text.metrics {
+    let metrics = metrics(suite, text).map_err(at)?;
+    for metric in &metrics {
         metric.check().map_err(|error| at(format!("metric \"{}\": {error}", metric.name)))?;
     }
     let repeats_at = text.repeats.as_ref().or(suite.repeats.as_ref());
@@ -213,7 +212,7 @@ fn scenario(
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
         instrument: instrument(text, values).map_err(at)?,
         parameters,
-        metrics: text.metrics.clone(),
+        metrics,
         repeats: changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
         warmup: text.warmup.or(suite.warmup).unwrap_or(1),
         precision: text.precision.or(suite.precision),
@@ -223,6 +222,19 @@ fn scenario(
         verification: text.verification,
         needs: text.needs.clone(),
     })
+}
+
+fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, String> {
+    match (&text.metric_set, &text.metrics[..]) {
+        (None, []) => Err("has neither \"metrics\" nor \"metric_set\"; say what is computed from a repeat".into()),
+        (None, metrics) => Ok(metrics.to_vec()),
+        (Some(_), [_, ..]) => Err("has both \"metrics\" and \"metric_set\"; one of them".into()),
+        (Some(name), []) => match suite.metric_sets.get(name).map(Vec::as_slice) {
+            Some([]) => Err(format!("the metric set \"{name}\" is empty")),
+            Some(metrics) => Ok(metrics.to_vec()),
+            None => Err(format!("there is no metric set \"{name}\"; there are: {}", quoted(suite.metric_sets.keys()))),
+        },
+    }
 }
 
 fn instrument(text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Instrument, String> {

@@ -46,6 +46,9 @@ pub struct SuiteText {
     /// What `--scale` multiplies.
     #[serde(default)]
     pub scale: Scale,
+    /// Lists of metrics that several scenarios share, by name; a scenario takes one with `metric_set`.
+    #[serde(default)]
+    pub metric_sets: BTreeMap<String, Vec<Metric>>,
     /// Values for `{name}` in scenarios; `--set name=value` changes one.
     #[serde(default)]
     pub variables: BTreeMap<String, Scalar>,
@@ -88,8 +91,11 @@ pub struct ScenarioText {
     /// Combinations to leave out: all axes named must match.
     #[serde(default)]
     pub exclude: Vec<BTreeMap<String, Scalar>>,
-    /// What is computed from each repeat; the first is the main one.
+    /// What is computed from each repeat; the first is the main one. Either this or `metric_set`.
+    #[serde(default)]
     pub metrics: Vec<Metric>,
+    /// The name of a list in the suite's `metric_sets`.
+    pub metric_set: Option<String>,
     /// Valid repeats wanted.
     #[schemars(with = "Option<u32>", range(min = 1))]
     pub repeats: Option<Spanned<u32>>,

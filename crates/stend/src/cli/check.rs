@@ -18,6 +18,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
+    let directory = std::path::absolute(&directory).unwrap_or(directory);
     let findings = machine::check(&Local, &directory.to_string_lossy());
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unsteady } else { Exit::Fine };
     if arguments.json.json {

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use stend_model::suite::SuiteError;
-
 use crate::store::StoreError;
 
 /// The exit statuses.
@@ -69,7 +67,6 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         let exit = match error.downcast_ref::<StoreError>() {
             Some(error) => exit_of(error),
-            None if error.downcast_ref::<SuiteError>().is_some() => Exit::Usage,
             None => Exit::Unusable,
         };
         Self { exit, error }

@@ -75,7 +75,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         seed: arguments.seed,
         only: arguments.only.clone(),
     };
-    let suite = catalogue::suite(&arguments.suite, &changes)?;
+    let suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
     prepare::check_parameters(&suite).map_err(|message| Failure::usage(format!("{}: {message}", arguments.suite)))?;
     let host = Local;
     if arguments.dry_run {
@@ -174,9 +174,7 @@ fn finish(global: &Global, store: &Store, directory: &Path, id: &str, showing: S
     let short = short_of_repeats(&record);
     let path = output::report_path(directory, id);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
-    if !short.is_empty() {
-        eprintln!("not all repeats count: {}", short.join("; "));
-    }
+    say_what_is_short(&short);
     eprintln!("report: {}", path.display());
     eprintln!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
     Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
@@ -192,10 +190,25 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
         if !skipped && !standing.settled && standing.valid < scenario.repeats {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place && !repeat.counts());
             let reason = of_it.filter(|repeat| repeat.phase == Phase::Measured).map(|repeat| repeat.outcome.reason()).next();
-            short.push(format!("{} has {} of {} ({})", scenario.name, standing.valid, scenario.repeats, reason.unwrap_or_default()));
+            short.push(format!("{}: {} of {} ({})", scenario.name, standing.valid, scenario.repeats, reason.unwrap_or_default()));
         }
     }
     short
+}
+
+/// One line a scenario; the first ones tell enough where a whole suite fell short.
+fn say_what_is_short(short: &[String]) {
+    const MOST_LINES: usize = 8;
+    if short.is_empty() {
+        return;
+    }
+    eprintln!("{} scenarios have fewer repeats that count than they should:", short.len());
+    for line in short.iter().take(MOST_LINES) {
+        eprintln!("  {line}");
+    }
+    if short.len() > MOST_LINES {
+        eprintln!("  and {} more; `stend show` lists every repeat that does not count", short.len() - MOST_LINES);
+    }
 }
 
 fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {

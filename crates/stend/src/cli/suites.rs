@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.suite {
-        Some(wanted) => one(&catalogue::suite(wanted, &Changes::default())?, arguments.json),
+        Some(wanted) => one(&catalogue::suite(wanted, &Changes::default()).map_err(Failure::usage)?, arguments.json),
         None => all(arguments.json),
     }
 }
@@ -34,7 +34,7 @@ fn all(json: Json) -> Result<Exit, Failure> {
     }
     let mut lines = Vec::new();
     for (name, _) in catalogue::SUITES {
-        let suite = catalogue::suite(name, &Changes::default())?;
+        let suite = catalogue::suite(name, &Changes::default()).map_err(Failure::usage)?;
         lines.push(Line { name: suite.name, title: suite.title, scenarios: suite.scenarios.len() });
     }
     if json.json {

@@ -86,7 +86,7 @@ impl Command {
 pub(crate) struct Output {
     /// Its exit status, if it exited.
     pub(crate) exit: Option<i32>,
-    /// Its standard output.
+    /// Its standard output; a last line without a newline gets one.
     pub(crate) stdout: Vec<u8>,
     /// Its standard error.
     pub(crate) stderr: Vec<u8>,

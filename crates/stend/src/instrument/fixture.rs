@@ -159,3 +159,25 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
     assert_eq!((begins.len(), reports.len(), ends), (1, 1, 1));
     (begins.remove(0), samples, reports.remove(0))
 }
+
+#[test]
+fn every_suite_passes_the_checks_of_its_adapters() {
+    let place = Place { data: "/data".into(), work: "/work".into() };
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")).unwrap() {
+        let path = entry.unwrap().path();
+        for scale in [1.0, 0.001] {
+            let changes = Changes { scale: Some(scale), ..Changes::default() };
+            let text = fs::read_to_string(&path).unwrap();
+            let Ok(suite) = Suite::parse(&text, "suite", Path::new("."), &changes) else { continue };
+            for scenario in &suite.scenarios {
+                if let stend_model::suite::Instrument::Adapter(name) = &scenario.instrument {
+                    let adapter = super::adapter(name).unwrap();
+                    adapter
+                        .check(scenario)
+                        .unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), scenario.name));
+                    adapter.invocation(scenario, &place).unwrap();
+                }
+            }
+        }
+    }
+}

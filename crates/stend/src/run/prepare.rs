@@ -30,7 +30,7 @@ pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
 pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-$HOME/.cache}/stend}""#;
     let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
-    let directory = output.text();
+    let directory = output.text().trim_end_matches('\n').to_owned();
     if directory.starts_with('/') { Ok(directory) } else { Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path")) }
 }
 

@@ -147,10 +147,7 @@ impl Store {
     pub(crate) fn open_to_read(directory: &Path) -> Result<Self> {
         let path = directory.join("stend.db");
         if !path.exists() {
-            let connection = Connection::open_in_memory().map_err(|error| explain(&path, error))?;
-            let mut store = Self { connection, path };
-            store.prepare()?;
-            return Ok(store);
+            return Self::empty(path);
         }
         // Even a reader of a write-ahead log writes beside it. Where it may not, the file is read as it stands.
         let plain = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
@@ -160,7 +157,14 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags).map_err(|error| explain(&path, error))?;
         let store = Self { connection, path };
-        store.check_format()?;
+        // Without tables somebody is making it at this very moment.
+        if store.check_format()? == 0 { Self::empty(store.path) } else { Ok(store) }
+    }
+
+    fn empty(path: PathBuf) -> Result<Self> {
+        let connection = Connection::open_in_memory().map_err(|error| explain(&path, error))?;
+        let mut store = Self { connection, path };
+        store.prepare()?;
         Ok(store)
     }
 

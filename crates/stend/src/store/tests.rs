@@ -173,6 +173,13 @@ fn reading_what_is_not_there_makes_nothing() {
 }
 
 #[test]
+fn a_store_that_is_just_being_made_is_an_empty_one() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("stend.db"), "").unwrap();
+    assert!(Store::open_to_read(directory.path()).unwrap().list().unwrap().is_empty());
+}
+
+#[test]
 fn only_one_measures_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
     let lock = MeasuringLock::take(directory.path()).unwrap();

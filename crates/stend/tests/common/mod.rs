@@ -10,33 +10,33 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A place of its own: store, work directory and suites.
-pub struct Stand {
+pub(crate) struct Stand {
     directory: TempDir,
 }
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Ended {
-    pub status: Option<i32>,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Ended {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Stand {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.path().join("store")
     }
 
     /// The program, in this place's environment.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::cargo_bin("stend").unwrap();
         command
             .args(arguments)
@@ -48,26 +48,26 @@ impl Stand {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         ended(&mut self.command(arguments))
     }
 
     /// Runs a command that must succeed.
-    pub fn fine(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn fine(&self, arguments: &[&str]) -> Ended {
         let ended = self.run(arguments);
         assert_eq!(ended.status, Some(0), "{arguments:?}\n{}\n{}", ended.out, ended.err);
         ended
     }
 
     /// The JSON that a command prints.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut arguments = arguments.to_vec();
         arguments.push("--json");
         serde_json::from_str(&self.fine(&arguments).out).unwrap()
     }
 
     /// Writes a suite of instruments from `tests/instruments`, each with its arguments, and gives its path.
-    pub fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
+    pub(crate) fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
         use std::fmt::Write as _;
         // Other tests load the machine at the same time, which is no fault of these.
         let mut text = format!(
@@ -91,7 +91,7 @@ impl Stand {
     }
 }
 
-pub fn ended(command: &mut Command) -> Ended {
+pub(crate) fn ended(command: &mut Command) -> Ended {
     let output = command.output().unwrap();
     Ended {
         status: output.status.code(),
@@ -100,12 +100,12 @@ pub fn ended(command: &mut Command) -> Ended {
     }
 }
 
-pub fn instruments() -> PathBuf {
+pub(crate) fn instruments() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instruments")
 }
 
 /// The instrument half. `make test` builds it and says where it is.
-pub fn probe() -> PathBuf {
+pub(crate) fn probe() -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/stend-probe");
     let probe = std::env::var_os("STEND_PROBE").map_or(built, PathBuf::from);
     assert!(probe.is_file(), "{} is missing; `make test` builds it first", probe.display());
@@ -114,7 +114,7 @@ pub fn probe() -> PathBuf {
 
 /// Runs a shell script in a mount namespace of its own, so that it may mount small file systems. `None` where the
 /// system does not allow that; the test then says so and passes.
-pub fn in_own_mounts(script: &str, environment: &[(&str, &str)]) -> Option<Ended> {
+pub(crate) fn in_own_mounts(script: &str, environment: &[(&str, &str)]) -> Option<Ended> {
     let root = rustix::process::geteuid().is_root();
     let flags: &[&str] = if root { &["-m"] } else { &["-rm"] };
     let mut command = Command::new("unshare");

@@ -121,7 +121,7 @@ impl Job {
             engine: engine.into(),
             direct: parameters.choice("direct", "1", &["0", "1"])? == "1",
             refill: parameters.choice("refill_buffers", "1", &["0", "1"])? == "1",
-            log_average_ms: parameters.count("log_avg_msec", "100", 10..=3_600_000)?,
+            log_average_ms: window_ms(parameters.count("log_avg_msec", "100", 10..=3_600_000)?, runtime),
         })
     }
 
@@ -206,6 +206,12 @@ impl Job {
         put("log_avg_msec", self.log_average_ms.into());
         map
     }
+}
+
+/// The length of a log's windows: what was asked for, or less, so that ten fit into a run that was scaled down.
+fn window_ms(wanted: u32, runtime: Duration) -> u32 {
+    let tenth = u32::try_from(runtime.as_millis() / 10).unwrap_or(u32::MAX);
+    wanted.min(tenth.max(10))
 }
 
 /// A path that fio's job files take as it is. fio splits names at colons, expands `$`, and hands backquotes to a shell.

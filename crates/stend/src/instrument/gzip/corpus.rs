@@ -1,6 +1,7 @@
 //! The pages that gzip compresses: HTML as a forum serves it, made up from a seed.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use flate2::Crc;
@@ -61,11 +62,11 @@ fn words(random: &mut SplitMix64) -> Vec<String> {
     (0..4_000).map(word).collect()
 }
 
-/// A word; low numbers are much more frequent, as in any language. Product of two uniform numbers: the density falls
-/// with the logarithm.
+/// A word; the first ones are much more frequent than the last, as in any language.
 fn word<'a>(random: &mut SplitMix64, words: &'a [String]) -> &'a str {
-    let place = random.below(words.len()) * random.below(words.len()) / words.len();
-    &words[place]
+    let below = random.below(words.len()) + 1;
+    let below = random.below(below) + 1;
+    &words[random.below(below)]
 }
 
 fn page(text: &mut String, random: &mut SplitMix64, words: &[String], number: u32) {
@@ -77,19 +78,27 @@ fn page(text: &mut String, random: &mut SplitMix64, words: &[String], number: u3
          <link rel=\"stylesheet\" href=\"/style/forum.css?v=7\">\n<script src=\"/js/forum.js\" defer></script>\n</head>\n<body>\n\
          <h1>{title}</h1>\n"
     );
+    let mut quotable = 0..0;
     while text.len() < end {
-        post(text, random, words);
+        quotable = post(text, random, words, quotable);
     }
     text.push_str("<footer><a href=\"/rules\">Rules</a> <a href=\"/contact\">Contact</a></footer>\n</body>\n</html>\n");
 }
 
-fn post(text: &mut String, random: &mut SplitMix64, words: &[String]) {
-    let (id, author) = (random.below(9_000_000), random.below(5_000));
+/// One post. `quotable` is where a paragraph of the post before lies, which this one may quote; the result is the same of
+/// this one.
+fn post(text: &mut String, random: &mut SplitMix64, words: &[String], quotable: Range<usize>) -> Range<usize> {
+    // Few people write most of it.
+    let (id, author) = (random.below(9_000_000), random.below(200));
+    let name = &words[author];
     let _ = write!(
         text,
-        "<article class=\"post\" id=\"p{id}\">\n  <header><a class=\"author\" href=\"/user/{author}\">{}{author}</a>\n  \
-         <time datetime=\"2013-0{}-{:02}T{:02}:{:02}:{:02}\">#{}</time></header>\n  <div class=\"text\">\n",
-        word(random, words),
+        "<article class=\"post\" id=\"p{id}\">\n  <aside class=\"author\">\n    <a class=\"name\" href=\"/user/{author}\">{name}</a>\n    \
+         <img class=\"avatar\" src=\"/avatars/{author}.jpg\" width=\"64\" height=\"64\" alt=\"{name}\">\n    \
+         <dl><dt>Posts</dt><dd>{}</dd><dt>Registered</dt><dd>20{:02}</dd></dl>\n  </aside>\n  \
+         <header><time datetime=\"2013-0{}-{:02}T{:02}:{:02}:{:02}+04:00\">#{}</time></header>\n  <div class=\"text\">\n",
+        author * 37 % 5_000,
+        author % 13,
         1 + random.below(9),
         1 + random.below(28),
         random.below(24),
@@ -97,13 +106,20 @@ fn post(text: &mut String, random: &mut SplitMix64, words: &[String]) {
         random.below(60),
         random.below(1_000),
     );
-    for _ in 0..=random.below(5) {
+    if random.below(2) == 0 && !quotable.is_empty() {
+        text.push_str("    <blockquote>");
+        text.extend_from_within(quotable);
+        text.push_str("</blockquote>\n");
+    }
+    let mut paragraph = 0..0;
+    for _ in 0..=random.below(3) {
         text.push_str("    <p>");
-        for place in 0..12 + random.below(60) {
+        let start = text.len();
+        for place in 0..8 + random.below(40) {
             if place > 0 {
                 text.push(' ');
             }
-            match random.below(40) {
+            match random.below(60) {
                 0 => {
                     let _ = write!(text, "<a href=\"/topic/{}\">{}</a>", random.below(100_000), word(random, words));
                 }
@@ -111,13 +127,23 @@ fn post(text: &mut String, random: &mut SplitMix64, words: &[String]) {
                     let _ = write!(text, "<b>{}</b>", word(random, words));
                 }
                 2 => {
-                    let _ = write!(text, "{}", random.below(100_000));
+                    let _ = write!(text, "{}", random.below(1_000));
                 }
                 3 => text.push_str("&mdash;"),
                 _ => text.push_str(word(random, words)),
             }
         }
+        paragraph = start..text.len();
         text.push_str(".</p>\n");
     }
-    text.push_str("  </div>\n  <footer><a href=\"#\" class=\"reply\">Reply</a> <a href=\"#\" class=\"quote\">Quote</a></footer>\n</article>\n");
+    let _ = write!(
+        text,
+        "  </div>\n  <p class=\"signature\">{} {} {}</p>\n  <footer>\n    <a href=\"/reply?to={id}\" class=\"button reply\">Reply</a>\n    \
+         <a href=\"/quote?of={id}\" class=\"button quote\">Quote</a>\n    <a href=\"/report?post={id}\" class=\"button report\">Report</a>\n  \
+         </footer>\n</article>\n",
+        words[author * 3],
+        words[author * 5],
+        words[author * 7],
+    );
+    paragraph
 }

@@ -69,5 +69,5 @@ proptest! {
     }
 }
 
-const THREE_PAGES: &str = "b8b6c923e2fcb1b0bea435177a3384aed74edd73bb5892fe316ef6dc08c711aa";
-const ALL_PAGES: &str = "68bb175a38d3555e9d3840ac383184877609bb9e2905110ec3e56ecd6b727010";
+const THREE_PAGES: &str = "b7efddb55600b0519e4fb259a7dfc447fc821b216d6645f53bc41248a4668342";
+const ALL_PAGES: &str = "f93a8bab155089073a28952b4ff900447b719d21eb675db8084b197d2298ef6a";

@@ -1,0 +1,52 @@
+# Prints what decides whether a machine is fit to measure, every line as `name:text`, like collect.sh. $1: where results will
+# be kept. Runs in the root directory.
+LC_ALL=C
+export LC_ALL
+
+texts() { grep -aH '' "$@"; }
+tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
+
+# What counts up.
+counters() {
+    grep -a '^cpu ' proc/stat | sed "s|^|$1 proc/stat:|"
+    grep -aE '^pswp(in|out) ' proc/vmstat | sed "s|^|$1 proc/vmstat:|"
+    grep -ah '' sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count | sort | uniq -c | sed "s|^|$1 throttled:|"
+}
+
+# First of all, so that none of the work below is taken for foreign.
+counters before 2>/dev/null
+sleep 0.5 2>/dev/null || sleep 1
+counters after 2>/dev/null
+
+texts proc/loadavg proc/pressure/cpu proc/pressure/io proc/pressure/memory sys/devices/system/cpu/online
+grep -aHE '^(MemTotal|MemAvailable|SwapTotal|SwapFree):' proc/meminfo
+grep -aH Cpus_allowed_list proc/self/status
+
+d=sys/devices/system/cpu
+tally "$d/cpu[0-9]*/cpufreq/scaling_governor"
+tally "$d/cpu[0-9]*/cpufreq/scaling_max_freq"
+tally "$d/cpu[0-9]*/cpufreq/cpuinfo_max_freq"
+texts $d/cpufreq/boost $d/intel_pstate/no_turbo
+d=sys/devices/system/clocksource/clocksource0
+texts $d/current_clocksource $d/available_clocksource
+texts sys/kernel/mm/transparent_hugepage/enabled proc/sys/kernel/randomize_va_space
+tally 'sys/class/thermal/thermal_zone*/type'
+tally 'sys/class/hwmon/hwmon*/name'
+texts sys/class/power_supply/*/type sys/class/power_supply/*/online
+
+# What tells a virtual machine. The first processor's block is enough.
+[ -r proc/cpuinfo ] && sed '/^$/q' proc/cpuinfo | sed 's|^|proc/cpuinfo:|'
+echo "uname -m:$(uname -m)"
+d=sys/class/dmi/id
+texts $d/sys_vendor $d/product_name $d/board_vendor $d/bios_vendor
+texts sys/hypervisor/type proc/xen/capabilities proc/device-tree/hypervisor/compatible
+grep -aH 'Control Program' proc/sysinfo
+
+# Where results will be kept need not be there yet.
+place=$1
+while [ -n "$place" ] && [ ! -e "$place" ]; do
+    place=${place%/*}
+done
+df -Pk "${place:-/}" | sed 's|^|df:|'
+echo end:
+exit 0

@@ -1,0 +1,110 @@
+# Prints what a machine says of itself, every line as `name:text`. What cannot be read is said on standard error, by grep
+# itself, as `grep: name: reason`. POSIX sh and grep, sed, sort, uniq, as busybox has them too. Runs in the root directory.
+LC_ALL=C
+export LC_ALL
+
+# All lines of some files.
+texts() { grep -aH '' "$@"; }
+
+# The distinct lines of many files, each with how often it is there: 256 processors would say the same 256 times.
+tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
+
+# What a command prints.
+output() {
+    if command -v "$1" >/dev/null 2>&1; then
+        "$@" 2>&1 | sed "s|^|$*:|"
+    else
+        echo "grep: $*: $1 is not on the PATH" >&2
+    fi
+}
+
+# The first line of a file into `line`. The shell reads byte by byte, to which some files of sysfs give nothing at all
+# (lists of processors since Linux 5.15); only then is another process worth its time.
+first() {
+    line=
+    [ -r "$1" ] || return
+    read -r line 2>/dev/null <"$1"
+    [ -n "$line" ] || line=$(cat "$1" 2>/dev/null)
+}
+
+output uname -m
+output uname -n
+texts proc/cpuinfo
+grep -aHE '^(MemTotal|SwapTotal):' proc/meminfo
+
+tally 'sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id'
+tally 'sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list'
+for d in sys/devices/system/cpu/cpu[0-9]*/cache/index[0-9]*; do
+    first "$d/level"
+    level=$line
+    first "$d/type"
+    kind=$line
+    first "$d/size"
+    size=$line
+    first "$d/shared_cpu_list"
+    [ -n "$level" ] && echo "caches:$level ${kind:-?} ${size:-?} $line"
+done | sort -u
+texts sys/devices/system/cpu/present sys/devices/system/cpu/online sys/devices/system/cpu/isolated \
+    sys/devices/system/cpu/nohz_full sys/devices/system/cpu/smt/control sys/devices/system/node/online
+
+for d in sys/block/*; do
+    # What is no device (loop, ram, zram, dm, md, zd) is made by software and is no part of the hardware.
+    [ -e "$d/device" ] || continue
+    echo "disks:${d##*/}"
+    texts "$d/size" "$d/removable" "$d/hidden" "$d/queue/rotational" "$d/queue/scheduler" "$d/queue/nr_requests" \
+        "$d/queue/write_cache" "$d/queue/read_ahead_kb" "$d/device/vendor" "$d/device/model" "$d/device/name" \
+        "$d/device/rev" "$d/device/firmware_rev" 2>/dev/null
+done
+
+d=sys/class/dmi/id
+texts $d/sys_vendor $d/product_name $d/product_version $d/board_vendor $d/board_name $d/bios_vendor $d/bios_version
+texts proc/device-tree/model proc/device-tree/compatible proc/device-tree/hypervisor/compatible
+texts sys/devices/soc0/machine sys/devices/soc0/family sys/devices/soc0/soc_id sys/devices/soc0/revision
+for d in proc/device-tree/cpus/cpu@*; do
+    [ -r "$d/compatible" ] && texts "$d/compatible" && break
+done
+
+texts proc/sys/kernel/osrelease proc/version proc/cmdline etc/os-release
+output ldd --version
+output getconf GNU_LIBC_VERSION
+output getconf PAGESIZE
+for compiler in cc lcc gcc clang; do
+    if command -v $compiler >/dev/null 2>&1; then
+        output $compiler --version
+        break
+    fi
+done
+
+for f in .dockerenv run/.containerenv proc/vz; do
+    [ -e $f ] && echo "exists:$f"
+done
+texts run/systemd/container proc/1/cgroup sys/hypervisor/type proc/xen/capabilities
+grep -aH 'Control Program' proc/sysinfo
+grep -aH Cpus_allowed_list proc/self/status
+# A limit on any level above counts.
+group=$(sed -n 's/^0:://p' proc/self/cgroup 2>/dev/null)
+while :; do
+    first "sys/fs/cgroup$group/cpu.max"
+    [ -n "$line" ] && echo "cpu.max:$line"
+    [ -n "${group%/}" ] || break
+    group=${group%/*}
+done
+
+texts sys/devices/system/cpu/vulnerabilities/*
+tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor'
+tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_driver'
+tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/energy_performance_preference'
+d=sys/devices/system/cpu
+texts $d/cpufreq/boost $d/intel_pstate/no_turbo $d/intel_pstate/status $d/amd_pstate/status \
+    $d/cpuidle/current_driver $d/cpuidle/current_governor $d/cpuidle/current_governor_ro
+d=sys/devices/system/clocksource/clocksource0
+texts $d/current_clocksource $d/available_clocksource
+texts sys/kernel/mm/transparent_hugepage/enabled sys/kernel/mm/transparent_hugepage/defrag
+d=proc/sys
+texts $d/kernel/randomize_va_space $d/kernel/numa_balancing $d/kernel/perf_event_paranoid $d/kernel/nmi_watchdog \
+    $d/kernel/sched_autogroup_enabled $d/kernel/sched_rt_runtime_us $d/kernel/timer_migration \
+    $d/vm/swappiness $d/vm/overcommit_memory $d/vm/dirty_ratio $d/vm/dirty_background_ratio $d/vm/nr_hugepages \
+    $d/vm/zone_reclaim_mode $d/fs/pipe-max-size $d/fs/pipe-user-pages-soft $d/fs/pipe-user-pages-hard $d/fs/aio-max-nr \
+    $d/net/core/somaxconn $d/net/core/default_qdisc $d/net/ipv4/tcp_congestion_control
+echo end:
+exit 0

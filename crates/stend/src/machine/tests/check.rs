@@ -1,0 +1,129 @@
+//! Judgements on the same machines.
+
+use super::fixture::{FixtureHost, Unreachable};
+use crate::host::Output;
+use crate::machine::judge::judge;
+use crate::machine::texts::Texts;
+use crate::machine::{Finding, State, check};
+
+fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
+    findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
+}
+
+fn judged(text: &str) -> Vec<Finding> {
+    judge(&Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }))
+}
+
+#[test]
+fn a_server_with_everything_wrong() {
+    let findings = check(&FixtureHost::named("x86-server"), "/not/there/yet");
+    let warned: Vec<_> =
+        findings.iter().filter(|finding| finding.state == State::Warning).map(|finding| finding.what).collect();
+    // Its /proc/stat stands still, which no machine's does.
+    assert_eq!(
+        warned,
+        [
+            "load average",
+            "foreign load",
+            "pressure cpu",
+            "governor",
+            "frequency limit",
+            "throttling",
+            "processors",
+            "clock source"
+        ]
+    );
+    assert!(findings.iter().filter(|finding| finding.state != State::Fine).all(|finding| !finding.advice.is_empty()));
+    assert_eq!(of(&findings, "governor").value, "schedutil");
+    assert_eq!(of(&findings, "frequency limit").value, "up to 3000 of 3729 MHz allowed");
+    assert_eq!(of(&findings, "throttling").value, "3 events since the start");
+    assert_eq!(of(&findings, "processors").value, "6 of 8 hardware threads may be used");
+    assert_eq!(of(&findings, "temperature sensors").value, "acpitz, k10temp");
+    assert_eq!(of(&findings, "turbo").value, "on");
+    assert_eq!(of(&findings, "transparent huge pages").value, "always");
+    assert_eq!(of(&findings, "address randomization").value, "full");
+    assert!(of(&findings, "free space for results").value.contains(" MiB in /"), "{findings:?}");
+}
+
+#[test]
+fn every_machine_can_be_judged() {
+    for name in ["x86-guest", "arm-cortex-a9", "elbrus-e8c2", "loongson-3a5000"] {
+        let findings = check(&FixtureHost::named(name), "/");
+        assert!(findings.iter().all(|finding| !finding.value.is_empty()), "{name}: {findings:?}");
+        assert!(
+            findings.iter().all(|finding| finding.state != State::Unfit || finding.what.starts_with("free space")),
+            "{name}"
+        );
+    }
+    let out_of_reach = check(&Unreachable, "/");
+    assert_eq!(of(&out_of_reach, "machine").state, State::Unfit);
+}
+
+#[test]
+fn processor_time_of_others_counts_from_the_second_tick_on() {
+    let after = |after: &str| {
+        judged(&format!("before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  {after}\n"))
+    };
+    let states = |text: &str| {
+        let findings = after(text);
+        (of(&findings, "foreign load").state, of(&findings, "steal").state)
+    };
+    assert_eq!(states("101 0 100 1099 0 0 0 0 0 0"), (State::Fine, State::Fine));
+    assert_eq!(states("102 0 101 1097 0 0 0 0 0 0"), (State::Warning, State::Fine));
+    assert_eq!(states("103 0 103 1094 0 0 0 0 0 0"), (State::Unfit, State::Fine));
+    assert_eq!(states("100 0 100 1098 0 0 0 2 0 0"), (State::Fine, State::Unfit));
+    assert_eq!(states("100 0 100 1998 0 0 0 2 0 0"), (State::Fine, State::Warning));
+    // A kernel without steal, and a count that goes backwards.
+    assert_eq!(states("100 0 100 1100 0 0 0"), (State::Fine, State::Fine));
+    assert_eq!(states("100 0 100 1100 0 0 0 0"), (State::Fine, State::Fine));
+    assert_eq!(of(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign load").value, "6.0 % of the processors' time");
+}
+
+#[test]
+fn swapping_makes_unfit_and_used_swap_warns() {
+    let memory = "proc/meminfo:SwapTotal: 2048 kB\nproc/meminfo:SwapFree: 1024 kB\n";
+    assert_eq!(of(&judged(memory), "swap").state, State::Warning);
+    let traffic = "before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\n";
+    assert_eq!(of(&judged(&format!("{memory}{traffic}")), "swap").state, State::Unfit);
+    assert_eq!(of(&judged(""), "swap").state, State::Fine);
+}
+
+#[test]
+fn memory_and_space_run_out_by_degrees() {
+    let memory = |available: u32| {
+        judged(&format!("proc/meminfo:MemTotal: 100000 kB\nproc/meminfo:MemAvailable: {available} kB\n"))
+    };
+    let space = |kib: u32| {
+        judged(&format!(
+            "df:Filesystem 1024-blocks Used Available Capacity Mounted on\ndf:/dev/sda1 9 9 {kib} 9% /data\n"
+        ))
+    };
+    let memory = [50_000, 9_000, 2_000].map(|available| of(&memory(available), "free memory").state);
+    let space = [2 << 20, 500 << 10, 50 << 10].map(|kib| of(&space(kib), "free space for results").state);
+    assert_eq!(memory, [State::Fine, State::Warning, State::Unfit]);
+    assert_eq!(space, [State::Fine, State::Warning, State::Unfit]);
+}
+
+#[test]
+fn throttling_just_now_makes_unfit() {
+    let findings = judged("before throttled:      2 5\nafter throttled:      1 5\nafter throttled:      1 6\n");
+    assert_eq!(of(&findings, "throttling").state, State::Unfit);
+    assert_eq!(of(&findings, "throttling").value, "1 events just now");
+}
+
+#[test]
+fn an_unknown_hypervisor_warns() {
+    let guest = "proc/cpuinfo:processor : 0\nproc/cpuinfo:cpu family : 6\nproc/cpuinfo:flags : hypervisor\n";
+    assert_eq!(of(&judged(guest), "virtualization").state, State::Warning);
+    let named = format!("{guest}sys/class/dmi/id/product_name:KVM\n");
+    assert_eq!(of(&judged(&named), "virtualization").state, State::Fine);
+}
+
+#[test]
+fn a_battery_is_no_power_supply() {
+    let battery = "sys/class/power_supply/BAT0/type:Battery\nsys/class/power_supply/AC/type:Mains\n";
+    let with = |on: u8| judged(&format!("{battery}sys/class/power_supply/AC/online:{on}\n"));
+    assert_eq!(of(&with(1), "power").state, State::Fine);
+    assert_eq!(of(&with(0), "power").state, State::Warning);
+    assert!(judged("").iter().all(|finding| finding.what != "power"));
+}

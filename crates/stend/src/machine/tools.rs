@@ -1,0 +1,105 @@
+//! The tools that suites use: where they lie, what they say of themselves, and the digest of their file.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use stend_model::machine::Tool;
+
+use super::Missing;
+use super::texts::Texts;
+use crate::host::{Command, Host, HostError};
+
+/// A program to look for, and what makes it print its version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolQuery {
+    /// Its name on the PATH, or its path.
+    pub(crate) program: String,
+    /// Such as `--version`, or `-v` for nginx.
+    pub(crate) version_arguments: Vec<String>,
+}
+
+/// For each tool its number, the number of its version arguments, its program and those arguments.
+const SCRIPT: &str = r#"
+LC_ALL=C
+export LC_ALL
+while [ $# -gt 0 ]; do
+    number=$1 count=$2 program=$3
+    shift 3
+    path=
+    case $program in
+    */*) [ -f "$program" ] && [ -x "$program" ] && path=$program ;;
+    *)
+        # The way that a program is started, too. `command -v` would find what the shell has inside, as busybox's has gzip.
+        IFS=:
+        for directory in $PATH; do
+            if [ -f "$directory/$program" ] && [ -x "$directory/$program" ]; then
+                path=$directory/$program
+                break
+            fi
+        done
+        unset IFS
+        ;;
+    esac
+    arguments=$count
+    if [ -n "$path" ]; then
+        echo "$number.path:$path"
+        # The arguments to come are those of this tool first: the rest is cut off in a subshell.
+        (
+            for argument in "$@"; do
+                if [ $count -gt 0 ]; then set -- "$@" "$argument"; count=$((count - 1)); fi
+                shift
+            done
+            "$path" "$@" 2>&1 </dev/null
+        ) | grep -a . | head -n 1 | sed "s|^|$number.version:|"
+        if command -v sha256sum >/dev/null 2>&1; then
+            sha256sum <"$path" | sed "s|^|$number.sha256:|"
+        else
+            echo "grep: $number.sha256: sha256sum is not on the PATH" >&2
+        fi
+    fi
+    shift "$arguments"
+done
+exit 0
+"#;
+
+/// Asks for all tools at once: the tools that there are, and what is missing of which, with why.
+pub(super) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
+    if queries.is_empty() {
+        return Ok(Default::default());
+    }
+    let mut words = vec!["sh".to_owned(), "-c".into(), SCRIPT.into(), "sh".into()];
+    for (number, query) in queries.iter().enumerate() {
+        words.extend([number.to_string(), query.version_arguments.len().to_string(), query.program.clone()]);
+        words.extend(query.version_arguments.iter().cloned());
+    }
+    let mut command = Command::new(words);
+    // A slow disk, a slow processor and a large program make a digest long.
+    command.timeout = Duration::from_secs(120);
+    Ok(from_texts(&Texts::parse(&host.run(&command)?), queries))
+}
+
+fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {
+    let mut tools = BTreeMap::new();
+    let mut missing = Missing::new();
+    for (number, query) in queries.iter().enumerate() {
+        let name = &query.program;
+        let Some(path) = texts.line(&format!("{number}.path")) else {
+            missing.insert(format!("tools.{name}"), format!("{name} is not on the PATH"));
+            continue;
+        };
+        let version = texts.line(&format!("{number}.version")).unwrap_or("").to_owned();
+        if version.is_empty() {
+            let asked = query.version_arguments.join(" ");
+            missing.insert(format!("tools.{name}.version"), format!("{name} {asked} printed nothing"));
+        }
+        let name_of_digest = format!("{number}.sha256");
+        let digest = texts.line(&name_of_digest).and_then(|line| line.split_whitespace().next());
+        let sha256 = digest.filter(|digest| digest.len() == 64).map(str::to_owned);
+        if sha256.is_none() {
+            let why = texts.why(&name_of_digest).replace(&format!("{name_of_digest}: "), "");
+            missing.insert(format!("tools.{name}.sha256"), why);
+        }
+        tools.insert(name.clone(), Tool { version, path: path.to_owned(), sha256 });
+    }
+    (tools, missing)
+}

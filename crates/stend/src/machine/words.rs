@@ -1,0 +1,218 @@
+//! Machines and their differences in words.
+
+use stend_model::identity::short;
+use stend_model::machine::{Cache, Difference, Machine, Software};
+
+/// As long as a line of a head may be, in characters.
+const WIDTH: usize = 110;
+
+/// A machine in five lines: its processor; memory, disks and board; kernel and mitigations; compiler and C library; system,
+/// what it runs in, and both ids. What is not known is left out.
+pub(crate) fn five_lines(machine: &Machine) -> [String; 5] {
+    let software = &machine.software;
+    let ids = format!("hardware {} · software {}", short(&machine.hardware_id()), short(&machine.software_id()));
+    let system = [Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)];
+    // The ids are what must not be cut off.
+    let room = WIDTH.saturating_sub(ids.chars().count() + 3);
+    [
+        cut(&processor(machine), WIDTH),
+        cut(&memory_and_disks(machine), WIDTH),
+        cut(&kernel(software), WIDTH),
+        cut(&joined([software.compiler.as_ref().map(|text| text.replace('\n', "; ")), software.libc.clone()]), WIDTH),
+        joined([Some(cut(&joined(system), room)), Some(ids)]),
+    ]
+}
+
+/// Without what is in brackets, which says where it was seen.
+fn without_evidence(virtualization: &str) -> String {
+    let mut depth = 0_u32;
+    let outside: String = virtualization
+        .chars()
+        .filter(|c| {
+            depth += u32::from(*c == '(');
+            let keep = depth == 0;
+            depth = depth.saturating_sub(u32::from(*c == ')'));
+            keep
+        })
+        .collect();
+    outside.replace(" ,", ",").trim().to_owned()
+}
+
+/// What is there, with dots between.
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// `1 core`, `2 cores`; nothing for none.
+fn counted(count: u32, one: &str) -> Option<String> {
+    (count > 0).then(|| format!("{count} {one}{}", if count == 1 { "" } else { "s" }))
+}
+
+fn processor(machine: &Machine) -> String {
+    let hardware = &machine.hardware;
+    joined([
+        Some(hardware.processor.clone()),
+        Some(hardware.architecture.clone()),
+        counted(hardware.sockets, "socket"),
+        counted(hardware.cores, "core"),
+        counted(hardware.threads, "thread"),
+        counted(hardware.numa_nodes, "NUMA node").filter(|_| hardware.numa_nodes > 1),
+        hardware
+            .caches
+            .iter()
+            .filter(|cache| cache.kind != "instruction")
+            .max_by_key(|cache| cache.level)
+            .map(last_cache),
+    ])
+}
+
+fn last_cache(cache: &Cache) -> String {
+    let times = if cache.count > 1 { format!("{} × ", cache.count) } else { String::new() };
+    format!("{times}L{} {}", cache.level, binary(cache.bytes))
+}
+
+fn memory_and_disks(machine: &Machine) -> String {
+    let hardware = &machine.hardware;
+    let memory = (hardware.memory_bytes > 0).then(|| format!("{} RAM", binary(hardware.memory_bytes)));
+    let mut disks: Vec<(String, usize)> = Vec::new();
+    for disk in &hardware.disks {
+        let name = disk.model.as_ref().unwrap_or(&disk.name);
+        let words = format!("{name} {}{}", decimal(disk.bytes), if disk.rotational { " (rotational)" } else { "" });
+        match disks.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, count)) => *count += 1,
+            None => disks.push((words, 1)),
+        }
+    }
+    let disks =
+        disks.into_iter().map(|(words, count)| Some(if count == 1 { words } else { format!("{count} × {words}") }));
+    joined([memory].into_iter().chain(disks).chain([hardware.board.clone()]))
+}
+
+fn kernel(software: &Software) -> String {
+    let state = |wanted: &'static str| software.mitigations.iter().filter(move |(_, text)| mitigation(text) == wanted);
+    let off: Vec<_> = state("off").map(|(name, _)| name.as_str()).collect();
+    let on = state("on").count();
+    let mitigations = match (software.mitigations.is_empty(), off.as_slice()) {
+        (true, _) => None,
+        (false, []) => Some(format!("{on} mitigations on")),
+        (false, off) => Some(format!("{on} mitigations on, off: {}", off.join(", "))),
+    };
+    let setting = |name: &str, what: &str| software.settings.get(name).map(|value| format!("{what} {value}"));
+    let kernel = (!software.kernel.is_empty()).then(|| format!("Linux {}", software.kernel));
+    joined([kernel, setting("governor", "governor"), setting("boost", "boost"), mitigations])
+}
+
+/// The largest binary unit with at most one digit behind the point.
+fn binary(bytes: u64) -> String {
+    scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// As makers of disks count.
+fn decimal(bytes: u64) -> String {
+    scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"])
+}
+
+fn scaled(bytes: u64, step: f64, units: [&str; 5]) -> String {
+    let mut value = bytes as f64;
+    let mut unit = units[0];
+    for larger in &units[1..] {
+        if value < step {
+            break;
+        }
+        value /= step;
+        unit = larger;
+    }
+    let number = format!("{value:.1}");
+    format!("{} {unit}", number.strip_suffix(".0").unwrap_or(&number))
+}
+
+/// What is done about a vulnerability, in a word: `on`, `off`, `not affected`, or the kernel's own text.
+fn mitigation(text: &str) -> &str {
+    if text.starts_with("Mitigation") {
+        "on"
+    } else if text.starts_with("Vulnerable") {
+        "off"
+    } else if text.starts_with("Not affected") {
+        "not affected"
+    } else {
+        text
+    }
+}
+
+/// A difference as people say it: `kernel 4.19.0 → 5.4.0`, `mitigation spectre_v2: on → off`.
+pub(crate) fn in_words(difference: &Difference) -> String {
+    let Difference { what, before, after } = difference;
+    if let Some(name) = what.strip_prefix("mitigations.") {
+        let words = [before, after].map(|text| if text.is_empty() { "not listed" } else { mitigation(text) });
+        // Where both are on, the texts tell what changed.
+        let texts = if words[0] == words[1] { [before.as_str(), after.as_str()] } else { words };
+        return format!("mitigation {name}: {} → {}", texts[0], texts[1]);
+    }
+    if what == "features" {
+        let part = |words: &str, verb: &str| (!words.is_empty()).then(|| format!("{verb} {words}"));
+        let parts: Vec<_> = [part(before, "lost"), part(after, "gained")].into_iter().flatten().collect();
+        return format!("instruction sets: {}", parts.join("; "));
+    }
+    let [before, after] = [before, after].map(|text| {
+        let text =
+            if what == "memory_bytes" { text.parse().map_or_else(|_| text.clone(), binary) } else { text.clone() };
+        if text.is_empty() { "none".to_owned() } else { text.replace('\n', "; ") }
+    });
+    let subject = match what.as_str() {
+        "memory_bytes" => "memory",
+        "kernel_build" => "kernel build",
+        "command_line" => "kernel command line",
+        "numa_nodes" => "NUMA nodes",
+        "libc" => "C library",
+        other => other.strip_prefix("settings.").or_else(|| other.strip_prefix("tools.")).unwrap_or(other),
+    };
+    // A value with spaces would run into its name.
+    let colon = if subject.contains(' ') || before.contains(' ') || after.contains(' ') { ":" } else { "" };
+    format!("{subject}{colon} {before} → {after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_read_like_speech() {
+        let words = |what: &str, before: &str, after: &str| {
+            in_words(&Difference { what: what.into(), before: before.into(), after: after.into() })
+        };
+        assert_eq!(words("kernel", "4.19.0", "5.4.0"), "kernel 4.19.0 → 5.4.0");
+        assert_eq!(
+            words("mitigations.spectre_v2", "Mitigation: IBRS", "Vulnerable"),
+            "mitigation spectre_v2: on → off"
+        );
+        assert_eq!(
+            words("mitigations.mds", "Mitigation: A", "Mitigation: B"),
+            "mitigation mds: Mitigation: A → Mitigation: B"
+        );
+        assert_eq!(words("mitigations.its", "", "Not affected"), "mitigation its: not listed → not affected");
+        assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "memory: 1 GiB → 23.2 GiB");
+        assert_eq!(words("settings.vm.swappiness", "60", "1"), "vm.swappiness 60 → 1");
+        assert_eq!(words("compiler", "lcc:1.27\ngcc 9.3.0", ""), "compiler: lcc:1.27; gcc 9.3.0 → none");
+        assert_eq!(words("features", "avx", ""), "instruction sets: lost avx");
+        assert_eq!(words("tools.fio.version", "fio-3.33", "fio-3.36"), "fio.version fio-3.33 → fio-3.36");
+    }
+
+    #[test]
+    fn evidence_has_no_place_in_a_head() {
+        assert_eq!(without_evidence("QEMU (DMI: QEMU (x)), container docker (/.dockerenv)"), "QEMU, container docker");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!(binary(266_240 << 10), "260 MiB");
+        assert_eq!(decimal(500_107_862_016), "500.1 GB");
+        assert_eq!(binary(0), "0 B");
+    }
+}
