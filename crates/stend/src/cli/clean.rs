@@ -5,7 +5,7 @@ use clap::Args;
 use super::Global;
 use super::failure::{Exit, Failure};
 use crate::host::{Host as _, Local};
-use crate::run::prepare;
+use crate::run::{leaves, prepare};
 use crate::store::MeasuringLock;
 
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) fn run(global: &Global, _: &Arguments) -> Result<Exit, Failure> {
     let names: Vec<_> = Local.list(&directory).unwrap_or_default().into_iter().filter(|name| is_run_id(name)).collect();
     for name in &names {
         let path = format!("{directory}/{name}");
-        Local.remove(&path).map_err(|error| Failure::unusable(error.to_string()))?;
+        leaves::remove(&Local, &path).map_err(|error| Failure::unusable(error.to_string()))?;
         eprintln!("removed {path}");
     }
     if names.is_empty() {

@@ -63,6 +63,7 @@ pub(super) fn have(program: &str) -> bool {
 /// Runs what the adapter asks for, as the runner does, in directories of its own.
 pub(super) fn run(adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) -> Finished {
     let place = Place {
+        run: "r".into(),
         data: directory.join("data").display().to_string(),
         work: directory.join("work").display().to_string(),
     };
@@ -162,7 +163,7 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
 
 #[test]
 fn every_suite_passes_the_checks_of_its_adapters() {
-    let place = Place { data: "/data".into(), work: "/work".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/work".into() };
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")).unwrap() {
         let path = entry.unwrap().path();
         for scale in [1.0, 0.001] {

@@ -52,6 +52,8 @@ pub(crate) struct Tool {
 /// Directories on the machine under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
+    /// The run's id, for the names of files elsewhere.
+    pub(crate) run: String,
     /// For files that serve the whole run, such as those that fio reads and writes. Removed when the run ends.
     pub(crate) data: String,
     /// For the files of one repeat. Empty before it, removed after it.
@@ -61,8 +63,11 @@ pub(crate) struct Place {
 /// How to start a tool for one repeat.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Invocation {
-    /// Files to put there first, by path.
+    /// Files to put there first, by path. One in the place's `data` is put there once a session.
     pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// Directories outside the place that the tool makes, whose last name is `stend-` and the run's id. They are removed when the run
+    /// ends, or by `stend clean`.
+    pub(crate) leaves: Vec<String>,
     /// The program and its arguments. It is started under `stend-probe guard`, in the place's `work` directory.
     pub(crate) words: Vec<String>,
     /// Variables to set.

@@ -1,6 +1,6 @@
 //! One attempt at one repeat: start the instrument under the guard, read what it prints, and see what came of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -10,7 +10,7 @@ use stend_model::wire::{Begin, Event, Report, Usage, parse_line};
 
 use super::SeriesBuilder;
 use super::interrupt::Interrupt;
-use crate::host::{Command, Happening, Host, Process};
+use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, Place, adapter};
 
 /// A repeat prints at most so many lines.
@@ -46,11 +46,13 @@ pub(super) struct Attempts<'a> {
     interrupt: &'a Interrupt,
     /// What tools say of their version, asked once.
     versions: HashMap<&'static str, String>,
+    /// Files for the whole run that were put there already.
+    written: HashSet<String>,
 }
 
 impl<'a> Attempts<'a> {
     pub(super) fn new(host: &'a dyn Host, probe: &'a str, place: Place, interrupt: &'a Interrupt) -> Self {
-        Self { host, probe, place, interrupt, versions: HashMap::new() }
+        Self { host, probe, place, interrupt, versions: HashMap::new(), written: HashSet::new() }
     }
 
     /// One attempt; `None` if the user interrupted it.
@@ -98,15 +100,13 @@ impl<'a> Attempts<'a> {
         made
     }
 
-    fn translate_in(&self, scenario: &Scenario, adapter: &dyn Adapter, version: String) -> anyhow::Result<Option<Attempt>> {
-        let Invocation { files, words, environment, results } = match adapter.invocation(scenario, &self.place) {
+    fn translate_in(&mut self, scenario: &Scenario, adapter: &dyn Adapter, version: String) -> anyhow::Result<Option<Attempt>> {
+        let Invocation { files, leaves, words, environment, results } = match adapter.invocation(scenario, &self.place) {
             Ok(invocation) => invocation,
             Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
         };
-        for (path, contents) in &files {
-            if let Err(error) = self.host.write(path, contents) {
-                return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
-            }
+        if let Err(error) = self.put(&files, &leaves) {
+            return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
         }
         let mut command = self.guarded(scenario, words, Some(&self.place.work));
         command.environment = environment;
@@ -123,7 +123,7 @@ impl<'a> Attempts<'a> {
         if !followed {
             return Ok(None);
         }
-        let mut finished_files = std::collections::BTreeMap::new();
+        let mut finished_files = BTreeMap::new();
         for pattern in &results {
             for path in self.matching(pattern) {
                 if let Ok(contents) = self.host.read(&path) {
@@ -153,6 +153,22 @@ impl<'a> Attempts<'a> {
             }
         }
         Ok(Some(attempt))
+    }
+
+    /// Puts an invocation's files there, and notes what the tool is going to leave elsewhere.
+    fn put(&mut self, files: &BTreeMap<String, Vec<u8>>, leaves: &[String]) -> Result<(), HostError> {
+        for (path, contents) in files {
+            let for_the_run = path.starts_with(&self.place.data);
+            if for_the_run && self.written.contains(path) {
+                continue;
+            }
+            self.host.write(path, contents)?;
+            if for_the_run {
+                self.written.insert(path.clone());
+            }
+        }
+        let Some((run, _)) = self.place.work.rsplit_once('/').filter(|_| !leaves.is_empty()) else { return Ok(()) };
+        super::leaves::note(self.host, run, leaves)
     }
 
     /// The paths that a pattern stands for: itself, or with a final `*` all that begin like it.

@@ -6,6 +6,7 @@
 mod attempt;
 mod gates;
 pub(crate) mod interrupt;
+pub(crate) mod leaves;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 mod sampler;
@@ -102,7 +103,7 @@ pub(crate) fn make(
         missing_sensors: sampler.missing(),
     })?;
     host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;
-    let place = Place { data: format!("{work}/data"), work: format!("{work}/repeat") };
+    let place = Place { run: run.id.clone(), data: format!("{work}/data"), work: format!("{work}/repeat") };
     let mut attempts = Attempts::new(host, probe, place, interrupt);
     let mut clock = Clock::default();
 
@@ -151,7 +152,7 @@ pub(crate) fn make(
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
     };
     drop(sampler);
-    host.remove(work).context("the run's files cannot be removed")?;
+    leaves::remove(host, work).context("the run's files cannot be removed")?;
     Ok((ending, repeats))
 }
 

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
 
+use crate::instrument::Place;
 use crate::instrument::parameters::Parameters;
 
 /// What fio is to do. Sizes are bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Job {
-    /// Where the files lie; the place's `data` if not given. What is put into a directory that was given stays there.
+    /// In which directory the files lie, in one of the run's own; the place's `data` if not given.
     pub(super) directory: Option<String>,
     /// fio's `rw`.
     pub(super) pattern: String,
@@ -130,9 +131,8 @@ impl Job {
         self.jobs * self.luns
     }
 
-    /// The job file. `data` is where the LUNs' files lie unless the scenario says otherwise; the logs are
-    /// called `logs_*.log` and lie where fio is started.
-    pub(super) fn text(&self, data: &str, logs: &str) -> Result<String, String> {
+    /// The job file. The logs are called `logs_*.log` and lie where fio is started.
+    pub(super) fn text(&self, place: &Place, logs: &str) -> Result<String, String> {
         let truth = u32::from;
         let mut lines: Vec<String> = vec!["[global]".into()];
         let mut option = |name: &str, value: &str| lines.push(format!("{name}={value}"));
@@ -169,16 +169,22 @@ impl Job {
         for kind in ["write_bw_log", "write_iops_log", "write_lat_log"] {
             option(kind, logs);
         }
-        for (lun, path) in self.files(data)?.iter().enumerate() {
+        for (lun, path) in self.files(place)?.iter().enumerate() {
             lines.push(format!("\n[lun{lun}]\nfilename={path}"));
         }
         Ok(lines.join("\n") + "\n")
     }
 
     /// The LUNs' files. Scenarios with files of the same size use the same ones.
-    pub(super) fn files(&self, data: &str) -> Result<Vec<String>, String> {
-        let directory = self.directory.as_deref().unwrap_or(data);
+    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
+        let own = self.own_directory(place);
+        let directory = own.as_deref().unwrap_or(&place.data);
         (0..self.luns).map(|lun| file_name(&format!("{directory}/stend-{}-lun{lun}", format_size(self.size)))).collect()
+    }
+
+    /// The run's own directory in the one that was given.
+    pub(super) fn own_directory(&self, place: &Place) -> Option<String> {
+        self.directory.as_ref().map(|directory| format!("{}/stend-{}", directory.trim_end_matches('/'), place.run))
     }
 
     /// The parameters in force, defaults included.

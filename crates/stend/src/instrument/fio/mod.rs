@@ -71,15 +71,16 @@ impl Adapter for Fio {
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
         let job = Job::of(scenario)?;
         let in_work = |name: &str| format!("{}/{name}", place.work);
-        let text = job.text(&place.data, LOG_PREFIX)?;
+        let text = job.text(place, LOG_PREFIX)?;
         Ok(Invocation {
             files: BTreeMap::from([(in_work(JOB_FILE), text.into_bytes())]),
             words: ["sh", "-c", SCRIPT, "stend-fio", &job.size.to_string(), &in_work(REPORT_FILE), &in_work(JOB_FILE)]
                 .map(str::to_owned)
                 .into_iter()
-                .chain(job.files(&place.data)?)
+                .chain(job.files(place)?)
                 .collect(),
             environment: BTreeMap::new(),
+            leaves: job.own_directory(place).into_iter().collect(),
             results: [REPORT_FILE, "log_iops.*", "log_bw.*", "log_lat.*"].map(in_work).into(),
         })
     }

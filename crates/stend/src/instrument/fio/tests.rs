@@ -141,7 +141,7 @@ fn counts_that_disagree_are_a_failed_check() {
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
-    let place = Place { data: "/data".into(), work: "/work".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/work".into() };
     let parameters = [
         ("rw", "randwrite"),
         ("luns", "2"),
@@ -163,7 +163,8 @@ fn the_job_file_says_what_the_parameters_say() {
         assert!(text.lines().any(|have| have == line), "{line}\n{text}");
     }
     let other = Fio.invocation(&scenario("fio", [("directory", "/mnt/a b")]), &place).unwrap();
-    assert!(String::from_utf8_lossy(&other.files["/work/job.fio"]).contains("filename=/mnt/a b/stend-64MiB-lun0"));
+    assert!(String::from_utf8_lossy(&other.files["/work/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0"));
+    assert_eq!(other.leaves, ["/mnt/a b/stend-r"]);
 }
 
 #[test]

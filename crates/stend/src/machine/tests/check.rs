@@ -4,7 +4,8 @@ use super::fixture::{FixtureHost, Unreachable};
 use crate::host::Output;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{Finding, State, check};
+use crate::machine::judge::Finding;
+use crate::machine::{State, check};
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
