@@ -46,7 +46,11 @@ impl Metric {
             Err(MetricError::UnitDoesNotFit {
                 expression: self.value.to_string(),
                 unit: self.unit,
-                fitting: Unit::ALL.iter().filter(|unit| unit.dimension() == self.value.dimension()).map(ToString::to_string).collect(),
+                fitting: Unit::ALL
+                    .iter()
+                    .filter(|unit| unit.dimension() == self.value.dimension())
+                    .map(ToString::to_string)
+                    .collect(),
             })
         }
     }
@@ -73,7 +77,9 @@ pub enum MetricError {
         fitting: Vec<String>,
     },
     /// The expression is neither a name nor one name over another.
-    #[error("\"{0}\" is no value; write a name or one over another: bytes/wall, bytes/cpu, cycles/bytes, latency_p99_ns")]
+    #[error(
+        "\"{0}\" is no value; write a name or one over another: bytes/wall, bytes/cpu, cycles/bytes, latency_p99_ns"
+    )]
     BadExpression(String),
     /// The unit is unknown.
     #[error("unknown unit \"{0}\"; known are {known}", known = Unit::ALL.map(Unit::symbol).join(", "))]
@@ -173,7 +179,9 @@ impl FromStr for Quantity {
             "wall" => Ok(Self::Wall),
             "cpu" => Ok(Self::Cpu),
             "cycles" => Ok(Self::Cycles),
-            name if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed) => Ok(Self::Named(name.into())),
+            name if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed) => {
+                Ok(Self::Named(name.into()))
+            }
             _ => Err(()),
         }
     }
@@ -290,7 +298,9 @@ impl Unit {
             Self::BytesPerSecond => Dimension { bytes: 1, time: -1, ..none },
             Self::BytesPerCpuSecond => Dimension { bytes: 1, cpu: -1, ..none },
             Self::CyclesPerByte => Dimension { cycles: 1, bytes: -1, ..none },
-            Self::OperationsPerSecond | Self::Iops | Self::RequestsPerSecond | Self::Hertz => Dimension { time: -1, ..none },
+            Self::OperationsPerSecond | Self::Iops | Self::RequestsPerSecond | Self::Hertz => {
+                Dimension { time: -1, ..none }
+            }
             Self::Seconds | Self::Nanoseconds => Dimension { time: 1, ..none },
             Self::CpuSeconds => Dimension { cpu: 1, ..none },
             Self::Bytes => Dimension { bytes: 1, ..none },
@@ -328,7 +338,8 @@ impl Unit {
                 format!("{} {symbol}", three_digits(value)).trim_end().to_owned()
             }
             _ => {
-                let (factor, prefix) = LARGE.into_iter().find(|(factor, _)| value.abs() >= *factor).unwrap_or((1.0, ""));
+                let (factor, prefix) =
+                    LARGE.into_iter().find(|(factor, _)| value.abs() >= *factor).unwrap_or((1.0, ""));
                 format!("{} {prefix}{}", three_digits(value / factor), self.symbol())
             }
         }
@@ -414,7 +425,13 @@ mod tests {
     }
 
     fn metric(value: &str, unit: &str) -> Metric {
-        Metric { name: "m".into(), value: value.parse().unwrap(), unit: unit.parse().unwrap(), better: Better::Higher, floor: None }
+        Metric {
+            name: "m".into(),
+            value: value.parse().unwrap(),
+            unit: unit.parse().unwrap(),
+            better: Better::Higher,
+            floor: None,
+        }
     }
 
     #[test]

@@ -121,9 +121,11 @@ impl Plan {
             step.number >= made && !self.is_done(step.scenario, standing)
         });
         planned.or_else(|| {
-            let lacking: Vec<_> = (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
+            let lacking: Vec<_> =
+                (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
             let fewest = lacking.iter().map(|&scenario| standings[scenario].attempts).min()?;
-            let round: Vec<_> = lacking.into_iter().filter(|&scenario| standings[scenario].attempts == fewest).collect();
+            let round: Vec<_> =
+                lacking.into_iter().filter(|&scenario| standings[scenario].attempts == fewest).collect();
             // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
             let attempts: u64 = standings.iter().map(|standing| u64::from(standing.attempts)).sum();
             let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).below(round.len())];
@@ -142,7 +144,9 @@ impl Plan {
     }
 
     fn is_done(&self, scenario: usize, standing: &Standing) -> bool {
-        standing.settled || standing.failures_in_a_row >= MOST_FAILURES_IN_A_ROW || standing.valid >= self.wanted[scenario]
+        standing.settled
+            || standing.failures_in_a_row >= MOST_FAILURES_IN_A_ROW
+            || standing.valid >= self.wanted[scenario]
     }
 
     fn lacks(&self, scenario: usize, standing: &Standing) -> bool {

@@ -86,10 +86,7 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
     }
 }
 
-fn split<'a>(
-    text: &'a str,
-    (kind, examples): (&'static str, &'static str),
-) -> Result<(f64, &'a str), QuantityError> {
+fn split<'a>(text: &'a str, (kind, examples): (&'static str, &'static str)) -> Result<(f64, &'a str), QuantityError> {
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
@@ -147,7 +144,9 @@ pub struct Span(pub Duration);
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanoseconds = self.0.as_nanos();
-        for (unit, length) in [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] {
+        for (unit, length) in
+            [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)]
+        {
             if nanoseconds >= length && nanoseconds.is_multiple_of(length) {
                 return write!(f, "{}{unit}", nanoseconds / length);
             }
@@ -168,7 +167,10 @@ impl<'de> serde::Deserialize<'de> for Span {
     }
 }
 
-fn parse_text_or_number<'de, D, T>(deserializer: D, parse: impl Fn(&str) -> Result<T, QuantityError>) -> Result<T, D::Error>
+fn parse_text_or_number<'de, D, T>(
+    deserializer: D,
+    parse: impl Fn(&str) -> Result<T, QuantityError>,
+) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
 {

@@ -109,6 +109,8 @@ impl Reference {
 
     /// The figure of a machine for a metric, if it was published.
     pub fn figure(&self, machine: &str, measures: &str, metric: &str) -> Option<&Figure> {
-        self.figure.iter().find(|figure| figure.machine == machine && figure.measures == measures && figure.metric == metric)
+        self.figure
+            .iter()
+            .find(|figure| figure.machine == machine && figure.measures == measures && figure.metric == metric)
     }
 }

@@ -37,7 +37,10 @@ fn every_suite_and_reference_keeps_its_schema() {
             if path.extension().is_some_and(|extension| extension == "toml") {
                 let document: toml::Value = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
                 let document = serde_json::to_value(document).unwrap();
-                let errors: Vec<_> = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+                let errors: Vec<_> = validator
+                    .iter_errors(&document)
+                    .map(|error| format!("{}: {error}", error.instance_path()))
+                    .collect();
                 assert!(errors.is_empty(), "{}: {errors:?}", path.display());
                 seen += 1;
             }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use stend_model::suite::{Changes, Gate, Instrument, Suite, SuiteError};
 
 const HEAD: &str = "name = \"t\"\ntitle = \"a test\"\n";
-const METRICS: &str = "metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
+const METRICS: &str =
+    "metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
 
 fn parse(text: &str) -> Result<Suite, SuiteError> {
     parse_with(text, &Changes::default())
@@ -49,7 +50,8 @@ fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
 
 #[test]
 fn variables_can_be_set_and_unknown_ones_are_refused() {
-    let text = format!("{}parameters = {{ size = \"{{size}}\" }}\n", scenario("")).replace("title", "variables = { size = \"4k\" }\ntitle");
+    let text = format!("{}parameters = {{ size = \"{{size}}\" }}\n", scenario(""))
+        .replace("title", "variables = { size = \"4k\" }\ntitle");
     let set = |name: &str| Changes { variables: BTreeMap::from([(name.into(), "8k".into())]), ..Changes::default() };
     assert_eq!(parse(&text).unwrap().scenarios[0].parameters["size"], "4k");
     assert_eq!(parse_with(&text, &set("size")).unwrap().scenarios[0].parameters["size"], "8k");
@@ -71,13 +73,18 @@ fn the_scale_makes_named_sizes_and_durations_smaller_and_says_so() {
     assert_eq!(scaled(1e-9).unwrap().scenarios[0].parameters["size"], "1MiB", "never nothing");
     assert_eq!(scaled(1.0).unwrap().scenarios[0].parameters["size"], "500GB", "as it stands");
     assert!(scaled(2.0).is_err() && scaled(0.0).is_err() && scaled(f64::NAN).is_err());
-    let message = parse_with(&scenario(""), &Changes { scale: Some(0.5), ..Changes::default() }).unwrap_err().to_string();
+    let message =
+        parse_with(&scenario(""), &Changes { scale: Some(0.5), ..Changes::default() }).unwrap_err().to_string();
     assert!(message.contains("[scale]"), "{message}");
 }
 
 #[test]
 fn defaults_come_from_the_suite_and_then_from_the_rule_book() {
-    let suite = parse(&format!("repeats = 7\ngates = {{ steal = \"2%\", foreign_cpu = \"off\" }}\n{}gates = {{ steal = 0.5 }}\n", scenario(""))).unwrap();
+    let suite = parse(&format!(
+        "repeats = 7\ngates = {{ steal = \"2%\", foreign_cpu = \"off\" }}\n{}gates = {{ steal = 0.5 }}\n",
+        scenario("")
+    ))
+    .unwrap();
     let scenario = &suite.scenarios[0];
     assert_eq!((scenario.repeats, scenario.warmup, suite.sample_hertz), (7, 1, 10));
     assert_eq!(scenario.gates.steal, Some(Gate::Limit(0.5)));
@@ -139,8 +146,12 @@ fn an_identity_tells_what_is_measured_not_how_often() {
 
 #[test]
 fn only_some_scenarios() {
-    let text = format!("{HEAD}[[scenario]]\nname = \"s {{x}}\"\ncommand = [\"true\"]\nmatrix = {{ x = [1, 2, 3] }}\n{METRICS}");
-    let only = |parts: &[&str]| parse_with(&text, &Changes { only: parts.iter().map(|&part| part.into()).collect(), ..Changes::default() });
+    let text = format!(
+        "{HEAD}[[scenario]]\nname = \"s {{x}}\"\ncommand = [\"true\"]\nmatrix = {{ x = [1, 2, 3] }}\n{METRICS}"
+    );
+    let only = |parts: &[&str]| {
+        parse_with(&text, &Changes { only: parts.iter().map(|&part| part.into()).collect(), ..Changes::default() })
+    };
     let names: BTreeSet<_> = only(&["s 1", "3"]).unwrap().scenarios.into_iter().map(|scenario| scenario.name).collect();
     assert_eq!(names, BTreeSet::from(["s 1".into(), "s 3".into()]));
     assert!(only(&["nine"]).unwrap_err().to_string().contains("\"s 2\""));

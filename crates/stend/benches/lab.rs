@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, getrlimit};
 use serde_json::Value;
 
 const SUITE_HEAD: &str = "title = \"for the bench\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n";
@@ -18,15 +17,16 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    let probe = PathBuf::from(std::env::var_os("STEND_PROBE").expect("STEND_PROBE says where stend-probe is; `make bench-lab` sets it"));
+    let probe = PathBuf::from(
+        std::env::var_os("STEND_PROBE").expect("STEND_PROBE says where stend-probe is; `make bench-lab` sets it"),
+    );
     let directory = tempfile::tempdir().unwrap();
     let lab = Lab { directory: directory.path().to_owned(), probe };
-    println!("{:<58} {:>10}   {:>22}   {}", "what", "median", "range", "to be below");
+    println!("{:<58} {:>10}   {:>22}   to be below", "what", "median", "range");
     lab.sampling();
     lab.between_repeats();
     lab.list();
     lab.show();
-    let _ = getrlimit(Resource::Cpu);
 }
 
 struct Lab {
@@ -48,7 +48,7 @@ impl Lab {
     fn suite(&self, name: &str, head: &str, script: &str) -> String {
         let path = self.directory.join(format!("{name}.toml"));
         let command = format!("command = [\"sh\", \"-c\", {}]\n", serde_json::to_string(script).unwrap());
-        let text = format!("name = \"{name}\"\n{head}{SUITE_HEAD}[[scenario]]\nname = \"s\"\n{command}{METRIC}").replace('$', "$");
+        let text = format!("name = \"{name}\"\n{head}{SUITE_HEAD}[[scenario]]\nname = \"s\"\n{command}{METRIC}");
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
@@ -77,7 +77,11 @@ impl Lab {
         for _ in 0..5 {
             let mut cpu = [Duration::ZERO; 2];
             for (place, hertz) in [0, 10].into_iter().enumerate() {
-                let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait.replace("{", "{{").replace("}", "}}"));
+                let suite = self.suite(
+                    "wait",
+                    &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"),
+                    &wait.replace("{", "{{").replace("}", "}}"),
+                );
                 let before = children_cpu();
                 run(&mut self.stend(&["run", &suite, "--quiet"]));
                 cpu[place] = children_cpu() - before;
@@ -93,7 +97,8 @@ impl Lab {
             echo '{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{\"bytes\":1},\"check\":\"passed\"}'; echo '{\"event\":\"end\"}'";
         let suite = self.suite("nothing", "repeats = 200\nwarmup = 0\n", &script.replace("{", "{{").replace("}", "}}"));
         run(&mut self.stend(&["run", &suite, "--quiet"]));
-        let shown: Value = serde_json::from_slice(&self.stend(&["show", "last", "--json"]).output().unwrap().stdout).unwrap();
+        let shown: Value =
+            serde_json::from_slice(&self.stend(&["show", "last", "--json"]).output().unwrap().stdout).unwrap();
         let spans: Vec<_> = shown["run"]["repeats"]
             .as_array()
             .unwrap()
@@ -122,10 +127,13 @@ impl Lab {
 
     fn show(&self) {
         let store = rusqlite::Connection::open(self.directory.join("store/stend.db")).unwrap();
-        let id: String = store.query_row("SELECT id FROM run ORDER BY started_at DESC LIMIT 1", [], |row| row.get(0)).unwrap();
+        let id: String =
+            store.query_row("SELECT id FROM run ORDER BY started_at DESC LIMIT 1", [], |row| row.get(0)).unwrap();
         // A real series of the sampler, again and again until the run has a million samples.
         store.execute_batch("DROP TRIGGER finished_run_gets_no_series").unwrap();
-        let have: i64 = store.query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
+        let have: i64 = store
+            .query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [&id], |row| row.get(0))
+            .unwrap();
         store
             .execute(
                 "WITH RECURSIVE big AS (SELECT origin, metric, samples, data FROM series ORDER BY samples DESC LIMIT 1),
@@ -134,7 +142,8 @@ impl Lab {
                 rusqlite::params![id, have],
             )
             .unwrap();
-        let samples: i64 = store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
+        let samples: i64 =
+            store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
         assert!(samples >= 1_000_000);
         report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
     }

@@ -27,14 +27,19 @@ const REFERENCES: [(&str, &str); 5] = [
 /// # Errors
 /// There is no such suite, or it cannot be used; one line that says why.
 pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
-    let parse = |text: &str, file: &str, directory: &Path| Suite::parse(text, file, directory, changes).map_err(|error| error.to_string());
+    let parse = |text: &str, file: &str, directory: &Path| {
+        Suite::parse(text, file, directory, changes).map_err(|error| error.to_string())
+    };
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
         return parse(text, &format!("suites/{name}.toml"), Path::new("."));
     }
     let path = PathBuf::from(wanted);
     if path.extension().is_none() && !path.exists() {
         let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
-        return Err(format!("there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file", names.join(", ")));
+        return Err(format!(
+            "there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file",
+            names.join(", ")
+        ));
     }
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
@@ -55,7 +60,8 @@ mod tests {
 
     fn files(directory: &str) -> BTreeSet<String> {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(directory);
-        let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names =
+            std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.ends_with(".toml")).collect()
     }
 

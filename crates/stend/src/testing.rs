@@ -88,7 +88,8 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         skipped: Vec::new(),
         machine: machine(),
     };
-    let sessions = vec![Session { number: 0, started_at, boot_id: None, missing_sensors: vec!["thermal: none here".into()] }];
+    let sessions =
+        vec![Session { number: 0, started_at, boot_id: None, missing_sensors: vec!["thermal: none here".into()] }];
     Record { run, sessions, repeats }
 }
 
@@ -127,7 +128,12 @@ pub(crate) fn series() -> Vec<Series> {
     let counter = (0..10).map(|tick| f64::from(tick) * 1e7).collect();
     let gauge = (0..10).map(|tick| 0.1 + f64::from(tick) / 3.0).collect();
     vec![
-        Series { metric: "cpu.user_ns_total".into(), origin: Origin::Machine, times_ns: times_ns.clone(), values: counter },
+        Series {
+            metric: "cpu.user_ns_total".into(),
+            origin: Origin::Machine,
+            times_ns: times_ns.clone(),
+            values: counter,
+        },
         Series { metric: "load.1m".into(), origin: Origin::Machine, times_ns, values: gauge },
     ]
 }

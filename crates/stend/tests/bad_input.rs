@@ -88,7 +88,12 @@ fn what_this_machine_cannot_do_is_not_tried_again() {
     let suite = stand.suite("repeats = 10", &[("bad", "faulty.sh cannot"), ("good", "steady.sh 1")]);
     let ended = stand.run(&["run", &suite, "--no-progress"]);
     says(&ended, 3, &["this machine has no pump"]);
-    assert_eq!(ended.err.matches("bad (warm-up): failed").count() + ended.err.matches("bad: failed").count(), 1, "{}", ended.err);
+    assert_eq!(
+        ended.err.matches("bad (warm-up): failed").count() + ended.err.matches("bad: failed").count(),
+        1,
+        "{}",
+        ended.err
+    );
 }
 
 #[test]

@@ -22,7 +22,10 @@ fn a_run_prints_its_table_and_names_its_report() {
     let report = ended.err.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
     let page = std::fs::read_to_string(report).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("small"));
-    assert!(!page.contains("src=\"http") && !page.contains("href=\"http") && !page.contains("url(http"), "it needs no network");
+    assert!(
+        !page.contains("src=\"http") && !page.contains("href=\"http") && !page.contains("url(http"),
+        "it needs no network"
+    );
 }
 
 #[test]
@@ -42,7 +45,8 @@ fn every_sample_of_the_machine_is_kept() {
 fn the_same_seed_gives_the_same_order() {
     let order = |seed: &str| {
         let stand = Stand::new();
-        let suite = stand.suite("repeats = 4\nwarmup = 0", &[("a", "steady.sh 1"), ("b", "steady.sh 1"), ("c", "steady.sh 1")]);
+        let suite =
+            stand.suite("repeats = 4\nwarmup = 0", &[("a", "steady.sh 1"), ("b", "steady.sh 1"), ("c", "steady.sh 1")]);
         stand.fine(&["run", &suite, "--quiet", "--seed", seed]);
         let shown = stand.json(&["show"]);
         let repeats = shown["run"]["repeats"].as_array().unwrap();

@@ -12,7 +12,11 @@ use serde_json::Value;
 fn repeats(run: &Value) -> Vec<(u64, String, u64)> {
     let repeats = run["run"]["repeats"].as_array().unwrap();
     let key = |repeat: &Value| {
-        (repeat["scenario"].as_u64().unwrap(), repeat["phase"].as_str().unwrap().to_owned(), repeat["number"].as_u64().unwrap())
+        (
+            repeat["scenario"].as_u64().unwrap(),
+            repeat["phase"].as_str().unwrap().to_owned(),
+            repeat["number"].as_u64().unwrap(),
+        )
     };
     repeats.iter().map(key).collect()
 }
@@ -43,7 +47,12 @@ fn killed_at_twenty_moments_the_run_is_whole() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let moment = Duration::from_micros(20_000 + (state >> 33) % 380_000);
         let arguments = if started { vec!["resume", "--no-progress"] } else { vec!["run", &suite, "--no-progress"] };
-        let mut child = stand.command(&arguments).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = stand
+            .command(&arguments)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(moment);
         let finished = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
@@ -67,8 +76,14 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
     );
     let suite = stand.path().join("sleep.toml");
     std::fs::write(&suite, text).unwrap();
-    let mut child = stand.command(&["run", suite.to_str().unwrap(), "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
-    let runs = || std::process::Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output().unwrap().status.success();
+    let mut child = stand
+        .command(&["run", suite.to_str().unwrap(), "--no-progress"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = || {
+        std::process::Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output().unwrap().status.success()
+    };
     wait_until("the instrument runs", runs);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -87,7 +102,12 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 60", &[("one", "steady.sh 1")]);
-    let child = stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let child = stand
+        .command(&["run", &suite, "--no-progress"])
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     wait_until("some repeats are stored", || {
         let runs = stand.json(&["list"]);
         runs["runs"][0]["valid"].as_u64().is_some_and(|valid| valid >= 3)
@@ -169,7 +189,11 @@ fn an_instrument_that_is_killed_costs_its_repeat_alone() {
     let run = stand.json(&["show", "last"]);
     let outcomes = run["run"]["repeats"].as_array().unwrap();
     assert_eq!(outcomes.iter().filter(|repeat| repeat["outcome"] == "valid").count(), 6);
-    assert_eq!(outcomes.iter().filter(|repeat| repeat["outcome"]["failed"].is_string()).count(), 3, "given up after three");
+    assert_eq!(
+        outcomes.iter().filter(|repeat| repeat["outcome"]["failed"].is_string()).count(),
+        3,
+        "given up after three"
+    );
 }
 
 #[test]
@@ -182,9 +206,16 @@ fn a_dead_sampler_is_started_again() {
     let probe_copy = stand.path().join("stend-probe-of-this-test");
     std::fs::copy(probe(), &probe_copy).unwrap();
     let mut command = stand.command(&["run", &path, "--no-progress"]);
-    let child = command.env("STEND_PROBE", &probe_copy).stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let child = command
+        .env("STEND_PROBE", &probe_copy)
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let pattern = format!("{} sample", probe_copy.display());
-    wait_until("the sampler is killed", || std::process::Command::new("pkill").args(["-9", "-f", &pattern]).status().unwrap().success());
+    wait_until("the sampler is killed", || {
+        std::process::Command::new("pkill").args(["-9", "-f", &pattern]).status().unwrap().success()
+    });
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{err}");

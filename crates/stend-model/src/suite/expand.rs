@@ -21,19 +21,25 @@ pub(crate) const ADAPTERS: [&str; 3] = ["fio", "openssl", "gzip"];
 
 pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Suite, SuiteError> {
     let place = Place { text, file };
-    let suite: SuiteText = toml::from_str(text)
-        .map_err(|error| place.error(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', "; ")))?;
+    let suite: SuiteText = toml::from_str(text).map_err(|error| {
+        place.error(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', "; "))
+    })?;
     let values = variables(&suite, directory, changes).map_err(|message| place.error(0, message))?;
     let scale = changes.scale.unwrap_or(1.0);
     if !(scale > 0.0 && scale <= 1.0) {
-        return Err(place.error(0, format!("the scale {scale} is not in 0…1; 0.01 makes everything a hundred times smaller")));
+        return Err(
+            place.error(0, format!("the scale {scale} is not in 0…1; 0.01 makes everything a hundred times smaller"))
+        );
     }
     if scale < 1.0 && suite.scale.sizes.is_empty() && suite.scale.durations.is_empty() {
-        return Err(place.error(0, "this suite cannot be scaled; it has no [scale] that names sizes or durations".into()));
+        return Err(
+            place.error(0, "this suite cannot be scaled; it has no [scale] that names sizes or durations".into())
+        );
     }
     let sample_hertz = suite.sample_hertz.as_ref().map_or(10, |hertz| *hertz.get_ref());
     if let Some(hertz) = suite.sample_hertz.as_ref().filter(|hertz| *hertz.get_ref() > 100) {
-        return Err(place.error(hertz.span().start, format!("sample_hertz is {sample_hertz}; it may be 1 to 100, or 0 for off")));
+        return Err(place
+            .error(hertz.span().start, format!("sample_hertz is {sample_hertz}; it may be 1 to 100, or 0 for off")));
     }
 
     let mut scenarios = Vec::new();
@@ -45,14 +51,16 @@ pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes
             let scenario = scenario(&place, &suite, family, &values, scale, changes)?;
             scenarios.push((start, scenario));
             if scenarios.len() > MOST_SCENARIOS {
-                return Err(place.error(start, format!("this makes more than {MOST_SCENARIOS} scenarios; are the ranges right?")));
+                return Err(place
+                    .error(start, format!("this makes more than {MOST_SCENARIOS} scenarios; are the ranges right?")));
             }
         }
     }
     let mut names = BTreeSet::new();
     for (start, scenario) in &scenarios {
         if !names.insert(scenario.name.clone()) {
-            let message = format!("two scenarios are called \"{}\"; put the axes' names in braces into \"name\"", scenario.name);
+            let message =
+                format!("two scenarios are called \"{}\"; put the axes' names in braces into \"name\"", scenario.name);
             return Err(place.error(*start, message));
         }
     }
@@ -60,7 +68,8 @@ pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes
     if !changes.only.is_empty() {
         scenarios.retain(|scenario| changes.only.iter().any(|part| scenario.name.contains(part.as_str())));
         if scenarios.is_empty() {
-            let message = format!("no scenario's name contains {}; there are: {}", quoted(&changes.only), quoted(&names));
+            let message =
+                format!("no scenario's name contains {}; there are: {}", quoted(&changes.only), quoted(&names));
             return Err(place.error(0, message));
         }
     }
@@ -104,7 +113,8 @@ fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
 }
 
 fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, String> {
-    let mut values: BTreeMap<_, _> = suite.variables.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    let mut values: BTreeMap<_, _> =
+        suite.variables.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
     for (name, value) in &changes.variables {
         match values.get_mut(name) {
             Some(old) => old.clone_from(value),
@@ -123,18 +133,20 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     let text = family.get_ref();
     for excluded in &text.exclude {
         if let Some(axis) = excluded.keys().find(|axis| !text.matrix.contains_key(*axis)) {
-            return Err(place.error(family.span().start, format!("\"exclude\" names \"{axis}\", which is no axis of the matrix")));
+            return Err(place
+                .error(family.span().start, format!("\"exclude\" names \"{axis}\", which is no axis of the matrix")));
         }
     }
     let mut points = vec![BTreeMap::new()];
     for (name, axis) in &text.matrix {
-        let values = axis_values(axis.get_ref()).map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
-        points = points
-            .into_iter()
-            .flat_map(|point| values.iter().map(move |value| with(&point, name, value)))
-            .collect();
+        let values = axis_values(axis.get_ref())
+            .map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
+        points =
+            points.into_iter().flat_map(|point| values.iter().map(move |value| with(&point, name, value))).collect();
         if points.len() > MOST_SCENARIOS {
-            return Err(place.error(axis.span().start, format!("the matrix has more than {MOST_SCENARIOS} combinations")));
+            return Err(
+                place.error(axis.span().start, format!("the matrix has more than {MOST_SCENARIOS} combinations"))
+            );
         }
     }
     let matches = |point: &BTreeMap<String, String>, excluded: &BTreeMap<String, Scalar>| {
@@ -167,7 +179,10 @@ fn range_values(range: &Range) -> Result<Vec<String>, String> {
     };
     let (from, to) = (number(&range.from)?, number(&range.to)?);
     if from > to {
-        return Err(format!("the range goes from {} down to {}; \"from\" must not be above \"to\"", range.from, range.to));
+        return Err(format!(
+            "the range goes from {} down to {}; \"from\" must not be above \"to\"",
+            range.from, range.to
+        ));
     }
     let next: Box<dyn Fn(u64) -> Option<u64>> = match (&range.step, range.times) {
         (Some(step), None) => match number(step)? {
@@ -176,12 +191,21 @@ fn range_values(range: &Range) -> Result<Vec<String>, String> {
         },
         (None, Some(times)) if times >= 2 && from > 0 => Box::new(move |value| value.checked_mul(times)),
         (None, Some(times)) if times < 2 => return Err(format!("\"times\" is {times}; it must be at least 2")),
-        (None, Some(_)) => return Err("\"from\" is 0, which stays 0 however often it is multiplied; use \"step\"".into()),
+        (None, Some(_)) => {
+            return Err("\"from\" is 0, which stays 0 however often it is multiplied; use \"step\"".into());
+        }
         _ => return Err("a range has either \"step\" or \"times\"".into()),
     };
     let values = std::iter::successors(Some(from), |&value| next(value)).take_while(|&value| value <= to);
-    let values: Vec<_> = values.take(MOST_SCENARIOS + 1).map(|value| if is_size { format_size(value) } else { value.to_string() }).collect();
-    if values.len() > MOST_SCENARIOS { Err(format!("the range has more than {MOST_SCENARIOS} values")) } else { Ok(values) }
+    let values: Vec<_> = values
+        .take(MOST_SCENARIOS + 1)
+        .map(|value| if is_size { format_size(value) } else { value.to_string() })
+        .collect();
+    if values.len() > MOST_SCENARIOS {
+        Err(format!("the range has more than {MOST_SCENARIOS} values"))
+    } else {
+        Ok(values)
+    }
 }
 
 fn scenario(
@@ -205,7 +229,10 @@ fn scenario(
     }
     let repeats_at = text.repeats.as_ref().or(suite.repeats.as_ref());
     if let Some(zero) = repeats_at.filter(|repeats| *repeats.get_ref() == 0) {
-        return Err(place.error(zero.span().start, "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into()));
+        return Err(place.error(
+            zero.span().start,
+            "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into(),
+        ));
     }
     Ok(Scenario {
         name: fill(&text.name, values).map_err(at)?,
@@ -242,10 +269,15 @@ fn instrument(text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<
         (Some(name), None) => match name.split_once(' ') {
             Some(("stend-probe", subcommand)) => Ok(Instrument::Probe(fill(subcommand.trim(), values)?)),
             None if ADAPTERS.contains(&name.as_str()) => Ok(Instrument::Adapter(name.clone())),
-            _ => Err(format!("unknown instrument \"{name}\"; there are \"stend-probe SUBCOMMAND\", {}, or \"command\"", quoted(&ADAPTERS.map(String::from)))),
+            _ => Err(format!(
+                "unknown instrument \"{name}\"; there are \"stend-probe SUBCOMMAND\", {}, or \"command\"",
+                quoted(&ADAPTERS.map(String::from))
+            )),
         },
         (None, Some(words)) if words.is_empty() => Err("\"command\" is empty".into()),
-        (None, Some(words)) => words.iter().map(|word| fill(word, values)).collect::<Result<_, _>>().map(Instrument::Command),
+        (None, Some(words)) => {
+            words.iter().map(|word| fill(word, values)).collect::<Result<_, _>>().map(Instrument::Command)
+        }
         (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
         (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),
     }

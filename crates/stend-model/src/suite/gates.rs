@@ -85,9 +85,13 @@ impl<'de> Deserialize<'de> for Gate {
             TextOrNumber::Number(limit) if limit >= 0.0 => Ok(Self::Limit(limit)),
             TextOrNumber::Text(text) if text == "off" => Ok(Self::Off),
             TextOrNumber::Text(text) => parse_share(&text).map(Self::Limit).map_err(|_| {
-                serde::de::Error::custom(format!("\"{text}\" is no limit; write a share like \"1%\", a number, or \"off\""))
+                serde::de::Error::custom(format!(
+                    "\"{text}\" is no limit; write a share like \"1%\", a number, or \"off\""
+                ))
             }),
-            TextOrNumber::Number(limit) => Err(serde::de::Error::custom(format!("{limit} is no limit; a limit is at least 0"))),
+            TextOrNumber::Number(limit) => {
+                Err(serde::de::Error::custom(format!("{limit} is no limit; a limit is at least 0")))
+            }
         }
     }
 }

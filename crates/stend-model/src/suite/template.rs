@@ -25,7 +25,10 @@ pub(super) fn fill(text: &str, values: &BTreeMap<String, String>) -> Result<Stri
             Some(value) => filled.push_str(value),
             None => {
                 let known: Vec<_> = values.keys().map(String::as_str).collect();
-                return Err(format!("\"{text}\" uses {{{name}}}, which is no variable or axis; there are: {}", known.join(", ")));
+                return Err(format!(
+                    "\"{text}\" uses {{{name}}}, which is no variable or axis; there are: {}",
+                    known.join(", ")
+                ));
             }
         }
         rest = after;

@@ -31,10 +31,13 @@ pub(super) fn run(global: &Global, _: &Arguments) -> Result<Exit, Failure> {
 /// Whether a name is one that stend gives to a run. Nothing else in that directory is stend's to remove.
 fn is_run_id(name: &str) -> bool {
     let parts: Vec<_> = name.split('-').collect();
-    let is = |part: &str, length: usize, digit: fn(&char) -> bool| part.len() == length && part.chars().all(|c| digit(&c));
+    let is =
+        |part: &str, length: usize, digit: fn(&char) -> bool| part.len() == length && part.chars().all(|c| digit(&c));
     match parts[..] {
         [day, minute, random] => {
-            is(day, 8, char::is_ascii_digit) && is(minute, 4, char::is_ascii_digit) && is(random, 4, char::is_ascii_hexdigit)
+            is(day, 8, char::is_ascii_digit)
+                && is(minute, 4, char::is_ascii_digit)
+                && is(random, 4, char::is_ascii_hexdigit)
         }
         _ => false,
     }

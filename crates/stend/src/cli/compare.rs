@@ -65,7 +65,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
     }
     if records.is_empty() {
-        return Err(Failure::usage("references cannot be compared with one another: they are single numbers without samples; name a run first"));
+        return Err(Failure::usage(
+            "references cannot be compared with one another: they are single numbers without samples; name a run first",
+        ));
     }
     if records.len() == 1 && references.is_empty() {
         references = all_references;
@@ -108,7 +110,10 @@ fn no_such(error: crate::store::StoreError, references: &[stend_model::reference
     match error {
         crate::store::StoreError::NoSuchRun(wanted) => {
             let names: Vec<_> = references.iter().map(|reference| reference.name.as_str()).collect();
-            Failure::usage(format!("\"{wanted}\" is neither a run (see `stend list`) nor a reference ({})", names.join(", ")))
+            Failure::usage(format!(
+                "\"{wanted}\" is neither a run (see `stend list`) nor a reference ({})",
+                names.join(", ")
+            ))
         }
         other => other.into(),
     }

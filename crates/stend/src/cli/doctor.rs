@@ -32,7 +32,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let host = Local;
     let mut findings = vec![match prepare::find_probe(&host) {
         Ok(path) => Finding { what: "stend-probe".into(), fine: true, state: path, remedy: None },
-        Err(reason) => Finding { what: "stend-probe".into(), fine: false, state: reason, remedy: Some("make build".into()) },
+        Err(reason) => {
+            Finding { what: "stend-probe".into(), fine: false, state: reason, remedy: Some("make build".into()) }
+        }
     }];
     for adapter in ADAPTERS {
         let tool = adapter.tool();

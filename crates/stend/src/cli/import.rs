@@ -21,7 +21,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let mut read = Vec::new();
     for path in &arguments.files {
         let name = path.display().to_string();
-        let file = std::fs::File::open(path).with_context(|| format!("{name} cannot be read")).map_err(|error| Failure::usage(format!("{error:#}")))?;
+        let file = std::fs::File::open(path)
+            .with_context(|| format!("{name} cannot be read"))
+            .map_err(|error| Failure::usage(format!("{error:#}")))?;
         read.push((name.clone(), read_export(file, &name)?));
     }
     let mut store = Store::open(&global.store_directory()?)?;

@@ -25,7 +25,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         eprintln!("there are no runs yet; `stend run` makes one");
         return Ok(Exit::Fine);
     }
-    let mut text = format!("{:<20} {:<20} {:<14} {:<9} {:>5} {:>7} {:>6}  machine\n", "run", "began (UTC)", "suite", "state", "valid", "invalid", "failed");
+    let mut text = format!(
+        "{:<20} {:<20} {:<14} {:<9} {:>5} {:>7} {:>6}  machine\n",
+        "run", "began (UTC)", "suite", "state", "valid", "invalid", "failed"
+    );
     for run in &runs {
         let began = run.started_at.get(..19).unwrap_or(&run.started_at).replace('T', " ");
         let hardware = stend_model::identity::short(&run.hardware_id);

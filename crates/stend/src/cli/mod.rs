@@ -38,7 +38,8 @@ struct Cli {
     command: Command,
 }
 
-const AFTER_HELP: &str = "Exit status: 0 fine · 1 a threshold was crossed (compare --fail-on) · 2 usage or configuration ·
+const AFTER_HELP: &str =
+    "Exit status: 0 fine · 1 a threshold was crossed (compare --fail-on) · 2 usage or configuration ·
 3 measured, but not as asked: repeats are invalid or missing · 4 the machine, a tool or the store
 cannot be used · 130 interrupted, can be resumed";
 
@@ -152,7 +153,9 @@ impl Global {
             .clone()
             .or_else(|| home("XDG_DATA_HOME").map(|path| path.join("stend")))
             .or_else(|| home("HOME").map(|path| path.join(".local/share/stend")))
-            .ok_or_else(|| Failure::usage("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --store"))
+            .ok_or_else(|| {
+                Failure::usage("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --store")
+            })
     }
 
     /// Whether standard output is to be coloured.

@@ -73,7 +73,12 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
     let runs: Vec<_> = records
         .iter()
         .zip(&series)
-        .map(|(record, series)| html::RunData { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, series })
+        .map(|(record, series)| html::RunData {
+            run: &record.run,
+            sessions: &record.sessions,
+            repeats: &record.repeats,
+            series,
+        })
         .collect();
     let fingerprint = machine::five_lines(&records[0].run.machine).to_vec();
     let input = html::Input { table, runs: &runs, fingerprint, generated_at: Timestamp::now() };

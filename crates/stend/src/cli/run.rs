@@ -91,7 +91,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         eprintln!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
     }
     if skipped.len() == suite.scenarios.len() {
-        return Err(Failure::unusable("no scenario of the suite can be measured here; `stend doctor` tells what is missing"));
+        return Err(Failure::unusable(
+            "no scenario of the suite can be measured here; `stend doctor` tells what is missing",
+        ));
     }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
@@ -130,7 +132,13 @@ pub(super) fn measure(
     let interrupt = Interrupt::listen()?;
     let bar = std::io::stderr().is_terminal() && !showing.no_progress && !global.quiet;
     if !global.quiet {
-        eprintln!("run {}: suite {}, {} scenarios, seed {}", run.id, run.suite.name, run.suite.scenarios.len() - run.skipped.len(), run.seed);
+        eprintln!(
+            "run {}: suite {}, {} scenarios, seed {}",
+            run.id,
+            run.suite.name,
+            run.suite.scenarios.len() - run.skipped.len(),
+            run.seed
+        );
     }
     let ending = {
         let mut progress = Progress::new(&run.suite, bar, global.quiet);
@@ -163,7 +171,14 @@ pub(super) fn measure(
 }
 
 /// Prints the table of a complete run and writes its report.
-fn finish(global: &Global, store: &Store, directory: &Path, id: &str, showing: Showing, json: Json) -> Result<Exit, Failure> {
+fn finish(
+    global: &Global,
+    store: &Store,
+    directory: &Path,
+    id: &str,
+    showing: Showing,
+    json: Json,
+) -> Result<Exit, Failure> {
     let record = store.load(id)?;
     let table = output::beside_the_published(&record);
     if json.json {
@@ -189,8 +204,15 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
         let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
         if !skipped && !standing.settled && standing.valid < scenario.repeats {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place && !repeat.counts());
-            let reason = of_it.filter(|repeat| repeat.phase == Phase::Measured).map(|repeat| repeat.outcome.reason()).next();
-            short.push(format!("{}: {} of {} ({})", scenario.name, standing.valid, scenario.repeats, reason.unwrap_or_default()));
+            let reason =
+                of_it.filter(|repeat| repeat.phase == Phase::Measured).map(|repeat| repeat.outcome.reason()).next();
+            short.push(format!(
+                "{}: {} of {} ({})",
+                scenario.name,
+                standing.valid,
+                scenario.repeats,
+                reason.unwrap_or_default()
+            ));
         }
     }
     short
@@ -219,8 +241,16 @@ fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
     let mut text = format!("{}: {}\n", suite.name, suite.title);
     for scenario in &suite.scenarios {
         let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let state = left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
-        let _ = writeln!(text, "  {}{state}\n      {} {} · {} repeats", scenario.name, scenario.instrument, parameters.join(" "), scenario.repeats);
+        let state =
+            left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  {}{state}\n      {} {} · {} repeats",
+            scenario.name,
+            scenario.instrument,
+            parameters.join(" "),
+            scenario.repeats
+        );
     }
     let _ = writeln!(text, "{} repeats in all, warm-ups included", plan.len());
     output::print(&text)?;

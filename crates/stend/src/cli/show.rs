@@ -38,7 +38,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             samples: i64,
             table: &'a crate::compare::table::Table,
         }
-        let shown = Shown { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table };
+        let shown =
+            Shown { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table };
         output::print_json("run", &shown)?;
         return Ok(Exit::Fine);
     }
@@ -58,7 +59,13 @@ fn head(record: &Record, samples: i64) -> String {
         (RunState::Finished, None) => "finished".into(),
         (RunState::Open, _) => format!("not finished; go on with: stend resume {}", run.id),
     };
-    let _ = writeln!(text, "run {} · suite {} · began {} UTC · {state}", run.id, run.suite.name, run.started_at.strftime("%F %T"));
+    let _ = writeln!(
+        text,
+        "run {} · suite {} · began {} UTC · {state}",
+        run.id,
+        run.suite.name,
+        run.started_at.strftime("%F %T")
+    );
     let _ = writeln!(
         text,
         "{} sessions, {} repeats, {samples} samples · seed {} · stend {}",
@@ -73,13 +80,20 @@ fn head(record: &Record, samples: i64) -> String {
     for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
         let _ = writeln!(text, "no sensor: {missing}");
     }
-    let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.phase == Phase::Measured && !repeat.counts()).collect();
+    let excluded: Vec<_> =
+        record.repeats.iter().filter(|repeat| repeat.phase == Phase::Measured && !repeat.counts()).collect();
     if !excluded.is_empty() {
         let _ = writeln!(text, "repeats that do not count:");
     }
     for repeat in excluded {
         let scenario = &run.suite.scenarios[repeat.scenario].name;
-        let _ = writeln!(text, "  {:>4} {scenario}: {}: {}", repeat.sequence, repeat.outcome.word(), repeat.outcome.reason());
+        let _ = writeln!(
+            text,
+            "  {:>4} {scenario}: {}: {}",
+            repeat.sequence,
+            repeat.outcome.word(),
+            repeat.outcome.reason()
+        );
     }
     text.push('\n');
     text
@@ -89,7 +103,8 @@ fn repeats(record: &Record) -> String {
     let mut text = String::from("\nrepeats in the order in which they were made\n");
     for repeat in &record.repeats {
         let scenario = &record.run.suite.scenarios[repeat.scenario];
-        let value = scenario.metrics.first().and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
+        let value =
+            scenario.metrics.first().and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
         let phase = if repeat.phase == Phase::Warmup { "warm-up" } else { repeat.outcome.word() };
         let _ = writeln!(
             text,

@@ -59,8 +59,16 @@ fn one(suite: &Suite, json: Json) -> Result<Exit, Failure> {
         let _ = writeln!(text, "after: {source}");
     }
     for scenario in &suite.scenarios {
-        let metrics: Vec<_> = scenario.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.unit)).collect();
-        let _ = writeln!(text, "\n{}\n    {} · {} repeats · {}", scenario.name, scenario.instrument, scenario.repeats, metrics.join(", "));
+        let metrics: Vec<_> =
+            scenario.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.unit)).collect();
+        let _ = writeln!(
+            text,
+            "\n{}\n    {} · {} repeats · {}",
+            scenario.name,
+            scenario.instrument,
+            scenario.repeats,
+            metrics.join(", ")
+        );
         let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if !parameters.is_empty() {
             let _ = writeln!(text, "    {}", parameters.join(" "));

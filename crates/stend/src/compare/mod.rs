@@ -129,7 +129,9 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
     let values = values_by_session(record, scenario, metric).concat();
     let measured = repeats_of(record, scenario).filter(|repeat| repeat.phase == stend_model::plan::Phase::Measured);
     let (valid, other): (Vec<_>, Vec<_>) = measured.partition(|repeat| repeat.counts());
-    let (Some(median), Some(spread)) = (stend_stats::median(&values), stend_stats::coefficient_of_variation(&values).or(Some(0.0))) else {
+    let (Some(median), Some(spread)) =
+        (stend_stats::median(&values), stend_stats::coefficient_of_variation(&values).or(Some(0.0)))
+    else {
         let last_reason = other.last().map(|repeat| format!("{}: {}", repeat.outcome.word(), repeat.outcome.reason()));
         return Cell::Nothing { reason: last_reason.unwrap_or_else(|| "not measured yet".into()) };
     };
@@ -148,9 +150,11 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
 }
 
 fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metric, base: Option<&Cell>) -> Vec<Cell> {
-    let machines = references.iter().flat_map(|reference| reference.machine.iter().map(move |machine| (reference, machine)));
+    let machines =
+        references.iter().flat_map(|reference| reference.machine.iter().map(move |machine| (reference, machine)));
     let cell = |(reference, machine): (&Reference, &stend_model::reference::PublishedMachine)| {
-        let found = scenario.measures.as_deref().and_then(|measures| reference.figure(&machine.id, measures, &metric.name));
+        let found =
+            scenario.measures.as_deref().and_then(|measures| reference.figure(&machine.id, measures, &metric.name));
         let Some(figure) = found else { return Cell::Absent };
         // A figure in another unit is a mistake in the reference, which a test over all references finds.
         let value = figure.value.filter(|_| figure.unit == Some(metric.unit));
@@ -166,7 +170,11 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
 fn own_column(base: &Record, record: &Record) -> Column {
     let sessions = independent_sessions(&record.sessions);
     Column {
-        title: if std::ptr::eq(base, record) { record.run.machine.name.clone() } else { format!("{} {}", record.run.machine.name, record.run.id) },
+        title: if std::ptr::eq(base, record) {
+            record.run.machine.name.clone()
+        } else {
+            format!("{} {}", record.run.machine.name, record.run.id)
+        },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions },
         grade: if sessions >= 2 { Grade::A } else { Grade::B },
         differences: base.run.machine.differences(&record.run.machine),
@@ -189,7 +197,10 @@ fn published_columns(references: &[Reference]) -> Vec<Column> {
         grade: reference.grade,
         differences: Vec::new(),
     };
-    references.iter().flat_map(|reference| reference.machine.iter().map(move |machine| column(reference, machine))).collect()
+    references
+        .iter()
+        .flat_map(|reference| reference.machine.iter().map(move |machine| column(reference, machine)))
+        .collect()
 }
 
 /// Published machines without a figure for any row of this table take no column.
@@ -230,7 +241,8 @@ fn notes_on(records: &[&Record]) -> Vec<String> {
                 record.run.id, suite.scale
             ));
         }
-        let few: Vec<_> = suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < stend_stats::MIN_REPEATS).collect();
+        let few: Vec<_> =
+            suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < stend_stats::MIN_REPEATS).collect();
         if !few.is_empty() {
             notes.push(format!(
                 "{}: {} scenarios ask for fewer than {} repeats, which gives no interval and no verdict",
@@ -247,7 +259,10 @@ fn notes_on(records: &[&Record]) -> Vec<String> {
             notes.push(format!("{} is not finished; `stend resume {}` goes on with it", record.run.id, record.run.id));
         }
         if record.run.stend_version != records[0].run.stend_version {
-            notes.push(format!("{} was made by stend {}, {} by {}", record.run.id, record.run.stend_version, records[0].run.id, records[0].run.stend_version));
+            notes.push(format!(
+                "{} was made by stend {}, {} by {}",
+                record.run.id, record.run.stend_version, records[0].run.id, records[0].run.stend_version
+            ));
         }
     }
     notes.extend(builds(records));
@@ -271,7 +286,13 @@ fn builds(records: &[&Record]) -> Vec<String> {
             let keys: std::collections::BTreeSet<_> = build.keys().chain(other.keys()).collect();
             let differing = keys.into_iter().filter(|key| build.get(*key) != other.get(*key));
             let words: Vec<_> = differing
-                .map(|key| format!("{key} {} → {}", other.get(key).map_or("none", String::as_str), build.get(key).map_or("none", String::as_str)))
+                .map(|key| {
+                    format!(
+                        "{key} {} → {}",
+                        other.get(key).map_or("none", String::as_str),
+                        build.get(key).map_or("none", String::as_str)
+                    )
+                })
                 .collect();
             notes.push(format!("{instrument} is another build in {}: {}", record.run.id, words.join(", ")));
         }

@@ -71,7 +71,8 @@ impl Host for Local {
 
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
         let entries = std::fs::read_dir(directory).map_err(|error| at(directory, error))?;
-        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<_> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         Ok(names)
     }

@@ -59,7 +59,8 @@ impl<'a> Attempts<'a> {
     pub(super) fn make(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
         match &scenario.instrument {
             Instrument::Probe(subcommand) => {
-                let parameters = scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+                let parameters =
+                    scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
                 let words = [self.probe.to_owned(), subcommand.clone()].into_iter().chain(parameters).collect();
                 self.speak_the_wire(scenario, words)
             }
@@ -80,7 +81,8 @@ impl<'a> Attempts<'a> {
         if !followed {
             return Ok(None);
         }
-        attempt.failure = attempt.failure.take().or_else(|| reading.complaint(attempt.usage.as_ref(), &attempt.error_output));
+        attempt.failure =
+            attempt.failure.take().or_else(|| reading.complaint(attempt.usage.as_ref(), &attempt.error_output));
         let Reading { begin, reports, mut series, kept, .. } = reading;
         attempt.begin = begin;
         attempt.report = reports.into_iter().next();
@@ -100,8 +102,14 @@ impl<'a> Attempts<'a> {
         made
     }
 
-    fn translate_in(&mut self, scenario: &Scenario, adapter: &dyn Adapter, version: String) -> anyhow::Result<Option<Attempt>> {
-        let Invocation { files, leaves, words, environment, results } = match adapter.invocation(scenario, &self.place) {
+    fn translate_in(
+        &mut self,
+        scenario: &Scenario,
+        adapter: &dyn Adapter,
+        version: String,
+    ) -> anyhow::Result<Option<Attempt>> {
+        let Invocation { files, leaves, words, environment, results } = match adapter.invocation(scenario, &self.place)
+        {
             Ok(invocation) => invocation,
             Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
         };
@@ -224,18 +232,21 @@ impl<'a> Attempts<'a> {
                     if attempt.failure.is_some() {
                         continue;
                     }
-                    let taken = if lines > MOST_LINES { Err(format!("it printed more than {MOST_LINES} lines")) } else { take(&line) };
+                    let taken = if lines > MOST_LINES {
+                        Err(format!("it printed more than {MOST_LINES} lines"))
+                    } else {
+                        take(&line)
+                    };
                     if let Err(reason) = taken {
                         attempt.failure = Some(reason);
                         process.stop();
                     }
                 }
-                Some(Happening::ErrorLine(bytes)) => {
-                    if attempt.error_output.len() < MOST_OUTPUT {
-                        attempt.error_output.push_str(&String::from_utf8_lossy(&bytes));
-                        attempt.error_output.push('\n');
-                    }
+                Some(Happening::ErrorLine(bytes)) if attempt.error_output.len() < MOST_OUTPUT => {
+                    attempt.error_output.push_str(&String::from_utf8_lossy(&bytes));
+                    attempt.error_output.push('\n');
                 }
+                Some(Happening::ErrorLine(_)) => {}
                 Some(Happening::Ended(_)) => break,
                 None => {}
             }
@@ -341,7 +352,9 @@ impl Reading {
         ended_badly(usage, error_output).or_else(|| match (&self.begin, self.reports.len(), self.ended) {
             (None, ..) => Some("it printed no \"begin\"".into()),
             (_, 0, _) => Some("it printed no \"repeat\"".into()),
-            (_, 2.., _) => Some(format!("it printed {} \"repeat\" events; stend wants one an invocation", self.reports.len())),
+            (_, 2.., _) => {
+                Some(format!("it printed {} \"repeat\" events; stend wants one an invocation", self.reports.len()))
+            }
             (_, _, false) => Some("it printed no \"end\"".into()),
             _ => None,
         })

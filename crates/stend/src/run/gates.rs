@@ -13,13 +13,21 @@ const TICKS_OF_DOUBT_NS: f64 = 2.0 * 10e6;
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 
 /// Each reason why the repeat does not count, as a sentence; none if it does.
-pub(super) fn reasons(scenario: &Scenario, report: Option<&Report>, usage: Option<&Usage>, machine: &[Series]) -> Vec<String> {
+pub(super) fn reasons(
+    scenario: &Scenario,
+    report: Option<&Report>,
+    usage: Option<&Usage>,
+    machine: &[Series],
+) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(report) = report {
         reasons.extend(verification(scenario, report));
         for metric in &scenario.metrics {
             if metric.of(report).is_none() {
-                reasons.push(format!("the instrument did not report what the metric \"{}\" needs ({})", metric.name, metric.value));
+                reasons.push(format!(
+                    "the instrument did not report what the metric \"{}\" needs ({})",
+                    metric.name, metric.value
+                ));
             }
         }
         reasons.extend(calibration(scenario, report));
@@ -64,7 +72,14 @@ fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<String> {
 fn fall(gate: Option<Gate>, before: f64, after: f64) -> Option<String> {
     let fall = 1.0 - after / before;
     let closed = gate.is_some_and(|gate| gate.exceeded_by(fall));
-    closed.then(|| format!("the clock fell by {} while it ran, from {} to {} GHz", percent(fall), three_digits(before / 1e9), three_digits(after / 1e9)))
+    closed.then(|| {
+        format!(
+            "the clock fell by {} while it ran, from {} to {} GHz",
+            percent(fall),
+            three_digits(before / 1e9),
+            three_digits(after / 1e9)
+        )
+    })
 }
 
 fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
@@ -72,20 +87,24 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
     let gates = &scenario.gates;
     let closed = |gate: Option<Gate>, value: f64| gate.is_some_and(|gate| gate.exceeded_by(value));
     let mut reasons = Vec::new();
-    if let (Some(busy), Some(idle), Some(steal), Some(cpus)) = (counter("busy_ns"), counter("idle_ns"), counter("steal_ns"), counter("cpus")) {
+    if let (Some(busy), Some(idle), Some(steal), Some(cpus)) =
+        (counter("busy_ns"), counter("idle_ns"), counter("steal_ns"), counter("cpus"))
+    {
         let total = busy + idle + steal;
         let doubt = TICKS_OF_DOUBT_NS * cpus;
         let foreign = busy - usage.cpu_ns() as f64;
-        for (gate, time, what) in [
-            (gates.steal, steal, "the hypervisor took away"),
-            (gates.foreign_cpu, foreign, "other programs used"),
-        ] {
+        for (gate, time, what) in
+            [(gates.steal, steal, "the hypervisor took away"), (gates.foreign_cpu, foreign, "other programs used")]
+        {
             if total > 0.0 && time > doubt && closed(gate, time / total) {
                 reasons.push(format!("{what} {} of the machine's CPU time", percent(time / total)));
             }
         }
     }
-    for (gate, name, what) in [(gates.swapping, "swapped_pages", "pages were swapped"), (gates.throttling, "throttles", "times a CPU was throttled by heat")] {
+    for (gate, name, what) in [
+        (gates.swapping, "swapped_pages", "pages were swapped"),
+        (gates.throttling, "throttles", "times a CPU was throttled by heat"),
+    ] {
         if let Some(value) = counter(name).filter(|value| closed(gate, *value)) {
             reasons.push(format!("{value} {what}"));
         }

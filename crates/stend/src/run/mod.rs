@@ -175,7 +175,9 @@ pub(crate) fn standings(suite: &Suite, repeats: &[Repeat]) -> Vec<Standing> {
         }
         standing.valid += u32::from(repeat.counts());
         standing.failures_in_a_row = match repeat.outcome {
-            Outcome::Failed(_) if repeat.usage.as_ref().is_some_and(|usage| usage.exit == Some(CANNOT_BE_DONE_HERE)) => {
+            Outcome::Failed(_)
+                if repeat.usage.as_ref().is_some_and(|usage| usage.exit == Some(CANNOT_BE_DONE_HERE)) =>
+            {
                 MOST_FAILURES_IN_A_ROW
             }
             Outcome::Failed(_) => standing.failures_in_a_row + 1,

@@ -13,9 +13,16 @@ use crate::instrument::{Tool, adapter};
 pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
     if let Some(path) = std::env::var_os("STEND_PROBE") {
         let path = path.to_string_lossy().into_owned();
-        return if std::path::Path::new(&path).is_file() { Ok(path) } else { Err(format!("STEND_PROBE is {path}, and there is no such file")) };
+        return if std::path::Path::new(&path).is_file() {
+            Ok(path)
+        } else {
+            Err(format!("STEND_PROBE is {path}, and there is no such file"))
+        };
     }
-    let beside = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok()).map(|path| path.with_file_name("stend-probe"));
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|path| path.canonicalize().ok())
+        .map(|path| path.with_file_name("stend-probe"));
     if let Some(path) = beside.filter(|path| path.is_file()) {
         return Ok(path.to_string_lossy().into_owned());
     }
@@ -31,14 +38,19 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-$HOME/.cache}/stend}""#;
     let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
     let directory = output.text().trim_end_matches('\n').to_owned();
-    if directory.starts_with('/') { Ok(directory) } else { Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path")) }
+    if directory.starts_with('/') {
+        Ok(directory)
+    } else {
+        Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"))
+    }
 }
 
 /// Checks every scenario's parameters. The errors name the scenario.
 pub(crate) fn check_parameters(suite: &Suite) -> Result<(), String> {
     for scenario in &suite.scenarios {
         if let Instrument::Adapter(name) = &scenario.instrument {
-            let adapter = adapter(name).ok_or_else(|| format!("scenario \"{}\": there is no adapter \"{name}\"", scenario.name))?;
+            let adapter = adapter(name)
+                .ok_or_else(|| format!("scenario \"{}\": there is no adapter \"{name}\"", scenario.name))?;
             adapter.check(scenario).map_err(|reason| format!("scenario \"{}\": {reason}", scenario.name))?;
         }
     }
@@ -85,9 +97,10 @@ pub(crate) fn state_of(host: &dyn Host, tool: Tool) -> Result<String, String> {
         (Some(least), Some(found)) if found < least => {
             Err(format!("{} is too old: \"{version}\", and {}.{} is needed", tool.program, least.0, least.1))
         }
-        (Some(least), None) => {
-            Err(format!("{} does not say its version (\"{version}\"), and {}.{} is needed", tool.program, least.0, least.1))
-        }
+        (Some(least), None) => Err(format!(
+            "{} does not say its version (\"{version}\"), and {}.{} is needed",
+            tool.program, least.0, least.1
+        )),
         _ => Ok(version),
     }
 }
@@ -96,7 +109,8 @@ pub(crate) fn state_of(host: &dyn Host, tool: Tool) -> Result<String, String> {
 pub(crate) fn version_of(host: &dyn Host, tool: Tool) -> String {
     let words = std::iter::once(tool.program).chain(tool.version_arguments.iter().copied());
     let output = host.run(&Command::new(words)).unwrap_or_default();
-    let text = if output.stdout.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { output.text() };
+    let text =
+        if output.stdout.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { output.text() };
     text.lines().next().unwrap_or_default().trim().to_owned()
 }
 

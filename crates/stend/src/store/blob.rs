@@ -27,7 +27,9 @@ pub(super) fn encode(series: &Series) -> Vec<u8> {
         write_signed(&mut plain, step.wrapping_sub(previous.1));
         previous = (time, step);
     }
-    let whole = |value: &f64| value.fract() == 0.0 && value.abs() < LARGEST_WHOLE && !(*value == 0.0 && value.is_sign_negative());
+    let whole = |value: &f64| {
+        value.fract() == 0.0 && value.abs() < LARGEST_WHOLE && !(*value == 0.0 && value.is_sign_negative())
+    };
     if series.values.iter().all(whole) {
         plain.push(WHOLE);
         let mut previous = 0;
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_counter_at_ten_hertz_is_small() {
-        let times: Vec<_> = (0..10_000i64).map(|tick| 5_000_000_000_000 + tick * 100_000_000 + (tick * 7919) % 60_000).collect();
+        let times: Vec<_> =
+            (0..10_000i64).map(|tick| 5_000_000_000_000 + tick * 100_000_000 + (tick * 7919) % 60_000).collect();
         let values: Vec<_> = (0..10_000i64).map(|tick| (tick * 20_000_000 + (tick % 3) * 10_000_000) as f64).collect();
         let size = encode(&series(times, values)).len();
         assert!(size < 50_000, "{size} bytes for 10,000 samples");

@@ -74,7 +74,9 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
             (Line::Export { version, .. }, None) if version != EXPORT_VERSION => {
                 return Err(bad(format!("its format is {version}; this stend knows {EXPORT_VERSION}")));
             }
-            (Line::Export { run, .. }, None) => record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new() }),
+            (Line::Export { run, .. }, None) => {
+                record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new() })
+            }
             (Line::Session(session), Some(record)) => record.sessions.push(session),
             (Line::Repeat(repeat), Some(record)) => record.repeats.push(*repeat),
             (Line::Series { sequence, series }, Some(_)) => all_series.push((sequence, series)),

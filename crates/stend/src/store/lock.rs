@@ -27,7 +27,10 @@ impl MeasuringLock {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
-            let message = format!("another stend is measuring with this store (process {}); wait for it, or give another --store", holder.trim());
+            let message = format!(
+                "another stend is measuring with this store (process {}); wait for it, or give another --store",
+                holder.trim()
+            );
             return Err(StoreError::Busy(message));
         }
         // Who holds it is for the message alone, so a full disk is no reason to stop here.

@@ -155,7 +155,8 @@ impl Store {
             && rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).is_ok();
         let mode = if writable { "mode=rw" } else { "immutable=1" };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags).map_err(|error| explain(&path, error))?;
+        let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags)
+            .map_err(|error| explain(&path, error))?;
         let store = Self { connection, path };
         // Without tables somebody is making it at this very moment.
         if store.check_format()? == 0 { Self::empty(store.path) } else { Ok(store) }
@@ -190,7 +191,10 @@ impl Store {
             return Err(StoreError::Newer { path: self.path.clone(), found });
         }
         if found == 0 {
-            let tables: i64 = self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+            let tables: i64 = self
+                .connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+                .map_err(explain)?;
             if tables > 0 {
                 let reason = "it is some other program's database".into();
                 return Err(StoreError::NotAStore { path: self.path.clone(), reason });
@@ -265,7 +269,9 @@ impl Store {
             };
             let found = self
                 .connection
-                .query_row("SELECT id FROM run ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?1", [back], |row| row.get(0))
+                .query_row("SELECT id FROM run ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?1", [back], |row| {
+                    row.get(0)
+                })
                 .optional();
             return found.map_err(explain)?.ok_or_else(|| StoreError::NoSuchRun(wanted.into()));
         }
@@ -273,10 +279,8 @@ impl Store {
             .connection
             .prepare("SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), started_at LIMIT 5")
             .map_err(explain)?;
-        let found: Vec<String> = statement
-            .query_map([wanted], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(explain)?;
+        let found: Vec<String> =
+            statement.query_map([wanted], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
         match &found[..] {
             [] => Err(StoreError::NoSuchRun(wanted.into())),
             [only] => Ok(only.clone()),
@@ -288,7 +292,9 @@ impl Store {
     /// The newest run that is not finished, if there is one.
     pub(crate) fn newest_open(&self) -> Result<Option<String>> {
         self.connection
-            .query_row("SELECT id FROM run WHERE state = 'open' ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| row.get(0))
+            .query_row("SELECT id FROM run WHERE state = 'open' ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
+                row.get(0)
+            })
             .optional()
             .map_err(|error| explain(&self.path, error))
     }
@@ -326,12 +332,22 @@ impl Store {
         let mut rows = statement.query([id]).map_err(explain)?;
         while let Some(row) = rows.next().map_err(explain)? {
             let read = || -> rusqlite::Result<_> {
-                Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?, row.get::<_, Vec<u8>>(4)?))
+                Ok((
+                    row.get::<_, u32>(0)?,
+                    row.get::<_, String>(1)?,
+                    row.get::<_, String>(2)?,
+                    row.get::<_, i64>(3)?,
+                    row.get::<_, Vec<u8>>(4)?,
+                ))
             };
             let (sequence, origin, metric, samples, data) = read().map_err(explain)?;
             let origin = if origin == "machine" { Origin::Machine } else { Origin::Instrument };
-            let damaged = || StoreError::NotAStore { path: self.path.clone(), reason: format!("series {metric} of run {id} is damaged") };
-            let series = blob::decode(metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data).ok_or_else(damaged)?;
+            let damaged = || StoreError::NotAStore {
+                path: self.path.clone(),
+                reason: format!("series {metric} of run {id} is damaged"),
+            };
+            let series = blob::decode(metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data)
+                .ok_or_else(damaged)?;
             take(sequence, series);
         }
         Ok(())
@@ -379,13 +395,16 @@ impl Store {
     fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, id: &str) -> Result<Vec<T>> {
         let explain = |error| explain(&self.path, error);
         let mut statement = self.connection.prepare(query).map_err(explain)?;
-        let documents: Vec<String> = statement.query_map([id], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
+        let documents: Vec<String> =
+            statement.query_map([id], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
         documents.iter().map(|document| self.parse(document)).collect()
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, document: &str) -> Result<T> {
-        serde_json::from_str(document)
-            .map_err(|error| StoreError::NotAStore { path: self.path.clone(), reason: format!("a document is damaged ({error})") })
+        serde_json::from_str(document).map_err(|error| StoreError::NotAStore {
+            path: self.path.clone(),
+            reason: format!("a document is damaged ({error})"),
+        })
     }
 }
 
@@ -415,7 +434,10 @@ fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
 
 fn add_session(connection: &Connection, run: &str, session: &Session) -> rusqlite::Result<()> {
     connection
-        .execute("INSERT INTO session (run, number, document) VALUES (?1, ?2, ?3)", params![run, session.number, document(session)])
+        .execute(
+            "INSERT INTO session (run, number, document) VALUES (?1, ?2, ?3)",
+            params![run, session.number, document(session)],
+        )
         .map(|_| ())
 }
 
@@ -428,14 +450,22 @@ fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Ser
         "INSERT INTO repeat (run, sequence, scenario, phase, number, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![run, repeat.sequence, repeat.scenario as i64, phase, repeat.number, document(repeat)],
     )?;
-    let mut statement = connection
-        .prepare_cached("INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
     for series in series {
         let origin = match series.origin {
             Origin::Instrument => "instrument",
             Origin::Machine => "machine",
         };
-        statement.execute(params![run, repeat.sequence, origin, series.metric, series.values.len() as i64, blob::encode(series)])?;
+        statement.execute(params![
+            run,
+            repeat.sequence,
+            origin,
+            series.metric,
+            series.values.len() as i64,
+            blob::encode(series)
+        ])?;
     }
     if repeat.phase == stend_model::plan::Phase::Measured {
         let column = repeat.outcome.word();
@@ -461,7 +491,9 @@ fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::ReadOnly { path, reason: error.to_string() }
         }
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::NotAStore { path, reason: error.to_string() },
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::NotAStore { path, reason: error.to_string() }
+        }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
         }

@@ -8,7 +8,8 @@ use crate::testing::{record, repeat, series};
 fn filled(directory: &Path, id: &str) -> (Store, Record) {
     let mut store = Store::open(directory).unwrap();
     let record = record(id, &[1.0, 2.0, 3.0]);
-    let all: Vec<_> = record.repeats.iter().flat_map(|repeat| series().into_iter().map(|series| (repeat.sequence, series))).collect();
+    let all: Vec<_> =
+        record.repeats.iter().flat_map(|repeat| series().into_iter().map(|series| (repeat.sequence, series))).collect();
     assert!(store.import(&record, &all).unwrap());
     (store, record)
 }

@@ -77,7 +77,8 @@ impl Stand {
         for (name, call) in scenarios {
             let mut words = call.split(' ');
             let script = instruments().join(words.next().unwrap());
-            let words: Vec<_> = ["sh", script.to_str().unwrap()].into_iter().chain(words).map(|word| format!("{word:?}")).collect();
+            let words: Vec<_> =
+                ["sh", script.to_str().unwrap()].into_iter().chain(words).map(|word| format!("{word:?}")).collect();
             let _ = write!(
                 text,
                 "[[scenario]]\nname = {name:?}\ncommand = [{}]\n\

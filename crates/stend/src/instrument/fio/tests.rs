@@ -163,7 +163,9 @@ fn the_job_file_says_what_the_parameters_say() {
         assert!(text.lines().any(|have| have == line), "{line}\n{text}");
     }
     let other = Fio.invocation(&scenario("fio", [("directory", "/mnt/a b")]), &place).unwrap();
-    assert!(String::from_utf8_lossy(&other.files["/work/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0"));
+    assert!(
+        String::from_utf8_lossy(&other.files["/work/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0")
+    );
     assert_eq!(other.leaves, ["/mnt/a b/stend-r"]);
 }
 

@@ -2,9 +2,9 @@
 
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::Output;
+use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::judge::Finding;
 use crate::machine::{State, check};
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {

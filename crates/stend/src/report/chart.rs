@@ -1,0 +1,404 @@
+//! Charts of sample series: one for each metric of a scenario, its repeats one after the other.
+//!
+//! A chart is stretched to the page's width, so lines are drawn in whole units of a wide canvas and written as steps: about
+//! six bytes a point. Text stands beside the drawing, not in it, and keeps its size.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use stend_model::metric::Unit;
+use stend_model::run::{Origin, Series};
+
+use super::language::{TEXTS, drawn};
+use super::phrase::Phrase;
+use super::scale::{Scale, Tick, padded, ticks};
+use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter};
+use super::text::{duration, grouped};
+
+/// Units of the canvas, across and down.
+pub(super) const CANVAS: (f64, f64) = (4000.0, 1000.0);
+
+/// At most so many points are drawn in one chart.
+pub(super) const MOST_POINTS: usize = 2000;
+
+/// The samples of one repeat.
+pub(super) struct Segment<'a> {
+    /// What stands over it: its number, `w` for a warm-up.
+    pub(super) label: String,
+    /// Its style: `valid`, `invalid`, `failed`, `warmup`.
+    pub(super) class: &'static str,
+    /// What its tooltip says.
+    pub(super) title: String,
+    /// Its series.
+    pub(super) series: Vec<&'a Series>,
+}
+
+/// The charts of a scenario's run.
+pub(super) struct Charts {
+    /// The instrument's.
+    pub(super) instrument: Vec<Chart>,
+    /// The machine's.
+    pub(super) machine: Vec<Chart>,
+    /// Metrics that had one value throughout.
+    pub(super) constant: Vec<String>,
+}
+
+/// One chart, ready for the template.
+pub(super) struct Chart {
+    /// Its name on the page, for the references between its parts.
+    pub(super) id: String,
+    /// What is drawn.
+    pub(super) title: Phrase,
+    /// How much of it, and its extremes.
+    pub(super) caption: Phrase,
+    pub(super) bands: Vec<Band>,
+    pub(super) lines: Vec<Line>,
+    pub(super) ticks: Vec<Tick>,
+    /// The length of the axis of time.
+    pub(super) length: String,
+}
+
+/// A repeat's place in a chart.
+#[derive(Clone)]
+pub(super) struct Band {
+    pub(super) left: f64,
+    pub(super) width: f64,
+    /// In hundredths of the whole, for the label over it.
+    pub(super) percent: f64,
+    pub(super) label: String,
+    pub(super) class: &'static str,
+    pub(super) title: String,
+}
+
+/// A line of a chart.
+pub(super) struct Line {
+    /// Its name, if the chart has several.
+    pub(super) name: Option<Phrase>,
+    /// Its path.
+    pub(super) path: String,
+}
+
+/// What a chart is about, in the order in which charts stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject<'a> {
+    /// What the CPU time of the whole machine went to.
+    CpuTime,
+    /// How busy the busiest and the idlest CPU are.
+    EachCpuBusy,
+    /// Another metric of each CPU.
+    EachCpu(&'a str),
+    /// Any other metric.
+    Metric(&'a str),
+}
+
+impl<'a> Subject<'a> {
+    fn of(series: &'a Series) -> Self {
+        let metric = &series.metric;
+        match (series.origin, cpu_metric(metric), cpu_time(metric)) {
+            (Origin::Machine, _, Some((Cpu::All, _))) => Self::CpuTime,
+            (Origin::Machine, _, Some((Cpu::One(_), _))) => Self::EachCpuBusy,
+            (Origin::Machine, Some((Cpu::One(_), name)), None) => Self::EachCpu(name),
+            _ => Self::Metric(metric),
+        }
+    }
+
+    /// How its values are written, and the factor to that.
+    fn scale(self) -> (Scale, f64) {
+        match self {
+            Self::CpuTime | Self::EachCpuBusy => (Scale::Unit(Unit::Percent), 1.0),
+            Self::EachCpu(name) | Self::Metric(name) => Scale::of(name),
+        }
+    }
+
+    fn title(self) -> Phrase {
+        let of_each = |name: &str| {
+            Phrase::new(format!("{name}, {}", TEXTS.each_cpu.en), format!("{name}, {}", TEXTS.each_cpu.ru))
+        };
+        let slope = |title: Phrase| {
+            Phrase::new(format!("{}: {}", title.en, TEXTS.slope.en), format!("{}: {}", title.ru, TEXTS.slope.ru))
+        };
+        match self {
+            Self::CpuTime => TEXTS.cpu.clone(),
+            Self::EachCpuBusy => TEXTS.each_cpu_busy.clone(),
+            Self::EachCpu(name) if is_counter(name) => slope(of_each(name)),
+            Self::EachCpu(name) => of_each(name),
+            Self::Metric(name) if is_counter(name) => slope(Phrase::new(name, name)),
+            Self::Metric(name) => Phrase::new(name, name),
+        }
+    }
+
+    /// The lines of one repeat. `threads` is the number of CPUs.
+    fn lines(self, series: &[&'a Series], threads: u32, origin_ns: i64) -> Vec<(&'static str, Vec<Stretch>)> {
+        let line = |series: &&Series| {
+            if is_counter(&series.metric) {
+                series::slopes(series, origin_ns)
+            } else {
+                series::values(series, origin_ns)
+            }
+        };
+        match self {
+            Self::CpuTime => series::cpu_shares(series, threads, origin_ns),
+            Self::EachCpuBusy => {
+                let mut cpus: BTreeMap<Cpu, Vec<&Series>> = BTreeMap::new();
+                for one in series {
+                    cpus.entry(cpu_time(&one.metric).map_or(Cpu::All, |(cpu, _)| cpu)).or_default().push(one);
+                }
+                let busy = |counters: &Vec<&Series>| {
+                    let shares = series::cpu_shares(counters, 1, origin_ns).into_iter();
+                    shares.filter(|(name, _)| *name == "busy").flat_map(|(_, stretches)| stretches).collect()
+                };
+                series::envelope(cpus.values().map(busy).collect())
+            }
+            Self::EachCpu(_) => series::envelope(series.iter().map(line).collect()),
+            Self::Metric(_) => vec![("", series.iter().flat_map(line).collect())],
+        }
+    }
+}
+
+/// About how many charts these series make.
+pub(super) fn number_of_charts(series: &[&Series]) -> usize {
+    let subjects: BTreeSet<_> = series.iter().map(|series| (series.origin, Subject::of(series))).collect();
+    subjects.len()
+}
+
+/// Draws all series of a scenario's run, each chart with at most `most_points` points. `prefix` makes the charts' names unique.
+pub(super) fn charts(segments: &[Segment], threads: u32, most_points: usize, prefix: &str) -> Charts {
+    let axis = Axis::new(segments);
+    let mut raw: BTreeMap<(Origin, Subject), Raw> = BTreeMap::new();
+    for (segment, (origin_ns, offset)) in segments.iter().zip(&axis.origins) {
+        let mut subjects: BTreeMap<(Origin, Subject), Vec<&Series>> = BTreeMap::new();
+        for one in &segment.series {
+            subjects.entry((one.origin, Subject::of(one))).or_default().push(one);
+        }
+        for ((origin, subject), series) in subjects {
+            let (scale, factor) = subject.scale();
+            let chart = raw.entry((origin, subject)).or_insert_with(|| Raw { scale, samples: 0, lines: Vec::new() });
+            chart.samples += series.iter().map(|series| series.values.len()).sum::<usize>();
+            for (name, stretches) in subject.lines(&series, threads, *origin_ns) {
+                chart.add(name, stretches, *offset, factor);
+            }
+        }
+    }
+    let mut charts = Charts { instrument: Vec::new(), machine: Vec::new(), constant: Vec::new() };
+    for ((origin, subject), mut raw) in raw {
+        let Some((low, high)) = raw.range() else { continue };
+        if low == high
+            && let Subject::Metric(name) | Subject::EachCpu(name) = subject
+        {
+            charts.constant.push(format!("{name} = {}", raw.scale.show(low)));
+            continue;
+        }
+        if subject == Subject::CpuTime {
+            // Of the parts only those that happened are drawn.
+            raw.lines.retain(|(name, line)| *name == "busy" || line.iter().flatten().any(|point| point.1 != 0.0));
+        }
+        let (list, mark) =
+            if origin == Origin::Instrument { (&mut charts.instrument, 'i') } else { (&mut charts.machine, 'm') };
+        let id = format!("{prefix}-{mark}{}", list.len());
+        list.push(raw.chart(id, subject, &axis, most_points, (low, high)));
+    }
+    charts
+}
+
+/// The axis of time: the repeats' samples one after the other.
+struct Axis {
+    /// For each segment its first moment in nanoseconds, and where it stands on the axis in seconds.
+    origins: Vec<(i64, f64)>,
+    bands: Vec<Band>,
+    seconds: f64,
+}
+
+impl Axis {
+    fn new(segments: &[Segment]) -> Self {
+        let mut offset = 0.0;
+        let mut spans = Vec::new();
+        for segment in segments {
+            let times = || {
+                segment
+                    .series
+                    .iter()
+                    .flat_map(|series| series.times_ns.first().into_iter().chain(series.times_ns.last()))
+            };
+            let (first, last) = (times().min().copied().unwrap_or(0), times().max().copied().unwrap_or(0));
+            let length = last.saturating_sub(first) as f64 * 1e-9;
+            spans.push((first, offset, length));
+            offset += length;
+        }
+        let seconds = if offset > 0.0 { offset } else { 1.0 };
+        let band = |(segment, (_, start, length)): (&Segment, &(i64, f64, f64))| Band {
+            left: (start / seconds * CANVAS.0).round(),
+            width: (length / seconds * CANVAS.0).round(),
+            percent: start / seconds * 100.0,
+            label: if length / seconds > 0.035 { segment.label.clone() } else { String::new() },
+            class: segment.class,
+            title: segment.title.clone(),
+        };
+        let bands = segments.iter().zip(&spans).map(band).collect();
+        Self { origins: spans.into_iter().map(|(first, start, _)| (first, start)).collect(), bands, seconds }
+    }
+}
+
+/// A chart's data before it is drawn.
+struct Raw {
+    scale: Scale,
+    samples: usize,
+    lines: Vec<(&'static str, Vec<Stretch>)>,
+}
+
+impl Raw {
+    fn add(&mut self, name: &'static str, stretches: Vec<Stretch>, offset: f64, factor: f64) {
+        let moved = stretches.into_iter().map(|mut stretch| {
+            stretch.iter_mut().for_each(|(time, value)| (*time, *value) = (*time + offset, *value * factor));
+            stretch
+        });
+        match self.lines.iter_mut().find(|(line, _)| *line == name) {
+            Some((_, line)) => line.extend(moved),
+            None => self.lines.push((name, moved.collect())),
+        }
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        let values = || self.lines.iter().flat_map(|(_, stretches)| stretches.iter().flatten().map(|point| point.1));
+        let (low, high) =
+            values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        (low <= high && (high - low).is_finite()).then_some((low, high))
+    }
+
+    fn chart(self, id: String, subject: Subject, axis: &Axis, most_points: usize, (low, high): (f64, f64)) -> Chart {
+        let (bottom, top) =
+            if subject == Subject::CpuTime { (0.0, padded(low, high).1.min(103.0)) } else { padded(low, high) };
+        let total: usize = self.lines.iter().flat_map(|(_, stretches)| stretches).map(Vec::len).sum();
+        let mut points = 0;
+        let several = self.lines.len() > 1;
+        let mut lines = Vec::new();
+        for (name, stretches) in &self.lines {
+            let mut path = String::new();
+            for stretch in stretches {
+                let share = if total <= most_points { stretch.len() } else { stretch.len() * most_points / total };
+                let kept = decimate(stretch, share);
+                points += kept.len();
+                draw(&mut path, &kept, axis.seconds, (bottom, top));
+            }
+            lines.push(Line { name: several.then(|| line_name(name)), path });
+        }
+        let shown = (points < total).then(|| grouped(points));
+        let (lowest, highest) = self.scale.show_range(low, high);
+        let caption = drawn(&lowest, &highest, &grouped(self.samples), shown.as_deref());
+        let ticks = ticks(self.scale, bottom, top);
+        Chart {
+            id,
+            title: subject.title(),
+            caption,
+            bands: axis.bands.clone(),
+            lines,
+            ticks,
+            length: duration(axis.seconds * 1e9),
+        }
+    }
+}
+
+fn line_name(name: &str) -> Phrase {
+    match name {
+        "user" => TEXTS.user.clone(),
+        "system" => TEXTS.system.clone(),
+        "iowait" => TEXTS.iowait.clone(),
+        "steal" => TEXTS.steal.clone(),
+        "lowest" => TEXTS.lowest.clone(),
+        "mean" => TEXTS.mean.clone(),
+        "highest" => TEXTS.highest.clone(),
+        _ => TEXTS.busy.clone(),
+    }
+}
+
+/// Appends a stretch to a path, in whole units and as steps from point to point. A single point becomes a dot.
+fn draw(path: &mut String, points: &[series::Point], seconds: f64, (bottom, top): (f64, f64)) {
+    let place = |(time, value): series::Point| {
+        let x = (time / seconds * CANVAS.0).round().clamp(0.0, CANVAS.0) as i64;
+        let y = ((top - value) / (top - bottom) * CANVAS.1).round().clamp(0.0, CANVAS.1) as i64;
+        (x, y)
+    };
+    let Some((first, rest)) = points.split_first() else { return };
+    let mut here = place(*first);
+    let _ = write!(path, "M{} {}", here.0, here.1);
+    if rest.is_empty() {
+        path.push_str("h1");
+    } else {
+        path.push('l');
+    }
+    for (index, point) in rest.iter().enumerate() {
+        let next = place(*point);
+        let (dx, dy) = (next.0 - here.0, next.1 - here.1);
+        let gap = if index > 0 && dx >= 0 { " " } else { "" };
+        let _ = write!(path, "{gap}{dx}{}{dy}", if dy < 0 { "" } else { " " });
+        here = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one(metric: &str, values: Vec<f64>) -> Series {
+        let times_ns = (0..values.len() as i64).map(|index| 1_000 + index * 1_000_000_000).collect();
+        Series { metric: metric.into(), origin: Origin::Machine, times_ns, values }
+    }
+
+    fn of(series: &[Series]) -> Charts {
+        let segment =
+            Segment { label: "1".into(), class: "valid", title: String::new(), series: series.iter().collect() };
+        charts(&[segment], 2, 100, "c")
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        let drawn = of(&[one("x", vec![]), one("y_total", vec![5.0]), one("z", vec![f64::NAN])]);
+        assert!(drawn.machine.is_empty() && drawn.instrument.is_empty() && drawn.constant.is_empty());
+        assert!(charts(&[], 2, 100, "c").machine.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_never_moves_becomes_a_sentence() {
+        let drawn = of(&[one("swap.pages_total", vec![7.0, 7.0, 7.0]), one("cpu.clock_hz", vec![3.1e9, 3.1e9])]);
+        assert_eq!(drawn.constant, ["cpu.clock_hz = 3.10 GHz", "swap.pages_total = 0 /s"]);
+    }
+
+    #[test]
+    fn many_cpus_make_few_charts() {
+        let mut series = Vec::new();
+        for cpu in 0..128 {
+            series.push(one(&format!("cpu{cpu}.frequency_hz"), vec![3e9, 3e9 + f64::from(cpu), 3e9]));
+            series.push(one(&format!("cpu{cpu}.user_ns_total"), vec![0.0, 5e8, 1e9]));
+            series.push(one(&format!("cpu{cpu}.idle_ns_total"), vec![0.0, 5e8, 2e9]));
+        }
+        series.push(one("cpu.user_ns_total", vec![0.0, 5e8, 2e9]));
+        let drawn = of(&series);
+        let titles: Vec<_> = drawn.machine.iter().map(|chart| chart.title.en.as_ref()).collect();
+        assert_eq!(
+            titles,
+            ["CPU time, % of the whole machine", "Busy time of each CPU, %", "frequency_hz, of each CPU"]
+        );
+        assert_eq!(drawn.machine[1].lines.len(), 3);
+        assert_eq!(number_of_charts(&series.iter().collect::<Vec<_>>()), 3);
+    }
+
+    #[test]
+    fn a_path_goes_from_corner_to_corner() {
+        let mut path = String::new();
+        draw(&mut path, &[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], 2.0, (0.0, 1.0));
+        assert_eq!(path, "M0 1000l2000-1000 2000 1000");
+        draw(&mut path, &[(1.0, 0.5)], 2.0, (0.0, 1.0));
+        assert!(path.ends_with("M2000 500h1"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_chart_has_a_value_that_is_no_number(values in prop::collection::vec(any::<f64>(), 0..60), counter in any::<bool>()) {
+            let drawn = of(&[one(if counter { "x_total" } else { "x" }, values)]);
+            for chart in drawn.machine {
+                prop_assert!(!chart.lines.iter().any(|line| line.path.contains("NaN") || line.path.contains("inf")));
+                prop_assert!(chart.ticks.len() <= 9 && chart.ticks.iter().all(|tick| tick.top.is_finite()));
+            }
+        }
+    }
+}

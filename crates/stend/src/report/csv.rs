@@ -1,0 +1,155 @@
+//! The table for a spreadsheet: RFC 4180, one line a cell, with all the evidence.
+
+use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+
+use super::text::word;
+
+const HEAD: [&str; 29] = [
+    "scenario",
+    "metric",
+    "unit",
+    "better",
+    "main",
+    "column",
+    "origin",
+    "run_or_reference",
+    "machine",
+    "grade",
+    "kind",
+    "median",
+    "interval_low",
+    "interval_high",
+    "minimum",
+    "maximum",
+    "spread",
+    "valid",
+    "invalid",
+    "outliers",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "q",
+    "floor",
+    "verdict",
+    "repeats_needed",
+    "words",
+    "note",
+];
+
+/// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
+/// precision. `ratio` of a run is its median over the base's; of a published figure it is the base's median over the figure.
+pub(crate) fn render(table: &Table) -> String {
+    let mut out = String::new();
+    line(&mut out, HEAD);
+    for row in &table.rows {
+        for (column, cell) in table.columns.iter().zip(&row.cells) {
+            line(&mut out, fields(row, column, cell));
+        }
+    }
+    out
+}
+
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
+    let number = |value: f64| value.to_string();
+    let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
+    let mut fields = [const { String::new() }; 29];
+    let mut set = |name: &str, value: String| {
+        let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
+        fields[place] = value;
+    };
+    set("scenario", row.scenario.clone());
+    set("metric", row.metric.clone());
+    set("unit", row.unit.to_string());
+    set("better", super::text::direction(row.better).into());
+    set("main", row.main.to_string());
+    set("column", column.title.clone());
+    set("grade", column.grade.to_string());
+    match &column.origin {
+        ColumnOrigin::Run { id, .. } => {
+            set("origin", "run".into());
+            set("run_or_reference", id.clone());
+        }
+        ColumnOrigin::Published { reference, machine, .. } => {
+            set("origin", "published".into());
+            set("run_or_reference", reference.clone());
+            set("machine", machine.clone());
+        }
+    }
+    match cell {
+        Cell::Measured(value) => {
+            set("kind", "measured".into());
+            set("median", number(value.median));
+            set("interval_low", optional(value.interval.map(|(low, _)| low)));
+            set("interval_high", optional(value.interval.map(|(_, high)| high)));
+            set("minimum", number(value.minimum));
+            set("maximum", number(value.maximum));
+            set("spread", number(value.spread));
+            set("valid", value.valid.to_string());
+            set("invalid", value.invalid.to_string());
+            set("outliers", value.outliers.to_string());
+            if let Some(against) = &value.against_base {
+                set("ratio", number(against.ratio));
+                set("ratio_low", optional(against.interval.map(|(low, _)| low)));
+                set("ratio_high", optional(against.interval.map(|(_, high)| high)));
+                set("q", optional(against.q));
+                set("floor", number(against.floor));
+                set("verdict", word(against.verdict).into());
+                set("repeats_needed", against.repeats_needed.map(|n| n.to_string()).unwrap_or_default());
+            }
+        }
+        Cell::Published(published) => {
+            set("kind", "published".into());
+            set("median", optional(published.value));
+            set("ratio", optional(published.ratio));
+            set("words", published.words.clone().unwrap_or_default());
+            set("note", published.note.clone().unwrap_or_default());
+        }
+        Cell::Nothing { reason } => {
+            set("kind", "nothing".into());
+            set("note", reason.clone());
+        }
+        Cell::Absent => set("kind", "absent".into()),
+    }
+    fields
+}
+
+fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
+    for (index, field) in fields.into_iter().enumerate() {
+        let field = field.as_ref();
+        if index > 0 {
+            out.push(',');
+        }
+        if field.contains(['"', ',', '\r', '\n']) {
+            out.push('"');
+            out.push_str(&field.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(field);
+        }
+    }
+    out.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn every_cell_has_a_line_with_every_field() {
+        let table = sample::table();
+        let text = render(&table);
+        let cells: usize = table.rows.iter().map(|row| row.cells.len()).sum();
+        assert_eq!(text.matches("\r\n").count(), cells + 1);
+        let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
+        assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
+        assert!(!text.contains("NaN"));
+    }
+
+    #[test]
+    fn commas_quotes_and_line_ends_are_quoted() {
+        let mut out = String::new();
+        line(&mut out, ["a,b", "say \"x\"", "two\nlines", "plain"]);
+        assert_eq!(out, "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",plain\r\n");
+    }
+}

@@ -1,0 +1,251 @@
+//! Columns of text for a terminal: widths as a terminal counts them, colour apart from the text.
+
+use super::text::width;
+
+/// Space between two columns.
+const GAP: &str = "  ";
+
+/// How a piece of text stands out. Colours are those of Okabe and Ito, which colour-blind people tell apart too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Bold,
+    Dim,
+    /// Green, #009E73.
+    Better,
+    /// Orange, #E69F00.
+    Worse,
+}
+
+/// Text with its style.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) style: Style,
+}
+
+impl Piece {
+    /// The text between the escapes of its style; as it is without colour, and where it is empty.
+    pub(super) fn styled(&self, text: &str, colour: bool) -> String {
+        let code = match self.style {
+            Style::Plain => "",
+            Style::Bold => "1",
+            Style::Dim => "2",
+            Style::Better => "38;2;0;158;115",
+            Style::Worse => "38;2;230;159;0",
+        };
+        if colour && !code.is_empty() && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.into()
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Piece {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), style: Style::Plain }
+    }
+}
+
+/// A piece in a style.
+pub(super) fn piece(text: impl Into<String>, style: Style) -> Piece {
+    Piece { text: visible(&text.into()), style }
+}
+
+/// One line of a grid.
+enum Line {
+    /// One piece for each column.
+    Cells(Vec<Piece>),
+    /// The first column, and one text over all the others.
+    Span(Piece, Piece),
+}
+
+/// A grid. The first column is set left, the others right.
+pub(super) struct Grid {
+    head: Vec<String>,
+    lines: Vec<Line>,
+}
+
+impl Grid {
+    pub(super) fn new(head: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { head: head.into_iter().map(|text| visible(&text.into())).collect(), lines: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, cells: Vec<Piece>) {
+        debug_assert_eq!(cells.len(), self.head.len());
+        self.lines.push(Line::Cells(cells));
+    }
+
+    /// A line whose second text runs over all columns but the first.
+    pub(super) fn push_span(&mut self, first: Piece, text: Piece) {
+        self.lines.push(Line::Span(first, text));
+    }
+
+    /// Writes it at most `limit` wide, unless its figures alone are wider. A first column that leaves the others too little room gets a line of its own.
+    pub(super) fn write(&self, limit: usize, colour: bool) -> String {
+        let (head, mut widths) = self.layout();
+        let figures: usize = widths[1..].iter().map(|width| width + GAP.len()).sum();
+        let first_limit = limit.saturating_sub(figures).max(12);
+        widths[0] = self
+            .lines
+            .iter()
+            .map(|line| width(&line.first().text))
+            .chain([width(&self.head[0])])
+            .filter(|width| *width <= first_limit)
+            .max()
+            .unwrap_or(first_limit);
+
+        let mut out = String::new();
+        let head_height = head.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..head_height {
+            let cells = head.iter().map(|lines| {
+                let text =
+                    (line + lines.len()).checked_sub(head_height).map_or(String::new(), |line| lines[line].clone());
+                piece(text, Style::Bold)
+            });
+            write_cells(&mut out, &cells.collect::<Vec<_>>(), &widths, colour);
+        }
+        let total = widths[0] + figures;
+        out.push_str(&piece("─".repeat(total.min(limit.max(widths[0]))), Style::Dim).in_style(colour));
+        out.push('\n');
+        for line in &self.lines {
+            let first = line.first();
+            let alone = width(&first.text) > widths[0];
+            if alone {
+                out.push_str(&first.in_style(colour));
+                out.push('\n');
+            }
+            let first = if alone { "".into() } else { first.clone() };
+            match line {
+                Line::Cells(cells) => {
+                    let cells: Vec<_> = [first].into_iter().chain(cells[1..].iter().cloned()).collect();
+                    write_cells(&mut out, &cells, &widths, colour);
+                }
+                Line::Span(_, text) => write_cells(&mut out, &[first, text.clone()], &widths, colour),
+            }
+        }
+        out
+    }
+
+    /// How wide all columns but the first are together, with their gaps.
+    pub(super) fn figures_width(&self) -> usize {
+        self.layout().1[1..].iter().map(|width| width + GAP.len()).sum()
+    }
+
+    /// The head's lines, and the width of each column but the first.
+    fn layout(&self) -> (Vec<Vec<String>>, Vec<usize>) {
+        let mut widths: Vec<usize> = vec![0; self.head.len()];
+        for line in &self.lines {
+            if let Line::Cells(cells) = line {
+                for (widest, cell) in widths.iter_mut().zip(cells).skip(1) {
+                    *widest = (*widest).max(width(&cell.text));
+                }
+            }
+        }
+        let broken = |(index, text): (usize, &String)| {
+            if index == 0 { vec![text.clone()] } else { wrap(text, widths[index].max(HEAD_WIDTH)) }
+        };
+        let head: Vec<Vec<String>> = self.head.iter().enumerate().map(broken).collect();
+        for (widest, lines) in widths.iter_mut().zip(&head).skip(1) {
+            *widest = (*widest).max(lines.iter().map(|line| width(line)).max().unwrap_or(0));
+        }
+        (head, widths)
+    }
+}
+
+/// A head is broken at spaces and hyphens only where it is wider than this and than its column.
+pub(super) const HEAD_WIDTH: usize = 10;
+
+impl Line {
+    fn first(&self) -> &Piece {
+        match self {
+            Self::Cells(cells) => &cells[0],
+            Self::Span(first, _) => first,
+        }
+    }
+}
+
+impl Piece {
+    fn in_style(&self, colour: bool) -> String {
+        self.styled(&self.text, colour)
+    }
+}
+
+fn write_cells(out: &mut String, cells: &[Piece], widths: &[usize], colour: bool) {
+    let mut line = String::new();
+    let mut pending = 0;
+    for (index, cell) in cells.iter().enumerate() {
+        let taken = width(&cell.text);
+        let space = widths[index].saturating_sub(taken);
+        if index > 0 {
+            pending += GAP.len();
+        }
+        // The last text of a span is set left, as a sentence is.
+        let right = index > 0 && cells.len() == widths.len();
+        if right {
+            pending += space;
+        }
+        if taken > 0 {
+            line.extend(std::iter::repeat_n(' ', pending));
+            line.push_str(&cell.in_style(colour));
+            pending = 0;
+        }
+        if !right {
+            pending += space;
+        }
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+/// Text without control characters: a name must not move the cursor.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Text in lines of at most `limit`, broken at spaces; a longer word stands alone.
+pub(super) fn wrap(text: &str, limit: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= limit => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_each_other_whatever_the_script() {
+        let mut grid = Grid::new(["сценарий", "median"]);
+        grid.push(vec!["Кузнечик".into(), "1 GB/s".into()]);
+        grid.push(vec!["x".into(), piece("▲ × 2", Style::Better)]);
+        assert_eq!(grid.write(80, false), "сценарий  median\n────────────────\nКузнечик  1 GB/s\nx          ▲ × 2\n");
+        let coloured = grid.write(80, true);
+        assert!(coloured.contains("\u{1b}[38;2;0;158;115m▲ × 2\u{1b}[0m"), "{coloured}");
+    }
+
+    #[test]
+    fn a_long_first_column_gets_its_own_line() {
+        let mut grid = Grid::new(["scenario", "median"]);
+        grid.push(vec!["a scenario with a very long name".into(), "1 GB/s".into()]);
+        let text = grid.write(24, false);
+        assert!(text.lines().skip(2).eq(["a scenario with a very long name", "          1 GB/s"]), "{text}");
+    }
+
+    #[test]
+    fn a_name_cannot_move_the_cursor() {
+        assert_eq!(piece("a\u{1b}[2Jb\n", Style::Plain).text, "a\u{fffd}[2Jb\u{fffd}");
+    }
+}

@@ -1,0 +1,179 @@
+//! The report as one file of HTML that needs no network: style, script and drawings are inside it.
+//!
+//! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
+
+mod overview;
+mod scenario;
+#[cfg(test)]
+mod tests;
+
+use anyhow::{Context, Result};
+use askama::Template;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use stend_model::run::{Repeat, Run, Series, Session};
+
+use crate::compare::table::{Cell, ColumnOrigin, Table, Verdict};
+
+use super::language::{Summary, TEXTS, Texts, standing};
+use super::phrase::Phrase;
+use super::text;
+use overview::{MachineView, MissingView, SourceView, TableView};
+use scenario::ScenarioView;
+
+/// What a report is made from.
+pub(crate) struct Input<'a> {
+    /// The comparison that it shows.
+    pub(crate) table: &'a Table,
+    /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
+    pub(crate) runs: &'a [RunData<'a>],
+    /// Lines that say what the base's machine is.
+    pub(crate) fingerprint: Vec<String>,
+    /// When it is written.
+    pub(crate) generated_at: Timestamp,
+}
+
+/// A run with all that was observed in it.
+#[derive(Clone, Copy)]
+pub(crate) struct RunData<'a> {
+    /// What it is.
+    pub(crate) run: &'a Run,
+    /// Its sessions.
+    pub(crate) sessions: &'a [Session],
+    /// Its repeats, in the order in which they were made.
+    pub(crate) repeats: &'a [Repeat],
+    /// Its sample series, each with the `sequence` of its repeat.
+    pub(crate) series: &'a [(u32, Series)],
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    t: &'static Texts,
+    title: String,
+    summary: Phrase,
+    standings: Vec<Phrase>,
+    fingerprint: &'a [String],
+    machines: Vec<MachineView>,
+    missing: Vec<String>,
+    table: TableView,
+    notes: &'a [String],
+    left_out: &'a [String],
+    not_measured: Vec<MissingView>,
+    scenarios: Vec<ScenarioView>,
+    sources: Vec<SourceView>,
+    generated_at: String,
+    version: &'static str,
+    style: &'static str,
+    script: &'static str,
+    script_digest: String,
+}
+
+const STYLE: &str = include_str!("../../templates/report.css");
+const SCRIPT: &str = include_str!("../../templates/report.js");
+
+/// Writes the report.
+///
+/// # Errors
+/// Only if memory for the text runs out.
+pub(crate) fn render(input: &Input) -> Result<String> {
+    let names = scenario_names(input);
+    let base = input.table.columns.first();
+    let suite = input.runs.first().map(|data| data.run.suite.title.as_str());
+    let title = [base.map(|column| column.title.as_str()), suite].into_iter().flatten().collect::<Vec<_>>().join(" – ");
+    let page = Page {
+        t: &TEXTS,
+        title: if title.is_empty() { "stend".into() } else { title },
+        summary: summary(input),
+        standings: standings(input.table),
+        fingerprint: &input.fingerprint,
+        machines: overview::machines(input),
+        missing: overview::missing_sensors(input),
+        table: overview::table(input.table, &names),
+        notes: &input.table.notes,
+        left_out: &input.table.left_out,
+        not_measured: overview::not_measured(input),
+        scenarios: scenario::scenarios(input, &names),
+        sources: overview::sources(input.table),
+        generated_at: text::moment(input.generated_at),
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        script: SCRIPT,
+        script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
+    };
+    page.render().context("the report could not be written")
+}
+
+/// All scenarios: those of the table in its order, then those that only the runs know. A scenario's place here is its name
+/// on the page.
+fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    let of_table = input.table.rows.iter().map(|row| row.scenario.as_str());
+    let of_runs =
+        input.runs.iter().flat_map(|data| data.run.suite.scenarios.iter().map(|scenario| scenario.name.as_str()));
+    for name in of_table.chain(of_runs) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn summary(input: &Input) -> Phrase {
+    let Some(base) = input.table.columns.first() else { return TEXTS.nothing.clone() };
+    let main = || input.table.rows.iter().filter(|row| row.main);
+    let measured = main().filter(|row| matches!(row.cells.first(), Some(Cell::Measured(_)))).count();
+    let without = main().filter(|row| matches!(row.cells.first(), Some(Cell::Nothing { .. }))).count();
+    let sessions = match &base.origin {
+        ColumnOrigin::Run { sessions, .. } => *sessions as usize,
+        ColumnOrigin::Published { .. } => 0,
+    };
+    // Skipped scenarios may have no row of their own.
+    let skipped = input.runs.first().map_or(0, |data| {
+        let has_row = |name: &str| input.table.rows.iter().any(|row| row.scenario == name);
+        data.run.skipped.iter().filter(|skipped| !has_row(&skipped.scenario)).count()
+    });
+    Summary {
+        measured,
+        skipped: without + skipped,
+        machine: &base.title,
+        moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
+        grade: base.grade.to_string(),
+        sessions,
+    }
+    .phrase()
+}
+
+fn standings(table: &Table) -> Vec<Phrase> {
+    let count = |index: usize, verdict| {
+        let against = |row: &&crate::compare::table::Row| match row.cells.get(index) {
+            Some(Cell::Measured(value)) => {
+                value.against_base.as_ref().is_some_and(|against| against.verdict == verdict)
+            }
+            _ => false,
+        };
+        table.rows.iter().filter(|row| row.main).filter(against).count()
+    };
+    let one = |(index, column): (usize, &crate::compare::table::Column)| {
+        let counts =
+            [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(|verdict| count(index, verdict));
+        let [better, worse, same, unresolved] = counts;
+        (counts.iter().sum::<usize>() > 0).then(|| standing(&column.title, better, worse, same, unresolved))
+    };
+    text::other_runs(table).into_iter().filter_map(one).collect()
+}
+
+/// Base 64, for the digest that names the page's own script as the only one that may run.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let word =
+            chunk.iter().enumerate().fold(0u32, |word, (place, byte)| word | u32::from(*byte) << (16 - 8 * place));
+        for place in 0..4 {
+            let digit = if place <= chunk.len() { DIGITS[(word >> (18 - 6 * place) & 63) as usize] } else { b'=' };
+            text.push(char::from(digit));
+        }
+    }
+    text
+}

@@ -1,0 +1,287 @@
+//! The first page: the machines, the table, what has no figure, and the sources.
+
+use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
+
+use super::Input;
+use crate::report::language::TEXTS;
+use crate::report::phrase::Phrase;
+use crate::report::text::{self, change, factor, interval, mark, percent, word};
+
+/// In what another machine differs from the base.
+pub(super) struct MachineView {
+    pub(super) title: String,
+    pub(super) differences: Vec<DifferenceView>,
+}
+
+/// One difference; a side that has nothing is empty.
+pub(super) struct DifferenceView {
+    pub(super) what: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// The table.
+pub(super) struct TableView {
+    /// Heads over several columns.
+    pub(super) groups: Vec<GroupView>,
+    /// Heads of the columns after scenario, metric and the base's own.
+    pub(super) heads: Vec<HeadView>,
+    pub(super) rows: Vec<RowView>,
+    /// Whether some rows are not their scenario's main metric.
+    pub(super) has_minor: bool,
+}
+
+pub(super) struct GroupView {
+    pub(super) kind: Phrase,
+    pub(super) title: String,
+    pub(super) span: usize,
+}
+
+pub(super) struct HeadView {
+    pub(super) title: String,
+    pub(super) grade: String,
+    pub(super) hint: String,
+    pub(super) first_of_group: bool,
+}
+
+pub(super) struct RowView {
+    pub(super) anchor: usize,
+    pub(super) scenario: String,
+    pub(super) metric: String,
+    /// Figures are sorted within their unit.
+    pub(super) unit: &'static str,
+    pub(super) main: bool,
+    pub(super) base: CellView,
+    pub(super) spread: String,
+    pub(super) spread_key: String,
+    pub(super) count: String,
+    pub(super) count_key: String,
+    pub(super) cells: Vec<CellView>,
+}
+
+/// A cell: a value, or words, or a reason why there is neither.
+#[derive(Default)]
+pub(super) struct CellView {
+    pub(super) value: String,
+    pub(super) words: String,
+    /// Why there is no value.
+    pub(super) reason: String,
+    /// How it stands to the base, by test.
+    pub(super) verdict: Option<VerdictView>,
+    /// How the base stands to it, without a test.
+    pub(super) factor: String,
+    /// What is shown when the pointer rests on it; all of it stands elsewhere on the page too.
+    pub(super) hint: String,
+    /// What the column is sorted by; empty sorts last. In the base's column it is the figure, in the others the factor
+    /// between the machines, with the metric's direction in it: figures of different units have no order.
+    pub(super) key: String,
+    pub(super) first_of_group: bool,
+}
+
+pub(super) struct VerdictView {
+    /// `better`, `worse`, `same`, `unresolved`.
+    pub(super) class: &'static str,
+    pub(super) text: String,
+}
+
+/// A scenario without a figure.
+pub(super) struct MissingView {
+    pub(super) scenario: String,
+    pub(super) machine: String,
+    pub(super) reason: String,
+    pub(super) remedy: String,
+}
+
+/// A publication.
+pub(super) struct SourceView {
+    pub(super) reference: String,
+    pub(super) source: String,
+    pub(super) machines: Vec<(String, String)>,
+}
+
+pub(super) fn machines(input: &Input) -> Vec<MachineView> {
+    let view = |column: &crate::compare::table::Column| MachineView {
+        title: column.title.clone(),
+        differences: column
+            .differences
+            .iter()
+            .map(|difference| DifferenceView {
+                what: difference.what.clone(),
+                before: difference.before.clone(),
+                after: difference.after.clone(),
+            })
+            .collect(),
+    };
+    text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
+}
+
+/// Sensors and facts that could not be read, once each.
+pub(super) fn missing_sensors(input: &Input) -> Vec<String> {
+    let mut missing: Vec<String> = Vec::new();
+    for data in input.runs {
+        let of_machine = data.run.machine.missing.iter().map(|(name, reason)| format!("{name}: {reason}"));
+        let of_sessions = data.sessions.iter().flat_map(|session| session.missing_sensors.iter().cloned());
+        for line in of_machine.chain(of_sessions) {
+            let line = if input.runs.len() > 1 { format!("{}: {line}", data.run.machine.name) } else { line };
+            if !missing.contains(&line) {
+                missing.push(line);
+            }
+        }
+    }
+    missing
+}
+
+pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    let runs = text::other_runs(table);
+    let mut groups = Vec::new();
+    let mut columns: Vec<(usize, bool)> = Vec::new();
+    let mut group = |kind: Phrase, title: &str, placed: &text::Placed| {
+        groups.push(GroupView { kind, title: title.into(), span: placed.len() });
+        columns.extend(placed.iter().enumerate().map(|(place, (index, _))| (*index, place == 0)));
+    };
+    if !runs.is_empty() {
+        group(TEXTS.other_runs.clone(), "", &runs);
+    }
+    for (reference, placed) in text::references(table, &rows) {
+        group(TEXTS.published.clone(), reference, &placed);
+    }
+    let heads = columns.iter().map(|(index, first_of_group)| {
+        let column = &table.columns[*index];
+        let hint = match &column.origin {
+            ColumnOrigin::Run { id, .. } => id.clone(),
+            ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
+        };
+        let grade = column.grade.to_string();
+        HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
+    });
+    let view = |row: &Row| {
+        let (spread, spread_key, count, count_key) = match row.cells.first() {
+            Some(Cell::Measured(value)) => (
+                format!("±{}", percent(value.spread)),
+                value.spread.to_string(),
+                text::count(value.valid, value.invalid, value.outliers),
+                value.valid.to_string(),
+            ),
+            _ => Default::default(),
+        };
+        let cells = columns.iter().map(|(index, first_of_group)| {
+            let view = cell(row, row.cells.get(*index).unwrap_or(&Cell::Absent), &table.columns[*index].origin);
+            CellView { first_of_group: *first_of_group, ..view }
+        });
+        RowView {
+            anchor: names.iter().position(|name| *name == row.scenario).unwrap_or(0),
+            scenario: row.scenario.clone(),
+            metric: row.metric.clone(),
+            unit: row.unit.symbol(),
+            main: row.main,
+            base: match (row.cells.first(), table.columns.first()) {
+                (Some(base), Some(column)) => cell(row, base, &column.origin),
+                _ => CellView::default(),
+            },
+            spread,
+            spread_key,
+            count,
+            count_key,
+            cells: cells.collect(),
+        }
+    };
+    let has_minor = table.rows.iter().any(|row| !row.main);
+    TableView { groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
+}
+
+fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
+    match cell {
+        Cell::Measured(value) => CellView {
+            value: row.unit.show(value.median),
+            verdict: value.against_base.as_ref().map(verdict),
+            hint: value
+                .interval
+                .map(|(low, high)| format!("95 %: {}", interval(row.unit, low, high)))
+                .unwrap_or_default(),
+            key: match &value.against_base {
+                Some(against) => text::number_or_nothing(text::in_direction(against.ratio, row.better)),
+                None => value.median.to_string(),
+            },
+            ..CellView::default()
+        },
+        Cell::Published(published) => {
+            let source = match origin {
+                ColumnOrigin::Published { source, .. } => source.as_str(),
+                ColumnOrigin::Run { .. } => "",
+            };
+            let hint: Vec<&str> =
+                [source, published.note.as_deref().unwrap_or("")].into_iter().filter(|part| !part.is_empty()).collect();
+            CellView {
+                value: published.value.map(|value| row.unit.show(value)).unwrap_or_default(),
+                words: if published.value.is_none() {
+                    published.words.clone().unwrap_or_default()
+                } else {
+                    String::new()
+                },
+                factor: advantage(published, row),
+                hint: hint.join(". "),
+                key: text::number_or_nothing(text::advantage(published, row.better)),
+                ..CellView::default()
+            }
+        }
+        Cell::Nothing { reason } => CellView { reason: reason.clone(), ..CellView::default() },
+        Cell::Absent => CellView::default(),
+    }
+}
+
+/// By what factor the base is better than a published figure.
+pub(super) fn advantage(published: &Published, row: &Row) -> String {
+    text::advantage(published, row.better).map(factor).unwrap_or_default()
+}
+
+pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
+    let text = format!("{} {}", mark(against.verdict), change(against.ratio));
+    VerdictView { class: word(against.verdict), text }
+}
+
+pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
+    let mut missing = Vec::new();
+    for data in input.runs {
+        missing.extend(data.run.skipped.iter().map(|skipped| MissingView {
+            scenario: skipped.scenario.clone(),
+            machine: data.run.machine.name.clone(),
+            reason: skipped.reason.clone(),
+            remedy: skipped.remedy.clone().unwrap_or_default(),
+        }));
+    }
+    for row in input.table.rows.iter().filter(|row| row.main) {
+        for (column, cell) in input.table.columns.iter().zip(&row.cells) {
+            let skipped = |data: &super::RunData| {
+                let same_run = matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
+                same_run && data.run.skipped.iter().any(|skipped| skipped.scenario == row.scenario)
+            };
+            if let Cell::Nothing { reason } = cell
+                && !input.runs.iter().any(skipped)
+            {
+                missing.push(MissingView {
+                    scenario: row.scenario.clone(),
+                    machine: column.title.clone(),
+                    reason: reason.clone(),
+                    remedy: String::new(),
+                });
+            }
+        }
+    }
+    missing
+}
+
+pub(super) fn sources(table: &Table) -> Vec<SourceView> {
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    let view = |(reference, columns): (&str, text::Placed)| {
+        let mut view = SourceView { reference: reference.into(), source: String::new(), machines: Vec::new() };
+        for (_, column) in columns {
+            if let ColumnOrigin::Published { description, source, .. } = &column.origin {
+                view.source.clone_from(source);
+                view.machines.push((column.title.clone(), description.clone()));
+            }
+        }
+        view
+    };
+    text::references(table, &rows).into_iter().map(view).collect()
+}

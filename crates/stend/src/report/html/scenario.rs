@@ -1,0 +1,337 @@
+//! A scenario looked into: its figures, repeats, commands, checks and sample series.
+
+use std::collections::HashMap;
+
+use stend_model::metric::{Better, Metric};
+use stend_model::plan::Phase;
+use stend_model::run::{Outcome, Repeat, Series};
+use stend_model::suite::Scenario;
+use stend_model::wire::Check;
+
+use crate::compare::table::{Cell, ColumnOrigin, Measured, Row, Table};
+
+use super::overview::{VerdictView, advantage, verdict};
+use super::{Input, RunData};
+use crate::report::chart::{Charts, MOST_POINTS, Segment, charts, number_of_charts};
+use crate::report::dots::{Dots, PanelData, Repeated, dots};
+use crate::report::language::{TEXTS, to_settle};
+use crate::report::phrase::Phrase;
+use crate::report::text::{self, interval, percent, shell_words};
+
+/// One scenario.
+pub(super) struct ScenarioView {
+    pub(super) anchor: usize,
+    pub(super) name: String,
+    /// The base's main figure, for the line that is always seen.
+    pub(super) figure: String,
+    pub(super) measures: String,
+    pub(super) instrument: String,
+    pub(super) parameters: String,
+    pub(super) direction: Option<Phrase>,
+    pub(super) figures: Vec<FigureView>,
+    pub(super) dots: Option<Dots>,
+    /// The main metric's name.
+    pub(super) metric: String,
+    pub(super) runs: Vec<ScenarioRunView>,
+}
+
+/// One figure of one machine.
+pub(super) struct FigureView {
+    pub(super) title: String,
+    pub(super) metric: String,
+    pub(super) value: String,
+    pub(super) spread: String,
+    pub(super) interval: String,
+    pub(super) few: bool,
+    pub(super) range: String,
+    pub(super) count: String,
+    pub(super) verdict: Option<VerdictView>,
+    pub(super) factor: String,
+    pub(super) evidence: String,
+    pub(super) settle: Option<Phrase>,
+    pub(super) note: String,
+    pub(super) published: bool,
+}
+
+/// What one run has of a scenario.
+pub(super) struct ScenarioRunView {
+    pub(super) title: String,
+    pub(super) repeats: Vec<RepeatView>,
+    pub(super) commands: Vec<String>,
+    pub(super) evidence: Vec<String>,
+    pub(super) build: Vec<String>,
+    pub(super) charts: Charts,
+    pub(super) has_series: bool,
+}
+
+/// One repeat.
+pub(super) struct RepeatView {
+    pub(super) label: String,
+    pub(super) session: u32,
+    pub(super) started: String,
+    pub(super) value: String,
+    pub(super) wall: String,
+    pub(super) class: &'static str,
+    pub(super) warmup: bool,
+    pub(super) outcome: Phrase,
+    pub(super) reason: String,
+    pub(super) check: Option<Phrase>,
+    pub(super) error_output: String,
+}
+
+/// So many charts may have all their points; beyond that each gets fewer, so that the page stays small.
+const CHARTS_WITH_ALL_POINTS: usize = 400;
+
+pub(super) fn scenarios(input: &Input, names: &[&str]) -> Vec<ScenarioView> {
+    let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
+    let metrics: usize = indexed.iter().map(Indexed::charts).sum();
+    let most_points = (MOST_POINTS * CHARTS_WITH_ALL_POINTS / metrics.max(CHARTS_WITH_ALL_POINTS)).max(100);
+    names.iter().enumerate().map(|(anchor, name)| view(input, &indexed, anchor, name, most_points)).collect()
+}
+
+/// A run's series by repeat, so that they are looked up and not searched for.
+struct Indexed<'a> {
+    data: RunData<'a>,
+    series: HashMap<u32, Vec<&'a Series>>,
+}
+
+impl<'a> Indexed<'a> {
+    fn new(data: &RunData<'a>) -> Self {
+        let mut series: HashMap<u32, Vec<&Series>> = HashMap::new();
+        for (sequence, one) in data.series {
+            series.entry(*sequence).or_default().push(one);
+        }
+        Self { data: *data, series }
+    }
+
+    /// About how many charts there will be: as many as the repeat with the most series makes, for each scenario.
+    fn charts(&self) -> usize {
+        self.data.run.suite.scenarios.len()
+            * self.series.values().map(|series| number_of_charts(series)).max().unwrap_or(0)
+    }
+
+    fn scenario(&self, name: &str) -> Option<(usize, &'a Scenario)> {
+        self.data.run.suite.scenarios.iter().enumerate().find(|(_, scenario)| scenario.name == name)
+    }
+}
+
+fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_points: usize) -> ScenarioView {
+    let rows: Vec<&Row> = input.table.rows.iter().filter(|row| row.scenario == name).collect();
+    let main = rows.iter().find(|row| row.main);
+    let scenario = indexed.iter().find_map(|run| run.scenario(name)).map(|(_, scenario)| scenario);
+    let metric = scenario.and_then(|scenario| scenario.metrics.first());
+    let mut panels = Vec::new();
+    let mut runs = Vec::new();
+    for (place, run) in indexed.iter().enumerate() {
+        let Some((index, scenario)) = run.scenario(name) else { continue };
+        let repeats: Vec<&Repeat> = run.data.repeats.iter().filter(|repeat| repeat.scenario == index).collect();
+        if repeats.is_empty() {
+            continue;
+        }
+        let title = title(input.table, &run.data);
+        if let Some(metric) = scenario.metrics.first() {
+            panels.push(panel(&title, &repeats, metric, main.and_then(|row| measured(input.table, row, &run.data))));
+        }
+        runs.push(scenario_run(
+            run,
+            title,
+            &repeats,
+            scenario.metrics.first(),
+            most_points,
+            &format!("c{anchor}-{place}"),
+        ));
+    }
+    let parameters =
+        scenario.iter().flat_map(|scenario| &scenario.parameters).map(|(name, value)| format!("{name} = {value}"));
+    ScenarioView {
+        anchor,
+        name: name.into(),
+        figure: match main.and_then(|row| row.cells.first().map(|cell| (row, cell))) {
+            Some((row, Cell::Measured(value))) => format!("{} ±{}", row.unit.show(value.median), percent(value.spread)),
+            _ => "–".into(),
+        },
+        measures: scenario.and_then(|scenario| scenario.measures.clone()).unwrap_or_default(),
+        instrument: scenario.map(|scenario| scenario.instrument.to_string()).unwrap_or_default(),
+        parameters: parameters.collect::<Vec<_>>().join(", "),
+        direction: main
+            .map(|row| if row.better == Better::Higher { TEXTS.higher.clone() } else { TEXTS.lower.clone() }),
+        figures: rows.iter().flat_map(|row| figures(input.table, row)).collect(),
+        dots: metric.and_then(|metric| dots(panels, metric.unit)),
+        metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
+        runs,
+    }
+}
+
+/// What a run is called over its column.
+fn title(table: &Table, data: &RunData) -> String {
+    let of_run = |column: &&crate::compare::table::Column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
+    match table.columns.iter().find(of_run) {
+        Some(column) => column.title.clone(),
+        None => format!("{} {}", data.run.machine.name, data.run.id),
+    }
+}
+
+/// The figure that the table gives for a run.
+fn measured<'a>(table: &Table, row: &'a Row, data: &RunData) -> Option<&'a Measured> {
+    let index = table
+        .columns
+        .iter()
+        .position(|column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id))?;
+    match row.cells.get(index)? {
+        Cell::Measured(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
+    let one = |(column, cell): (&crate::compare::table::Column, &Cell)| {
+        let mut view = FigureView {
+            title: column.title.clone(),
+            metric: row.metric.clone(),
+            value: "–".into(),
+            spread: String::new(),
+            interval: String::new(),
+            few: false,
+            range: String::new(),
+            count: String::new(),
+            verdict: None,
+            factor: String::new(),
+            evidence: String::new(),
+            settle: None,
+            note: String::new(),
+            published: column.reference().is_some(),
+        };
+        match cell {
+            Cell::Measured(value) => {
+                view.value = row.unit.show(value.median);
+                view.spread = format!("±{}", percent(value.spread));
+                view.few = value.interval.is_none();
+                view.interval = value.interval.map(|(low, high)| interval(row.unit, low, high)).unwrap_or_default();
+                view.range = interval(row.unit, value.minimum, value.maximum);
+                view.count = text::count(value.valid, value.invalid, value.outliers);
+                if let Some(against) = &value.against_base {
+                    view.verdict = Some(verdict(against));
+                    let ratio = against.interval.map(|(low, high)| format!("ratio {low:.3} … {high:.3}"));
+                    let q = against.q.map(|q| format!("q = {}", stend_model::metric::three_digits(q)));
+                    let floor = Some(format!("floor {}", percent(against.floor)));
+                    view.evidence = [ratio, q, floor].into_iter().flatten().collect::<Vec<_>>().join(", ");
+                    view.settle = against.repeats_needed.map(to_settle);
+                }
+            }
+            Cell::Published(published) => {
+                let words = published.words.clone().unwrap_or_default();
+                view.value = published.value.map_or(words, |value| row.unit.show(value));
+                view.factor = advantage(published, row);
+                view.note = published.note.clone().unwrap_or_default();
+            }
+            Cell::Nothing { reason } => view.note.clone_from(reason),
+            Cell::Absent => return None,
+        }
+        Some(view)
+    };
+    table.columns.iter().zip(&row.cells).filter_map(one).collect()
+}
+
+fn panel(title: &str, repeats: &[&Repeat], metric: &Metric, measured: Option<&Measured>) -> PanelData {
+    let repeated = |repeat: &&Repeat| {
+        let value = repeat.value(metric);
+        let shown = value.map(|value| text::precise(metric.unit, value)).unwrap_or_default();
+        let title = [label(repeat), shown, repeat.outcome.reason()].into_iter().filter(|part| !part.is_empty());
+        Repeated { value, class: class(repeat), title: title.collect::<Vec<_>>().join(" · ") }
+    };
+    PanelData {
+        title: title.into(),
+        repeats: repeats.iter().map(repeated).collect(),
+        median: measured.map(|value| value.median),
+        interval: measured.and_then(|value| value.interval),
+    }
+}
+
+fn scenario_run(
+    run: &Indexed,
+    title: String,
+    repeats: &[&Repeat],
+    metric: Option<&Metric>,
+    most_points: usize,
+    prefix: &str,
+) -> ScenarioRunView {
+    let segment = |repeat: &&Repeat| {
+        let series = run.series.get(&repeat.sequence)?.clone();
+        let parts = [label(repeat), repeat.outcome.word().to_owned(), repeat.outcome.reason()];
+        let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+        let valid = class(repeat) == "valid" || class(repeat) == "warmup";
+        let label = if valid { label(repeat) } else { format!("{} ✕", label(repeat)) };
+        Some(Segment { label, class: class(repeat), title, series })
+    };
+    let segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
+    let evidence = |repeat: &&Repeat| repeat.report.as_ref().and_then(|report| report.evidence.clone());
+    let build = |repeat: &&Repeat| {
+        let begin = repeat.begin.as_ref()?;
+        let parts = begin.build.iter().map(|(name, value)| format!("{name}: {value}"));
+        let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
+        Some(version.chain(parts).collect::<Vec<_>>().join(" · ")).filter(|text| !text.is_empty())
+    };
+    ScenarioRunView {
+        title,
+        repeats: repeats.iter().map(|repeat| repeat_view(repeat, metric)).collect(),
+        commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
+        evidence: distinct(repeats.iter().filter_map(evidence)),
+        build: distinct(repeats.iter().filter_map(build)),
+        has_series: !segments.is_empty(),
+        charts: charts(&segments, run.data.run.machine.hardware.threads, most_points, prefix),
+    }
+}
+
+fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
+    const SHOWN: usize = 2000;
+    let value = metric.and_then(|metric| repeat.value(metric).map(|value| text::precise(metric.unit, value)));
+    let output = &repeat.error_output;
+    let start = output.char_indices().rev().nth(SHOWN).map_or(0, |(index, _)| index);
+    RepeatView {
+        label: label(repeat),
+        session: repeat.session + 1,
+        started: repeat.started_at.strftime("%m-%d %H:%M:%S").to_string(),
+        value: value.unwrap_or_default(),
+        wall: repeat.report.as_ref().map(|report| text::duration(report.wall_ns as f64)).unwrap_or_default(),
+        class: class(repeat),
+        warmup: repeat.phase == Phase::Warmup,
+        outcome: match repeat.outcome {
+            Outcome::Valid => TEXTS.valid.clone(),
+            Outcome::Invalid(_) => TEXTS.invalid.clone(),
+            Outcome::Failed(_) => TEXTS.failed.clone(),
+        },
+        reason: repeat.outcome.reason(),
+        check: repeat.report.as_ref().map(|report| match report.check {
+            Check::Passed => TEXTS.check_passed.clone(),
+            Check::Failed => TEXTS.check_failed.clone(),
+            Check::None => TEXTS.check_none.clone(),
+        }),
+        error_output: if repeat.outcome == Outcome::Valid { String::new() } else { output[start..].to_owned() },
+    }
+}
+
+/// A repeat's number from 1, as people count; `w` before it for a warm-up.
+fn label(repeat: &Repeat) -> String {
+    let mark = if repeat.phase == Phase::Warmup { "w" } else { "" };
+    format!("{mark}{}", repeat.number + 1)
+}
+
+fn class(repeat: &Repeat) -> &'static str {
+    match (&repeat.outcome, repeat.phase) {
+        (Outcome::Valid, Phase::Measured) => "valid",
+        (Outcome::Valid, Phase::Warmup) => "warmup",
+        (Outcome::Invalid(_), _) => "invalid",
+        (Outcome::Failed(_), _) => "failed",
+    }
+}
+
+/// Each text once, in the order in which they first appear.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for text in texts {
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    }
+    list
+}

@@ -1,0 +1,238 @@
+//! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
+
+use super::phrase::{Phrase, russian_plural};
+
+macro_rules! texts {
+    ($($name:ident: $en:literal, $ru:literal;)*) => {
+        /// The fixed texts.
+        pub(crate) struct Texts {
+            $(#[doc = $en] pub(crate) $name: Phrase,)*
+        }
+
+        /// The table of texts.
+        pub(crate) static TEXTS: Texts = Texts { $($name: Phrase::fixed($en, $ru),)* };
+
+        #[cfg(test)]
+        const ALL: &[(&str, Phrase)] = &[$((stringify!($name), Phrase::fixed($en, $ru)),)*];
+    };
+}
+
+texts! {
+    report: "Report of the stand", "Отчёт стенда";
+    skip: "Skip to the table", "Перейти к таблице";
+    machine: "The machine", "Машина";
+    details: "Details and differences", "Подробности и отличия";
+    differs: "differs from the base in", "отличается от базы:";
+    no_difference: "no difference in hardware or software", "аппаратура и программы не отличаются";
+    what: "What", "Что";
+    base: "Base", "База";
+    this_one: "This one", "Эта";
+    none: "none", "нет";
+    missing: "Could not be read", "Не удалось прочитать";
+    session: "Session", "Сессия";
+    results: "Results", "Результаты";
+    filter: "Filter scenarios", "Отбор сценариев";
+    all_metrics: "All metrics", "Все показатели";
+    scenario: "Scenario", "Сценарий";
+    metric: "Metric", "Показатель";
+    median: "Median", "Медиана";
+    spread: "Spread", "Разброс";
+    interval: "95 % interval", "Интервал 95 %";
+    here: "This machine", "Эта машина";
+    other_runs: "Other runs", "Другие прогоны";
+    published: "Published", "Опубликовано";
+    unsorted: "Click a column's head to sort by it; a third click restores the suite's order.",
+        "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора.";
+    better: "better", "лучше";
+    worse: "worse", "хуже";
+    same: "same within the floor", "одинаково в пределах порога";
+    unresolved: "unresolved: the evidence does not say", "не решено: данных мало";
+    legend_published: "× 2.00 beside a published figure: this machine is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
+        "× 2,00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
+    legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
+        "n: годные повторы, из всех измеренных. * : значение далеко от остальных; оно учтено.";
+    nothing: "Nothing was measured.", "Ничего не измерено.";
+    too_few: "fewer than six repeats", "меньше шести повторов";
+    left_out: "Not in all runs", "Есть не во всех прогонах";
+    notes: "Before you read the table", "Прежде чем читать таблицу";
+    not_measured: "Without a figure", "Без результата";
+    remedy: "to mend it:", "что поможет:";
+    scenarios: "Scenarios", "Сценарии";
+    expand: "Open all", "Раскрыть все";
+    collapse: "Close all", "Свернуть все";
+    to_top: "To the table", "К таблице";
+    measures: "Measures", "Измеряет";
+    instrument: "Instrument", "Инструмент";
+    parameters: "Parameters", "Параметры";
+    higher: "higher is better", "больше – лучше";
+    lower: "lower is better", "меньше – лучше";
+    figures: "Figures", "Результаты";
+    run_or_machine: "Run or machine", "Прогон или машина";
+    range: "Lowest … highest", "Мин. … макс.";
+    against: "Against the base", "Относительно базы";
+    note: "Note", "Примечание";
+    repeats: "Repeats", "Повторы";
+    repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval. The axis does not begin at zero.",
+        "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %. Ось начинается не с нуля.";
+    number: "No.", "№";
+    started: "Started, UTC", "Начат, UTC";
+    value: "Value", "Значение";
+    wall: "Wall time", "Длительность";
+    outcome: "Outcome", "Исход";
+    check: "Check", "Проверка";
+    warmup: "warm-up", "прогрев";
+    valid: "valid", "годен";
+    invalid: "invalid", "негоден";
+    failed: "failed", "не удался";
+    check_passed: "passed", "пройдена";
+    check_failed: "failed", "не пройдена";
+    check_none: "not checked", "нет";
+    error_output: "Standard error", "Поток ошибок";
+    command: "Command", "Команда";
+    evidence: "What was checked", "Что проверено";
+    each_repeat: "Of each repeat", "По повторам";
+    build: "Build of what was measured", "Сборка измеренного";
+    series_instrument: "Observed by the instrument", "Наблюдал инструмент";
+    series_machine: "Observed on the machine", "Наблюдалось на машине";
+    series_caption: "Repeats stand one after the other; the time between them is left out. Grey: warm-up. Orange and ✕: does not count.",
+        "Повторы идут подряд, время между ними опущено. Серое – прогрев, оранжевое и ✕ – не учитывается.";
+    no_series: "No samples were recorded.", "Отсчёты не записаны.";
+    constant: "Unchanged throughout:", "Не менялось:";
+    cpu: "CPU time, % of the whole machine", "Процессорное время, % всей машины";
+    each_cpu: "of each CPU", "по процессорам";
+    each_cpu_busy: "Busy time of each CPU, %", "Занятость каждого процессора, %";
+    lowest: "lowest", "наименьшее";
+    mean: "mean", "среднее";
+    highest: "highest", "наибольшее";
+    busy: "busy", "занято";
+    user: "user", "пользователь";
+    system: "kernel", "ядро";
+    iowait: "waiting for disks", "ожидание дисков";
+    steal: "taken by the hypervisor", "отнято гипервизором";
+    slope: "growth by the second", "прирост за секунду";
+    sources: "Published sources", "Опубликованные источники";
+    method: "Method", "Метод";
+    method_point: "A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.",
+        "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
+    method_verdict: "Better or worse is said only where both hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %. Same: the whole interval lies within the floor. All else is unresolved.",
+        "«Лучше» и «хуже» – только если верно и то и другое: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05, и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+    method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
+        "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
+    method_grade: "Evidence: A – samples from two or more sessions; B – samples from one session; C – a published figure with its spread; D – a single published number.",
+        "Степень доказательности: A – измерения в двух и более сессиях; B – в одной сессии; C – опубликованная цифра с разбросом; D – одна опубликованная цифра.";
+    method_charts: "Counters are drawn as their growth by the second, broken where a counter was reset; gauges as they are; of metrics of each CPU the lowest, the mean and the highest. Of many samples the lowest and highest of each part of the line are drawn, so every peak is there.",
+        "Счётчики показаны приростом за секунду, с разрывом при сбросе; прочее – как есть; у показателей отдельных процессоров – наименьшее, среднее и наибольшее. Из многих отсчётов на каждом отрезке остаются наименьший и наибольший, так что все пики на месте.";
+    questions: "Ask of every figure: why not double? Did it break a limit? Did it error? Does it reproduce? Does it matter? Did it even happen?",
+        "Спросите о каждой цифре: почему не вдвое больше? Не упёрлась ли в предел? Не было ли ошибок? Повторится ли? Важна ли она? Было ли это вообще?";
+    generated: "Written by stend", "Составлено программой stend";
+}
+
+/// The page's first sentence.
+pub(crate) struct Summary<'a> {
+    /// Scenarios with a figure.
+    pub(crate) measured: usize,
+    /// Scenarios without one.
+    pub(crate) skipped: usize,
+    /// The machine's title.
+    pub(crate) machine: &'a str,
+    /// When the run began.
+    pub(crate) moment: Option<String>,
+    /// The evidence grade's letter.
+    pub(crate) grade: String,
+    /// Sessions of the run.
+    pub(crate) sessions: usize,
+}
+
+impl Summary<'_> {
+    /// In plain words.
+    pub(crate) fn phrase(&self) -> Phrase {
+        let Self { measured, skipped, machine, moment, grade, sessions } = self;
+        let english_plural =
+            |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        let (on_en, on_ru) =
+            moment.as_ref().map_or_else(Default::default, |moment| (format!(", {moment}"), format!(", {moment}")));
+        let (skipped_en, skipped_ru) = match skipped {
+            0 => (String::new(), String::new()),
+            1 => ("; 1 has no figure".into(), "; 1 без результата".into()),
+            n => (format!("; {n} have no figure"), format!("; {n} без результата")),
+        };
+        Phrase::new(
+            format!(
+                "{} measured on {machine}{on_en}{skipped_en}; evidence grade {grade}: {}.",
+                english_plural(*measured, "scenario"),
+                english_plural(*sessions, "session")
+            ),
+            format!(
+                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {sessions} {}.",
+                if measured % 10 == 1 && measured % 100 != 11 { "Измерен" } else { "Измерено" },
+                russian_plural(*measured, "сценарий", "сценария", "сценариев"),
+                russian_plural(*sessions, "сессия", "сессии", "сессий"),
+            ),
+        )
+    }
+}
+
+/// How another run stands to the base, over all scenarios.
+pub(crate) fn standing(title: &str, better: usize, worse: usize, same: usize, unresolved: usize) -> Phrase {
+    let list = |parts: [(usize, &str, &str); 4]| {
+        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<_> = parts.map(|(count, mark, word)| format!("{mark}\u{a0}{count} {word}")).collect();
+        parts.join(", ")
+    };
+    let en = [(better, "▲", "better"), (worse, "▼", "worse"), (same, "≈", "same"), (unresolved, "?", "unresolved")];
+    let ru = [(better, "▲", "лучше"), (worse, "▼", "хуже"), (same, "≈", "одинаково"), (unresolved, "?", "не решено")];
+    Phrase::new(format!("{title} against it: {}.", list(en)), format!("{title} в сравнении с ней: {}.", list(ru)))
+}
+
+/// What an unresolved comparison would take.
+pub(crate) fn to_settle(repeats: u32) -> Phrase {
+    Phrase::new(
+        format!("about {repeats} repeats on each side would settle it"),
+        format!("решили бы примерно {repeats} повторов с каждой стороны"),
+    )
+}
+
+/// How long a series is, and how much of it is drawn.
+pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&str>) -> Phrase {
+    let (en, ru) =
+        points.map_or_else(Default::default, |points| (format!(", {points} drawn"), format!(", показано {points}")));
+    Phrase::new(
+        format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
+        format!("наименьшее {lowest}, наибольшее {highest}; отсчётов {samples}{ru}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_languages_are_complete_and_differ() {
+        for (name, phrase) in ALL {
+            assert!(!phrase.en.trim().is_empty() && !phrase.ru.trim().is_empty(), "{name}");
+            assert!(
+                phrase.en.is_ascii() || !phrase.en.chars().any(|c| ('а'..='я').contains(&c)),
+                "{name} mixes languages"
+            );
+            assert!(phrase.ru.chars().any(|c| ('а'..='я').contains(&c) || c == '№'), "{name} has no Russian");
+        }
+    }
+
+    #[test]
+    fn the_summary_counts_in_both_languages() {
+        let summary = |measured, skipped, sessions| {
+            let moment = Some("2026-11-21 05:55 UTC".into());
+            Summary { measured, skipped, machine: "pc-7", moment, grade: "B".into(), sessions }.phrase()
+        };
+        let two = summary(14, 2, 1);
+        assert_eq!(
+            two.en,
+            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; evidence grade B: 1 session."
+        );
+        assert_eq!(
+            two.ru,
+            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; степень доказательности B: 1 сессия."
+        );
+        assert!(summary(1, 0, 2).ru.starts_with("Измерен 1 сценарий ") && summary(1, 0, 2).en.ends_with("2 sessions."));
+    }
+}

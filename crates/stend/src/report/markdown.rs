@@ -1,0 +1,177 @@
+//! The table as Markdown, as GitHub reads it.
+
+use std::fmt::Write;
+
+use crate::compare::table::{Cell, Column, Row, Table};
+
+use super::text::{self, change, factor, interval, mark, percent};
+
+/// Writes the table: this machine with its evidence, the other runs, and each publication; all metrics.
+pub(crate) fn render(table: &Table) -> String {
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    let mut out = String::new();
+    let Some(base) = table.columns.first().filter(|_| !rows.is_empty()) else {
+        return "Nothing was measured.\n".into();
+    };
+    let name = |row: &Row| {
+        let metrics = table.rows.iter().filter(|other| other.scenario == row.scenario).count();
+        if metrics > 1 { format!("{} · {}", row.scenario, row.metric) } else { row.scenario.clone() }
+    };
+
+    heading(&mut out, &base.title, &text::grade(base));
+    head(&mut out, ["scenario", "median", "spread", "95 % interval", "n"]);
+    for row in &rows {
+        let cells = match row.cells.first() {
+            Some(Cell::Measured(value)) => [
+                row.unit.show(value.median),
+                format!("±{}", percent(value.spread)),
+                value.interval.map_or_else(|| "too few repeats".into(), |(low, high)| interval(row.unit, low, high)),
+                text::count(value.valid, value.invalid, value.outliers),
+            ],
+            other => [other.map(reason).unwrap_or_default(), String::new(), String::new(), String::new()],
+        };
+        line(&mut out, [name(row)].into_iter().chain(cells));
+    }
+
+    let runs = text::other_runs(table);
+    if !runs.is_empty() {
+        heading(&mut out, "Other runs", &format!("against {}", base.title));
+        across(&mut out, &rows, &runs, name);
+        for (_, column) in &runs {
+            for difference in &column.differences {
+                let (before, after) = (or_none(&difference.before), or_none(&difference.after));
+                let _ = writeln!(
+                    out,
+                    "- {}: {} {} → {}",
+                    escape(&column.title),
+                    escape(&difference.what),
+                    escape(before),
+                    escape(after)
+                );
+            }
+        }
+    }
+    for (reference, columns) in text::references(table, &rows) {
+        heading(&mut out, &format!("Published: {reference}"), &text::grade(columns[0].1));
+        across(&mut out, &rows, &columns, name);
+    }
+
+    out.push('\n');
+    for note in &table.notes {
+        let _ = writeln!(out, "- Note: {}", escape(note));
+    }
+    for scenario in &table.left_out {
+        let _ = writeln!(out, "- Not in all runs: {}", escape(scenario));
+    }
+    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. ");
+    out.push_str(
+        "A factor beside a published figure says by how much this machine is better; no test is possible there.\n",
+    );
+    out
+}
+
+fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn(&Row) -> String) {
+    let titles = columns.iter().map(|(_, column): &(usize, &Column)| column.title.clone());
+    head(out, ["scenario".to_owned(), "here".to_owned()].into_iter().chain(titles));
+    for row in rows.iter().filter(|row| columns.iter().any(|(index, _)| text::has_figure(row, *index))) {
+        let here = match row.cells.first() {
+            Some(Cell::Measured(value)) => row.unit.show(value.median),
+            _ => String::new(),
+        };
+        let cells = columns.iter().map(|(index, _)| match row.cells.get(*index) {
+            Some(Cell::Published(published)) => {
+                let said = match (published.value, &published.words) {
+                    (Some(value), _) => row.unit.show(value),
+                    (None, words) => words.clone().unwrap_or_default(),
+                };
+                let standing =
+                    text::advantage(published, row.better).map(|advantage| format!(" ({})", factor(advantage)));
+                said + &standing.unwrap_or_default()
+            }
+            Some(Cell::Measured(value)) => {
+                let against = value.against_base.as_ref();
+                let standing = against.map(|against| format!(" {} {}", mark(against.verdict), change(against.ratio)));
+                format!("{}{}", row.unit.show(value.median), standing.unwrap_or_default())
+            }
+            other => other.map(reason).unwrap_or_default(),
+        });
+        line(out, [name(row), here].into_iter().chain(cells));
+    }
+    out.push('\n');
+}
+
+/// Why a cell has no figure.
+fn reason(cell: &Cell) -> String {
+    match cell {
+        Cell::Nothing { reason } => format!("– ({reason})"),
+        _ => String::new(),
+    }
+}
+
+fn heading(out: &mut String, title: &str, more: &str) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let _ = writeln!(out, "**{}** ({})\n", escape(title), escape(more));
+}
+
+fn head(out: &mut String, titles: impl IntoIterator<Item = impl AsRef<str>>) {
+    let titles: Vec<_> = titles.into_iter().map(|title| title.as_ref().to_owned()).collect();
+    let rule: Vec<_> = (0..titles.len()).map(|index| if index == 0 { "---" } else { "---:" }.to_owned()).collect();
+    line(out, titles);
+    line(out, rule);
+}
+
+fn line(out: &mut String, cells: impl IntoIterator<Item = String>) {
+    out.push('|');
+    for cell in cells {
+        let _ = write!(out, " {} |", escape(&cell));
+    }
+    out.push('\n');
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
+/// Text that Markdown takes literally, in one line.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' | '\t' => out.push(' '),
+            '|' | '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '~' => {
+                out.push('\\');
+                out.push(character);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn every_line_of_a_table_has_as_many_cells_as_its_head() {
+        let text = render(&sample::table());
+        let mut bars = None;
+        for line in text.lines() {
+            let count = line.replace("\\|", "").matches('|').count();
+            match (line.starts_with('|'), bars) {
+                (true, Some(bars)) => assert_eq!(count, bars, "{line}"),
+                (true, None) => bars = Some(count),
+                (false, _) => bars = None,
+            }
+        }
+        assert!(text.contains("▲") && text.contains("Published: summit") && text.contains("× "), "{text}");
+    }
+
+    #[test]
+    fn names_cannot_break_the_table() {
+        assert_eq!(escape("a|b\n<script>*"), "a\\|b \\<script\\>\\*");
+    }
+}

@@ -1,0 +1,25 @@
+//! What people are shown: one table, written for the terminal, for Markdown, for spreadsheets, and as a page of HTML.
+//!
+//! Only this module formats. It is given values and returns text; it neither measures nor computes a statistic.
+//!
+//! | module | what it writes |
+//! |---|---|
+//! | [`terminal`] | the table of `stend run` and `stend compare` |
+//! | [`markdown`] | the same for an issue or a README |
+//! | [`csv`] | every cell with its evidence, for a spreadsheet |
+//! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
+
+mod chart;
+pub(crate) mod csv;
+mod dots;
+mod grid;
+pub(crate) mod html;
+pub(crate) mod language;
+pub(crate) mod markdown;
+mod phrase;
+#[cfg(test)]
+pub(crate) mod sample;
+mod scale;
+mod series;
+pub(crate) mod terminal;
+mod text;

@@ -1,0 +1,86 @@
+//! The same words in English and Russian, and how they stand in a page of HTML.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A text in both languages. In HTML both stand side by side and the style sheet shows one, so that switching takes no
+/// reloading, and English is there without any script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Phrase {
+    /// In English.
+    pub(crate) en: Cow<'static, str>,
+    /// In Russian.
+    pub(crate) ru: Cow<'static, str>,
+}
+
+impl Phrase {
+    /// A phrase of the table of texts.
+    pub(crate) const fn fixed(en: &'static str, ru: &'static str) -> Self {
+        Self { en: Cow::Borrowed(en), ru: Cow::Borrowed(ru) }
+    }
+
+    /// A phrase with something filled in.
+    pub(crate) fn new(en: impl Into<String>, ru: impl Into<String>) -> Self {
+        Self { en: Cow::Owned(en.into()), ru: Cow::Owned(ru.into()) }
+    }
+}
+
+impl fmt::Display for Phrase {
+    /// As HTML, escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<span lang=\"en\">{}</span><span lang=\"ru\">{}</span>", Escaped(&self.en), Escaped(&self.ru))
+    }
+}
+
+// Its `Display` escapes what it prints.
+impl askama::filters::HtmlSafe for Phrase {}
+
+/// Text as HTML writes it, in elements and in attributes.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        for character in self.0.chars() {
+            match character {
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '&' => f.write_str("&amp;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The form of a Russian noun after a number: 1 сценарий, 2 сценария, 5 сценариев, 11 сценариев, 21 сценарий.
+pub(crate) fn russian_plural<'a>(number: usize, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
+    match (number % 100, number % 10) {
+        (11..=14, _) => many,
+        (_, 1) => one,
+        (_, 2..=4) => few,
+        _ => many,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_escapes_what_is_filled_in() {
+        let phrase = Phrase::new("<b> & \"x\"", "'я'");
+        assert_eq!(
+            phrase.to_string(),
+            "<span lang=\"en\">&lt;b&gt; &amp; &quot;x&quot;</span><span lang=\"ru\">&#39;я&#39;</span>"
+        );
+    }
+
+    #[test]
+    fn russian_nouns_follow_their_number() {
+        let forms: Vec<_> = [1, 2, 5, 11, 12, 21, 22, 25, 111, 0].map(|n| russian_plural(n, "1", "2", "5")).into();
+        assert_eq!(forms.concat(), "1255512555");
+    }
+}

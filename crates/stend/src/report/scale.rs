@@ -1,0 +1,146 @@
+//! The upright axis of a drawing: units, ranges, and round values along it.
+
+use stend_model::metric::{Unit, three_digits};
+
+use super::chart::CANVAS;
+use super::text::{decimals_for, scale_of};
+
+/// A mark of the upright axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tick {
+    /// From the top, in hundredths of the height.
+    pub(super) top: f64,
+    /// From the top, in units of the canvas.
+    pub(super) y: f64,
+    pub(super) label: String,
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scale {
+    /// In a unit.
+    Unit(Unit),
+    /// A count.
+    Count,
+    /// A count by the second.
+    CountPerSecond,
+}
+
+impl Scale {
+    /// The scale that a metric's name asks for, and the factor from its values, or its slopes, to it.
+    pub(super) fn of(metric: &str) -> (Self, f64) {
+        if let Some(name) = metric.strip_suffix("_total") {
+            return match name {
+                _ if name.ends_with("bytes") => (Self::Unit(Unit::BytesPerSecond), 1.0),
+                // Nanoseconds by the second: the share of time that it went on.
+                _ if name.ends_with("_ns") => (Self::Unit(Unit::Percent), 1e-7),
+                _ => (Self::CountPerSecond, 1.0),
+            };
+        }
+        let unit = match metric {
+            _ if metric.ends_with("bytes_per_s") => Unit::BytesPerSecond,
+            _ if metric.ends_with("_per_s") => return (Self::CountPerSecond, 1.0),
+            _ if metric.ends_with("bytes") => Unit::Bytes,
+            _ if metric.ends_with("_hz") => Unit::Hertz,
+            _ if metric.ends_with("_celsius") => Unit::Celsius,
+            _ if metric.ends_with("_ns") => Unit::Nanoseconds,
+            _ if metric.ends_with("_percent") => Unit::Percent,
+            _ if metric == "iops" || metric.ends_with("_iops") => Unit::Iops,
+            _ => return (Self::Count, 1.0),
+        };
+        (Self::Unit(unit), 1.0)
+    }
+
+    /// The power of ten and the unit's text in which values of this size are written.
+    fn parts(self, size: f64) -> (f64, String) {
+        match self {
+            Self::Unit(unit) => scale_of(unit, size),
+            Self::Count | Self::CountPerSecond => {
+                let (divisor, suffix) = scale_of(Unit::OperationsPerSecond, size);
+                let end = if self == Self::Count { "" } else { "/s" };
+                (divisor, suffix.replace("op/s", end))
+            }
+        }
+    }
+
+    /// Two values in one unit, with as many decimals as tell them apart.
+    pub(super) fn show_range(self, low: f64, high: f64) -> (String, String) {
+        let (divisor, suffix) = self.parts(low.abs().max(high.abs()));
+        let decimals = decimals_for((high - low) / divisor / 20.0).max(decimals_for(high.abs() / divisor / 100.0));
+        let show = |value: f64| format!("{:.decimals$} {suffix}", value / divisor).trim_end().to_owned();
+        (show(low), show(high))
+    }
+
+    /// One value.
+    pub(super) fn show(self, value: f64) -> String {
+        let (divisor, suffix) = self.parts(value);
+        let number = three_digits(value / divisor);
+        format!("{number} {suffix}").trim_end().to_owned()
+    }
+}
+
+/// Ticks at round values within the range, from low to high, all in one unit.
+pub(super) fn ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
+    let range = high - low;
+    // The largest step of the series 1, 2, 5 that leaves at least two and a half of it in the range: three to seven ticks.
+    let most = range / 2.5;
+    let power = 10f64.powf(most.log10().floor());
+    let step = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power).find(|step| *step <= most);
+    let Some(step) = step.filter(|step| step.is_finite() && *step > 0.0) else { return Vec::new() };
+    let (divisor, suffix) = scale.parts(low.abs().max(high.abs()));
+    let decimals = decimals_for(step / divisor * 1.001);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last.min(first + 8))
+        .map(|index| {
+            let value = index as f64 * step;
+            let share = (high - value) / range;
+            let label = format!("{:.decimals$} {suffix}", value / divisor);
+            Tick { top: share * 100.0, y: share * CANVAS.1, label: label.trim_end().to_owned() }
+        })
+        .collect()
+}
+
+/// A range with some air about it; never empty.
+pub(super) fn padded(low: f64, high: f64) -> (f64, f64) {
+    let air = (high - low) * 0.06;
+    if air > 0.0 {
+        // What cannot be negative is not drawn as if it could.
+        (if low >= 0.0 { (low - air).max(0.0) } else { low - air }, high + air)
+    } else {
+        let air = if low == 0.0 { 1.0 } else { low.abs() * 0.05 };
+        (low - air, high + air)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_their_units() {
+        for (metric, value, text) in [
+            ("disk.vda.written_bytes_total", 2e6, "2.00 MB/s"),
+            ("disk.vda.busy_ns_total", 5e8, "50.0 %"),
+            ("context_switches_total", 21_500.0, "21.5 k/s"),
+            ("bandwidth_bytes_per_s", 1.1e9, "1.10 GB/s"),
+            ("latency_mean_ns", 2e6, "2.00 ms"),
+            ("thermal.coretemp_celsius", 61.0, "61.0 °C"),
+            ("load.1m", 1.5, "1.50"),
+        ] {
+            let (scale, factor) = Scale::of(metric);
+            assert_eq!(scale.show(value * factor), text, "{metric}");
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_and_in_one_unit() {
+        let labels = |scale, low, high| ticks(scale, low, high).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
+        assert_eq!(labels(Scale::Unit(Unit::BytesPerSecond), 0.93e9, 1.07e9), ["0.95 GB/s", "1.00 GB/s", "1.05 GB/s"]);
+        assert_eq!(labels(Scale::Unit(Unit::Percent), 0.0, 103.0), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
+        assert_eq!(labels(Scale::CountPerSecond, 0.0, 4200.0), ["0 k/s", "1 k/s", "2 k/s", "3 k/s", "4 k/s"]);
+        assert!(labels(Scale::Count, 1.0, 1.0).is_empty());
+        let memory = Scale::Unit(Unit::Bytes).show_range(25.05e9, 25.15e9);
+        assert_eq!(memory, ("25.050 GB".into(), "25.150 GB".into()));
+    }
+}

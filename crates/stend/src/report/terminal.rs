@@ -1,0 +1,379 @@
+//! The table for a terminal: first this machine, then the other runs, then each publication; under them what the marks mean.
+
+use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
+
+use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
+use super::text::{self, change, has_figure, interval, mark, percent, width};
+
+/// How the table is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// Columns of the terminal.
+    pub(crate) width: usize,
+    /// Whether escapes for colour may be written. The caller knows `NO_COLOR` and whether it is a terminal.
+    pub(crate) colour: bool,
+    /// All metrics; otherwise each scenario's main one.
+    pub(crate) all_metrics: bool,
+}
+
+/// Narrower than this no table can be read; a terminal that says so gets lines that it breaks itself.
+const NARROWEST: usize = 40;
+
+/// Writes the table. `fingerprint` are the lines that say what the base's machine is. In what the others differ from it is
+/// for the caller to print above.
+pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -> String {
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| options.all_metrics || row.main).collect();
+    let mut page = Page {
+        table,
+        rows,
+        options: Options { width: options.width.max(NARROWEST), ..*options },
+        out: String::new(),
+        footnotes: Vec::new(),
+        seen: Seen::default(),
+    };
+    for line in fingerprint {
+        page.paragraph("", line, "  ", Style::Plain);
+    }
+    if page.table.columns.is_empty() || page.rows.is_empty() {
+        page.paragraph("", "Nothing was measured.", "", Style::Plain);
+    } else {
+        page.base();
+        page.other_runs();
+        page.publications();
+    }
+    page.foot();
+    page.out
+}
+
+/// Which marks the table has shown: only those are explained.
+#[derive(Default)]
+struct Seen {
+    verdicts: bool,
+    published: bool,
+    outliers: bool,
+    some_invalid: bool,
+    too_few: bool,
+}
+
+struct Page<'a> {
+    table: &'a Table,
+    rows: Vec<&'a Row>,
+    options: Options,
+    out: String,
+    footnotes: Vec<String>,
+    seen: Seen,
+}
+
+impl<'a> Page<'a> {
+    /// The base with all its evidence.
+    fn base(&mut self) {
+        let column = &self.table.columns[0];
+        self.heading(&column.title, &text::grade(column));
+        let mut grid = Grid::new(["scenario", "median", "spread", "95 % interval", "n"]);
+        for (label, row) in self.labelled(self.rows.iter().copied()) {
+            match row.cells.first() {
+                Some(Cell::Measured(value)) => {
+                    let few = || "too few repeats".to_owned();
+                    let between = value.interval.map_or_else(few, |(low, high)| interval(row.unit, low, high));
+                    self.seen.too_few |= value.interval.is_none();
+                    grid.push(vec![
+                        label,
+                        piece(row.unit.show(value.median), Style::Bold),
+                        format!("±{}", percent(value.spread)).into(),
+                        between.into(),
+                        self.count(value).into(),
+                    ]);
+                }
+                Some(Cell::Published(published)) => {
+                    let value = self.published_value(row, published);
+                    grid.push(vec![label, value.into(), "".into(), "".into(), "".into()]);
+                }
+                Some(Cell::Nothing { reason }) => {
+                    let room = self.options.width.saturating_sub(width(&label.text).max(22) + 4);
+                    let text = if width(reason) <= room {
+                        format!("– {reason}")
+                    } else {
+                        format!("– {}", self.footnote(reason))
+                    };
+                    grid.push_span(label, piece(text, Style::Dim));
+                }
+                Some(Cell::Absent) | None => grid.push_span(label, piece("–", Style::Dim)),
+            }
+        }
+        self.out.push_str(&grid.write(self.options.width, self.options.colour));
+    }
+
+    fn other_runs(&mut self) {
+        let runs = text::other_runs(self.table);
+        match runs.as_slice() {
+            [] => {}
+            [(index, column)] => self.one_run(*index, column),
+            _ => self.across("Other runs", &runs),
+        }
+    }
+
+    /// With one other run there is room for all that is known of the change; on a narrow terminal its interval is left out.
+    fn one_run(&mut self, index: usize, column: &Column) {
+        const ROOM_FOR_NAMES: usize = 24;
+        let title = format!("{} against {}", column.title, self.table.columns[0].title);
+        self.heading(&title, &text::grade(column));
+        let full = self.run_grid(index, true);
+        let fits = full.figures_width() + ROOM_FOR_NAMES <= self.options.width;
+        let grid = if fits { full } else { self.run_grid(index, false) };
+        self.out.push_str(&grid.write(self.options.width, self.options.colour));
+    }
+
+    fn run_grid(&mut self, index: usize, with_interval: bool) -> Grid {
+        let shown = if with_interval { 7 } else { 6 };
+        let head = ["scenario", "median", "spread", "n", "change", "n to settle", "95 % interval of change"];
+        let mut grid = Grid::new(head.into_iter().take(shown));
+        for (label, row) in self.labelled(self.rows.iter().copied()) {
+            match row.cells.get(index) {
+                Some(Cell::Measured(value)) => {
+                    let mut cells: Vec<Piece> = vec![label, row.unit.show(value.median).into()];
+                    cells.push(format!("±{}", percent(value.spread)).into());
+                    cells.push(self.count(value).into());
+                    cells.push(self.verdict(value));
+                    let against = value.against_base.as_ref();
+                    let needed = against.filter(|against| against.verdict == Verdict::Unresolved);
+                    let needed = needed.and_then(|against| against.repeats_needed).map(|n| format!("≈ {n}"));
+                    cells.push(needed.unwrap_or_default().into());
+                    let between = against.and_then(|against| against.interval).map(change_interval);
+                    cells.push(between.unwrap_or_default().into());
+                    cells.truncate(shown);
+                    grid.push(cells);
+                }
+                Some(Cell::Nothing { reason }) => {
+                    let text = format!("– {}", self.footnote(reason));
+                    grid.push_span(label, piece(text, Style::Dim));
+                }
+                _ => grid.push_span(label, piece("–", Style::Dim)),
+            }
+        }
+        grid
+    }
+
+    fn publications(&mut self) {
+        for (reference, columns) in text::references(self.table, &self.rows) {
+            self.seen.published = true;
+            let mut grades: Vec<String> = columns.iter().map(|(_, column)| text::grade(column)).collect();
+            grades.dedup();
+            let title = format!("Published: {reference}");
+            self.across_titled(&title, &grades.join(", "), &columns);
+        }
+    }
+
+    fn across(&mut self, title: &str, columns: &text::Placed) {
+        let mut grades: Vec<_> =
+            columns.iter().map(|(_, column)| format!("{} {}", column.title, column.grade)).collect();
+        grades.dedup();
+        self.across_titled(title, &format!("grades: {}", grades.join(", ")), columns);
+    }
+
+    /// Machines across, two lines for each row: the figures, and under them how they stand to the base. As many machines
+    /// side by side as fit, the rest in further blocks.
+    fn across_titled(&mut self, title: &str, grade: &str, columns: &text::Placed) {
+        self.heading(title, grade);
+        let any = |row: &Row, columns: &[(usize, &Column)]| columns.iter().any(|(index, _)| has_figure(row, *index));
+        let rows = self.rows.iter().copied().filter(|row| any(row, columns));
+        let rows: Vec<(Piece, &Row)> = self.labelled(rows);
+        let cells: Vec<Vec<(Piece, Piece)>> =
+            rows.iter().map(|(_, row)| columns.iter().map(|(index, _)| self.figure(row, *index)).collect()).collect();
+        let widest = |place: usize| {
+            let head = wrap(&columns[place].1.title, HEAD_WIDTH).iter().map(|line| width(line)).max().unwrap_or(0);
+            let texts = cells.iter().map(|row| width(&row[place].0.text).max(width(&row[place].1.text)));
+            texts.max().unwrap_or(0).max(head)
+        };
+        let here = |row: &Row| match row.cells.first() {
+            Some(Cell::Measured(value)) => format!("  here {}", row.unit.show(value.median)),
+            _ => "  here –".into(),
+        };
+        let first = rows.iter().map(|(label, row)| width(&label.text).max(width(&here(row)))).max().unwrap_or(0);
+        let first = first.min(self.options.width / 2);
+        let mut place = 0;
+        while place < columns.len() {
+            let mut end = place;
+            let mut taken = first;
+            while end < columns.len() && (end == place || taken + 2 + widest(end) <= self.options.width) {
+                taken += 2 + widest(end);
+                end += 1;
+            }
+            if place > 0 {
+                self.out.push('\n');
+            }
+            let titles = columns[place..end].iter().map(|(_, column)| column.title.clone());
+            let mut grid = Grid::new(["scenario".to_owned()].into_iter().chain(titles));
+            for ((label, row), cells) in rows.iter().zip(&cells) {
+                if !any(row, &columns[place..end]) {
+                    continue;
+                }
+                let part = &cells[place..end];
+                grid.push([label.clone()].into_iter().chain(part.iter().map(|(figure, _)| figure.clone())).collect());
+                let here = piece(here(row), Style::Dim);
+                grid.push([here].into_iter().chain(part.iter().map(|(_, standing)| standing.clone())).collect());
+            }
+            self.out.push_str(&grid.write(self.options.width, self.options.colour));
+            place = end;
+        }
+    }
+
+    /// A figure, and how it stands to the base.
+    fn figure(&mut self, row: &Row, index: usize) -> (Piece, Piece) {
+        match row.cells.get(index) {
+            Some(Cell::Measured(value)) => (row.unit.show(value.median).into(), self.verdict(value)),
+            Some(Cell::Published(published)) => {
+                let value = self.published_value(row, published);
+                let standing = text::advantage(published, row.better).map(text::factor).unwrap_or_default();
+                (value.into(), standing.into())
+            }
+            Some(Cell::Nothing { reason }) => (piece(format!("– {}", self.footnote(reason)), Style::Dim), "".into()),
+            _ => (piece("·", Style::Dim), "".into()),
+        }
+    }
+
+    fn published_value(&mut self, row: &Row, published: &crate::compare::table::Published) -> String {
+        const SHORT: usize = 12;
+        let mut text = match (published.value, &published.words) {
+            (Some(value), _) => row.unit.show(value),
+            (None, Some(words)) if width(words) <= SHORT => visible(words),
+            (None, Some(words)) => self.footnote(words),
+            (None, None) => "–".into(),
+        };
+        if let Some(note) = &published.note {
+            text.push(' ');
+            text.push_str(&self.footnote(note));
+        }
+        text
+    }
+
+    /// Mark and change. Colour only follows the mark, and a mark is only given where there are samples on both sides.
+    fn verdict(&mut self, value: &Measured) -> Piece {
+        let Some(against) = &value.against_base else { return "".into() };
+        self.seen.verdicts = true;
+        let style = match against.verdict {
+            Verdict::Better => Style::Better,
+            Verdict::Worse => Style::Worse,
+            Verdict::Same | Verdict::Unresolved => Style::Plain,
+        };
+        piece(format!("{} {}", mark(against.verdict), change(against.ratio)), style)
+    }
+
+    fn count(&mut self, value: &Measured) -> String {
+        self.seen.outliers |= value.outliers > 0;
+        self.seen.some_invalid |= value.invalid > 0;
+        text::count(value.valid, value.invalid, value.outliers)
+    }
+
+    /// Rows with their labels: the scenario; and where all metrics are shown the metric, each scenario named once.
+    fn labelled(&self, rows: impl IntoIterator<Item = &'a Row>) -> Vec<(Piece, &'a Row)> {
+        let mut scenario = None;
+        let label = |row: &'a Row| {
+            let same = scenario.replace(&row.scenario) == Some(&row.scenario);
+            let label = match (self.options.all_metrics, same) {
+                (false, _) => row.scenario.clone(),
+                (true, false) => format!("{} · {}", row.scenario, row.metric),
+                (true, true) => format!("  · {}", row.metric),
+            };
+            (piece(label, Style::Plain), row)
+        };
+        rows.into_iter().map(label).collect()
+    }
+
+    /// The number of a footnote; the same words have the same number.
+    fn footnote(&mut self, words: &str) -> String {
+        let place = self.footnotes.iter().position(|note| note == words).unwrap_or_else(|| {
+            self.footnotes.push(words.to_owned());
+            self.footnotes.len() - 1
+        });
+        format!("[{}]", place + 1)
+    }
+
+    fn foot(&mut self) {
+        let footnotes = std::mem::take(&mut self.footnotes);
+        if !footnotes.is_empty() {
+            self.blank();
+        }
+        for (index, note) in footnotes.iter().enumerate() {
+            self.paragraph(&format!("[{}] ", index + 1), note, "    ", Style::Plain);
+        }
+        let table = self.table;
+        if !table.notes.is_empty() || !table.left_out.is_empty() {
+            self.blank();
+        }
+        for note in &table.notes {
+            self.paragraph("Note: ", note, "  ", Style::Plain);
+        }
+        for scenario in &table.left_out {
+            self.paragraph("Not in all runs: ", scenario, "  ", Style::Plain);
+        }
+        let legend = self.legend();
+        if !legend.is_empty() {
+            self.blank();
+        }
+        for line in legend {
+            self.paragraph("", line, "  ", Style::Dim);
+        }
+    }
+
+    fn legend(&self) -> Vec<&'static str> {
+        let seen = &self.seen;
+        let all = [
+            (
+                seen.verdicts,
+                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved, and about how many repeats a side would settle it",
+            ),
+            (
+                seen.published,
+                "× 2.00 under a published figure: this machine is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark",
+            ),
+            (seen.some_invalid, "n: valid repeats, of all that were measured; invalid ones are kept and never counted"),
+            (seen.outliers, "*: a value lies far from the rest by Tukey's rule; it counts"),
+            (seen.too_few, "An interval of the median takes six valid repeats"),
+        ];
+        all.into_iter().filter(|(shown, _)| *shown).map(|(_, line)| line).collect()
+    }
+
+    fn heading(&mut self, title: &str, more: &str) {
+        self.blank();
+        let room = self.options.width;
+        if width(title) + 2 + width(more) <= room {
+            let (title, more) = (piece(title, Style::Bold), piece(more, Style::Dim));
+            let colour = self.options.colour;
+            self.out.push_str(&format!("{}  {}\n", title.styled(&title.text, colour), more.styled(&more.text, colour)));
+        } else {
+            self.paragraph("", title, "  ", Style::Bold);
+            self.paragraph("  ", more, "  ", Style::Dim);
+        }
+    }
+
+    fn paragraph(&mut self, start: &str, text: &str, indent: &str, style: Style) {
+        let room = self.options.width.saturating_sub(width(start).max(width(indent)));
+        for (index, line) in wrap(&visible(text), room).iter().enumerate() {
+            let line = piece(line.as_str(), style);
+            self.out.push_str(if index == 0 { start } else { indent });
+            self.out.push_str(&line.styled(&line.text, self.options.colour));
+            self.out.push('\n');
+        }
+    }
+
+    /// One empty line, but not at the top.
+    fn blank(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+}
+
+fn change_interval((low, high): (f64, f64)) -> String {
+    let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
+    if percents {
+        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
+        format!("{} … {} %", signed(low), signed(high))
+    } else {
+        format!("{} … {}", text::factor(low), text::factor(high).trim_start_matches("× "))
+    }
+}
+
+#[cfg(test)]
+#[path = "terminal_tests.rs"]
+mod tests;
