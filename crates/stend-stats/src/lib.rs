@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod drift;
 mod false_discovery;
 mod interval;
 mod law;
@@ -50,6 +51,7 @@ mod table;
 mod verdict;
 
 pub use aggregate::{geometric_mean_interval, geometric_mean_ratio};
+pub use drift::{compare_runs, drift_floors, half_drift};
 pub use false_discovery::benjamini_hochberg;
 pub use interval::{Interval, median_interval, precision_reached};
 pub use mann_whitney::{EXACT_TOTAL, Method, Test, mann_whitney};

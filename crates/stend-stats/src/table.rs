@@ -46,6 +46,8 @@ pub struct CellResult {
     /// For an unresolved cell, about how many repeats a side would decide;
     /// `None` where no number can be given. An estimate: see [`repeats_needed`].
     pub needed: Option<usize>,
+    /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
+    pub drift: Option<f64>,
 }
 
 /// [`compare_table_with`] at 95 %, 10,000 draws and the default seed.
@@ -143,6 +145,7 @@ impl Measured {
             verdict: judgement.verdict,
             reason: judgement.reason,
             needed,
+            drift: None,
         }
     }
 

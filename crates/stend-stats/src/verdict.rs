@@ -43,6 +43,8 @@ pub enum Reason {
     NotSignificant,
     /// Unresolved: significant, but the interval reaches over the edge of the floor.
     CrossesFloor,
+    /// Unresolved: beyond the floor, but not beyond what the runs differ from themselves.
+    WithinDrift,
     /// Unresolved: fewer than six valid repeats on a side.
     TooFewRepeats,
     /// Unresolved: a repeat is NaN or infinite.

@@ -55,23 +55,27 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
             });
         }
     }
-    judge(&mut rows, pending);
+    notes.extend(judge(&mut rows, pending));
     let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
     Table { columns, rows, left_out: left_out(records), notes }
 }
 
-/// Judges all cells of the table at once, because the correction for many comparisons needs them all.
-fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) {
+/// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives a note where the
+/// machine's own drift decided.
+fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> Option<String> {
     let cells: Vec<_> = pending.iter().map(|(_, _, cell)| cell.clone()).collect();
-    for ((row, column, cell), result) in pending.into_iter().zip(stend_stats::compare_table(&cells)) {
+    let results = stend_stats::compare_runs(&cells);
+    let note = note_on_drift(&results);
+    for ((row, column, cell), result) in pending.into_iter().zip(results) {
         if let (Cell::Measured(measured), Some(ratio)) = (&mut rows[row].cells[column], result.ratio) {
             measured.against_base = Some(AgainstBase {
                 ratio,
                 interval: result.interval.map(|interval| (interval.low, interval.high)),
                 q: result.q,
                 floor: cell.delta,
+                drift: result.drift,
                 verdict: match result.verdict {
                     stend_stats::Verdict::Better => Verdict::Better,
                     stend_stats::Verdict::Worse => Verdict::Worse,
@@ -82,6 +86,18 @@ fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) {
             });
         }
     }
+    note
+}
+
+fn note_on_drift(results: &[stend_stats::CellResult]) -> Option<String> {
+    let within: Vec<_> = results.iter().filter(|result| result.reason == stend_stats::Reason::WithinDrift).collect();
+    let least = within.iter().filter_map(|result| result.drift).reduce(f64::min)?;
+    Some(format!(
+        "{} differences are significant and yet unresolved: within a run, the first half differs from the second by {:.1} % or more, so \
+         two runs may differ as much for no reason; run both again at another time",
+        within.len(),
+        least * 100.0
+    ))
 }
 
 fn judgement_cell(base: &Record, other: &Record, scenario: &Scenario, metric: &Metric) -> stend_stats::Cell {

@@ -125,6 +125,8 @@ pub(crate) struct AgainstBase {
     pub(crate) q: Option<f64>,
     /// Differences smaller than this share do not matter here.
     pub(crate) floor: f64,
+    /// What the runs differ from themselves, first half against second half, as a share: a difference is better or worse only beyond it.
+    pub(crate) drift: Option<f64>,
     /// What is to be said of it.
     pub(crate) verdict: Verdict,
     /// About how many repeats on each side would settle it, where it is unresolved.

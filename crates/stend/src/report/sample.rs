@@ -160,6 +160,7 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
             interval: Some((ratio * 0.99, ratio * 1.01)),
             q: Some(0.0004),
             floor: 0.01,
+            drift: Some(0.012),
             verdict,
             repeats_needed: (verdict == Verdict::Unresolved).then_some(24),
         }),
