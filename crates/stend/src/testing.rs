@@ -88,8 +88,13 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         skipped: Vec::new(),
         machine: machine(),
     };
-    let sessions =
-        vec![Session { number: 0, started_at, boot_id: None, missing_sensors: vec!["thermal: none here".into()] }];
+    let sessions = vec![Session {
+        number: 0,
+        started_at,
+        boot_id: None,
+        conditions: Vec::new(),
+        missing_sensors: vec!["thermal: none here".into()],
+    }];
     Record { run, sessions, repeats }
 }
 

@@ -42,6 +42,43 @@ fn a_suite_with_a_mistake_says_where() {
 }
 
 #[test]
+fn a_scenario_with_a_mistake_says_where() {
+    let stand = Stand::new();
+    let path = stand.suite("", &[("one", "steady.sh 1")]);
+    let good = std::fs::read_to_string(&path).unwrap();
+    for (from, to, parts) in [
+        ("\"B/s\"", "\"B/fortnight\"", vec!["unknown unit \"B/fortnight\"", "cycles/B"]),
+        ("\"B/s\"", "\"ns\"", vec!["the unit ns does not fit", "B/s would"]),
+        (
+            "name = \"one\"",
+            "name = \"one\"\nmatrix = { x = { from = 8, to = 2, times = 2 } }",
+            vec!["goes from 8 down to 2"],
+        ),
+        ("name = \"one\"", "name = \"{x}\"", vec!["{x}", "no variable or axis"]),
+    ] {
+        std::fs::write(&path, good.replacen(from, to, 1)).unwrap();
+        let ended = stand.run(&["run", &path]);
+        says(&ended, 2, &parts);
+        says(&ended, 2, &["suite.toml:"]);
+        one_line(&ended);
+    }
+}
+
+#[test]
+fn a_store_of_a_newer_version() {
+    let stand = Stand::new();
+    std::fs::create_dir(stand.store()).unwrap();
+    let newer = rusqlite::Connection::open(stand.store().join("stend.db")).unwrap();
+    newer.execute_batch("CREATE TABLE run (id TEXT); PRAGMA user_version = 99").unwrap();
+    drop(newer);
+    for command in ["list", "show", "run"] {
+        let ended = stand.run(&[command]);
+        says(&ended, 4, &["written by a newer stend (format 99"]);
+        one_line(&ended);
+    }
+}
+
+#[test]
 fn fio_with_parameters_that_make_no_sense() {
     let stand = Stand::new();
     let path = stand.path().join("fio.toml");

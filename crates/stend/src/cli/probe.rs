@@ -5,7 +5,8 @@ use clap::Args;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::Local;
-use crate::{instrument, machine};
+use crate::machine;
+use crate::run::prepare;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -14,7 +15,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let machine = machine::collect(&Local, &instrument::tool_queries());
+    let machine = prepare::fingerprint(&Local).map_err(Failure::unusable)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);

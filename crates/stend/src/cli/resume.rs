@@ -8,9 +8,9 @@ use super::failure::{Exit, Failure};
 use super::output::Json;
 use super::run::{Showing, measure};
 use crate::host::Local;
+use crate::machine;
 use crate::run::prepare;
 use crate::store::{MeasuringLock, Store};
-use crate::{instrument, machine};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -34,7 +34,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
     let host = Local;
-    let now = machine::collect(&host, &instrument::tool_queries());
+    let now = prepare::fingerprint(&host).map_err(Failure::unusable)?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {

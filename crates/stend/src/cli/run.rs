@@ -19,7 +19,7 @@ use crate::run::interrupt::Interrupt;
 use crate::run::progress::Progress;
 use crate::run::{Ending, Journal, Making, make, prepare, standings};
 use crate::store::{MeasuringLock, Record, Store};
-use crate::{catalogue, instrument, machine};
+use crate::{catalogue, machine};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -105,7 +105,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         finished_at: None,
         state: RunState::Open,
         seed,
-        machine: machine::collect(&host, &instrument::tool_queries()),
+        machine: prepare::fingerprint(&host).map_err(Failure::unusable)?,
         suite,
         skipped,
     };
@@ -140,6 +140,10 @@ pub(super) fn measure(
             run.seed
         );
     }
+    let conditions = unfit(host, directory);
+    for condition in &conditions {
+        eprintln!("warning: the machine is not fit to measure: {condition}");
+    }
     let ending = {
         let mut progress = Progress::new(&run.suite, bar, global.quiet);
         let mut journal = StoreJournal { store, run: &run.id };
@@ -150,6 +154,7 @@ pub(super) fn measure(
             run: &run,
             repeats: record.repeats,
             session: record.sessions.len() as u32,
+            conditions,
             interrupt: &interrupt,
         };
         make(making, &mut journal, &mut progress)
@@ -168,6 +173,14 @@ pub(super) fn measure(
         return Ok(Exit::Interrupted);
     }
     finish(global, store, directory, &run.id, showing, json)
+}
+
+/// What `stend check` finds unfit.
+fn unfit(host: &dyn Host, directory: &Path) -> Vec<String> {
+    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    let findings = machine::check(host, &directory.to_string_lossy());
+    let unfit = findings.into_iter().filter(|finding| finding.state == machine::State::Unfit);
+    unfit.map(|finding| format!("{}: {}; {}", finding.what, finding.value, finding.advice)).collect()
 }
 
 /// Prints the table of a complete run and writes its report.

@@ -15,6 +15,9 @@ use stend_model::suite::{Scenario, Verification};
 use crate::store::Record;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Published, Row, Table, Verdict};
 
+/// To advise more repeats than this would be no advice.
+const MOST_REPEATS_ADVISED: u32 = 1000;
+
 /// Sets one run, or several, beside the published machines that have such figures. The first run is the base.
 ///
 /// # Panics
@@ -82,7 +85,10 @@ fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> O
                     stend_stats::Verdict::Same => Verdict::Same,
                     stend_stats::Verdict::Unresolved => Verdict::Unresolved,
                 },
-                repeats_needed: result.needed.and_then(|needed| u32::try_from(needed).ok()),
+                repeats_needed: result
+                    .needed
+                    .and_then(|needed| u32::try_from(needed).ok())
+                    .filter(|needed| *needed <= MOST_REPEATS_ADVISED),
             });
         }
     }
@@ -270,6 +276,16 @@ fn notes_on(records: &[&Record]) -> Vec<String> {
         let unverified = suite.scenarios.iter().filter(|scenario| scenario.verification == Verification::None).count();
         if unverified > 0 {
             notes.push(format!("{}: the work of {unverified} scenarios cannot be verified", record.run.id));
+        }
+        let mut conditions: Vec<_> = record.sessions.iter().flat_map(|session| &session.conditions).collect();
+        conditions.dedup();
+        if !conditions.is_empty() {
+            let words: Vec<_> = conditions.into_iter().map(String::as_str).collect();
+            notes.push(format!(
+                "{}: when it began the machine was not fit to measure: {}",
+                record.run.id,
+                words.join("; ")
+            ));
         }
         if record.run.state == stend_model::run::RunState::Open {
             notes.push(format!("{} is not finished; `stend resume {}` goes on with it", record.run.id, record.run.id));

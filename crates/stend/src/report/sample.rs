@@ -238,6 +238,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         number: 0,
         started_at,
         boot_id: Some("5f0c".into()),
+        conditions: Vec::new(),
         missing_sensors: vec!["power: no RAPL and no hwmon here".into()],
     };
     SampleRun { run, sessions: vec![session], repeats, series }

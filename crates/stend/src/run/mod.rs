@@ -80,6 +80,8 @@ pub(crate) struct Making<'a> {
     pub(crate) repeats: Vec<Repeat>,
     /// This session's number.
     pub(crate) session: u32,
+    /// What makes the machine unfit to measure as the session begins.
+    pub(crate) conditions: Vec<String>,
     /// Told by Ctrl-C.
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -90,7 +92,7 @@ pub(crate) fn make(
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
-    let Making { host, probe, work, run, mut repeats, session, interrupt } = making;
+    let Making { host, probe, work, run, mut repeats, session, conditions, interrupt } = making;
     let suite = &run.suite;
     let skipped = |place: usize| run.skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
     let plan = Plan::new(suite, run.seed, skipped);
@@ -100,6 +102,7 @@ pub(crate) fn make(
         number: session,
         started_at: Timestamp::now(),
         boot_id,
+        conditions,
         missing_sensors: sampler.missing(),
     })?;
     host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;

@@ -1,10 +1,12 @@
 //! Before a run: where things are on the machine, and which scenarios can be measured there.
 
+use stend_model::machine::Machine;
 use stend_model::run::Skipped;
 use stend_model::suite::{Instrument, Suite};
 
 use crate::host::{Command, Host};
-use crate::instrument::{Tool, adapter};
+use crate::instrument::{self, Tool, adapter};
+use crate::machine;
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH.
 ///
@@ -42,6 +44,18 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
         Ok(directory)
     } else {
         Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"))
+    }
+}
+
+/// The machine's fingerprint.
+///
+/// # Errors
+/// The machine cannot be asked at all.
+pub(crate) fn fingerprint(host: &dyn Host) -> Result<Machine, String> {
+    let machine = machine::collect(host, &instrument::tool_queries());
+    match machine.missing.get("collection") {
+        Some(reason) => Err(format!("the machine does not say what it is: {reason}")),
+        None => Ok(machine),
     }
 }
 
