@@ -8,28 +8,27 @@ use crate::host::{Command, Host};
 use crate::instrument::{self, Tool, adapter};
 use crate::machine;
 
-/// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH.
+/// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
+/// one of another architecture is noticed here.
 ///
 /// # Errors
-/// It is nowhere; the message says how to build it.
+/// It is nowhere, or does not run; the message says how to build it.
 pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
-    if let Some(path) = std::env::var_os("STEND_PROBE") {
-        let path = path.to_string_lossy().into_owned();
-        return if std::path::Path::new(&path).is_file() {
-            Ok(path)
-        } else {
-            Err(format!("STEND_PROBE is {path}, and there is no such file"))
-        };
+    let given = std::env::var_os("STEND_PROBE").map(|path| path.to_string_lossy().into_owned());
+    let runs = |path: &str| match host.run(&Command::new([path, "--version"])) {
+        Ok(output) if output.exit == Some(0) => Ok(()),
+        Ok(output) => Err(format!("it does not run: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Some(path) = given {
+        return runs(&path).map(|()| path.clone()).map_err(|reason| format!("STEND_PROBE is {path}: {reason}"));
     }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|path| path.canonicalize().ok())
-        .map(|path| path.with_file_name("stend-probe"));
-    if let Some(path) = beside.filter(|path| path.is_file()) {
-        return Ok(path.to_string_lossy().into_owned());
-    }
-    host.find_program("stend-probe")
-        .ok_or_else(|| "stend-probe is neither beside stend nor on the PATH; build it with `make build`, or say where it is with STEND_PROBE".into())
+    let beside = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let beside = beside.map(|path| path.with_file_name("stend-probe").to_string_lossy().into_owned());
+    let candidates = beside.into_iter().chain(host.find_program("stend-probe"));
+    candidates.into_iter().find(|path| runs(path).is_ok()).ok_or_else(|| {
+        "stend-probe is neither beside stend nor on the PATH; build it with `make build`, or say where it is with STEND_PROBE".into()
+    })
 }
 
 /// The directory for a run's files on the machine: under `STEND_WORK`, or the user's cache directory.
