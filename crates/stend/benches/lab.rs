@@ -70,25 +70,30 @@ impl Lab {
         }
         report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
-        // The same wait under the lab, with and without the sampler; the difference is the sampler and its reader.
-        let wait = "echo '{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}'; sleep 8; \
-            echo '{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{\"bytes\":1},\"check\":\"passed\"}'; echo '{\"event\":\"end\"}'";
+        // A wait under the lab, long and short, with and without the sampler. The difference of the differences is what a second of sampling
+        // and reading costs, without what starting, storing and reporting cost once.
+        let (short, long) = (2, 14);
         let mut shares = Vec::new();
         for _ in 0..5 {
-            let mut cpu = [Duration::ZERO; 2];
-            for (place, hertz) in [0, 10].into_iter().enumerate() {
-                let suite = self.suite(
-                    "wait",
-                    &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"),
-                    &wait.replace("{", "{{").replace("}", "}}"),
-                );
-                let before = children_cpu();
-                run(&mut self.stend(&["run", &suite, "--quiet"]));
-                cpu[place] = children_cpu() - before;
-            }
-            shares.push((cpu[1].as_secs_f64() - cpu[0].as_secs_f64()) / 8.0 * 100.0);
+            let slope = |hertz| {
+                let [short_cpu, long_cpu] = [short, long].map(|seconds| self.cpu_of_waiting(seconds, hertz));
+                (long_cpu - short_cpu) / f64::from(long - short)
+            };
+            shares.push((slope(10) - slope(0)) * 100.0);
         }
         report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
+    }
+
+    /// CPU seconds of a whole run whose instrument only waits.
+    fn cpu_of_waiting(&self, seconds: i32, hertz: u32) -> f64 {
+        let wait = format!(
+            "echo '{{{{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}}}}'; sleep {seconds}; \
+             echo '{{{{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{{{{\"bytes\":1}}}},\"check\":\"passed\"}}}}'; echo '{{{{\"event\":\"end\"}}}}'"
+        );
+        let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait);
+        let before = children_cpu();
+        run(&mut self.stend(&["run", &suite, "--quiet"]));
+        (children_cpu() - before).as_secs_f64()
     }
 
     /// From the end of one instrument to the start of the next: judged, stored durably, next one started.

@@ -203,8 +203,10 @@ fn finish(
     let path = output::report_path(directory, id);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short);
-    eprintln!("report: {}", path.display());
-    eprintln!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
+    if !global.quiet {
+        eprintln!("report: {}", path.display());
+        eprintln!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
+    }
     Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
 }
 
