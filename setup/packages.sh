@@ -66,8 +66,13 @@ if [ "$as_root" = impossible ]; then
     exit 0
 fi
 echo "Installing packages:$reasons" >&2
+# apt-get says much that nobody needs, unless it fails.
+log=$(mktemp)
 # shellcheck disable=SC2086 # the words are meant to be split
-if ! { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages; } >&2; then
+if ! { $as_root apt-get update -qq &&
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages; } >"$log" 2>&1; then
+    cat "$log" >&2
     echo "The packages could not be installed; going on without them." >&2
 fi
+rm -f "$log"
 exit 0
