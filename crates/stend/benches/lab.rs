@@ -3,9 +3,9 @@
 //!
 //! `make bench-lab` runs it. It prints medians with their range and the figure to keep below.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -58,15 +58,9 @@ impl Lab {
         let seconds = 10.0;
         let mut shares = Vec::new();
         for _ in 0..5 {
-            let before = children_cpu();
-            let status = Command::new(&self.probe)
-                .args(["sample", "--hertz", "10", "--seconds", &seconds.to_string()])
-                .stdin(Stdio::inherit())
-                .stdout(Stdio::null())
-                .status()
-                .unwrap();
-            assert!(status.success());
-            shares.push((children_cpu() - before).as_secs_f64() / seconds * 100.0);
+            let mut sampler = Command::new(&self.probe);
+            sampler.args(["sample", "--hertz", "10", "--seconds", &seconds.to_string()]);
+            shares.push(self.cpu_of(&sampler) / seconds * 100.0);
         }
         report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
@@ -74,7 +68,7 @@ impl Lab {
         // and reading costs, without what starting, storing and reporting cost once.
         let (short, long) = (2, 14);
         let mut shares = Vec::new();
-        for _ in 0..5 {
+        for _ in 0..4 {
             let slope = |hertz| {
                 let [short_cpu, long_cpu] = [short, long].map(|seconds| self.cpu_of_waiting(seconds, hertz));
                 (long_cpu - short_cpu) / f64::from(long - short)
@@ -91,9 +85,22 @@ impl Lab {
              echo '{{{{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{{{{\"bytes\":1}}}},\"check\":\"passed\"}}}}'; echo '{{{{\"event\":\"end\"}}}}'"
         );
         let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait);
-        let before = children_cpu();
-        run(&mut self.stend(&["run", &suite, "--quiet"]));
-        (children_cpu() - before).as_secs_f64()
+        self.cpu_of(&self.stend(&["run", &suite, "--quiet"]))
+    }
+
+    /// CPU seconds of a command with all that it starts, to the microsecond: the guard counts them.
+    fn cpu_of(&self, command: &Command) -> f64 {
+        let mut guard = Command::new(&self.probe);
+        guard.args(["guard", "--"]).arg(command.get_program()).args(command.get_args());
+        guard.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut child = guard.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdin = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert!(output.status.success(), "{command:?}: {}", output.status);
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let usage: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+        (usage["user_ns"].as_f64().unwrap() + usage["system_ns"].as_f64().unwrap()) / 1e9
     }
 
     /// From the end of one instrument to the start of the next: judged, stored durably, next one started.
@@ -176,14 +183,4 @@ fn report(what: &str, values: &[f64], unit: &str, below: f64) {
     let mark = if median <= below { "" } else { "  ABOVE" };
     let range = format!("{:.2} … {:.2} {unit}", sorted[0], sorted[sorted.len() - 1]);
     println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {below} {unit}{mark}");
-}
-
-/// CPU time of all children that have ended.
-fn children_cpu() -> Duration {
-    let text = std::fs::read_to_string(Path::new("/proc/self/stat")).unwrap();
-    // After the name in brackets: field 16 and 17 of proc(5), children's user and system time in ticks of 10 ms. Too coarse
-    // for a short stretch, so what is measured here lasts seconds.
-    let fields: Vec<_> = text.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks: u64 = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
-    Duration::from_millis(ticks * 10)
 }
