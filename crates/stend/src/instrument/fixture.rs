@@ -40,7 +40,7 @@ pub(super) fn read(adapter: &dyn Adapter, name: &str) -> (Scenario, Finished) {
     for entry in fs::read_dir(&folder).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
         if !["parameters.json", "usage.json", "version", "stdout", "stderr"].contains(&file.as_str()) {
-            files.insert(format!("/work/{file}"), fs::read(folder.join(&file)).unwrap());
+            files.insert(format!("/repeat/{file}"), fs::read(folder.join(&file)).unwrap());
         }
     }
     let usage = serde_json::from_str(&text("usage.json")).unwrap();
@@ -163,7 +163,7 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
 
 #[test]
 fn every_suite_passes_the_checks_of_its_adapters() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/work".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into() };
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")).unwrap() {
         let path = entry.unwrap().path();
         for scale in [1.0, 0.001] {

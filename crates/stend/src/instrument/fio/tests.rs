@@ -89,7 +89,7 @@ fn what_fio_failed_of_is_quoted() {
 /// The recorded report, changed by hand in ways in which fio is known to change it.
 fn with_report(change: impl Fn(&str) -> String) -> Result<Vec<Event>, String> {
     let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
-    let report = finished.files.get_mut("/work/report.json").unwrap();
+    let report = finished.files.get_mut("/repeat/report.json").unwrap();
     *report = change(&String::from_utf8_lossy(report)).into_bytes();
     Fio.translate(&scenario, &finished)
 }
@@ -141,7 +141,7 @@ fn counts_that_disagree_are_a_failed_check() {
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/work".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into() };
     let parameters = [
         ("rw", "randwrite"),
         ("luns", "2"),
@@ -151,7 +151,7 @@ fn the_job_file_says_what_the_parameters_say() {
         ("ramp_time", "7m"),
     ];
     let invocation = Fio.invocation(&scenario("fio", parameters), &place).unwrap();
-    let text = String::from_utf8(invocation.files["/work/job.fio"].clone()).unwrap();
+    let text = String::from_utf8(invocation.files["/repeat/job.fio"].clone()).unwrap();
     for line in [
         "rw=randwrite",
         "numjobs=16",
@@ -164,7 +164,7 @@ fn the_job_file_says_what_the_parameters_say() {
     }
     let other = Fio.invocation(&scenario("fio", [("directory", "/mnt/a b")]), &place).unwrap();
     assert!(
-        String::from_utf8_lossy(&other.files["/work/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0")
+        String::from_utf8_lossy(&other.files["/repeat/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0")
     );
     assert_eq!(other.leaves, ["/mnt/a b/stend-r"]);
 }
@@ -219,7 +219,7 @@ proptest! {
         finished.usage.exit = Some(0);
         let _ = Output::parse(&report);
         let _ = Logs::parse(&log, &log, &any, 100).map(|logs| logs.windows());
-        finished.files = BTreeMap::from([("/work/report.json".into(), report.into_bytes())]);
+        finished.files = BTreeMap::from([("/repeat/report.json".into(), report.into_bytes())]);
         finished.stderr = any;
         prop_assert!(Fio.translate(&scenario, &finished).is_err());
     }
