@@ -11,12 +11,9 @@ use stend_model::run::{Origin, Series};
 
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
-use super::scale::{Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Scale, Tick, padded, ticks};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter};
 use super::text::{duration, grouped};
-
-/// Units of the canvas, across and down.
-pub(super) const CANVAS: (f64, f64) = (4000.0, 1000.0);
 
 /// At most so many points are drawn in one chart.
 pub(super) const MOST_POINTS: usize = 2000;

@@ -2,8 +2,7 @@
 
 use stend_model::metric::Unit;
 
-use super::chart::CANVAS;
-use super::scale::{Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Scale, Tick, padded, ticks};
 
 /// One repeat.
 pub(super) struct Repeated {

@@ -2,8 +2,10 @@
 
 use stend_model::metric::{Unit, three_digits};
 
-use super::chart::CANVAS;
 use super::text::{decimals_for, scale_of};
+
+/// Units of every drawing's canvas, across and down.
+pub(super) const CANVAS: (f64, f64) = (4000.0, 1000.0);
 
 /// A mark of the upright axis.
 #[derive(Debug, Clone, PartialEq)]
