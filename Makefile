@@ -13,12 +13,15 @@ RELEASE = $(TARGET)/release
 NATIVE_BUILD = $(CURDIR)/$(TARGET)/native/$(notdir $(firstword $(CC)))
 CARGO_FLAGS = --locked --target-dir $(TARGET)
 
+# The two halves share a build folder.
+.NOTPARALLEL:
+
 .PHONY: help run build test test-native test-lab schemas bench bench-lab lint install clean toolchains packages-run packages-test
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: packages-run build ## measure this machine, print the table, name the report
+run: toolchains packages-run build ## measure this machine, print the table, name the report
 	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
 	@$(RELEASE)/stend run $(SUITE) $(RUN_FLAGS) || { status=$$?; [ $$status -eq 3 ] || exit $$status; }
 
@@ -68,6 +71,7 @@ clean: ## remove what was built here
 
 toolchains:
 	@command -v $(firstword $(CARGO)) >/dev/null || { echo "stend: cargo is missing. Install Rust 1.89 or newer from https://rustup.rs (Debian's own is too old before Debian 14)." >&2; exit 1; }
+	@rustc --version 2>/dev/null | awk '{ split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 89) }' || { echo "stend: Rust 1.89 or newer is needed, and here is: $$(rustc --version 2>/dev/null || echo none). Get it from https://rustup.rs" >&2; exit 1; }
 	@command -v $(firstword $(CC)) >/dev/null || { echo "stend: a C compiler is missing. On Debian or Ubuntu: apt-get install -y gcc libc6-dev make" >&2; exit 1; }
 
 packages-run:

@@ -174,3 +174,33 @@ pub enum Origin {
     /// `stend-probe sample`, beside it.
     Machine,
 }
+
+/// Whether a text is an id that stend gives to a run: `20261121-0555-3f9a`. Ids become names of files, so nothing else may pass for one.
+pub fn is_run_id(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    let is = |part: &str, length: usize, digit: fn(&char) -> bool| {
+        part.len() == length && part.chars().all(|character| digit(&character))
+    };
+    match parts[..] {
+        [day, minute, random] => {
+            is(day, 8, char::is_ascii_digit)
+                && is(minute, 4, char::is_ascii_digit)
+                && is(random, 4, char::is_ascii_hexdigit)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_run_id;
+
+    #[test]
+    fn nothing_else_passes_for_an_id() {
+        assert!(is_run_id("20261121-0555-3f9a"));
+        for other in ["Documents", "20261121-0555", "20261121-0555-3f9a-old", "2026112a-0555-3f9a", "", "a-b-c", "../x"]
+        {
+            assert!(!is_run_id(other), "{other}");
+        }
+    }
+}

@@ -2,6 +2,14 @@
 //!
 //! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/architecture.md` shows it.
 
+/// Says something on standard error, like `eprintln!`. That nobody listens any more is no reason to end a run.
+macro_rules! talk {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod catalogue;
 mod cli;
 mod compare;

@@ -124,7 +124,8 @@ fn what_this_machine_cannot_do_is_not_tried_again() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 10", &[("bad", "faulty.sh cannot"), ("good", "steady.sh 1")]);
     let ended = stand.run(&["run", &suite, "--no-progress"]);
-    says(&ended, 3, &["this machine has no pump"]);
+    says(&ended, 3, &["this machine has no pump", "bad: 0 of 10 (it ended with status 4: this machine has no pump)"]);
+    assert!(ended.out.contains("this machine has no pump"), "the table says why: {}", ended.out);
     assert_eq!(
         ended.err.matches("bad (warm-up): failed").count() + ended.err.matches("bad: failed").count(),
         1,

@@ -14,6 +14,10 @@ use crate::quantity::{Span, format_size, parse_duration, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
 const MOST_SCENARIOS: usize = 10_000;
+/// More repeats than this are a mistake too.
+const MOST_REPEATS: u32 = 100_000;
+const SHORTEST_SPAN: Duration = Duration::from_millis(1);
+const LONGEST_SPAN: Duration = Duration::from_secs(365 * 86_400);
 const MEBIBYTE: u64 = 1 << 20;
 
 /// The adapters that there are; `stend` has one for each.
@@ -143,11 +147,6 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
             .map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
         points =
             points.into_iter().flat_map(|point| values.iter().map(move |value| with(&point, name, value))).collect();
-        if points.len() > MOST_SCENARIOS {
-            return Err(
-                place.error(axis.span().start, format!("the matrix has more than {MOST_SCENARIOS} combinations"))
-            );
-        }
     }
     let matches = |point: &BTreeMap<String, String>, excluded: &BTreeMap<String, Scalar>| {
         excluded.iter().all(|(axis, value)| point[axis] == value.to_string())
@@ -234,17 +233,29 @@ fn scenario(
             "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into(),
         ));
     }
+    let repeats = changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref()));
+    let warmup = text.warmup.or(suite.warmup).unwrap_or(1);
+    if let Some(many) = [repeats, warmup].into_iter().find(|&number| number > MOST_REPEATS) {
+        return Err(at(format!("{many} repeats are more than {MOST_REPEATS}")));
+    }
+    let timeout = text.timeout.or(suite.timeout).unwrap_or(Span(Duration::from_secs(60)));
+    let expected = text.expected.or(suite.expected);
+    for (name, span) in [("timeout", Some(timeout)), ("expected", expected)] {
+        if let Some(span) = span.filter(|span| !(SHORTEST_SPAN..=LONGEST_SPAN).contains(&span.0)) {
+            return Err(at(format!("\"{name}\" is {span}; it may be 1ms to 365d")));
+        }
+    }
     Ok(Scenario {
         name: fill(&text.name, values).map_err(at)?,
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
         instrument: instrument(text, values).map_err(at)?,
         parameters,
         metrics,
-        repeats: changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
-        warmup: text.warmup.or(suite.warmup).unwrap_or(1),
+        repeats,
+        warmup,
         precision: text.precision.or(suite.precision),
-        timeout: text.timeout.or(suite.timeout).unwrap_or(Span(Duration::from_secs(60))),
-        expected: text.expected.or(suite.expected),
+        timeout,
+        expected,
         gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
         verification: text.verification,
         needs: text.needs.clone(),

@@ -8,7 +8,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::compare::compare;
-use crate::compare::table::{Cell, Table, Verdict};
+use crate::compare::table::{Cell, Row, Table, Verdict};
 use crate::report::{csv, markdown};
 use crate::store::{Record, Store};
 use crate::{catalogue, machine};
@@ -86,7 +86,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             output::print_table(global, &records[0], &table, arguments.all_metrics)?;
         }
     }
-    let verdicts = || table.rows.iter().flat_map(|row| &row.cells).filter_map(verdict);
+    let shown = |row: &&Row| row.main || arguments.all_metrics;
+    let verdicts = || table.rows.iter().filter(shown).flat_map(|row| &row.cells).filter_map(verdict);
     let crossed = match arguments.fail_on {
         None => false,
         Some(FailOn::Worse) => verdicts().any(|verdict| verdict == Verdict::Worse),

@@ -33,8 +33,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         write_export(&record, &series, BufWriter::new(std::io::stdout().lock()))?;
         return Ok(Exit::Fine);
     }
+    if std::fs::metadata(&path).is_ok_and(|target| !target.is_file()) {
+        let message =
+            format!("{} is no place for a file; give another one with -o, or - for standard output", path.display());
+        return Err(Failure::usage(message));
+    }
     // Written beside its place and then moved there, so that a full disk leaves no half a file.
-    let partial = path.with_extension("partial");
+    let partial = path.with_extension(format!("partial-{}", std::process::id()));
     let write = || -> anyhow::Result<()> {
         let mut file = BufWriter::new(std::fs::File::create(&partial)?);
         write_export(&record, &series, &mut file)?;
@@ -46,6 +51,6 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     write()
         .inspect_err(|_| drop(std::fs::remove_file(&partial)))
         .with_context(|| format!("{} cannot be written", path.display()))?;
-    eprintln!("{}", path.display());
+    talk!("{}", path.display());
     Ok(Exit::Fine)
 }

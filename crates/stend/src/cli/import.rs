@@ -30,7 +30,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for (name, (record, series)) in read {
         let added = store.import(&record, &series)?;
         let word = if added { "imported" } else { "is here already" };
-        eprintln!("{name}: run {} {word}", record.run.id);
+        talk!("{name}: run {} {word}", record.run.id);
     }
     Ok(Exit::Fine)
 }

@@ -22,7 +22,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Ok(Exit::Fine);
     }
     if runs.is_empty() {
-        eprintln!("there are no runs yet; `stend run` makes one");
+        talk!("there are no runs yet; `stend run` makes one");
         return Ok(Exit::Fine);
     }
     let mut text = format!(

@@ -111,7 +111,7 @@ pub(crate) fn main() -> ExitCode {
         Err(failure) => {
             // A reader that has seen enough is no failure: `stend list | head`.
             if !failure.is_closed_pipe() {
-                eprintln!("stend: {failure}");
+                talk!("stend: {failure}");
             }
             failure.exit().into()
         }

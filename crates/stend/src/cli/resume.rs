@@ -29,6 +29,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(wanted) => store.resolve(wanted)?,
         None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
     };
+    // Locked before it is loaded, so that nobody adds to it in between.
+    let lock = MeasuringLock::take(&directory)?;
     let record = store.load(&id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
@@ -42,7 +44,6 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
     }
-    let lock = MeasuringLock::take(&directory)?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
     measure(global, &host, &probe, &mut store, &directory, record, arguments.showing, arguments.json, lock)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 use jiff::Timestamp;
-use stend_model::plan::{Phase, Plan};
+use stend_model::plan::Plan;
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session};
 use stend_model::suite::{Changes, Suite};
@@ -88,13 +88,15 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let skipped = prepare::skipped(&host, &suite);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
-        eprintln!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
+        talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
     }
     if skipped.len() == suite.scenarios.len() {
         return Err(Failure::unusable(
             "no scenario of the suite can be measured here; `stend doctor` tells what is missing",
         ));
     }
+    // Asked before the run is made: one that cannot be measured should not be left behind.
+    prepare::work_directory(&host).map_err(Failure::unusable)?;
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
     let run = Run {
@@ -132,7 +134,7 @@ pub(super) fn measure(
     let interrupt = Interrupt::listen()?;
     let bar = std::io::stderr().is_terminal() && !showing.no_progress && !global.quiet;
     if !global.quiet {
-        eprintln!(
+        talk!(
             "run {}: suite {}, {} scenarios, seed {}",
             run.id,
             run.suite.name,
@@ -142,7 +144,7 @@ pub(super) fn measure(
     }
     let conditions = unfit(host, directory);
     for condition in &conditions {
-        eprintln!("warning: the machine is not fit to measure: {condition}");
+        talk!("warning: the machine is not fit to measure: {condition}");
     }
     let ending = {
         let mut progress = Progress::new(&run.suite, bar, global.quiet);
@@ -162,14 +164,14 @@ pub(super) fn measure(
     let (ending, repeats) = match ending {
         Ok(made) => made,
         Err(error) => {
-            eprintln!("stend: the run stopped; go on with: stend resume {}", run.id);
+            talk!("stend: the run stopped; go on with: stend resume {}", run.id);
             return Err(error.into());
         }
     };
     drop(lock);
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
     if ending == Ending::Interrupted {
-        eprintln!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
+        talk!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
         return Ok(Exit::Interrupted);
     }
     finish(global, store, directory, &run.id, showing, json)
@@ -204,8 +206,8 @@ fn finish(
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short);
     if !global.quiet {
-        eprintln!("report: {}", path.display());
-        eprintln!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
+        talk!("report: {}", path.display());
+        talk!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
     }
     Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
 }
@@ -218,9 +220,8 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
     for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
         let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
         if !skipped && !standing.settled && standing.valid < scenario.repeats {
-            let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place && !repeat.counts());
-            let reason =
-                of_it.filter(|repeat| repeat.phase == Phase::Measured).map(|repeat| repeat.outcome.reason()).next();
+            let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
+            let reason = of_it.map(|repeat| repeat.outcome.reason()).find(|reason| !reason.is_empty());
             short.push(format!(
                 "{}: {} of {} ({})",
                 scenario.name,
@@ -239,12 +240,12 @@ fn say_what_is_short(short: &[String]) {
     if short.is_empty() {
         return;
     }
-    eprintln!("{} scenarios have fewer repeats that count than they should:", short.len());
+    talk!("{} scenarios have fewer repeats that count than they should:", short.len());
     for line in short.iter().take(MOST_LINES) {
-        eprintln!("  {line}");
+        talk!("  {line}");
     }
     if short.len() > MOST_LINES {
-        eprintln!("  and {} more; `stend show` lists every repeat that does not count", short.len() - MOST_LINES);
+        talk!("  and {} more; `stend show` lists every repeat that does not count", short.len() - MOST_LINES);
     }
 }
 

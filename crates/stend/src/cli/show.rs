@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde::Serialize;
 use stend_model::plan::Phase;
-use stend_model::run::{Repeat, Run, RunState, Session};
+use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -80,8 +80,7 @@ fn head(record: &Record, samples: i64) -> String {
     for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
         let _ = writeln!(text, "no sensor: {missing}");
     }
-    let excluded: Vec<_> =
-        record.repeats.iter().filter(|repeat| repeat.phase == Phase::Measured && !repeat.counts()).collect();
+    let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.outcome != Outcome::Valid).collect();
     if !excluded.is_empty() {
         let _ = writeln!(text, "repeats that do not count:");
     }

@@ -154,7 +154,10 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
     let (Some(median), Some(spread)) =
         (stend_stats::median(&values), stend_stats::coefficient_of_variation(&values).or(Some(0.0)))
     else {
-        let last_reason = other.last().map(|repeat| format!("{}: {}", repeat.outcome.word(), repeat.outcome.reason()));
+        // A scenario that cannot be measured here was given up in its warm-up.
+        let bad =
+            repeats_of(record, scenario).filter(|repeat| repeat.outcome != stend_model::run::Outcome::Valid).last();
+        let last_reason = bad.map(|repeat| format!("{}: {}", repeat.outcome.word(), repeat.outcome.reason()));
         return Cell::Nothing { reason: last_reason.unwrap_or_else(|| "not measured yet".into()) };
     };
     let outliers = stend_stats::tukey_marks(&values).iter().filter(|mark| **mark != stend_stats::Mark::None).count();
@@ -190,7 +193,7 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
 }
 
 fn own_column(base: &Record, record: &Record) -> Column {
-    let sessions = independent_sessions(&record.sessions);
+    let sessions = independent_sessions(record).max(1);
     Column {
         title: if std::ptr::eq(base, record) {
             record.run.machine.name.clone()
@@ -203,8 +206,14 @@ fn own_column(base: &Record, record: &Record) -> Column {
     }
 }
 
-fn independent_sessions(sessions: &[Session]) -> u32 {
-    sessions.len() as u32
+/// Sessions that may differ as a whole: those of different boots, among those that have repeats that count. Where a machine does not
+/// say which boot it is, all count as one.
+fn independent_sessions(record: &Record) -> u32 {
+    let has_valid =
+        |session: &Session| record.repeats.iter().any(|repeat| repeat.session == session.number && repeat.counts());
+    let boots: std::collections::BTreeSet<_> =
+        record.sessions.iter().filter(|session| has_valid(session)).map(|session| &session.boot_id).collect();
+    boots.len() as u32
 }
 
 fn published_columns(references: &[Reference]) -> Vec<Column> {

@@ -55,7 +55,7 @@ pub(super) fn have(program: &str) -> bool {
         .status()
         .is_ok_and(|status| status.success());
     if !found {
-        eprintln!("skipped: there is no {program} here");
+        talk!("skipped: there is no {program} here");
     }
     found
 }

@@ -228,12 +228,9 @@ fn governor(texts: &Texts) -> Finding {
         // A guest's frequency is its host's affair, and many boards have a fixed one.
         [] => finding(what, State::Fine, "not visible", "the frequency is not in this system's hands"),
         ["performance"] => finding(what, State::Fine, "performance", ""),
-        some => finding(
-            what,
-            State::Warning,
-            some.join(", "),
-            "set performance: `stend tune`, or cpupower frequency-set -g performance",
-        ),
+        some => {
+            finding(what, State::Warning, some.join(", "), "set performance: cpupower frequency-set -g performance")
+        }
     }
 }
 
@@ -256,9 +253,7 @@ fn frequency_limit(texts: &Texts) -> Option<Finding> {
 
 fn turbo(texts: &Texts) -> Finding {
     match boost(texts).as_deref() {
-        Some("on") => {
-            finding("turbo", State::Fine, "on", "short loads run faster than long ones; `stend tune` can switch it off")
-        }
+        Some("on") => finding("turbo", State::Fine, "on", "short loads run faster than long ones"),
         Some(word) => finding("turbo", State::Fine, word, ""),
         None => finding("turbo", State::Fine, "not visible", ""),
     }

@@ -19,6 +19,8 @@ const MOST_LINES: usize = 100_000;
 const MOST_OUTPUT: usize = 256 << 10;
 /// An adapter's tool may print so much, in bytes.
 const MOST_TOOL_OUTPUT: usize = 64 << 20;
+/// How the guard's own line begins.
+const USAGE_EVENT: &str = "{\"event\":\"usage\"";
 /// The guard ends a command whose time is up. If it has not done so this much later, the guard itself hangs.
 const GUARD_GRACE: Duration = Duration::from_secs(8);
 /// How often a started instrument looks whether the user wants to end.
@@ -223,23 +225,25 @@ impl<'a> Attempts<'a> {
         loop {
             match process.next(INTERRUPT_INTERVAL) {
                 Some(Happening::Line(bytes)) => {
-                    let line = String::from_utf8_lossy(&bytes);
-                    if let Some(usage) = usage_line(&line) {
-                        attempt.usage = Some(usage);
-                        continue;
-                    }
-                    lines += 1;
-                    if attempt.failure.is_some() {
-                        continue;
-                    }
-                    let taken = if lines > MOST_LINES {
-                        Err(format!("it printed more than {MOST_LINES} lines"))
-                    } else {
-                        take(&line)
+                    let text = String::from_utf8_lossy(&bytes);
+                    // A command that ends without a newline has the guard's line glued to its last one.
+                    let (line, usage) = match text.find(USAGE_EVENT).map(|at| text.split_at(at)) {
+                        Some((line, usage)) => (line, usage_line(usage)),
+                        None => (&*text, None),
                     };
-                    if let Err(reason) = taken {
-                        attempt.failure = Some(reason);
-                        process.stop();
+                    let line = if usage.is_some() { line } else { &*text };
+                    attempt.usage = usage.or(attempt.usage.take());
+                    lines += 1;
+                    if attempt.failure.is_none() && !line.is_empty() {
+                        let taken = if lines > MOST_LINES {
+                            Err(format!("it printed more than {MOST_LINES} lines"))
+                        } else {
+                            take(line)
+                        };
+                        if let Err(reason) = taken {
+                            attempt.failure = Some(reason);
+                            process.stop();
+                        }
                     }
                 }
                 Some(Happening::ErrorLine(bytes)) if attempt.error_output.len() < MOST_OUTPUT => {
@@ -270,9 +274,6 @@ impl<'a> Attempts<'a> {
 }
 
 fn usage_line(line: &str) -> Option<Usage> {
-    if !line.starts_with("{\"event\":\"usage\"") {
-        return None;
-    }
     match parse_line(line) {
         Ok(Some(Event::Usage(usage))) => Some(usage),
         _ => None,

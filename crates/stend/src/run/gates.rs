@@ -1,5 +1,7 @@
 //! Gates: why a repeat does not count, from what it reported and how the machine fared meanwhile.
 
+use std::collections::BTreeMap;
+
 use stend_model::metric::three_digits;
 use stend_model::run::Series;
 use stend_model::suite::{Gate, Scenario, Verification};
@@ -35,7 +37,7 @@ pub(super) fn reasons(
     if let Some(usage) = usage {
         reasons.extend(interference(scenario, usage));
     }
-    reasons.extend(frequency(scenario, machine));
+    reasons.extend(frequency(scenario, usage, machine));
     reasons
 }
 
@@ -55,18 +57,30 @@ fn calibration(scenario: &Scenario, report: &Report) -> Option<String> {
     fall(scenario.gates.frequency_fall, *before, *after)
 }
 
-/// The machine's own frequency counters, CPU by CPU: the median of the last third against that of the first.
-fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<String> {
+/// The machine's own frequency counters while the command ran: at each moment the fastest CPU, because idle ones lower their clock; the
+/// median of the last third against that of the first.
+fn frequency(scenario: &Scenario, usage: Option<&Usage>, machine: &[Series]) -> Option<String> {
+    let usage = usage?;
+    let start = usage.t_ns?;
+    let end = start.saturating_add_unsigned(usage.wall_ns);
     let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
-    machine.iter().filter(of_a_cpu).find_map(|series| {
-        let third = series.values.len() / 3;
-        if series.values.len() < FEWEST_FREQUENCY_SAMPLES {
-            return None;
+    let mut fastest = BTreeMap::<i64, f64>::new();
+    for series in machine.iter().filter(of_a_cpu) {
+        for (&time, &value) in
+            series.times_ns.iter().zip(&series.values).filter(|(time, _)| (start..=end).contains(*time))
+        {
+            let seen = fastest.entry(time).or_insert(value);
+            *seen = seen.max(value);
         }
-        let first = stend_stats::median(&series.values[..third])?;
-        let last = stend_stats::median(&series.values[series.values.len() - third..])?;
-        fall(scenario.gates.frequency_fall, first, last)
-    })
+    }
+    let values: Vec<_> = fastest.into_values().collect();
+    if values.len() < FEWEST_FREQUENCY_SAMPLES {
+        return None;
+    }
+    let third = values.len() / 3;
+    let first = stend_stats::median(&values[..third])?;
+    let last = stend_stats::median(&values[values.len() - third..])?;
+    fall(scenario.gates.frequency_fall, first, last)
 }
 
 fn fall(gate: Option<Gate>, before: f64, after: f64) -> Option<String> {
@@ -114,4 +128,39 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use stend_model::run::Origin;
+
+    use super::*;
+    use crate::testing;
+
+    fn usage() -> Usage {
+        let line = r#"{"event":"usage","t_ns":1000,"wall_ns":900,"user_ns":0,"system_ns":0,"exit":0}"#;
+        match stend_model::wire::parse_line(line) {
+            Ok(Some(stend_model::wire::Event::Usage(usage))) => usage,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn clock(cpu: u32, hertz: impl Fn(usize) -> f64) -> Series {
+        let times_ns: Vec<i64> = (0..30).map(|tick| 500 + tick * 100).collect();
+        let values = (0..30).map(hertz).collect();
+        Series { metric: format!("cpu{cpu}.frequency_hz"), origin: Origin::Machine, times_ns, values }
+    }
+
+    #[test]
+    fn a_clock_that_falls_while_the_command_runs_closes_the_gate() {
+        let scenario = &testing::suite().scenarios[0];
+        let closed = |machine: &[Series]| !reasons(scenario, None, Some(&usage()), machine).is_empty();
+        assert!(!closed(&[clock(0, |_| 3e9)]));
+        assert!(
+            closed(&[clock(0, |tick| if tick < 9 { 3e9 } else { 2e9 })]),
+            "from 1400 ns on, in the middle of the command"
+        );
+        assert!(!closed(&[clock(0, |tick| if tick < 20 { 3e9 } else { 2e9 })]), "after the command has ended");
+        assert!(!closed(&[clock(0, |_| 3e9), clock(1, |tick| 3e9 / (tick + 1) as f64)]), "another CPU goes to sleep");
+    }
 }

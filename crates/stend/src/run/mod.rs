@@ -86,8 +86,22 @@ pub(crate) struct Making<'a> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// Makes what is missing of a run. Returns how it ended, with all repeats that there are then.
+/// Makes what is missing of a run. Returns how it ended, with all repeats that there are then. The run's files are removed, however
+/// it ended.
 pub(crate) fn make(
+    making: Making,
+    journal: &mut dyn Journal,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<(Ending, Vec<Repeat>)> {
+    let (host, work) = (making.host, making.work);
+    let made = make_repeats(making, journal, observer);
+    if let Err(error) = leaves::remove(host, work) {
+        observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean` tries again"));
+    }
+    made
+}
+
+fn make_repeats(
     making: Making,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
@@ -154,8 +168,6 @@ pub(crate) fn make(
         let standings = self::standings(suite, &repeats);
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
     };
-    drop(sampler);
-    leaves::remove(host, work).context("the run's files cannot be removed")?;
     Ok((ending, repeats))
 }
 

@@ -14,7 +14,9 @@ use crate::machine;
 /// # Errors
 /// It is nowhere, or does not run; the message says how to build it.
 pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
-    let given = std::env::var_os("STEND_PROBE").map(|path| path.to_string_lossy().into_owned());
+    let given = std::env::var_os("STEND_PROBE")
+        .map(|path| std::path::absolute(&path).map_or(path, std::path::PathBuf::into_os_string));
+    let given = given.map(|path| path.to_string_lossy().into_owned());
     let runs = |path: &str| match host.run(&Command::new([path, "--version"])) {
         Ok(output) if output.exit == Some(0) => Ok(()),
         Ok(output) => Err(format!("it does not run: {}", String::from_utf8_lossy(&output.stderr).trim())),

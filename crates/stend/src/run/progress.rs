@@ -31,7 +31,7 @@ impl<'a> Progress<'a> {
     fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => talk!("{line}"),
         }
     }
 }

@@ -9,7 +9,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use stend_model::run::{Repeat, Run, Series, Session};
+use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
 
@@ -84,13 +84,40 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
                 if sha256 != hexadecimal(digest) {
                     return Err(bad("its checksum does not agree with its contents; it is damaged".into()));
                 }
-                return Ok((record.expect("this arm has a record"), all_series));
+                let record = record.expect("this arm has a record");
+                check(&record, &all_series).map_err(bad)?;
+                return Ok((record, all_series));
             }
             _ => return Err(bad(format!("line {number} is out of place"))),
         }
         digest.update(&text);
     }
     unreachable!("the loop ends at the last line")
+}
+
+/// What holds for every run that stend made; a file may come from anywhere.
+fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
+    if !is_run_id(&record.run.id) {
+        return Err(format!("\"{}\" is no id of a run", record.run.id));
+    }
+    let scenarios = record.run.suite.scenarios.len();
+    if let Some(repeat) = record.repeats.iter().find(|repeat| repeat.scenario >= scenarios) {
+        return Err(format!(
+            "repeat {} is of scenario {}, and there are {scenarios}",
+            repeat.sequence, repeat.scenario
+        ));
+    }
+    if !record.repeats.is_sorted_by(|one, next| one.sequence < next.sequence) {
+        return Err("its repeats are not in order".into());
+    }
+    let last = record.repeats.last().map(|repeat| repeat.sequence);
+    match series
+        .iter()
+        .find(|(sequence, series)| Some(*sequence) > last || series.times_ns.len() != series.values.len())
+    {
+        Some((sequence, series)) => Err(format!("the series {} of repeat {sequence} is not whole", series.metric)),
+        None => Ok(()),
+    }
 }
 
 fn hexadecimal(digest: Sha256) -> String {

@@ -63,4 +63,14 @@ CREATE TRIGGER repeats_stay BEFORE UPDATE ON repeat
 BEGIN SELECT RAISE(ABORT, 'a repeat cannot be changed'); END;
 CREATE TRIGGER series_stay BEFORE UPDATE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be changed'); END;
+CREATE TRIGGER sessions_stay BEFORE UPDATE ON session
+BEGIN SELECT RAISE(ABORT, 'a session cannot be changed'); END;
+CREATE TRIGGER finished_run_is_kept BEFORE DELETE ON run WHEN OLD.state = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER sessions_are_kept BEFORE DELETE ON session
+BEGIN SELECT RAISE(ABORT, 'a session cannot be removed'); END;
+CREATE TRIGGER repeats_are_kept BEFORE DELETE ON repeat
+BEGIN SELECT RAISE(ABORT, 'a repeat cannot be removed'); END;
+CREATE TRIGGER series_are_kept BEFORE DELETE ON series
+BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
 ";

@@ -44,6 +44,10 @@ fn a_finished_run_cannot_be_changed() {
     ] {
         assert!(error.to_string().contains("finished and cannot be changed"), "{error}");
     }
+    for table in ["run", "session", "repeat", "series"] {
+        let removed = store.connection.execute(&format!("DELETE FROM {table}"), []);
+        assert!(removed.is_err(), "{table}");
+    }
     assert_eq!(store.load(id).unwrap(), record);
 }
 
@@ -97,16 +101,16 @@ fn an_export_imported_elsewhere_and_exported_again_is_the_same_file() {
 fn an_open_run_travels_too() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
-    let run = Run { state: RunState::Open, finished_at: None, ..record("r", &[]).run };
+    let run = Run { state: RunState::Open, finished_at: None, ..record("20261121-0555-0000", &[]).run };
     store.add_run(&run).unwrap();
-    store.add_repeat("r", &repeat(0, 0, 0, 1.0), &series()).unwrap();
-    let bytes = exported(&store, "r");
+    store.add_repeat("20261121-0555-0000", &repeat(0, 0, 0, 1.0), &series()).unwrap();
+    let bytes = exported(&store, "20261121-0555-0000");
     let there = tempfile::tempdir().unwrap();
     let mut other = Store::open(there.path()).unwrap();
-    let (read, read_series) = read_export(&bytes[..], "r").unwrap();
+    let (read, read_series) = read_export(&bytes[..], "20261121-0555-0000").unwrap();
     other.import(&read, &read_series).unwrap();
-    assert_eq!(exported(&other, "r"), bytes);
-    assert_eq!(other.newest_open().unwrap().as_deref(), Some("r"));
+    assert_eq!(exported(&other, "20261121-0555-0000"), bytes);
+    assert_eq!(other.newest_open().unwrap().as_deref(), Some("20261121-0555-0000"));
 }
 
 #[test]
@@ -131,6 +135,26 @@ fn a_damaged_export_is_refused() {
         Err(StoreError::BadExport(message)) => assert!(message.contains("checksum"), "{message}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn an_export_that_makes_no_sense_is_refused() {
+    let good = record("20261121-0555-aaaa", &[1.0, 2.0]);
+    let refused = |record: &Record, part: &str| {
+        let mut bytes = Vec::new();
+        write_export(record, &[], &mut bytes).unwrap();
+        let message = read_export(&bytes[..], "x.gz").unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    let mut bad = good.clone();
+    bad.run.id = "../../home".into();
+    refused(&bad, "no id of a run");
+    let mut bad = good.clone();
+    bad.repeats[1].scenario = 99;
+    refused(&bad, "scenario 99");
+    let mut bad = good;
+    bad.repeats.swap(0, 1);
+    refused(&bad, "not in order");
 }
 
 #[test]

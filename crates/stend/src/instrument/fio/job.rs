@@ -99,11 +99,13 @@ impl Job {
             ));
         }
         let directory = parameters.given("directory").map(str::to_owned);
-        if let Some(directory) =
-            directory.as_ref().filter(|directory| !directory.starts_with('/') || directory.starts_with("/dev/"))
-        {
+        if let Some(directory) = directory.as_ref().filter(|directory| {
+            !directory.starts_with('/')
+                || directory.starts_with("/dev/")
+                || directory.split('/').any(|name| name == "..")
+        }) {
             return Err(format!(
-                "parameter \"directory\" is \"{directory}\"; it must be an absolute path, and not below /dev"
+                "parameter \"directory\" is \"{directory}\"; it must be an absolute path without .., and not below /dev"
             ));
         }
         directory.as_deref().map(file_name).transpose()?;
