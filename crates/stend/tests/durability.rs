@@ -46,18 +46,20 @@ fn killed_at_twenty_moments_the_run_is_whole() {
     for kill in 0..20 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let moment = Duration::from_micros(20_000 + (state >> 33) % 1_100_000);
+        let said = stand.path().join("said");
         let arguments = if started { vec!["resume", "--no-progress"] } else { vec!["run", &suite, "--no-progress"] };
         let mut child = stand
             .command(&arguments)
             .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
+            .stderr(std::fs::File::create(&said).unwrap())
             .spawn()
             .unwrap();
         std::thread::sleep(moment);
         let finished = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!finished, "the run must be longer than {kill} short stretches");
+        let said = std::fs::read_to_string(&said).unwrap();
+        assert!(!finished, "it ended by itself in stretch {kill}: {said}");
         started = started || !stand.json(&["list"])["runs"].as_array().unwrap().is_empty();
     }
     assert!(started, "at least one of the twenty got as far as beginning the run");

@@ -3,10 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
 use super::StoreError;
+
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Held while measuring. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
@@ -24,7 +28,15 @@ impl MeasuringLock {
         };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(unusable)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        // A stend that was killed a moment ago may have been starting an instrument: that one holds a copy until it has become another
+        // program.
+        let free = (0..ATTEMPTS).any(|attempt| {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        });
+        if !free {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
             let message = format!(
