@@ -1,24 +1,33 @@
 /* What a backend is to the rest of the library. A new one is a file that defines such a value, and one line in
- * backend.c. */
+ * backend.c. All the modes are made of these functions.
+ *
+ * A backend that says constant_time has no branch and no address that depends on key or data in any function, set_key
+ * among them. Functions leave no key or plaintext behind in memory that is not theirs, as far as C allows: buffers on
+ * the stack are wiped. Buffers need no alignment; `output` may be `input`, and does not overlap it otherwise. */
 #ifndef KUZMA_BACKEND_H
 #define KUZMA_BACKEND_H
 
+#include "cpu.h"
 #include "kuzma.h"
 
 struct kuzma_backend {
 	const char *name;
 	enum kuzma_cipher cipher;
 	bool constant_time;
-	size_t state_bytes; /* at most sizeof(kuzma_context.state) */
+	size_t state_bytes; /* at most sizeof(kuzma_context.state), which is aligned to 8 bytes only */
 	/* NULL: runs everywhere. */
 	bool (*supported)(void);
 	/* Makes shared tables; called before each set_key, must be cheap and thread-safe. NULL: none. */
 	void (*prepare)(void);
 	void (*set_key)(void *state, const uint8_t key[KUZMA_KEY_BYTES]);
-	/* `output` may be `input`. */
+	/* Any number of blocks, 0 too. */
 	void (*encrypt_blocks)(const void *state, uint8_t *output, const uint8_t *input, size_t blocks);
 	void (*decrypt_blocks)(const void *state, uint8_t *output, const uint8_t *input, size_t blocks);
-	/* CBC with a register of one block, which is updated. NULL: made of encrypt_blocks. */
+	/* output = input ^ E(counter), E(counter + 1), ...: the right half of the block counts, big-endian and modulo its
+	 * own size; the left half stays. `counter` (one block) is updated. NULL: made of encrypt_blocks. */
+	void (*ctr_xor)(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks);
+	/* CBC with a register of one block, which is updated; `output` NULL: only the register is wanted, as a MAC does.
+	 * NULL: made of encrypt_blocks. */
 	void (*cbc_encrypt)(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks);
 };
 

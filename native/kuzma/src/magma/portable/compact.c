@@ -2,7 +2,7 @@
  * checked against it. Not constant-time: its tables are indexed by state. */
 #include "backend.h"
 #include "bytes.h"
-#include "transforms.h"
+#include "magma/transforms.h"
 
 struct compact_state {
 	uint32_t round_keys[MAGMA_ROUNDS];

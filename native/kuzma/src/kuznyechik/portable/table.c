@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #include "backend.h"
-#include "block128.h"
-#include "transforms.h"
+#include "kuznyechik/block128.h"
+#include "kuznyechik/transforms.h"
 
 struct table_state {
 	/* [round][word]: plain words, as a context has the alignment of uint64_t only. */
@@ -198,7 +198,8 @@ static void cbc_encrypt(const void *state, uint8_t *iv, uint8_t *output, const u
 
 	for (size_t n = 0; n < blocks; n++) {
 		chain = encrypt_one(table, block128_xor(chain, block128_load(input + 16 * n)));
-		block128_store(output + 16 * n, chain);
+		if (output != NULL)
+			block128_store(output + 16 * n, chain);
 	}
 	block128_store(iv, chain);
 }

@@ -2,7 +2,7 @@
  * checked against it. Not constant-time: its tables are indexed by state. */
 #include "backend.h"
 #include "bytes.h"
-#include "transforms.h"
+#include "kuznyechik/transforms.h"
 
 struct compact_state {
 	uint8_t round_keys[KUZNYECHIK_ROUND_KEYS][16];
