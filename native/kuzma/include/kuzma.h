@@ -1,8 +1,15 @@
-/* kuzma: the block ciphers Kuznyechik and Magma (GOST R 34.12-2015).
+/* kuzma: the block ciphers Kuznyechik and Magma (GOST R 34.12-2015) and their modes.
  *
- * Sources: RFC 7801 (Kuznyechik), RFC 8891 (Magma), GOST R 34.13-2015 (the modes ECB and CBC).
- * All lengths are in bytes. No function allocates memory or does I/O. A context that is not being
- * initialised or wiped may be used by several threads at once. */
+ * Sources: RFC 7801 (Kuznyechik), RFC 8891 (Magma), GOST R 34.13-2015 (ECB, CTR, OFB, CBC, CFB, MAC),
+ * R 1323565.1.017-2018 and RFC 8645 (CTR-ACPKM, OMAC-ACPKM), RFC 9058 (MGM).
+ *
+ * All lengths are in bytes. No function allocates memory or does I/O (one reads an environment variable). `output` is
+ * `input` itself or does not overlap it; no alignment is needed. A call that gives an error has written nothing and
+ * changed no state. NULL is allowed where the length is 0.
+ *
+ * A kuzma_context that is not being initialised or wiped may be used by several threads at once. The state of a mode
+ * (kuzma_ctr and so on) belongs to one thread at a time; it points to its kuzma_context, which must outlive it and stay
+ * where it is. States may be copied by memcpy. Wipe both when done: they hold key material. */
 #ifndef KUZMA_H
 #define KUZMA_H
 
@@ -18,18 +25,25 @@ extern "C" {
 #define KUZMA_KEY_BYTES 32u
 #define KUZMA_KUZNYECHIK_BLOCK_BYTES 16u
 #define KUZMA_MAGMA_BLOCK_BYTES 8u
-/* The widest register of CBC (GOST R 34.13-2015, 5.4): m = z * n, at most this many bytes. */
+#define KUZMA_BLOCK_BYTES_MAX 16u
+/* The widest register of CBC, CFB and OFB (GOST R 34.13-2015, 5.3 to 5.5): m = z * n, at most this many bytes. */
 #define KUZMA_IV_BYTES_MAX 256u
+/* The shortest tag that a MAC or MGM makes or accepts: RFC 9058 section 3 has 32 bits. */
+#define KUZMA_TAG_BYTES_MIN 4u
 
 enum kuzma_status {
 	KUZMA_OK = 0,
 	KUZMA_ERROR_ARGUMENT = 1, /* a null pointer, or a value out of range */
-	KUZMA_ERROR_LENGTH = 2,   /* data: not a whole number of blocks */
+	KUZMA_ERROR_LENGTH = 2,   /* data or section: not a whole number of blocks, or empty where that is not allowed */
 	KUZMA_ERROR_KEY = 3,      /* key: not 32 bytes */
-	KUZMA_ERROR_IV = 4,       /* register: not 1 or more whole blocks, or more than KUZMA_IV_BYTES_MAX */
+	KUZMA_ERROR_IV = 4,       /* register, initial value or nonce: wrong length, or a nonce with the first bit set */
 	KUZMA_ERROR_OVERLAP = 5,  /* output overlaps input without being the same buffer */
-	KUZMA_ERROR_BACKEND = 6,  /* the backend cannot run on this processor */
-	KUZMA_ERROR_CONTEXT = 7   /* the context was not initialised, or was wiped */
+	KUZMA_ERROR_BACKEND = 6,  /* the backend cannot run on this processor, or is not constant-time and that is required */
+	KUZMA_ERROR_CONTEXT = 7,  /* the context or state was not initialised, or was wiped */
+	KUZMA_ERROR_LIMIT = 8,    /* the message would be longer than the mode allows under one key and nonce */
+	KUZMA_ERROR_ORDER = 9,    /* the call does not fit what was called before: data after final, for example */
+	KUZMA_ERROR_TAG_LENGTH = 10, /* tag: shorter than KUZMA_TAG_BYTES_MIN or longer than a block */
+	KUZMA_ERROR_TAG = 11      /* the tag is not the tag of this message: it was forged or damaged */
 };
 
 enum kuzma_cipher { KUZMA_KUZNYECHIK = 0, KUZMA_MAGMA = 1 };
@@ -60,8 +74,14 @@ const struct kuzma_backend *kuzma_backend_at(enum kuzma_cipher cipher, size_t in
 /* The backend of `cipher` called `name`, or NULL. It may be unsupported here. */
 const struct kuzma_backend *kuzma_backend_by_name(enum kuzma_cipher cipher, const char *name);
 
-/* The fastest backend that this processor can run; never NULL for a valid cipher. */
+/* The backend to use: the one that the environment variable KUZMA_BACKEND names, if it exists, runs here and is allowed;
+ * else the first in the list that runs here and is allowed. A variable-time backend stands before a constant-time one
+ * only where it is more than twice as fast. Never NULL for a valid cipher. */
 const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher);
+
+/* From now on, in the whole process and for good: only constant-time backends are chosen, and kuzma_init refuses others
+ * with KUZMA_ERROR_BACKEND. Contexts that exist already are not affected. */
+void kuzma_require_constant_time(void);
 
 const char *kuzma_backend_name(const struct kuzma_backend *backend);
 enum kuzma_cipher kuzma_backend_cipher(const struct kuzma_backend *backend);
@@ -70,7 +90,7 @@ bool kuzma_backend_supported(const struct kuzma_backend *backend);
 /* Whether neither branches nor addresses depend on key or data, so that time and caches tell nothing. */
 bool kuzma_backend_constant_time(const struct kuzma_backend *backend);
 
-/* Expands `key` (RFC 7801 section 4.3; RFC 8891 section 4.3) for `backend`.
+/* ---- Keys. Expands `key` (RFC 7801 section 4.3; RFC 8891 section 4.3) for `backend`.
  * Errors: ARGUMENT, KEY, BACKEND; the context is then unusable. */
 enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_backend *backend,
                              const uint8_t *key, size_t key_bytes);
@@ -78,24 +98,185 @@ enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_b
 /* Overwrites the whole context; every later use of it gives KUZMA_ERROR_CONTEXT. NULL is allowed. */
 void kuzma_wipe(struct kuzma_context *context);
 
+/* The same for the state of a mode, as in kuzma_wipe_state(&ctr, sizeof ctr), and for keys and plaintexts: the compiler
+ * does not drop it. */
+void kuzma_wipe_state(void *state, size_t bytes);
+
 /* The backend of an initialised context, else NULL. */
 const struct kuzma_backend *kuzma_context_backend(const struct kuzma_context *context);
 
-/* ECB, GOST R 34.13-2015 section 5.1, without padding: `bytes` is a whole number of blocks, 0 allowed.
- * `output` is `input` itself, or does not overlap it; no alignment is needed.
- * Errors: ARGUMENT, CONTEXT, LENGTH, OVERLAP; nothing is then written. */
+/* ---- ECB, GOST R 34.13-2015 section 5.1, without padding: `bytes` is a whole number of blocks.
+ * Errors: ARGUMENT, CONTEXT, LENGTH, OVERLAP. */
 enum kuzma_status kuzma_ecb_encrypt(const struct kuzma_context *context, uint8_t *output, const uint8_t *input,
                                     size_t bytes);
 enum kuzma_status kuzma_ecb_decrypt(const struct kuzma_context *context, uint8_t *output, const uint8_t *input,
                                     size_t bytes);
 
-/* CBC, GOST R 34.13-2015 section 5.4, without padding. `iv` is the register of z blocks, 1 <= z; with z = 1
- * this is the CBC of other standards, and encryption is strictly sequential. `iv` is updated, so that the next
- * call goes on with the same message. Errors as in ECB, and IV; nothing is then written. */
+/* ---- CBC, GOST R 34.13-2015 section 5.4, without padding. `iv` is the register of z blocks, 1 <= z, at most
+ * KUZMA_IV_BYTES_MAX bytes; with z = 1 this is the CBC of other standards, and encryption is strictly sequential. `iv` is
+ * updated, so that the next call goes on with the same message. Errors as in ECB, and IV. */
 enum kuzma_status kuzma_cbc_encrypt(const struct kuzma_context *context, uint8_t *iv, size_t iv_bytes,
                                     uint8_t *output, const uint8_t *input, size_t bytes);
 enum kuzma_status kuzma_cbc_decrypt(const struct kuzma_context *context, uint8_t *iv, size_t iv_bytes,
                                     uint8_t *output, const uint8_t *input, size_t bytes);
+
+/* ---- CTR, GOST R 34.13-2015 section 5.2, with whole blocks of keystream (s = n). The content of the state is private. */
+struct kuzma_ctr {
+	const struct kuzma_context *context;
+	uint64_t blocks_used;
+	uint32_t keystream_used; /* bytes of `keystream` already spent; a whole block: none left */
+	uint32_t reserved;
+	uint8_t counter[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t keystream[KUZMA_BLOCK_BYTES_MAX];
+};
+
+/* `iv` is half a block: 8 bytes for Kuznyechik, 4 for Magma. Never use one twice with a key.
+ * Errors: ARGUMENT, CONTEXT, IV. */
+enum kuzma_status kuzma_ctr_init(struct kuzma_ctr *ctr, const struct kuzma_context *context, const uint8_t *iv,
+                                 size_t iv_bytes);
+/* Encrypts or decrypts the next `bytes` of the message. Errors: ARGUMENT, CONTEXT, OVERLAP, LIMIT (past 2^32 blocks of
+ * Magma, 32 GiB, or 2^60 blocks of Kuznyechik). */
+enum kuzma_status kuzma_ctr_xor(struct kuzma_ctr *ctr, uint8_t *output, const uint8_t *input, size_t bytes);
+/* Goes on at byte `offset` of the message. Errors: ARGUMENT, CONTEXT, LIMIT. */
+enum kuzma_status kuzma_ctr_seek(struct kuzma_ctr *ctr, uint64_t offset);
+/* A whole message in one call. Errors as above. */
+enum kuzma_status kuzma_ctr_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                    uint8_t *output, const uint8_t *input, size_t bytes);
+
+/* ---- CFB, GOST R 34.13-2015 section 5.5, and OFB, section 5.3, with s = n and a register of z blocks as in CBC. */
+struct kuzma_feedback {
+	const struct kuzma_context *context;
+	uint32_t iv_bytes, at;   /* the register, and where its leading block stands */
+	uint32_t keystream_used; /* as in kuzma_ctr */
+	uint32_t reserved;
+	uint8_t keystream[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t iv[KUZMA_IV_BYTES_MAX];
+};
+
+/* For both modes; a state serves one mode and one direction. Errors: ARGUMENT, CONTEXT, IV. */
+enum kuzma_status kuzma_feedback_init(struct kuzma_feedback *state, const struct kuzma_context *context,
+                                      const uint8_t *iv, size_t iv_bytes);
+/* The next `bytes` of the message, any number. Errors: ARGUMENT, CONTEXT, OVERLAP. */
+enum kuzma_status kuzma_cfb_encrypt(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
+enum kuzma_status kuzma_cfb_decrypt(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
+enum kuzma_status kuzma_ofb_xor(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
+
+/* ---- MAC (OMAC1, CMAC), GOST R 34.13-2015 section 5.6. */
+struct kuzma_mac {
+	const struct kuzma_context *context;
+	uint32_t pending_bytes;
+	uint32_t finished;
+	uint8_t chain[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t pending[KUZMA_BLOCK_BYTES_MAX];
+};
+
+/* Errors: ARGUMENT, CONTEXT. */
+enum kuzma_status kuzma_mac_init(struct kuzma_mac *mac, const struct kuzma_context *context);
+/* The next `bytes` of the message, any number. Errors: ARGUMENT, CONTEXT, ORDER (after final). */
+enum kuzma_status kuzma_mac_update(struct kuzma_mac *mac, const uint8_t *data, size_t bytes);
+/* The first `tag_bytes` of the MAC. Errors: ARGUMENT, CONTEXT, ORDER, TAG_LENGTH. */
+enum kuzma_status kuzma_mac_final(struct kuzma_mac *mac, uint8_t *tag, size_t tag_bytes);
+/* Compares in a time that does not depend on the content. Errors as in final, and TAG. */
+enum kuzma_status kuzma_mac_verify(struct kuzma_mac *mac, const uint8_t *tag, size_t tag_bytes);
+/* A whole message in one call. */
+enum kuzma_status kuzma_mac_message(const struct kuzma_context *context, uint8_t *tag, size_t tag_bytes,
+                                    const uint8_t *data, size_t bytes);
+
+/* ---- CTR-ACPKM, R 1323565.1.017-2018 section 4.1 (RFC 8645 section 6.2.2): CTR whose key changes after each section. */
+struct kuzma_ctr_acpkm {
+	struct kuzma_context section_key; /* the state owns its key, and may be moved */
+	struct kuzma_ctr ctr;
+	uint64_t section_bytes, section_left;
+};
+
+/* `section_bytes` is a whole number of blocks, at least one. Errors: ARGUMENT, KEY, BACKEND, IV, LENGTH. */
+enum kuzma_status kuzma_ctr_acpkm_init(struct kuzma_ctr_acpkm *ctr, const struct kuzma_backend *backend,
+                                       const uint8_t *key, size_t key_bytes, const uint8_t *iv, size_t iv_bytes,
+                                       uint64_t section_bytes);
+/* As kuzma_ctr_xor. */
+enum kuzma_status kuzma_ctr_acpkm_xor(struct kuzma_ctr_acpkm *ctr, uint8_t *output, const uint8_t *input,
+                                      size_t bytes);
+
+/* ---- OMAC-ACPKM, R 1323565.1.017-2018 section 4.2 (RFC 8645 section 6.3.6): the MAC whose key changes after each
+ * section; the keys are a keystream of CTR-ACPKM under the master key, with sections of its own. */
+struct kuzma_mac_acpkm {
+	struct kuzma_ctr_acpkm master;
+	struct kuzma_context section_key;
+	uint64_t section_bytes, section_left;
+	uint32_t pending_bytes;
+	uint32_t finished;
+	uint8_t chain[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t pending[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t final_key[KUZMA_BLOCK_BYTES_MAX];
+};
+
+/* `section_bytes` and `master_section_bytes` are whole numbers of blocks, at least one. Errors: ARGUMENT, KEY, BACKEND,
+ * LENGTH. */
+enum kuzma_status kuzma_mac_acpkm_init(struct kuzma_mac_acpkm *mac, const struct kuzma_backend *backend,
+                                       const uint8_t *key, size_t key_bytes, uint64_t section_bytes,
+                                       uint64_t master_section_bytes);
+/* As kuzma_mac_update, kuzma_mac_final and kuzma_mac_verify. */
+enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes);
+enum kuzma_status kuzma_mac_acpkm_final(struct kuzma_mac_acpkm *mac, uint8_t *tag, size_t tag_bytes);
+enum kuzma_status kuzma_mac_acpkm_verify(struct kuzma_mac_acpkm *mac, const uint8_t *tag, size_t tag_bytes);
+
+/* ---- MGM, RFC 9058: authenticated encryption with associated data.
+ *
+ * Sealing:  init, associate*, encrypt*, final.
+ * Opening:  init, associate*, absorb* (the ciphertext), verify, and only if that gave KUZMA_OK: decrypt* (the same
+ *           ciphertext again). No plaintext exists before the tag was checked. */
+struct kuzma_mgm {
+	struct kuzma_ctr text;
+	uint64_t associated_bytes, text_bytes, decrypted_bytes;
+	uint32_t stage;
+	uint32_t pending_bytes; /* of a block that is not yet whole */
+	uint8_t hash_counter[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t pending[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t sum[KUZMA_BLOCK_BYTES_MAX];
+};
+
+/* `nonce` is one block whose first bit is 0. Never use one twice with a key. Errors: ARGUMENT, CONTEXT, IV. */
+enum kuzma_status kuzma_mgm_init(struct kuzma_mgm *mgm, const struct kuzma_context *context, const uint8_t *nonce,
+                                 size_t nonce_bytes);
+/* Errors of these: ARGUMENT, CONTEXT, ORDER, OVERLAP, LIMIT. Associated data and text together are shorter than 2^29
+ * bytes (512 MiB) for Magma, 2^61 for Kuznyechik (RFC 9058 section 3). */
+enum kuzma_status kuzma_mgm_associate(struct kuzma_mgm *mgm, const uint8_t *data, size_t bytes);
+enum kuzma_status kuzma_mgm_encrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes);
+enum kuzma_status kuzma_mgm_absorb(struct kuzma_mgm *mgm, const uint8_t *ciphertext, size_t bytes);
+enum kuzma_status kuzma_mgm_decrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes);
+/* The first `tag_bytes` of the tag. Errors: ARGUMENT, CONTEXT, ORDER, TAG_LENGTH, LENGTH (neither associated data nor
+ * text: RFC 9058 has no such message). */
+enum kuzma_status kuzma_mgm_final(struct kuzma_mgm *mgm, uint8_t *tag, size_t tag_bytes);
+/* Compares in a time that does not depend on the content. Errors as in final, and TAG; the state is then spent. */
+enum kuzma_status kuzma_mgm_verify(struct kuzma_mgm *mgm, const uint8_t *tag, size_t tag_bytes);
+
+/* A whole message in one call. kuzma_mgm_open writes nothing unless the tag is right. */
+enum kuzma_status kuzma_mgm_seal(const struct kuzma_context *context, const uint8_t *nonce, size_t nonce_bytes,
+                                 const uint8_t *associated, size_t associated_bytes, uint8_t *output,
+                                 const uint8_t *input, size_t bytes, uint8_t *tag, size_t tag_bytes);
+enum kuzma_status kuzma_mgm_open(const struct kuzma_context *context, const uint8_t *nonce, size_t nonce_bytes,
+                                 const uint8_t *associated, size_t associated_bytes, uint8_t *output,
+                                 const uint8_t *input, size_t bytes, const uint8_t *tag, size_t tag_bytes);
+
+/* ---- Many messages at once, under one key, for the modes in which each block waits for the one before: the messages
+ * go through the cipher side by side, as fast as ECB. Lengths may differ; a message that ends makes room for the next.
+ * Buffers of different messages must not overlap. */
+struct kuzma_message {
+	uint8_t *output;      /* MAC: the tag goes here */
+	const uint8_t *input;
+	size_t bytes;         /* of `input`; CBC: a whole number of blocks */
+	uint8_t *iv;          /* one block: read, and in CBC updated; MAC: not used */
+};
+
+/* Errors: as for one message; all messages are checked before any is begun. */
+enum kuzma_status kuzma_cbc_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                         size_t count);
+enum kuzma_status kuzma_cfb_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                         size_t count);
+enum kuzma_status kuzma_ofb_xor_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                     size_t count);
+enum kuzma_status kuzma_mac_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                 size_t count, size_t tag_bytes);
 
 #ifdef __cplusplus
 }

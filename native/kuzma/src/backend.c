@@ -1,8 +1,11 @@
 #include "backend.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Fastest first: the default is the first that is supported. */
+/* Fastest first: the default is the first that is supported. But a constant-time backend stands before a variable-time
+ * one that is less than twice as fast. */
 static const struct kuzma_backend *const kuznyechik_backends[] = {
 	&kuzma_kuznyechik_table,
 	&kuzma_kuznyechik_compact,
@@ -34,12 +37,26 @@ const struct kuzma_backend *kuzma_backend_by_name(enum kuzma_cipher cipher, cons
 	return NULL;
 }
 
+static atomic_bool constant_time_required;
+
+void kuzma_require_constant_time(void)
+{
+	atomic_store(&constant_time_required, true);
+}
+
+bool kuzma_backend_allowed(const struct kuzma_backend *backend)
+{
+	return backend->constant_time || !atomic_load_explicit(&constant_time_required, memory_order_relaxed);
+}
+
 const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher)
 {
-	const struct kuzma_backend *backend;
+	const struct kuzma_backend *backend = kuzma_backend_by_name(cipher, getenv("KUZMA_BACKEND"));
 
+	if (kuzma_backend_supported(backend) && kuzma_backend_allowed(backend))
+		return backend;
 	for (size_t i = 0; (backend = kuzma_backend_at(cipher, i)) != NULL; i++)
-		if (kuzma_backend_supported(backend))
+		if (kuzma_backend_supported(backend) && kuzma_backend_allowed(backend))
 			return backend;
 	return NULL;
 }

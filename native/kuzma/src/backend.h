@@ -36,8 +36,11 @@ extern const struct kuzma_backend kuzma_kuznyechik_compact;
 extern const struct kuzma_backend kuzma_magma_table;
 extern const struct kuzma_backend kuzma_magma_compact;
 
-/* The checks that all modes share; KUZMA_OK if the call may go on. */
-enum kuzma_status kuzma_check_call(const struct kuzma_context *context, const uint8_t *output,
-                                   const uint8_t *input, size_t bytes);
+/* kuzma_require_constant_time() rules out the others. */
+bool kuzma_backend_allowed(const struct kuzma_backend *backend);
+
+/* What kuzma_init does once all is checked: for a key that follows from another. */
+void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
+                   const uint8_t key[KUZMA_KEY_BYTES]);
 
 #endif

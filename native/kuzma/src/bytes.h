@@ -43,10 +43,42 @@ static inline void store_be32(uint8_t *to, uint32_t value)
 	to[3] = (uint8_t)value;
 }
 
+/* `to` may be `left` or `right`; otherwise no two overlap. */
 static inline void xor_bytes(uint8_t *to, const uint8_t *left, const uint8_t *right, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
+	size_t i = 0;
+
+	/* Words, because not every compiler makes them of bytes where the length is not known. */
+	for (; i + 32 <= bytes; i += 32) {
+		uint64_t a[4], b[4];
+
+		memcpy(a, left + i, sizeof a);
+		memcpy(b, right + i, sizeof b);
+		for (unsigned word = 0; word < 4; word++)
+			a[word] ^= b[word];
+		memcpy(to + i, a, sizeof a);
+	}
+	for (; i + 8 <= bytes; i += 8) {
+		uint64_t a, b;
+
+		memcpy(&a, left + i, sizeof a);
+		memcpy(&b, right + i, sizeof b);
+		a ^= b;
+		memcpy(to + i, &a, sizeof a);
+	}
+	for (; i < bytes; i++)
 		to[i] = (uint8_t)(left[i] ^ right[i]);
+}
+
+static inline uint64_t load_be64(const uint8_t *from)
+{
+	return (uint64_t)load_be32(from) << 32 | load_be32(from + 4);
+}
+
+static inline void store_be64(uint8_t *to, uint64_t value)
+{
+	store_be32(to, (uint32_t)(value >> 32));
+	store_be32(to + 4, (uint32_t)value);
 }
 
 /* A store that the compiler may not drop as dead. */

@@ -6,14 +6,27 @@ const char *kuzma_status_text(enum kuzma_status status)
 	switch (status) {
 	case KUZMA_OK: return "no error";
 	case KUZMA_ERROR_ARGUMENT: return "an argument is null or out of range";
-	case KUZMA_ERROR_LENGTH: return "the data is not a whole number of blocks";
+	case KUZMA_ERROR_LENGTH: return "data or section is not a whole number of blocks, or is empty where that is not allowed";
 	case KUZMA_ERROR_KEY: return "the key is not 32 bytes long";
-	case KUZMA_ERROR_IV: return "the register of CBC is not a whole number of blocks from 1 to 256 bytes";
+	case KUZMA_ERROR_IV: return "the register, initial value or nonce has the wrong length, or a nonce has its first bit set";
 	case KUZMA_ERROR_OVERLAP: return "output and input overlap without being the same buffer";
-	case KUZMA_ERROR_BACKEND: return "the backend cannot run on this processor";
-	case KUZMA_ERROR_CONTEXT: return "the context was not initialised, or was wiped";
+	case KUZMA_ERROR_BACKEND: return "the backend cannot run on this processor, or is not constant-time and that is required";
+	case KUZMA_ERROR_CONTEXT: return "the context or state was not initialised, or was wiped";
+	case KUZMA_ERROR_LIMIT: return "the message would be longer than the mode allows under one key and nonce";
+	case KUZMA_ERROR_ORDER: return "the call does not fit what was called before";
+	case KUZMA_ERROR_TAG_LENGTH: return "the tag is shorter than 4 bytes or longer than a block";
+	case KUZMA_ERROR_TAG: return "the tag is not the tag of this message";
 	}
 	return "unknown status";
+}
+
+void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
+                   const uint8_t key[KUZMA_KEY_BYTES])
+{
+	if (backend->prepare != NULL)
+		backend->prepare();
+	backend->set_key(context->state, key);
+	context->backend = backend;
 }
 
 enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_backend *backend,
@@ -26,12 +39,9 @@ enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_b
 		return KUZMA_ERROR_ARGUMENT;
 	if (key_bytes != KUZMA_KEY_BYTES)
 		return KUZMA_ERROR_KEY;
-	if (!kuzma_backend_supported(backend))
+	if (!kuzma_backend_supported(backend) || !kuzma_backend_allowed(backend))
 		return KUZMA_ERROR_BACKEND;
-	if (backend->prepare != NULL)
-		backend->prepare();
-	backend->set_key(context->state, key);
-	context->backend = backend;
+	kuzma_set_key(context, backend, key);
 	return KUZMA_OK;
 }
 
@@ -43,29 +53,13 @@ void kuzma_wipe(struct kuzma_context *context)
 	context->backend = NULL;
 }
 
+void kuzma_wipe_state(void *state, size_t bytes)
+{
+	if (state != NULL)
+		wipe_bytes(state, bytes);
+}
+
 const struct kuzma_backend *kuzma_context_backend(const struct kuzma_context *context)
 {
 	return context == NULL ? NULL : context->backend;
-}
-
-enum kuzma_status kuzma_check_call(const struct kuzma_context *context, const uint8_t *output,
-                                   const uint8_t *input, size_t bytes)
-{
-	if (context == NULL)
-		return KUZMA_ERROR_ARGUMENT;
-	if (context->backend == NULL)
-		return KUZMA_ERROR_CONTEXT;
-	if (bytes % kuzma_block_bytes(context->backend->cipher) != 0)
-		return KUZMA_ERROR_LENGTH;
-	if (bytes == 0)
-		return KUZMA_OK;
-	if (output == NULL || input == NULL)
-		return KUZMA_ERROR_ARGUMENT;
-	if (output != input) {
-		/* As integers: the order of pointers into different objects is undefined. */
-		uintptr_t to = (uintptr_t)output, from = (uintptr_t)input;
-		if (to < from ? from - to < bytes : to - from < bytes)
-			return KUZMA_ERROR_OVERLAP;
-	}
-	return KUZMA_OK;
 }

@@ -1,25 +1,17 @@
 /* CBC of GOST R 34.13-2015, section 5.4: the register R holds m = z*n bits. Block i is combined with the leading
- * block of R, and the ciphertext block enters R at its end. */
-#include "backend.h"
-#include "bytes.h"
-
-#define BLOCK_MAX KUZMA_KUZNYECHIK_BLOCK_BYTES
-/* Decryption is parallel: so many bytes of ciphertext are kept at a time, for output may be input. */
-#define BATCH_BYTES 2048u
+ * block of R, and the ciphertext block enters R at its end. So the message is z chains, dealt out in turn. */
+#include "modes/modes.h"
 
 static enum kuzma_status check(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
                                const uint8_t *output, const uint8_t *input, size_t bytes)
 {
-	enum kuzma_status status = kuzma_check_call(context, output, input, bytes);
+	enum kuzma_status status = kuzma_check_context(context);
 
-	if (status != KUZMA_OK)
-		return status;
-	if (iv == NULL)
-		return KUZMA_ERROR_ARGUMENT;
-	if (iv_bytes == 0 || iv_bytes > KUZMA_IV_BYTES_MAX ||
-	    iv_bytes % kuzma_block_bytes(context->backend->cipher) != 0)
-		return KUZMA_ERROR_IV;
-	return KUZMA_OK;
+	if (status == KUZMA_OK && bytes % block_bytes_of(context) != 0)
+		status = KUZMA_ERROR_LENGTH;
+	if (status == KUZMA_OK)
+		status = kuzma_check_buffers(output, input, bytes);
+	return status == KUZMA_OK ? kuzma_check_register(context, iv, iv_bytes) : status;
 }
 
 /* Turns the ring back into the register: `at` is where the leading block stands. */
@@ -41,22 +33,20 @@ enum kuzma_status kuzma_cbc_encrypt(const struct kuzma_context *context, uint8_t
 	if (status != KUZMA_OK || bytes == 0)
 		return status;
 
-	const struct kuzma_backend *backend = context->backend;
-	size_t block = kuzma_block_bytes(backend->cipher), at = 0;
+	size_t block = block_bytes_of(context), last = 0;
 
-	if (iv_bytes == block && backend->cbc_encrypt != NULL) {
-		backend->cbc_encrypt(context->state, iv, output, input, bytes / block);
+	if (iv_bytes == block) {
+		kuzma_chain(context, iv, output, input, bytes / block);
 		return KUZMA_OK;
 	}
-	uint8_t mixed[BLOCK_MAX];
-	for (size_t done = 0; done < bytes; done += block) {
-		xor_bytes(mixed, input + done, iv + at, block);
-		backend->encrypt_blocks(context->state, iv + at, mixed, 1);
-		memcpy(output + done, iv + at, block);
-		at = (at + block) % iv_bytes;
+	/* The chains advance side by side. */
+	for (size_t done = 0; done < bytes; done += last) {
+		last = bytes - done < iv_bytes ? bytes - done : iv_bytes;
+		xor_bytes(iv, iv, input + done, last);
+		context->backend->encrypt_blocks(context->state, iv, iv, last / block);
+		memcpy(output + done, iv, last);
 	}
-	rotate_register(iv, iv_bytes, at);
-	wipe_bytes(mixed, sizeof mixed);
+	rotate_register(iv, iv_bytes, last % iv_bytes);
 	return KUZMA_OK;
 }
 
@@ -68,21 +58,24 @@ enum kuzma_status kuzma_cbc_decrypt(const struct kuzma_context *context, uint8_t
 		return status;
 
 	const struct kuzma_backend *backend = context->backend;
-	size_t block = kuzma_block_bytes(backend->cipher), at = 0;
-	uint8_t kept[BATCH_BYTES];
+	size_t block = block_bytes_of(context);
+	uint8_t plain[BATCH_BYTES];
 
 	for (size_t done = 0; done < bytes;) {
 		size_t batch = bytes - done < BATCH_BYTES ? bytes - done : BATCH_BYTES;
+		size_t head = batch < iv_bytes ? batch : iv_bytes;
+		const uint8_t *from = input + done;
+		uint8_t *to = output + done;
 
-		memcpy(kept, input + done, batch);
-		backend->decrypt_blocks(context->state, output + done, kept, batch / block);
-		for (size_t i = 0; i < batch; i += block) {
-			xor_bytes(output + done + i, output + done + i, iv + at, block);
-			memcpy(iv + at, kept + i, block);
-			at = (at + block) % iv_bytes;
-		}
+		/* Ciphertext is used up before output, which may be input, overwrites it. */
+		backend->decrypt_blocks(context->state, plain, from, batch / block);
+		xor_bytes(plain, plain, iv, head);
+		xor_bytes(plain + head, plain + head, from, batch - head);
+		memmove(iv, iv + head, iv_bytes - head);
+		memcpy(iv + iv_bytes - head, from + batch - head, head);
+		memcpy(to, plain, batch);
 		done += batch;
 	}
-	rotate_register(iv, iv_bytes, at);
+	wipe_bytes(plain, sizeof plain);
 	return KUZMA_OK;
 }

@@ -1,0 +1,238 @@
+/* CBC encryption, CFB encryption, OFB and the MAC of many messages at once. Each message has a lane: one block of state.
+ * A step takes every lane on by one block with one call of the backend, which sees independent blocks. */
+#include "modes/modes.h"
+
+/* As many lanes as fill the widest batches. */
+#define LANE_BYTES 1024u
+#define LANES_MAX (LANE_BYTES / KUZMA_MAGMA_BLOCK_BYTES)
+
+enum many_mode { CBC, CFB, OFB, MAC };
+
+struct lanes {
+	const struct kuzma_context *context;
+	enum many_mode mode;
+	size_t active;
+	size_t tag_bytes;
+	uint8_t chain[LANE_BYTES];
+	const uint8_t *input[LANES_MAX];
+	uint8_t *output[LANES_MAX];
+	size_t steps[LANES_MAX];
+	const struct kuzma_message *message[LANES_MAX];
+	/* What does not fill a block, and of a MAC the last block, goes through here in a step of its own. */
+	bool at_last[LANES_MAX];
+	uint8_t last[LANE_BYTES];
+	uint8_t final_key[KUZMA_BLOCK_BYTES_MAX];
+};
+
+static size_t last_bytes(const struct lanes *lanes, const struct kuzma_message *message)
+{
+	size_t block = block_bytes_of(lanes->context), rest = message->bytes % block;
+
+	return lanes->mode == MAC && rest == 0 && message->bytes > 0 ? block : rest;
+}
+
+static bool has_last_step(const struct lanes *lanes, const struct kuzma_message *message)
+{
+	return lanes->mode == MAC || last_bytes(lanes, message) > 0;
+}
+
+static void begin_last(struct lanes *lanes, size_t lane)
+{
+	const struct kuzma_message *message = lanes->message[lane];
+	size_t block = block_bytes_of(lanes->context), bytes = last_bytes(lanes, message);
+	const uint8_t *from = bytes == 0 ? lanes->final_key : message->input + (message->bytes - bytes);
+	uint8_t *last = lanes->last + lane * block;
+
+	if (lanes->mode == MAC) {
+		kuzma_mac_last_block(last, lanes->final_key, from, bytes, block);
+	} else {
+		memset(last, 0, block);
+		memcpy(last, from, bytes);
+	}
+	lanes->input[lane] = last;
+	lanes->output[lane] = last;
+	lanes->steps[lane] = 1;
+	lanes->at_last[lane] = true;
+}
+
+static void begin(struct lanes *lanes, size_t lane, const struct kuzma_message *message)
+{
+	size_t block = block_bytes_of(lanes->context);
+
+	lanes->message[lane] = message;
+	lanes->input[lane] = message->input;
+	lanes->output[lane] = message->output;
+	lanes->steps[lane] = (message->bytes - last_bytes(lanes, message)) / block;
+	lanes->at_last[lane] = false;
+	if (lanes->mode == MAC)
+		memset(lanes->chain + lane * block, 0, block);
+	else
+		memcpy(lanes->chain + lane * block, message->iv, block);
+	if (lanes->steps[lane] == 0)
+		begin_last(lanes, lane);
+}
+
+static void end(struct lanes *lanes, size_t lane)
+{
+	const struct kuzma_message *message = lanes->message[lane];
+	size_t block = block_bytes_of(lanes->context), rest = message->bytes % block;
+
+	if (lanes->mode == MAC)
+		memcpy(message->output, lanes->chain + lane * block, lanes->tag_bytes);
+	else if (lanes->mode == CBC)
+		memcpy(message->iv, lanes->chain + lane * block, block);
+	else if (rest > 0)
+		memcpy(message->output + message->bytes - rest, lanes->last + lane * block, rest);
+}
+
+/* Moves the last lane into the place of one that has ended. */
+static void close_gap(struct lanes *lanes, size_t lane)
+{
+	size_t block = block_bytes_of(lanes->context), from = --lanes->active;
+
+	if (from == lane)
+		return;
+	memcpy(lanes->chain + lane * block, lanes->chain + from * block, block);
+	memcpy(lanes->last + lane * block, lanes->last + from * block, block);
+	lanes->input[lane] = lanes->at_last[from] ? lanes->last + lane * block : lanes->input[from];
+	lanes->output[lane] = lanes->at_last[from] ? lanes->last + lane * block : lanes->output[from];
+	lanes->steps[lane] = lanes->steps[from];
+	lanes->message[lane] = lanes->message[from];
+	lanes->at_last[lane] = lanes->at_last[from];
+}
+
+/* Inlined with a constant block and mode. */
+static inline void steps_of(struct lanes *lanes, size_t steps, size_t block, enum many_mode mode)
+{
+	const struct kuzma_context *context = lanes->context;
+
+	while (steps-- > 0) {
+		if (mode == CBC || mode == MAC)
+			for (size_t lane = 0; lane < lanes->active; lane++) {
+				uint8_t *chain = lanes->chain + lane * block;
+				xor_bytes(chain, chain, lanes->input[lane], block);
+				lanes->input[lane] += block;
+			}
+		context->backend->encrypt_blocks(context->state, lanes->chain, lanes->chain, lanes->active);
+		if (mode == MAC)
+			continue;
+		for (size_t lane = 0; lane < lanes->active; lane++) {
+			uint8_t *chain = lanes->chain + lane * block, *output = lanes->output[lane];
+			if (mode == CBC) {
+				memcpy(output, chain, block);
+			} else {
+				xor_bytes(output, chain, lanes->input[lane], block);
+				lanes->input[lane] += block;
+			}
+			if (mode == CFB)
+				memcpy(chain, output, block);
+			lanes->output[lane] = output + block;
+		}
+	}
+}
+
+static void take_steps(struct lanes *lanes, size_t steps)
+{
+	bool magma = block_bytes_of(lanes->context) == 8;
+
+	switch (lanes->mode) {
+	case CBC: magma ? steps_of(lanes, steps, 8, CBC) : steps_of(lanes, steps, 16, CBC); break;
+	case CFB: magma ? steps_of(lanes, steps, 8, CFB) : steps_of(lanes, steps, 16, CFB); break;
+	case OFB: magma ? steps_of(lanes, steps, 8, OFB) : steps_of(lanes, steps, 16, OFB); break;
+	case MAC: magma ? steps_of(lanes, steps, 8, MAC) : steps_of(lanes, steps, 16, MAC); break;
+	}
+}
+
+static void run(struct lanes *lanes, const struct kuzma_message *messages, size_t count)
+{
+	size_t lanes_max = LANE_BYTES / block_bytes_of(lanes->context), next = 0;
+
+	for (;;) {
+		for (; lanes->active < lanes_max && next < count; next++)
+			if (messages[next].bytes > 0 || lanes->mode == MAC)
+				begin(lanes, lanes->active++, &messages[next]);
+		if (lanes->active == 0)
+			break;
+
+		size_t steps = lanes->steps[0];
+		for (size_t lane = 1; lane < lanes->active; lane++)
+			steps = lanes->steps[lane] < steps ? lanes->steps[lane] : steps;
+		take_steps(lanes, steps);
+		/* From the last to the first, so that a lane that moves has been looked at. */
+		for (size_t lane = lanes->active; lane-- > 0;) {
+			lanes->steps[lane] -= steps;
+			if (lanes->steps[lane] > 0)
+				continue;
+			if (!lanes->at_last[lane] && has_last_step(lanes, lanes->message[lane])) {
+				begin_last(lanes, lane);
+				continue;
+			}
+			end(lanes, lane);
+			close_gap(lanes, lane);
+		}
+	}
+}
+
+static enum kuzma_status check_message(const struct kuzma_context *context, enum many_mode mode,
+                                       const struct kuzma_message *message, size_t tag_bytes)
+{
+	enum kuzma_status status;
+
+	if (mode == MAC) {
+		status = kuzma_check_tag(context, message->output, tag_bytes);
+		return status == KUZMA_OK && message->input == NULL && message->bytes > 0 ? KUZMA_ERROR_ARGUMENT : status;
+	}
+	if (mode == CBC && message->bytes % block_bytes_of(context) != 0)
+		return KUZMA_ERROR_LENGTH;
+	status = kuzma_check_buffers(message->output, message->input, message->bytes);
+	return status == KUZMA_OK && message->iv == NULL ? KUZMA_ERROR_ARGUMENT : status;
+}
+
+static enum kuzma_status many(const struct kuzma_context *context, enum many_mode mode,
+                              const struct kuzma_message *messages, size_t count, size_t tag_bytes)
+{
+	struct lanes lanes;
+	enum kuzma_status status = kuzma_check_context(context);
+
+	if (status == KUZMA_OK && messages == NULL && count > 0)
+		status = KUZMA_ERROR_ARGUMENT;
+	for (size_t i = 0; i < count && status == KUZMA_OK; i++)
+		status = check_message(context, mode, &messages[i], tag_bytes);
+	if (status != KUZMA_OK || count == 0)
+		return status;
+	lanes.context = context;
+	lanes.mode = mode;
+	lanes.active = 0;
+	lanes.tag_bytes = tag_bytes;
+	if (mode == MAC)
+		kuzma_mac_final_key(context, lanes.final_key);
+	run(&lanes, messages, count);
+	wipe_bytes(lanes.chain, sizeof lanes.chain);
+	wipe_bytes(lanes.last, sizeof lanes.last);
+	wipe_bytes(lanes.final_key, sizeof lanes.final_key);
+	return KUZMA_OK;
+}
+
+enum kuzma_status kuzma_cbc_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                         size_t count)
+{
+	return many(context, CBC, messages, count, 0);
+}
+
+enum kuzma_status kuzma_cfb_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                         size_t count)
+{
+	return many(context, CFB, messages, count, 0);
+}
+
+enum kuzma_status kuzma_ofb_xor_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                     size_t count)
+{
+	return many(context, OFB, messages, count, 0);
+}
+
+enum kuzma_status kuzma_mac_many(const struct kuzma_context *context, const struct kuzma_message *messages,
+                                 size_t count, size_t tag_bytes)
+{
+	return many(context, MAC, messages, count, tag_bytes);
+}

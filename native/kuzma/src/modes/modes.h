@@ -1,0 +1,60 @@
+/* What the modes share. */
+#ifndef KUZMA_MODES_H
+#define KUZMA_MODES_H
+
+#include "backend.h"
+#include "bytes.h"
+
+/* Bytes that a mode works on at a time where it needs a buffer: whole batches of every backend, and well inside L1. */
+#define BATCH_BYTES 2048u
+
+/* NULL pointers and overlap; `bytes` may be any number. KUZMA_OK if the call may go on. */
+enum kuzma_status kuzma_check_buffers(const uint8_t *output, const uint8_t *input, size_t bytes);
+
+/* Whether the context has a key. */
+enum kuzma_status kuzma_check_context(const struct kuzma_context *context);
+
+/* A register of one or more whole blocks. */
+enum kuzma_status kuzma_check_register(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes);
+
+static inline size_t block_bytes_of(const struct kuzma_context *context)
+{
+	return context->backend->cipher == KUZMA_MAGMA ? KUZMA_MAGMA_BLOCK_BYTES : KUZMA_KUZNYECHIK_BLOCK_BYTES;
+}
+
+/* chain = E(chain ^ block) for each block of `input`, each chain to `output` unless that is NULL. CBC as it stands; a MAC
+ * without output; and, because the next keystream block of CFB is E(plaintext ^ keystream), CFB as well. */
+void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *output, const uint8_t *input,
+                 size_t blocks);
+
+/* output = input ^ E(counter), E(counter + 1), ... over whole blocks; see struct kuzma_backend. */
+void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, uint8_t *output, const uint8_t *input,
+                       size_t blocks);
+
+/* Adds 1 to the right half of a counter block, modulo its size. */
+void kuzma_increment_right(uint8_t *counter, size_t block);
+
+/* Whether so many bytes more would stay within the counter. */
+bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, size_t bytes);
+
+/* A pointer to, and a length of, a tag. */
+enum kuzma_status kuzma_check_tag(const struct kuzma_context *context, const uint8_t *tag, size_t tag_bytes);
+
+/* The end of a MAC: the last block of the message, whole or not (it may be empty), with the final key that a whole block
+ * takes, goes through the chain, which is then the MAC. */
+void kuzma_mac_finish(const struct kuzma_context *context, const uint8_t *final_key, uint8_t *chain,
+                      const uint8_t *pending, size_t pending_bytes);
+/* What enters the chain then: the block, filled up if need be, and one of the two keys. */
+void kuzma_mac_last_block(uint8_t *last, const uint8_t *final_key, const uint8_t *pending, size_t pending_bytes,
+                          size_t block);
+/* K1 of GOST R 34.13-2015 section 5.6.1. */
+void kuzma_mac_final_key(const struct kuzma_context *context, uint8_t *final_key);
+
+/* The two keys that finish a MAC (GOST R 34.13-2015 section 5.6.1): K1 from R = E(0), and K2 from K1. `to` may be
+ * `from`. */
+void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block);
+
+/* Whether two tags are the same, in a time that does not depend on where they differ. */
+bool kuzma_equal(const uint8_t *left, const uint8_t *right, size_t bytes);
+
+#endif

@@ -1,0 +1,110 @@
+#include "modes/modes.h"
+
+enum kuzma_status kuzma_check_buffers(const uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	if (bytes == 0)
+		return KUZMA_OK;
+	if (output == NULL || input == NULL)
+		return KUZMA_ERROR_ARGUMENT;
+	if (output != input) {
+		/* As integers: the order of pointers into different objects is undefined. */
+		uintptr_t to = (uintptr_t)output, from = (uintptr_t)input;
+		if (to < from ? from - to < bytes : to - from < bytes)
+			return KUZMA_ERROR_OVERLAP;
+	}
+	return KUZMA_OK;
+}
+
+enum kuzma_status kuzma_check_context(const struct kuzma_context *context)
+{
+	if (context == NULL)
+		return KUZMA_ERROR_ARGUMENT;
+	return context->backend == NULL ? KUZMA_ERROR_CONTEXT : KUZMA_OK;
+}
+
+enum kuzma_status kuzma_check_register(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes)
+{
+	if (iv == NULL)
+		return KUZMA_ERROR_ARGUMENT;
+	if (iv_bytes == 0 || iv_bytes > KUZMA_IV_BYTES_MAX || iv_bytes % block_bytes_of(context) != 0)
+		return KUZMA_ERROR_IV;
+	return KUZMA_OK;
+}
+
+enum kuzma_status kuzma_check_tag(const struct kuzma_context *context, const uint8_t *tag, size_t tag_bytes)
+{
+	if (tag == NULL)
+		return KUZMA_ERROR_ARGUMENT;
+	return tag_bytes < KUZMA_TAG_BYTES_MIN || tag_bytes > block_bytes_of(context) ? KUZMA_ERROR_TAG_LENGTH : KUZMA_OK;
+}
+
+void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *output, const uint8_t *input,
+                 size_t blocks)
+{
+	const struct kuzma_backend *backend = context->backend;
+	size_t block = block_bytes_of(context);
+
+	if (backend->cbc_encrypt != NULL) {
+		backend->cbc_encrypt(context->state, chain, output, input, blocks);
+		return;
+	}
+	for (size_t n = 0; n < blocks; n++) {
+		xor_bytes(chain, chain, input + block * n, block);
+		backend->encrypt_blocks(context->state, chain, chain, 1);
+		if (output != NULL)
+			memcpy(output + block * n, chain, block);
+	}
+}
+
+void kuzma_increment_right(uint8_t *counter, size_t block)
+{
+	for (size_t i = block; i-- > block / 2 && ++counter[i] == 0;)
+		;
+}
+
+void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, uint8_t *output, const uint8_t *input,
+                       size_t blocks)
+{
+	const struct kuzma_backend *backend = context->backend;
+	size_t block = block_bytes_of(context);
+	uint8_t keystream[BATCH_BYTES];
+
+	if (backend->ctr_xor != NULL) {
+		backend->ctr_xor(context->state, counter, output, input, blocks);
+		return;
+	}
+	for (size_t bytes = blocks * block; bytes > 0;) {
+		size_t batch = bytes < BATCH_BYTES ? bytes : BATCH_BYTES;
+
+		for (size_t i = 0; i < batch; i += block) {
+			memcpy(keystream + i, counter, block);
+			kuzma_increment_right(counter, block);
+		}
+		backend->encrypt_blocks(context->state, keystream, keystream, batch / block);
+		xor_bytes(output, input, keystream, batch);
+		output += batch;
+		input += batch;
+		bytes -= batch;
+	}
+	wipe_bytes(keystream, sizeof keystream);
+}
+
+void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block)
+{
+	/* x^128 = x^7 + x^2 + x + 1, x^64 = x^4 + x^3 + x + 1; a mask and no branch, as the bit is secret. */
+	uint8_t feedback = (uint8_t)((0u - (from[0] >> 7)) & (block == 16 ? 0x87u : 0x1bu));
+
+	for (size_t i = 0; i + 1 < block; i++)
+		to[i] = (uint8_t)(from[i] << 1 | from[i + 1] >> 7);
+	to[block - 1] = (uint8_t)(from[block - 1] << 1 ^ feedback);
+}
+
+bool kuzma_equal(const uint8_t *left, const uint8_t *right, size_t bytes)
+{
+	/* Volatile: a compiler that sees the result used as a truth value could stop at the first difference. */
+	volatile uint8_t difference = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		difference = (uint8_t)(difference | (left[i] ^ right[i]));
+	return difference == 0;
+}
