@@ -1,0 +1,333 @@
+/* Bad input: each mistake gives its own error, nothing is written and no state changes. And what kuzma promises beside
+ * the ciphers: backends by name, constant time on demand, wiping. */
+#include "operations.h"
+
+#include <stdlib.h>
+
+static struct kuzma_context context;
+static const struct kuzma_backend *backend;
+static size_t block;
+static const uint8_t key[32] = { 1, 2, 3 };
+static uint8_t iv[KUZMA_IV_BYTES_MAX + 16], input[128], output[128], before[128];
+
+static void expect(enum kuzma_status status, enum kuzma_status wanted, const char *what)
+{
+	CHECK(status == wanted, "%s/%s: %s: \"%s\", not \"%s\"", kuzma_cipher_name(kuzma_backend_cipher(backend)),
+	      kuzma_backend_name(backend), what, kuzma_status_text(status), kuzma_status_text(wanted));
+	CHECK(memcmp(output, before, sizeof output) == 0, "%s: an error writes nothing", what);
+}
+
+static void keys(void)
+{
+	struct kuzma_context fresh = { 0 };
+	int left = 0;
+
+	expect(kuzma_ecb_encrypt(&fresh, output, input, block), KUZMA_ERROR_CONTEXT, "context without a key");
+	expect(kuzma_init(NULL, backend, key, 32), KUZMA_ERROR_ARGUMENT, "no context");
+	expect(kuzma_init(&fresh, NULL, key, 32), KUZMA_ERROR_ARGUMENT, "no backend");
+	expect(kuzma_init(&fresh, backend, NULL, 32), KUZMA_ERROR_ARGUMENT, "no key");
+	for (size_t bytes = 0; bytes < 40; bytes++)
+		if (bytes != 32)
+			expect(kuzma_init(&fresh, backend, key, bytes), KUZMA_ERROR_KEY, "key of another length");
+	kuzma_init(&fresh, backend, key, 32);
+	kuzma_wipe(&fresh);
+	for (size_t i = 0; i < sizeof fresh.state / sizeof *fresh.state; i++)
+		left |= fresh.state[i] != 0;
+	CHECK(!left && kuzma_context_backend(&fresh) == NULL, "wiped");
+	expect(kuzma_ecb_encrypt(&fresh, output, input, block), KUZMA_ERROR_CONTEXT, "wiped context");
+	kuzma_wipe(NULL);
+	kuzma_wipe_state(NULL, 5);
+}
+
+/* What all modes have in common. */
+static void every_mode(void)
+{
+	for (const struct operation *operation = operations; operation->name != NULL; operation++) {
+		struct call good = { .context = &context, .key = key, .iv = iv, .iv_blocks = 1, .output = output,
+			             .input = input, .bytes = 32 };
+		struct call call = good;
+
+		if (operation->whole_blocks)
+			for (call.bytes = 1; call.bytes < 64; call.bytes++)
+				if (call.bytes % block != 0)
+					expect(operation->run(&call), KUZMA_ERROR_LENGTH, operation->name);
+		call = good;
+		call.bytes = 0;
+		call.input = call.output = NULL;
+		CHECK(operation->run(&call) == KUZMA_OK, "%s of nothing", operation->name);
+		if (operation->run == operations[12].run)
+			continue; /* MGM opening makes its tag from the input: no bad buffers */
+		call = good;
+		call.input = NULL;
+		expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
+		if (operation->no_output)
+			continue;
+		call = good;
+		call.output = NULL;
+		expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
+		call = good;
+		call.input = output;
+		call.output = output + 1;
+		expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
+		call.input = output + 31;
+		call.output = output;
+		expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
+	}
+}
+
+static void registers(void)
+{
+	static const struct {
+		size_t bytes;
+		const char *what;
+	} wrong[] = { { 0, "empty register" }, { 9, "odd register" }, { KUZMA_IV_BYTES_MAX + 16, "register too wide" } };
+	struct kuzma_feedback feedback;
+	struct kuzma_ctr ctr;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		expect(kuzma_cbc_encrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
+		expect(kuzma_cbc_decrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
+		expect(kuzma_feedback_init(&feedback, &context, iv, wrong[i].bytes), KUZMA_ERROR_IV, wrong[i].what);
+		expect(kuzma_ofb_xor(&feedback, output, input, 32), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	}
+	expect(kuzma_cbc_encrypt(&context, NULL, block, output, input, 32), KUZMA_ERROR_ARGUMENT, "no register");
+	expect(kuzma_feedback_init(&feedback, &context, NULL, block), KUZMA_ERROR_ARGUMENT, "no register");
+	expect(kuzma_feedback_init(NULL, &context, iv, block), KUZMA_ERROR_ARGUMENT, "no state");
+	for (size_t bytes = 0; bytes < 20; bytes++)
+		if (bytes != block / 2)
+			expect(kuzma_ctr_init(&ctr, &context, iv, bytes), KUZMA_ERROR_IV, "initial value of CTR");
+	expect(kuzma_ctr_xor(&ctr, output, input, 32), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	expect(kuzma_ctr_init(NULL, &context, iv, block / 2), KUZMA_ERROR_ARGUMENT, "no state");
+	expect(kuzma_ctr_init(&ctr, NULL, iv, block / 2), KUZMA_ERROR_ARGUMENT, "no context");
+}
+
+static void limits(void)
+{
+	struct kuzma_ctr ctr;
+	struct kuzma_mgm mgm;
+	uint64_t blocks = block == 8 ? (uint64_t)1 << 32 : (uint64_t)1 << 60;
+	uint64_t bits = (uint64_t)1 << (block * 4 - 3);
+
+	kuzma_ctr_init(&ctr, &context, iv, block / 2);
+	if (block == 8) {
+		expect(kuzma_ctr_seek(&ctr, blocks * block + 1), KUZMA_ERROR_LIMIT, "seek past the last block");
+		CHECK(kuzma_ctr_seek(&ctr, blocks * block) == KUZMA_OK, "seek to the end");
+		expect(kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "a byte past the last block");
+	}
+	CHECK(kuzma_ctr_seek(&ctr, blocks * block - 33) == KUZMA_OK, "seek to near the end");
+	expect(kuzma_ctr_xor(&ctr, output, input, 34), KUZMA_ERROR_LIMIT, "more than is left");
+	CHECK(kuzma_ctr_xor(&ctr, output, input, 33) == KUZMA_OK, "all that is left");
+	memcpy(output, before, sizeof output);
+	expect(kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "one byte more");
+
+	/* The length of MGM is kept as a number: set near its limit, as nobody can wait for so much data. */
+	iv[0] &= 0x7f;
+	kuzma_mgm_init(&mgm, &context, iv, block);
+	mgm.associated_bytes = bits - 40;
+	expect(kuzma_mgm_associate(&mgm, input, 40), KUZMA_ERROR_LIMIT, "associated data past the limit");
+	expect(kuzma_mgm_encrypt(&mgm, output, input, 40), KUZMA_ERROR_LIMIT, "text past the limit");
+	expect(kuzma_mgm_absorb(&mgm, input, 40), KUZMA_ERROR_LIMIT, "ciphertext past the limit");
+	CHECK(kuzma_mgm_encrypt(&mgm, output, input, 39) == KUZMA_OK, "just below the limit");
+	memcpy(output, before, sizeof output);
+}
+
+static void order(void)
+{
+	struct kuzma_mac mac;
+	struct kuzma_mac_acpkm mac_acpkm;
+	struct kuzma_mgm mgm;
+	uint8_t tag[16];
+
+	kuzma_mac_init(&mac, &context);
+	expect(kuzma_mac_final(&mac, NULL, block), KUZMA_ERROR_ARGUMENT, "no tag");
+	expect(kuzma_mac_final(&mac, output, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	expect(kuzma_mac_final(&mac, output, block + 1), KUZMA_ERROR_TAG_LENGTH, "long tag");
+	CHECK(kuzma_mac_final(&mac, tag, block) == KUZMA_OK, "after errors");
+	expect(kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_ORDER, "data after final");
+	expect(kuzma_mac_final(&mac, output, block), KUZMA_ERROR_ORDER, "final twice");
+	kuzma_mac_init(&mac, &context);
+	CHECK(kuzma_mac_verify(&mac, tag, block) == KUZMA_OK, "the tag of nothing");
+	kuzma_mac_init(&mac, &context);
+	kuzma_mac_update(&mac, input, 1);
+	expect(kuzma_mac_verify(&mac, tag, block), KUZMA_ERROR_TAG, "tag of another message");
+	expect(kuzma_mac_message(&context, output, 3, input, 5), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	expect(kuzma_mac_init(&mac, NULL), KUZMA_ERROR_ARGUMENT, "no context");
+	expect(kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+
+	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 0, 48), KUZMA_ERROR_LENGTH, "empty section");
+	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 48, 13), KUZMA_ERROR_LENGTH, "odd section");
+	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 31, 48, 48), KUZMA_ERROR_KEY, "short key");
+	expect(kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 48, 48);
+	CHECK(kuzma_mac_acpkm_final(&mac_acpkm, tag, block) == KUZMA_OK, "OMAC-ACPKM of nothing");
+	expect(kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_ORDER, "data after final");
+	expect(kuzma_mac_acpkm_verify(&mac_acpkm, tag, block), KUZMA_ERROR_ORDER, "final twice");
+
+	iv[0] |= 0x80;
+	expect(kuzma_mgm_init(&mgm, &context, iv, block), KUZMA_ERROR_IV, "nonce with the first bit set");
+	iv[0] &= 0x7f;
+	for (size_t bytes = 0; bytes < 20; bytes++)
+		if (bytes != block)
+			expect(kuzma_mgm_init(&mgm, &context, iv, bytes), KUZMA_ERROR_IV, "nonce of another length");
+	expect(kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	kuzma_mgm_init(&mgm, &context, iv, block);
+	expect(kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_LENGTH, "neither associated data nor text");
+	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
+	kuzma_mgm_absorb(&mgm, input, 50);
+	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
+	expect(kuzma_mgm_associate(&mgm, input, 5), KUZMA_ERROR_ORDER, "associated data after text");
+	expect(kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "sealing while opening");
+	expect(kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_ORDER, "a tag while opening: it would be an oracle");
+	expect(kuzma_mgm_verify(&mgm, tag, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	expect(kuzma_mgm_verify(&mgm, tag, block), KUZMA_ERROR_TAG, "wrong tag");
+	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext after a wrong tag");
+	expect(kuzma_mgm_verify(&mgm, tag, block), KUZMA_ERROR_ORDER, "a second try");
+	expect(kuzma_mgm_seal(&context, iv, block, NULL, 0, output, input, 0, output, block), KUZMA_ERROR_LENGTH,
+	       "neither associated data nor text");
+	expect(kuzma_mgm_seal(&context, iv, block, NULL, 0, output, input, 20, tag, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	expect(kuzma_mgm_seal(&context, iv, block, NULL, 3, output, input, 20, tag, block), KUZMA_ERROR_ARGUMENT,
+	       "associated data that is not there");
+}
+
+static void sections(void)
+{
+	struct kuzma_ctr_acpkm ctr, moved;
+	uint8_t whole[128], parts[128];
+
+	expect(kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv, block / 2, 0), KUZMA_ERROR_LENGTH, "empty section");
+	expect(kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv, block / 2, 13), KUZMA_ERROR_LENGTH, "odd section");
+	expect(kuzma_ctr_acpkm_init(&ctr, backend, key, 30, iv, block / 2, 32), KUZMA_ERROR_KEY, "short key");
+	expect(kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv, block, 32), KUZMA_ERROR_IV, "long initial value");
+	expect(kuzma_ctr_acpkm_init(&ctr, NULL, key, 32, iv, block / 2, 32), KUZMA_ERROR_ARGUMENT, "no backend");
+	expect(kuzma_ctr_acpkm_xor(&ctr, output, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv, block / 2, 32);
+	CHECK(kuzma_ctr_acpkm_xor(&ctr, whole, input, 128) == KUZMA_OK, "whole");
+	/* The state owns its key: it goes on after a move, also into another section. */
+	kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv, block / 2, 32);
+	kuzma_ctr_acpkm_xor(&ctr, parts, input, 41);
+	memcpy(&moved, &ctr, sizeof moved);
+	kuzma_wipe_state(&ctr, sizeof ctr);
+	CHECK(kuzma_ctr_acpkm_xor(&moved, parts + 41, input + 41, 128 - 41) == KUZMA_OK &&
+	              memcmp(whole, parts, sizeof whole) == 0,
+	      "a state that was moved");
+}
+
+/* Every bit of nonce, associated data, text and tag counts; what was damaged is not released. */
+static void forgeries(void)
+{
+	uint8_t message[3 + 21 + 16 + 16], plain[21], opened[21], untouched[21];
+	uint8_t *nonce = message, *associated = message + 16, *text = associated + 3, *tag = text + 21;
+	size_t tag_bytes = block, bits = 8 * sizeof message;
+
+	random_bytes(&(uint64_t){ 5 }, plain, sizeof plain);
+	memset(message, 0x35, sizeof message);
+	memset(untouched, 0xEE, sizeof untouched);
+	CHECK(kuzma_mgm_seal(&context, nonce, block, associated, 3, text, plain, 21, tag, tag_bytes) == KUZMA_OK, "seal");
+	CHECK(kuzma_mgm_open(&context, nonce, block, associated, 3, opened, text, 21, tag, tag_bytes) == KUZMA_OK &&
+	              memcmp(opened, plain, sizeof plain) == 0,
+	      "open");
+	for (size_t bit = 0; bit < bits; bit++) {
+		size_t byte = bit / 8;
+		enum kuzma_status status, wanted = bit == 0 ? KUZMA_ERROR_IV : KUZMA_ERROR_TAG;
+
+		if ((byte >= block && byte < 16) || byte >= (size_t)(tag - message) + tag_bytes)
+			continue; /* between the nonce of Magma and the rest, and behind its tag */
+		message[byte] ^= (uint8_t)(0x80u >> bit % 8);
+		memset(opened, 0xEE, sizeof opened);
+		status = kuzma_mgm_open(&context, nonce, block, associated, 3, opened, text, 21, tag, tag_bytes);
+		CHECK(status == wanted && memcmp(opened, untouched, sizeof opened) == 0, "bit %zu flipped", bit);
+		/* In place the ciphertext stays as it is. */
+		memcpy(opened, text, sizeof opened);
+		status = kuzma_mgm_open(&context, nonce, block, associated, 3, opened, opened, 21, tag, tag_bytes);
+		CHECK(status == wanted && memcmp(opened, text, sizeof opened) == 0, "bit %zu flipped, in place", bit);
+		message[byte] ^= (uint8_t)(0x80u >> bit % 8);
+	}
+	CHECK(kuzma_mgm_open(&context, nonce, block, associated, 3, opened, text, 20, tag, tag_bytes) == KUZMA_ERROR_TAG &&
+	              kuzma_mgm_open(&context, nonce, block, associated, 2, opened, text, 21, tag, tag_bytes) ==
+	                      KUZMA_ERROR_TAG,
+	      "shortened");
+}
+
+static void many(void)
+{
+	struct kuzma_message messages[3];
+	uint8_t tag[16];
+
+	for (size_t i = 0; i < 3; i++)
+		messages[i] = (struct kuzma_message){ .output = output + 32 * i, .input = input, .bytes = 32, .iv = iv };
+	messages[2].bytes = 17;
+	expect(kuzma_cbc_encrypt_many(&context, messages, 3), KUZMA_ERROR_LENGTH, "the third of three is odd");
+	messages[2].bytes = 32;
+	messages[2].input = NULL;
+	expect(kuzma_cfb_encrypt_many(&context, messages, 3), KUZMA_ERROR_ARGUMENT, "the third of three is not there");
+	expect(kuzma_mac_many(&context, messages, 3, block), KUZMA_ERROR_ARGUMENT, "the third of three is not there");
+	messages[2].input = messages[2].output + 1;
+	expect(kuzma_ofb_xor_many(&context, messages, 3), KUZMA_ERROR_OVERLAP, "the third of three overlaps");
+	messages[2].input = input;
+	messages[1].iv = NULL;
+	expect(kuzma_ofb_xor_many(&context, messages, 3), KUZMA_ERROR_ARGUMENT, "the second has no register");
+	expect(kuzma_mac_many(&context, messages, 3, block + 1), KUZMA_ERROR_TAG_LENGTH, "long tags");
+	expect(kuzma_mac_many(&context, NULL, 1, block), KUZMA_ERROR_ARGUMENT, "no messages");
+	expect(kuzma_mac_many(NULL, messages, 3, block), KUZMA_ERROR_ARGUMENT, "no context");
+	CHECK(kuzma_mac_many(&context, NULL, 0, block) == KUZMA_OK, "none");
+	(void)tag;
+}
+
+/* Last, as it cannot be undone. */
+static void constant_time(void)
+{
+	for (int cipher = 0; cipher < 2; cipher++) {
+		enum kuzma_cipher which = (enum kuzma_cipher)cipher;
+		const struct kuzma_backend *each, *first = kuzma_backend_at(which, 0);
+
+		CHECK(kuzma_backend_by_name(which, "none") == NULL && kuzma_backend_by_name(which, NULL) == NULL, "no such");
+		setenv("KUZMA_BACKEND", "compact", 1);
+		CHECK(strcmp(kuzma_backend_name(kuzma_backend_default(which)), "compact") == 0, "forced by name");
+		setenv("KUZMA_BACKEND", "none", 1);
+		CHECK(kuzma_backend_supported(kuzma_backend_default(which)), "no backend of that name");
+		unsetenv("KUZMA_BACKEND");
+		CHECK(first != NULL && kuzma_backend_supported(kuzma_backend_default(which)), "a default");
+		for (size_t i = 0; (each = kuzma_backend_at(which, i)) != NULL; i++)
+			CHECK(kuzma_backend_by_name(which, kuzma_backend_name(each)) == each, "names are unique");
+	}
+	kuzma_require_constant_time();
+	setenv("KUZMA_BACKEND", "table", 1);
+	for (int cipher = 0; cipher < 2; cipher++) {
+		enum kuzma_cipher which = (enum kuzma_cipher)cipher;
+		const struct kuzma_backend *each;
+
+		CHECK(kuzma_backend_constant_time(kuzma_backend_default(which)), "the default is constant-time");
+		for (size_t i = 0; (each = kuzma_backend_at(which, i)) != NULL; i++)
+			if (kuzma_backend_supported(each))
+				CHECK(kuzma_init(&context, each, key, 32) ==
+				              (kuzma_backend_constant_time(each) ? KUZMA_OK : KUZMA_ERROR_BACKEND),
+				      "%s after constant time is required", kuzma_backend_name(each));
+	}
+}
+
+int main(void)
+{
+	memset(output, 0x5A, sizeof output);
+	memcpy(before, output, sizeof before);
+	for (int status = KUZMA_OK; status <= KUZMA_ERROR_TAG; status++)
+		CHECK(strcmp(kuzma_status_text((enum kuzma_status)status), "unknown status") != 0, "text of %d", status);
+	CHECK(strcmp(kuzma_status_text((enum kuzma_status)99), "unknown status") == 0, "text of 99");
+	for (int cipher = 0; cipher < 2; cipher++) {
+		for (size_t i = 0; (backend = kuzma_backend_at((enum kuzma_cipher)cipher, i)) != NULL; i++) {
+			if (!kuzma_backend_supported(backend))
+				continue;
+			block = kuzma_block_bytes((enum kuzma_cipher)cipher);
+			kuzma_init(&context, backend, key, sizeof key);
+			keys();
+			every_mode();
+			registers();
+			limits();
+			order();
+			sections();
+			forgeries();
+			many();
+		}
+	}
+	constant_time();
+	return harness_finish();
+}
