@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "buffer.h"
-#include "cipher_check.h"
+#include "cipher_job.h"
 #include "clock.h"
 #include "fail.h"
 #include "kuzma.h"
@@ -23,16 +23,18 @@ enum { THREADS_MAX = 1024 };
 
 static struct {
 	const char *cipher, *mode, *direction, *backend;
-	uint64_t size, alignment, seconds, threads, repeats;
+	uint64_t size, messages, section, alignment, seconds, threads, repeats;
 	bool list_backends;
 } chosen;
 
 static const struct option_definition options[] = {
 	{ "cipher", OPTION_CHOICE, "kuznyechik|magma", "kuznyechik", "block cipher", &chosen.cipher, 0, 0 },
-	{ "mode", OPTION_CHOICE, "ecb|cbc", "ecb", "ecb: independent blocks; cbc: each waits for the one before", &chosen.mode, 0, 0 },
-	{ "direction", OPTION_CHOICE, "encrypt|decrypt", "encrypt", "what to do", &chosen.direction, 0, 0 },
+	{ "mode", OPTION_CHOICE, "ecb|cbc|ctr|cfb|ofb|mac|mgm|ctr-acpkm|mac-acpkm|key", "ecb", "mode of operation; key: expand keys", &chosen.mode, 0, 0 },
+	{ "direction", OPTION_CHOICE, "encrypt|decrypt", "encrypt", "what to do; mgm: decrypt checks the tag first", &chosen.direction, 0, 0 },
 	{ "backend", OPTION_TEXT, "NAME", "auto", "implementation, see --list-backends; auto: the fastest here", &chosen.backend, 0, 0 },
-	{ "size", OPTION_SIZE, "SIZE", "64KiB", "bytes of a buffer, whole blocks; input and output are two buffers", &chosen.size, 1, (uint64_t)1 << 40 },
+	{ "size", OPTION_SIZE, "SIZE", "64KiB", "bytes of a message; ecb, cbc: whole blocks; key: whole keys of 32 bytes", &chosen.size, 1, (uint64_t)1 << 40 },
+	{ "messages", OPTION_INTEGER, "N", "1", "so many messages a pass, each in a call of its own or, in cbc, cfb, ofb and mac, side by side", &chosen.messages, 1, 1 << 20 },
+	{ "section", OPTION_SIZE, "SIZE", "8KiB", "bytes under one key in the two acpkm modes, whole blocks", &chosen.section, 1, (uint64_t)1 << 40 },
 	{ "alignment", OPTION_INTEGER, "BYTES", "0", "offset of both buffers from the start of a page (so of a cache line)", &chosen.alignment, 0, 63 },
 	{ "seconds", OPTION_DURATION, "TIME", "0.2", "go over the buffer again until so much time has passed", &chosen.seconds, 1, UINT64_C(3600000000000) },
 	{ "threads", OPTION_INTEGER, "N", "1", "so many at once, each with buffers of its own", &chosen.threads, 1, THREADS_MAX },
@@ -42,15 +44,18 @@ static const struct option_definition options[] = {
 
 static const struct command command = {
 	"cipher", "Encrypt or decrypt a buffer again and again with Kuznyechik or Magma.",
-	"The buffer is gone over at least once as a whole. Every pass has the same input and, in CBC, the same register, so\n"
-	"that the output can be checked: the first, the last and 64 random blocks against the backend `compact`, and a\n"
-	"round trip of up to 64 KiB. An RFC vector is checked before the clock starts. Work: bytes; operations: passes.\n"
+	"Input and output are two buffers of SIZE x N bytes, gone over at least once as a whole. Every pass has the same\n"
+	"input and initial value, so that the output can be checked: 1 MiB from the start of messages against the backend\n"
+	"`table` (which itself is checked against `compact`), of longer messages 64 random blocks and the last as well, and\n"
+	"tags. An RFC vector is checked before the clock starts. Work: bytes; operations: passes; in mode key the bytes are\n"
+	"those of keys, 32 each. cbc, cfb and ofb in the direction that must go block by block do so unless N is more than 1.\n"
 	"Observed: clock_hz_before and clock_hz_after by calibration, and their mean clock_hz if they agree within 2 %.",
 	options, sizeof options / sizeof *options, NULL,
 };
 
 struct worker {
 	const struct cipher_job *job;
+	struct cipher_lane lane;
 	struct buffer input, output;
 	pthread_barrier_t *start;
 	uint64_t duration_ns;
@@ -61,17 +66,18 @@ struct worker {
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	uint64_t batch = (BYTES_BETWEEN_LOOKS + worker->job->bytes - 1) / worker->job->bytes;
+	size_t bytes = worker->job->message_bytes * worker->job->messages;
+	uint64_t batch = (BYTES_BETWEEN_LOOKS + bytes - 1) / bytes;
 
-	if (worker->job->bytes <= WARM_BYTES_MAX)
-		cipher_pass(worker->job, worker->output.data, worker->input.data);
+	if (bytes <= WARM_BYTES_MAX)
+		cipher_pass(worker->job, &worker->lane, worker->output.data, worker->input.data);
 	pthread_barrier_wait(worker->start);
 
 	uint64_t cpu = thread_cpu_ns(), now;
 	worker->begin_ns = monotonic_ns();
 	do {
 		for (uint64_t i = 0; i < batch; i++)
-			cipher_pass(worker->job, worker->output.data, worker->input.data);
+			cipher_pass(worker->job, &worker->lane, worker->output.data, worker->input.data);
 		worker->passes += batch;
 		now = monotonic_ns();
 	} while (now - worker->begin_ns < worker->duration_ns);
@@ -106,7 +112,7 @@ static void measure(struct worker *workers, size_t count, struct repeat *repeat)
 	}
 	repeat->t_ns = begin;
 	repeat->wall_ns = end - begin;
-	repeat->bytes = repeat->operations * workers[0].job->bytes;
+	repeat->bytes = repeat->operations * workers[0].job->message_bytes * workers[0].job->messages;
 }
 
 static int list_backends(void)
@@ -155,6 +161,9 @@ static void print_begin(struct json *json, const struct kuzma_backend *backend)
 	json_text(json, "backend", kuzma_backend_name(backend));
 	json_boolean(json, "constant_time", kuzma_backend_constant_time(backend));
 	json_unsigned(json, "size", chosen.size);
+	json_unsigned(json, "messages", chosen.messages);
+	if (strstr(chosen.mode, "acpkm") != NULL)
+		json_unsigned(json, "section", chosen.section);
 	json_unsigned(json, "alignment", chosen.alignment);
 	json_real(json, "seconds", (double)chosen.seconds / 1e9);
 	json_unsigned(json, "threads", chosen.threads);
@@ -173,41 +182,52 @@ int command_cipher(int argc, char **argv)
 		return list_backends();
 
 	enum kuzma_cipher cipher = strcmp(chosen.cipher, "magma") == 0 ? KUZMA_MAGMA : KUZMA_KUZNYECHIK;
-	size_t block = kuzma_block_bytes(cipher), threads = (size_t)chosen.threads;
-	if (chosen.size % block != 0)
-		fail(EXIT_USAGE, "--size %" PRIu64 ": must be a multiple of the block of %s, %zu bytes", chosen.size,
+	const struct cipher_mode *mode = cipher_mode_by_name(chosen.mode);
+	size_t block = kuzma_block_bytes(cipher), unit = cipher_unit(mode, cipher), threads = (size_t)chosen.threads;
+	bool decrypt = strcmp(chosen.direction, "decrypt") == 0;
+	if (chosen.size % unit != 0)
+		fail(EXIT_USAGE, "--size %" PRIu64 ": must be a multiple of %zu bytes for %s in mode %s", chosen.size, unit,
+		     chosen.cipher, chosen.mode);
+	if (chosen.section % block != 0)
+		fail(EXIT_USAGE, "--section %" PRIu64 ": must be a multiple of the block of %s, %zu bytes", chosen.section,
 		     chosen.cipher, block);
+	if (decrypt && mode->decrypt == NULL)
+		fail(EXIT_USAGE, "--direction decrypt: mode %s has only one direction, encrypt", chosen.mode);
 	const struct kuzma_backend *backend = choose_backend(cipher);
-	cipher_job_make(&job, backend, strcmp(chosen.mode, "cbc") == 0, strcmp(chosen.direction, "decrypt") == 0,
-	                (size_t)chosen.size);
+	cipher_job_make(&job, mode, backend, decrypt, (size_t)chosen.size, (size_t)chosen.messages, (size_t)chosen.section);
 	if (!cipher_known_answer(backend))
 		fail(EXIT_BROKEN, "the backend %s of %s does not give the answer of the RFC: this build is wrong",
 		     kuzma_backend_name(backend), chosen.cipher);
 	for (size_t i = 0; i < threads; i++) {
 		workers[i].job = &job;
 		workers[i].duration_ns = chosen.seconds;
-		workers[i].input = buffer_make(job.bytes, (size_t)chosen.alignment, false);
-		workers[i].output = buffer_make(job.bytes, (size_t)chosen.alignment, false);
-		random_fill(&seed, workers[i].input.data, job.bytes);
+		workers[i].input = buffer_make(cipher_buffer_bytes(&job), (size_t)chosen.alignment, false);
+		workers[i].output = buffer_make(cipher_buffer_bytes(&job), (size_t)chosen.alignment, false);
+		random_fill(&seed, workers[i].input.data, cipher_buffer_bytes(&job));
+		cipher_prepare_input(&job, workers[i].input.data);
 		buffer_touch(&workers[i].output);
+		workers[i].lane = cipher_lane_make(&job, workers[i].output.data, workers[i].input.data);
 	}
 	print_begin(&json, backend);
 	for (uint64_t n = 0; n < chosen.repeats; n++) {
 		struct repeat repeat = { .n = n, .passed = true };
-		unsigned blocks = 0;
+		size_t checked = 0;
 
 		struct clock_estimate before = clock_measure(CALIBRATION_NS);
 		measure(workers, threads, &repeat);
 		repeat_observe_clock(&repeat, before, clock_measure(CALIBRATION_NS));
 		for (size_t i = 0; i < threads; i++)
-			repeat.passed &= cipher_check(&job, workers[i].output.data, workers[i].input.data, &seed, &blocks);
-		snprintf(repeat.evidence, sizeof repeat.evidence,
-		         "RFC vector; %u blocks, the first and last among them, against the backend compact; round trip of %zu bytes",
-		         blocks, cipher_round_trip_bytes(&job) * threads);
+			repeat.passed &= cipher_check(&job, &workers[i].lane, workers[i].output.data, workers[i].input.data,
+			                              &seed, &checked);
+		snprintf(repeat.evidence, sizeof repeat.evidence, "RFC vector; %zu bytes%s%s against the backend %s", checked,
+		         mode->right_block != NULL && job.message_bytes > checked ? ", random blocks and the last" : "",
+		         mode->makes_tag ? ", and tags," : "",
+		         kuzma_backend_name(kuzma_context_backend(&job.base)));
 		wire_repeat(&json, &repeat);
 	}
 	wire_end(&json, chosen.repeats);
 	for (size_t i = 0; i < threads; i++) {
+		cipher_lane_free(&workers[i].lane);
 		buffer_free(&workers[i].input);
 		buffer_free(&workers[i].output);
 	}

@@ -2,14 +2,21 @@
 . "$(dirname "$0")/common.sh"
 
 for cipher in kuznyechik magma; do
-	for mode in ecb cbc; do
-		for direction in encrypt decrypt; do
-			for backend in $("$probe" cipher --list-backends | grep "\"$cipher\"" | grep '"supported":true' |
-				sed 's/.*"backend":"\([^"]*\)".*/\1/'); do
-				run "cipher $cipher $mode $direction $backend" "$probe" cipher --cipher "$cipher" --mode "$mode" \
-					--direction "$direction" --backend "$backend" --size 4000 --alignment 3 --seconds 5ms
-			done
+	for backend in $("$probe" cipher --list-backends | grep "\"$cipher\"" | grep '"supported":true' |
+		sed 's/.*"backend":"\([^"]*\)".*/\1/'); do
+		for mode in ecb cbc ctr cfb ofb mac mgm ctr-acpkm mac-acpkm key; do
+			run "cipher $cipher $mode $backend" "$probe" cipher --cipher "$cipher" --mode "$mode" \
+				--backend "$backend" --size 4000 --alignment 3 --seconds 2ms
 		done
+		for mode in ecb cbc ctr cfb ofb mgm ctr-acpkm; do
+			run "cipher $cipher $mode decrypt $backend" "$probe" cipher --cipher "$cipher" --mode "$mode" \
+				--direction decrypt --backend "$backend" --size 4000 --seconds 2ms
+		done
+	done
+	for mode in cbc cfb ofb mac mgm; do
+		run "cipher $cipher $mode, messages" "$probe" cipher --cipher "$cipher" --mode "$mode" --messages 70 \
+			--size 1008 --seconds 2ms
+		run "cipher $cipher $mode, long" "$probe" cipher --cipher "$cipher" --mode "$mode" --size 1200000 --seconds 1ns
 	done
 done
 run 'cipher of one block' "$probe" cipher --size 16 --seconds 1ms

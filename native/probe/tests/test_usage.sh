@@ -7,7 +7,8 @@ for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe 
 	ok "$words prints" [ -s "$work/out" ]
 done
 for words in '' nothing --nothing 'cipher --nothing' 'cipher --cipher aes' 'cipher --cipher kuz' 'cipher --size 17' \
-	'cipher --size' 'cipher --size x' 'cipher --size 0' 'cipher --alignment 64' 'cipher --alignment -1' \
+	'cipher --size' 'cipher --mode mac --direction decrypt' 'cipher --mode key --size 48' \
+	'cipher --mode ctr-acpkm --section 20' 'cipher --messages 0' 'cipher --size x' 'cipher --size 0' 'cipher --alignment 64' 'cipher --alignment -1' \
 	'cipher --seconds 0' 'cipher --seconds 1x' 'cipher --threads 0' 'cipher --repeats 0' 'cipher --backend none' \
 	'cipher extra' 'cipher --list-backends=1' 'copy --method other' 'copy --size 3' 'copy --method words --alignment 4' \
 	'copy --method memcpy|words' 'pipe --chunk 7' 'pipe --pipe-size 0' 'pipe --pipe-size many' 'pipe --cores three' \

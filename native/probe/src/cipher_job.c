@@ -1,0 +1,252 @@
+#include "cipher_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "random.h"
+
+#define CHECKED_BYTES ((size_t)1 << 20)
+
+enum { RANDOM_BLOCKS = 64 };
+
+static const uint8_t kuznyechik_key[32] = {
+	0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+	0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
+};
+static const uint8_t kuznyechik_plain[16] = {
+	0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x00, 0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88,
+};
+static const uint8_t kuznyechik_coded[16] = {
+	0x7f, 0x67, 0x9d, 0x90, 0xbe, 0xbc, 0x24, 0x30, 0x5a, 0x46, 0x8d, 0x42, 0xb9, 0xd4, 0xed, 0xcd,
+};
+static const uint8_t magma_key[32] = {
+	0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x00,
+	0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
+};
+static const uint8_t magma_plain[8] = { 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10 };
+static const uint8_t magma_coded[8] = { 0x4e, 0xe9, 0x01, 0xe5, 0xc2, 0xd8, 0xca, 0x3d };
+
+static void *memory(size_t bytes)
+{
+	void *at = malloc(bytes);
+
+	if (at == NULL)
+		fail(EXIT_UNSUPPORTED, "no memory for %zu bytes", bytes);
+	return at;
+}
+
+static void must(enum kuzma_status status)
+{
+	if (status != KUZMA_OK)
+		fail(EXIT_BROKEN, "kuzma: %s", kuzma_status_text(status));
+}
+
+void cipher_job_make(struct cipher_job *job, const struct cipher_mode *mode, const struct kuzma_backend *backend,
+                     bool decrypt, size_t message_bytes, size_t messages, size_t section_bytes)
+{
+	enum kuzma_cipher cipher = kuzma_backend_cipher(backend);
+	const uint8_t *key = cipher == KUZMA_MAGMA ? magma_key : kuznyechik_key;
+	bool is_table = strcmp(kuzma_backend_name(backend), "table") == 0;
+	uint64_t seed = 34;
+
+	*job = (struct cipher_job){ .mode = mode,
+		                    .decrypt = decrypt,
+		                    .message_bytes = message_bytes,
+		                    .messages = messages,
+		                    .section_bytes = section_bytes };
+	job->block = kuzma_block_bytes(cipher);
+	random_fill(&seed, job->iv, sizeof job->iv);
+	job->iv[0] &= 0x7f; /* as the nonce of MGM must be */
+	must(kuzma_init(&job->tested, backend, key, 32));
+	must(kuzma_init(&job->base, kuzma_backend_by_name(cipher, is_table ? "compact" : "table"), key, 32));
+}
+
+void cipher_job_wipe(struct cipher_job *job)
+{
+	kuzma_wipe(&job->tested);
+	kuzma_wipe(&job->base);
+}
+
+static size_t text_bytes(const struct cipher_job *job)
+{
+	return job->message_bytes * job->messages;
+}
+
+size_t cipher_buffer_bytes(const struct cipher_job *job)
+{
+	return text_bytes(job) + job->messages * CIPHER_TAG_ROOM;
+}
+
+/* Message number `n` in a pair of buffers. */
+static struct cipher_message message_at(const struct cipher_job *job, size_t n, uint8_t *output, const uint8_t *input)
+{
+	size_t at = n * job->message_bytes, tag = text_bytes(job) + n * CIPHER_TAG_ROOM;
+
+	return (struct cipher_message){
+		.job = job,
+		.context = &job->tested,
+		.output = output + at,
+		.input = input + at,
+		.bytes = job->message_bytes,
+		.tag = output + tag,
+		.tag_given = input + tag,
+	};
+}
+
+void cipher_prepare_input(const struct cipher_job *job, uint8_t *input)
+{
+	if (!(job->decrypt && job->mode->makes_tag))
+		return;
+	for (size_t n = 0; n < job->messages; n++) {
+		struct cipher_message message = message_at(job, n, input, input);
+
+		job->mode->encrypt(&message);
+	}
+}
+
+struct cipher_lane cipher_lane_make(const struct cipher_job *job, uint8_t *output, const uint8_t *input)
+{
+	struct cipher_lane lane = { 0 };
+	bool sequential = job->mode->many != NULL && (!job->decrypt || job->mode->decrypt == job->mode->encrypt);
+
+	if (job->messages == 1 || !sequential)
+		return lane;
+	lane.messages = memory(job->messages * sizeof *lane.messages);
+	lane.ivs = memory(job->messages * 16);
+	for (size_t n = 0; n < job->messages; n++) {
+		struct cipher_message message = message_at(job, n, output, input);
+
+		lane.messages[n] = (struct kuzma_message){
+			.output = job->mode->makes_text ? message.output : message.tag,
+			.input = message.input,
+			.bytes = message.bytes,
+			.iv = lane.ivs + 16 * n,
+		};
+	}
+	return lane;
+}
+
+void cipher_lane_free(struct cipher_lane *lane)
+{
+	free(lane->messages);
+	free(lane->ivs);
+}
+
+void cipher_pass(const struct cipher_job *job, struct cipher_lane *lane, uint8_t *output, const uint8_t *input)
+{
+	if (lane->messages != NULL) {
+		for (size_t n = 0; n < job->messages; n++)
+			memcpy(lane->ivs + 16 * n, job->iv, 16);
+		must(job->mode->many(&job->tested, lane->messages, job->messages));
+		return;
+	}
+	for (size_t n = 0; n < job->messages; n++) {
+		struct cipher_message message = message_at(job, n, output, input);
+
+		(job->decrypt ? job->mode->decrypt : job->mode->encrypt)(&message);
+	}
+}
+
+bool cipher_known_answer(const struct kuzma_backend *backend)
+{
+	bool magma = kuzma_backend_cipher(backend) == KUZMA_MAGMA;
+	const uint8_t *plain = magma ? magma_plain : kuznyechik_plain, *coded = magma ? magma_coded : kuznyechik_coded;
+	size_t block = kuzma_block_bytes(kuzma_backend_cipher(backend));
+	/* As many copies as the code for many blocks at once takes, and some more for that for few. */
+	enum { COPIES = 64 * 3 + 7 };
+	uint8_t data[COPIES * 16];
+	struct kuzma_context context;
+	bool right = true;
+
+	must(kuzma_init(&context, backend, magma ? magma_key : kuznyechik_key, 32));
+	for (size_t i = 0; i < COPIES; i++)
+		memcpy(data + i * block, plain, block);
+	must(kuzma_ecb_encrypt(&context, data, data, COPIES * block));
+	for (size_t i = 0; i < COPIES; i++)
+		right &= memcmp(data + i * block, coded, block) == 0;
+	must(kuzma_ecb_decrypt(&context, data, data, COPIES * block));
+	for (size_t i = 0; i < COPIES; i++)
+		right &= memcmp(data + i * block, plain, block) == 0;
+	kuzma_wipe(&context);
+	return right;
+}
+
+/* The tag of a whole message is the base's own work; the text may be the start of a message only. */
+static bool check_message(const struct cipher_job *job, struct cipher_lane *lane, size_t n, const uint8_t *output,
+                          const uint8_t *input, uint8_t *expected, size_t part)
+{
+	struct cipher_message message = message_at(job, n, expected, input);
+	uint8_t tag[16] = { 0 };
+	const uint8_t *text = output + n * job->message_bytes, *tag_made = output + text_bytes(job) + n * CIPHER_TAG_ROOM;
+	bool whole = part == job->message_bytes, opening = job->decrypt && job->mode->makes_tag, right = true;
+
+	message.context = &job->base;
+	message.output = expected;
+	message.tag = tag;
+	if (opening) {
+		/* What was opened, sealed again by the base, is what came in; the tag was checked in opening. */
+		message.input = text;
+		text = input + n * job->message_bytes;
+		tag_made = message.tag_given;
+	}
+	if (job->mode->makes_text) {
+		message.bytes = part;
+		(job->decrypt && !opening ? job->mode->decrypt : job->mode->encrypt)(&message);
+		right = memcmp(text, expected, part) == 0;
+	} else if (whole) {
+		job->mode->encrypt(&message);
+	}
+	if (job->mode->makes_tag && !whole && n == 0) {
+		if (!lane->long_tag_known) {
+			message.bytes = job->message_bytes;
+			message.output = job->mode->makes_text ? memory(job->message_bytes) : NULL;
+			message.tag = lane->long_tag;
+			job->mode->encrypt(&message);
+			free(message.output);
+			lane->long_tag_known = true;
+		}
+		memcpy(tag, lane->long_tag, sizeof tag);
+	}
+	if (job->mode->makes_tag && (whole || n == 0))
+		right &= memcmp(tag_made, tag, job->block) == 0;
+	return right;
+}
+
+/* Far into a message, where comparing its start does not reach. */
+static bool check_blocks(const struct cipher_job *job, size_t n, const uint8_t *output, const uint8_t *input,
+                         uint64_t *seed)
+{
+	/* The output is only read here. */
+	struct cipher_message message = message_at(job, n, (uint8_t *)(uintptr_t)output, input);
+	size_t blocks = job->message_bytes / job->block;
+	bool right = true;
+
+	message.context = &job->base;
+	for (unsigned i = 0; i <= RANDOM_BLOCKS; i++) {
+		size_t index = i == 0 ? blocks - 1 : (size_t)(random_word(seed) % blocks);
+		right &= job->mode->right_block(&message, job->decrypt, index);
+	}
+	return right;
+}
+
+bool cipher_check(const struct cipher_job *job, struct cipher_lane *lane, const uint8_t *output, const uint8_t *input,
+                  uint64_t *seed, size_t *bytes)
+{
+	size_t part = job->message_bytes < CHECKED_BYTES ? job->message_bytes : CHECKED_BYTES, checked = 0, n = 0;
+	uint8_t *expected = memory(part);
+	bool right = true;
+
+	for (; n < job->messages && checked < CHECKED_BYTES; n++, checked += part) {
+		right &= check_message(job, lane, n, output, input, expected, part);
+		if (part < job->message_bytes && job->mode->right_block != NULL)
+			right &= check_blocks(job, n, output, input, seed);
+	}
+	if (n < job->messages) {
+		right &= check_message(job, lane, job->messages - 1, output, input, expected, part);
+		checked += part;
+	}
+	free(expected);
+	*bytes += checked;
+	return right;
+}
