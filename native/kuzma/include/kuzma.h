@@ -21,6 +21,11 @@
 extern "C" {
 #endif
 
+/* The library itself is compiled with all other symbols hidden. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 #define KUZMA_VERSION "0.1.0"
 #define KUZMA_KEY_BYTES 32u
 #define KUZMA_KUZNYECHIK_BLOCK_BYTES 16u
@@ -277,6 +282,10 @@ enum kuzma_status kuzma_ofb_xor_many(const struct kuzma_context *context, const 
                                      size_t count);
 enum kuzma_status kuzma_mac_many(const struct kuzma_context *context, const struct kuzma_message *messages,
                                  size_t count, size_t tag_bytes);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,40 @@
+# What `make install` puts down is enough for other people's programs, in C and in C++, static and shared.
+# For this machine only: an emulator has no libraries to link with, and a static build no shared one.
+. "$(dirname "$0")/../../probe/tests/common.sh"
+cc=${CC:-cc}
+source=$(cd "$(dirname "$0")/.." && pwd)
+
+if [ -n "$RUN" ] || ! command -v pkg-config >/dev/null; then
+	echo "skipped: the installed library: ${RUN:+programs run under $RUN}${RUN:-no pkg-config here}" >&2
+	finish
+	exit
+fi
+make -s -C "$source/.." install BUILD="$build" DESTDIR="$work/root" PREFIX=/opt/kuzma >"$work/log" 2>&1 || cat "$work/log" >&2
+prefix=$work/root/opt/kuzma
+for file in include/kuzma.h lib/libkuzma.a lib/libkuzma.so lib/pkgconfig/kuzma.pc bin/stend-probe; do
+	ok "$file is installed" [ -e "$prefix/$file" ]
+done
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
+ok 'the version is that of the header' grep -q "KUZMA_VERSION \"$(pkg-config --modversion kuzma)\"" "$prefix/include/kuzma.h"
+
+# shellcheck disable=SC2046,SC2086 # the words of pkg-config and of CFLAGS are separate words
+{
+	ok 'the example links with the shared library' \
+		$cc $CFLAGS "$source/examples/seal_records.c" $(pkg-config --cflags --libs kuzma) -o "$work/shared"
+	ok 'and runs' env LD_LIBRARY_PATH="$prefix/lib" "$work/shared"
+	ok 'it needs the shared library' sh -c "! '$work/shared'"
+	ok 'the example links with the static library' \
+		$cc $CFLAGS "$source/examples/seal_records.c" $(pkg-config --cflags kuzma) "$prefix/lib/libkuzma.a" -pthread -o "$work/static"
+	ok 'and runs' "$work/static"
+	if command -v g++ >/dev/null; then
+		printf '#include <kuzma.h>\nint main() { return kuzma_block_bytes(KUZMA_MAGMA) == 8 ? 0 : 1; }\n' >"$work/plus.cc"
+		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs kuzma) -o "$work/plus"
+		ok 'and links' env LD_LIBRARY_PATH="$prefix/lib" "$work/plus"
+	fi
+}
+# What is exported is what the header declares: no more, no less.
+grep -o '\bkuzma_[a-z_0-9]*(' "$prefix/include/kuzma.h" | tr -d '(' | sort -u >"$work/declared"
+nm -D --defined-only "$prefix/lib/libkuzma.so" | sed -n 's/.* T \(kuzma_[a-z_0-9]*\)@@KUZMA_0$/\1/p' | sort -u >"$work/exported"
+ok 'exported are the declared functions, with a version' cmp "$work/declared" "$work/exported"
+ok 'there are some' [ -s "$work/exported" ]
+finish
