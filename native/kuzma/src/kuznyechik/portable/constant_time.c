@@ -11,7 +11,7 @@
 #include "transpose64.h"
 
 /* Blocks from which the bit-sliced form is faster than the narrow one. */
-#define SLICED_FROM 9
+#define SLICED_FROM 13
 
 struct sliced_state {
 	uint64_t keys[KUZNYECHIK_ROUND_KEYS][2];

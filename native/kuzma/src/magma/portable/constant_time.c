@@ -12,7 +12,7 @@
 #include "transpose64.h"
 
 /* Blocks from which the bit-sliced form is faster than the narrow one. */
-#define SLICED_FROM 8
+#define SLICED_FROM 10
 
 struct sliced_state {
 	uint64_t words[8];     /* the key's words, each twice */
