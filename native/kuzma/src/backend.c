@@ -8,11 +8,13 @@
  * one that is less than twice as fast. */
 static const struct kuzma_backend *const kuznyechik_backends[] = {
 	&kuzma_kuznyechik_table,
+	&kuzma_kuznyechik_constant_time,
 	&kuzma_kuznyechik_compact,
 };
 
 static const struct kuzma_backend *const magma_backends[] = {
 	&kuzma_magma_table,
+	&kuzma_magma_constant_time,
 	&kuzma_magma_compact,
 };
 

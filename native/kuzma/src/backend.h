@@ -32,8 +32,10 @@ struct kuzma_backend {
 };
 
 extern const struct kuzma_backend kuzma_kuznyechik_table;
+extern const struct kuzma_backend kuzma_kuznyechik_constant_time;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
 extern const struct kuzma_backend kuzma_magma_table;
+extern const struct kuzma_backend kuzma_magma_constant_time;
 extern const struct kuzma_backend kuzma_magma_compact;
 
 /* kuzma_require_constant_time() rules out the others. */

@@ -1,0 +1,366 @@
+/* Kuznyechik in plain C without branches or addresses that depend on key or data, in two forms:
+ *  - bit-sliced: 64 blocks, one word per bit of a block, S a network of logic, L the recursion of RFC 7801;
+ *  - narrow: up to four blocks, for short messages, chains and the key schedule; their 64 bytes go through the same
+ *    network, and L is a sum of constants selected by masks. */
+#include <pthread.h>
+
+#include "backend.h"
+#include "bytes.h"
+#include "kuznyechik/portable/sliced_box.h"
+#include "kuznyechik/transforms.h"
+#include "transpose64.h"
+
+/* Blocks from which the bit-sliced form is faster than the narrow one. */
+#define SLICED_FROM 13
+
+struct sliced_state {
+	uint64_t keys[KUZNYECHIK_ROUND_KEYS][2];
+};
+
+/* L or its inverse as a sum: [target word][rotation by bytes][source word][bit of the source bytes], see
+ * narrow_linear. */
+typedef uint64_t linear_constants[2][8][2][8];
+
+static linear_constants forward, backward;
+static uint64_t schedule[32][2]; /* C_1 .. C_32 of RFC 7801 section 4.3 */
+
+static void fill_constants(linear_constants constants, void (*linear)(uint8_t *))
+{
+	for (unsigned position = 0; position < 16; position++) {
+		for (unsigned bit = 0; bit < 8; bit++) {
+			uint8_t block[16] = { 0 };
+
+			block[position] = (uint8_t)(1u << bit);
+			linear(block);
+			for (unsigned i = 0; i < 16; i++)
+				constants[i / 8][(i - position) % 8][position / 8][bit] |=
+					(uint64_t)block[i] << (8 * (position % 8));
+		}
+	}
+}
+
+static void make_constants(void)
+{
+	kuznyechik_transforms_prepare();
+	fill_constants(forward, kuznyechik_l);
+	fill_constants(backward, kuznyechik_l_inverse);
+	for (unsigned i = 0; i < 32; i++) {
+		uint8_t block[16] = { 0 };
+
+		block[15] = (uint8_t)(i + 1);
+		kuznyechik_l(block);
+		schedule[i][0] = load_le64(block);
+		schedule[i][1] = load_le64(block + 8);
+	}
+}
+
+static void prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_constants);
+}
+
+/* ---- the narrow form */
+
+struct narrow {
+	uint64_t words[8];    /* 2n and 2n + 1 are block n */
+	uint64_t masks[2][8]; /* of narrow_linear; here so that they are wiped once a call */
+};
+
+/* Bit b of word w's bytes becomes bit w of the bytes of word b; its own inverse. */
+static inline void exchange(uint64_t words[8], unsigned from, unsigned to, unsigned shift, uint64_t mask)
+{
+	uint64_t swap = (words[from] >> shift ^ words[to]) & mask;
+
+	words[from] ^= swap << shift;
+	words[to] ^= swap;
+}
+
+static inline void transpose_bytes(uint64_t words[8])
+{
+	for (unsigned i = 0; i < 4; i++)
+		exchange(words, i, i + 4, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
+	for (unsigned i = 0; i < 8; i += 4) {
+		exchange(words, i, i + 2, 2, UINT64_C(0x3333333333333333));
+		exchange(words, i + 1, i + 3, 2, UINT64_C(0x3333333333333333));
+	}
+	for (unsigned i = 0; i < 8; i += 2)
+		exchange(words, i, i + 1, 1, UINT64_C(0x5555555555555555));
+}
+
+static inline void narrow_box(uint64_t words[8])
+{
+	transpose_bytes(words);
+	sliced_box(words);
+	transpose_bytes(words);
+}
+
+static inline void narrow_box_inverse(uint64_t words[8])
+{
+	transpose_bytes(words);
+	sliced_box_inverse(words);
+	transpose_bytes(words);
+}
+
+/* For each bit of the bytes of a word, a mask has 255 where it is set. What a source byte adds to the target byte that
+ * lies `rotation` places above it is a constant selected by that mask; all of one rotation are summed where the source
+ * is, and moved together. */
+static void narrow_linear(struct narrow *narrow, unsigned n, linear_constants constants)
+{
+	const uint64_t lowest = UINT64_C(0x0101010101010101);
+	uint64_t *block = narrow->words + 2 * n, (*masks)[8] = narrow->masks, sums[2];
+
+	for (unsigned source = 0; source < 2; source++) {
+		for (unsigned bit = 0; bit < 8; bit++) {
+			uint64_t set = block[source] >> bit & lowest;
+			masks[source][bit] = (set << 8) - set;
+		}
+	}
+	for (unsigned target = 0; target < 2; target++) {
+		sums[target] = 0;
+		for (unsigned rotation = 0; rotation < 8; rotation++) {
+			const uint64_t *left = constants[target][rotation][0], *right = constants[target][rotation][1];
+			uint64_t sum = 0;
+
+			for (unsigned bit = 0; bit < 8; bit++)
+				sum ^= (masks[0][bit] & left[bit]) ^ (masks[1][bit] & right[bit]);
+			sums[target] ^= sum << (8 * rotation) | sum >> (63 - 8 * rotation) >> 1;
+		}
+	}
+	block[0] = sums[0];
+	block[1] = sums[1];
+}
+
+static inline void narrow_add_key(struct narrow *narrow, unsigned blocks, const uint64_t key[2])
+{
+	for (unsigned n = 0; n < blocks; n++) {
+		narrow->words[2 * n] ^= key[0];
+		narrow->words[2 * n + 1] ^= key[1];
+	}
+}
+
+static void narrow_encrypt(const struct sliced_state *sliced, struct narrow *narrow, unsigned blocks)
+{
+	for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
+		narrow_add_key(narrow, blocks, sliced->keys[i]);
+		narrow_box(narrow->words);
+		for (unsigned n = 0; n < blocks; n++)
+			narrow_linear(narrow, n, forward);
+	}
+	narrow_add_key(narrow, blocks, sliced->keys[KUZNYECHIK_ROUND_KEYS - 1]);
+}
+
+static void narrow_decrypt(const struct sliced_state *sliced, struct narrow *narrow, unsigned blocks)
+{
+	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
+		narrow_add_key(narrow, blocks, sliced->keys[i]);
+		for (unsigned n = 0; n < blocks; n++)
+			narrow_linear(narrow, n, backward);
+		narrow_box_inverse(narrow->words);
+	}
+	narrow_add_key(narrow, blocks, sliced->keys[0]);
+}
+
+/* ---- the bit-sliced form: [byte of the block][bit of the byte], bit n of a word is block n's */
+
+typedef uint64_t sliced_blocks[16][8];
+
+static void sliced_load(sliced_blocks planes, const uint8_t *from, unsigned blocks)
+{
+	uint64_t *left = planes[0], *right = planes[8];
+
+	for (unsigned n = 0; n < 64; n++) {
+		left[n] = n < blocks ? load_le64(from + 16 * n) : 0;
+		right[n] = n < blocks ? load_le64(from + 16 * n + 8) : 0;
+	}
+	transpose64(left);
+	transpose64(right);
+}
+
+static void sliced_store(uint8_t *to, sliced_blocks planes, unsigned blocks)
+{
+	uint64_t *left = planes[0], *right = planes[8];
+
+	transpose64(left);
+	transpose64(right);
+	for (unsigned n = 0; n < blocks; n++) {
+		store_le64(to + 16 * n, left[n]);
+		store_le64(to + 16 * n + 8, right[n]);
+	}
+}
+
+static inline void sliced_add_key(sliced_blocks planes, const uint64_t key[2])
+{
+	for (unsigned i = 0; i < 16; i++)
+		for (unsigned bit = 0; bit < 8; bit++)
+			planes[i][bit] ^= 0 - (key[i / 8] >> (8 * (i % 8) + bit) & 1u);
+}
+
+/* One step of R: to += the sum of coefficient k times the byte k + 1 places after it, in a ring. The coefficients are
+ * a palindrome, 148 32 133 16 194 192 1 251 1 192 194 16 133 32 148, so bytes k and 16 - k are added first. The sum is
+ * sorted by the coefficients' bits: sums of bytes times 1, x, .. x^7. Plane b of the one for x^c goes to plane b + c
+ * of a product of degree 14, which is reduced at the end. */
+#define RING(k) planes[(at + (k)) & 15u]
+#define PLANE(b, p0, p1, p2, p3, p4, p5, p6, p7)                                                          \
+	do {                                                                                              \
+		uint64_t u1 = RING(1)[b] ^ RING(15)[b], u2 = RING(2)[b] ^ RING(14)[b];                    \
+		uint64_t u3 = RING(3)[b] ^ RING(13)[b], u4 = RING(4)[b] ^ RING(12)[b];                    \
+		uint64_t u5 = RING(5)[b] ^ RING(11)[b], u6 = RING(6)[b] ^ RING(10)[b];                    \
+		uint64_t u7 = RING(7)[b] ^ RING(9)[b], u8 = RING(8)[b];                                   \
+		uint64_t u1_3 = u1 ^ u3, u5_8 = u5 ^ u8, u5_6_8 = u5_8 ^ u6;                              \
+		p0 ^= u7 ^ u3 ^ u8, p1 ^= u5_8, p2 ^= u1_3, p3 ^= u8;                                     \
+		p4 ^= u1 ^ u4 ^ u8, p5 ^= u2 ^ u8, p6 ^= u5_6_8, p7 ^= u1_3 ^ u5_6_8;                     \
+	} while (0)
+
+static inline void sliced_step(sliced_blocks planes, unsigned at)
+{
+	uint64_t *to = planes[at];
+	uint64_t p0 = to[0], p1 = to[1], p2 = to[2], p3 = to[3], p4 = to[4], p5 = to[5], p6 = to[6], p7 = to[7];
+	uint64_t p8 = 0, p9 = 0, p10 = 0, p11 = 0, p12 = 0, p13 = 0, p14 = 0;
+
+	PLANE(0, p0, p1, p2, p3, p4, p5, p6, p7);
+	PLANE(1, p1, p2, p3, p4, p5, p6, p7, p8);
+	PLANE(2, p2, p3, p4, p5, p6, p7, p8, p9);
+	PLANE(3, p3, p4, p5, p6, p7, p8, p9, p10);
+	PLANE(4, p4, p5, p6, p7, p8, p9, p10, p11);
+	PLANE(5, p5, p6, p7, p8, p9, p10, p11, p12);
+	PLANE(6, p6, p7, p8, p9, p10, p11, p12, p13);
+	PLANE(7, p7, p8, p9, p10, p11, p12, p13, p14);
+	/* x^8 = x^7 + x^6 + x + 1. */
+	p13 ^= p14, p12 ^= p14, p7 ^= p14, p6 ^= p14;
+	p12 ^= p13, p11 ^= p13, p6 ^= p13, p5 ^= p13;
+	p11 ^= p12, p10 ^= p12, p5 ^= p12, p4 ^= p12;
+	p10 ^= p11, p9 ^= p11, p4 ^= p11, p3 ^= p11;
+	p9 ^= p10, p8 ^= p10, p3 ^= p10, p2 ^= p10;
+	p8 ^= p9, p7 ^= p9, p2 ^= p9, p1 ^= p9;
+	p7 ^= p8, p6 ^= p8, p1 ^= p8, p0 ^= p8;
+	to[0] = p0, to[1] = p1, to[2] = p2, to[3] = p3, to[4] = p4, to[5] = p5, to[6] = p6, to[7] = p7;
+}
+
+static void sliced_encrypt(const struct sliced_state *sliced, sliced_blocks planes)
+{
+	for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
+		sliced_add_key(planes, sliced->keys[i]);
+		for (unsigned n = 0; n < 16; n++)
+			sliced_box(planes[n]);
+		for (unsigned n = 16; n-- > 0;)
+			sliced_step(planes, n);
+	}
+	sliced_add_key(planes, sliced->keys[KUZNYECHIK_ROUND_KEYS - 1]);
+}
+
+static void sliced_decrypt(const struct sliced_state *sliced, sliced_blocks planes)
+{
+	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
+		sliced_add_key(planes, sliced->keys[i]);
+		for (unsigned n = 0; n < 16; n++)
+			sliced_step(planes, n);
+		for (unsigned n = 0; n < 16; n++)
+			sliced_box_inverse(planes[n]);
+	}
+	sliced_add_key(planes, sliced->keys[0]);
+}
+
+/* ---- both */
+
+static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
+{
+	struct sliced_state *sliced = state;
+	struct narrow narrow = { 0 };
+	uint64_t *words = narrow.words, *keys = sliced->keys[0];
+
+	for (unsigned i = 0; i < 4; i++)
+		keys[i] = load_le64(key + 8 * i);
+	for (unsigned pair = 0; pair < 4; pair++, keys += 4) {
+		uint64_t *left = keys + 4, *right = keys + 6;
+
+		memcpy(left, keys, 4 * sizeof *keys);
+		for (unsigned i = 0; i < 8; i++) {
+			words[0] = left[0] ^ schedule[8 * pair + i][0];
+			words[1] = left[1] ^ schedule[8 * pair + i][1];
+			narrow_box(words);
+			narrow_linear(&narrow, 0, forward);
+			words[0] ^= right[0];
+			words[1] ^= right[1];
+			right[0] = left[0], right[1] = left[1];
+			left[0] = words[0], left[1] = words[1];
+		}
+	}
+	wipe_bytes(&narrow, sizeof narrow);
+}
+
+static void process(const struct sliced_state *sliced, uint8_t *output, const uint8_t *input, size_t blocks,
+                    void (*many)(const struct sliced_state *, sliced_blocks),
+                    void (*few)(const struct sliced_state *, struct narrow *, unsigned))
+{
+	if (blocks >= SLICED_FROM) {
+		sliced_blocks planes;
+
+		while (blocks >= SLICED_FROM) {
+			unsigned some = blocks < 64 ? (unsigned)blocks : 64;
+
+			sliced_load(planes, input, some);
+			many(sliced, planes);
+			sliced_store(output, planes, some);
+			input += 16 * some, output += 16 * some, blocks -= some;
+		}
+		wipe_bytes(planes, sizeof planes);
+	}
+	if (blocks > 0) {
+		struct narrow narrow;
+
+		while (blocks > 0) {
+			unsigned some = blocks < 4 ? (unsigned)blocks : 4;
+
+			for (unsigned i = 0; i < 8; i++)
+				narrow.words[i] = i < 2 * some ? load_le64(input + 8 * i) : 0;
+			few(sliced, &narrow, some);
+			for (unsigned i = 0; i < 2 * some; i++)
+				store_le64(output + 8 * i, narrow.words[i]);
+			input += 16 * some, output += 16 * some, blocks -= some;
+		}
+		wipe_bytes(&narrow, sizeof narrow);
+	}
+}
+
+static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
+{
+	process(state, output, input, blocks, sliced_encrypt, narrow_encrypt);
+}
+
+static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
+{
+	process(state, output, input, blocks, sliced_decrypt, narrow_decrypt);
+}
+
+static void cbc_encrypt(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks)
+{
+	struct narrow narrow = { .words = { load_le64(iv), load_le64(iv + 8) } };
+	uint64_t *words = narrow.words;
+
+	for (size_t n = 0; n < blocks; n++) {
+		words[0] ^= load_le64(input + 16 * n);
+		words[1] ^= load_le64(input + 16 * n + 8);
+		narrow_encrypt(state, &narrow, 1);
+		if (output == NULL)
+			continue;
+		store_le64(output + 16 * n, words[0]);
+		store_le64(output + 16 * n + 8, words[1]);
+	}
+	store_le64(iv, words[0]);
+	store_le64(iv + 8, words[1]);
+	wipe_bytes(&narrow, sizeof narrow);
+}
+
+const struct kuzma_backend kuzma_kuznyechik_constant_time = {
+	.name = "constant-time",
+	.cipher = KUZMA_KUZNYECHIK,
+	.constant_time = true,
+	.state_bytes = sizeof(struct sliced_state),
+	.prepare = prepare,
+	.set_key = set_key,
+	.encrypt_blocks = encrypt_blocks,
+	.decrypt_blocks = decrypt_blocks,
+	.cbc_encrypt = cbc_encrypt,
+};
