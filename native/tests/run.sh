@@ -27,7 +27,7 @@ for program in "$build"/tests/*; do
 	output=$("$program" </dev/null)
 	count "$(basename "$program")" "$output" $?
 done
-for script in probe/tests/test_*.sh; do
+for script in kuzma/tests/test_*.sh probe/tests/test_*.sh; do
 	output=$(sh "$script" "$build")
 	count "$(basename "$script")" "$output" $?
 done
