@@ -1,147 +1,349 @@
-/* Published vectors: RFC 7801 section 5, RFC 8891 appendix A, GOST R 34.13-2015 annex A. */
-#include "../src/kuznyechik/transforms.h"
+/* Every case of the vector files through every backend; and, where one tests a part, the part itself.
+ * Usage: vectors [FILE...], by default the two files in kuzma/tests/vectors, from the folder of the Makefile. */
+#include "vector_file.h"
+
+#include "bytes.h"
 #include "harness.h"
 #include "kuzma.h"
+#include "kuznyechik/transforms.h"
+#include "magma/transforms.h"
+#include "multiply/multiply.h"
 
-uint32_t magma_t(uint32_t word);
-uint32_t magma_g(uint32_t key, uint32_t word);
-void magma_expand_key(uint32_t round_keys[32], const uint8_t key[32]);
+/* The case at hand, and how messages about it begin. */
+static struct vector vector;
+static char title[256];
+static uint8_t output[VECTOR_BYTES_MAX];
 
-static const char kuznyechik_key[] = "8899aabbccddeeff0011223344556677fedcba98765432100123456789abcdef";
-static const char magma_key[] = "ffeeddccbbaa99887766554433221100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+#define EXPECT(condition, what) CHECK(condition, "%s: %s", title, what)
 
-static void chain(const char *name, void (*transform)(uint8_t *), void (*inverse)(uint8_t *), const char *const *values)
+/* A value that the case must have. */
+static const struct vector_value *need(const char *name)
+{
+	static const struct vector_value empty;
+	const struct vector_value *value = vector_value(&vector, name);
+
+	if (value == NULL) {
+		CHECK(0, "%s: no %s", title, name);
+		return &empty;
+	}
+	return value;
+}
+
+/* A value of a certain number of bytes. */
+static const uint8_t *need_bytes(const char *name, size_t count)
+{
+	const struct vector_value *value = need(name);
+
+	CHECK(value->count == count, "%s: %s has %zu bytes", title, name, value->count);
+	return value->bytes;
+}
+
+static int same(const uint8_t *bytes, const struct vector_value *value)
+{
+	return memcmp(bytes, value->bytes, value->count) == 0;
+}
+
+static void make_context(struct kuzma_context *context, const struct kuzma_backend *backend)
+{
+	EXPECT(kuzma_init(context, backend, need_bytes("key", 32), 32) == KUZMA_OK, "a key");
+}
+
+static void run_ecb(const struct kuzma_backend *backend)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *coded = need("coded");
+
+	make_context(&context, backend);
+	EXPECT(kuzma_ecb_encrypt(&context, output, plain->bytes, plain->count) == KUZMA_OK && same(output, coded), "encrypts");
+	EXPECT(kuzma_ecb_decrypt(&context, output, output, coded->count) == KUZMA_OK && same(output, plain), "decrypts");
+}
+
+static void run_cbc(const struct kuzma_backend *backend)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *coded = need("coded"), *start = need("iv");
+	uint8_t iv[KUZMA_IV_BYTES_MAX];
+
+	make_context(&context, backend);
+	memcpy(iv, start->bytes, sizeof iv);
+	EXPECT(kuzma_cbc_encrypt(&context, iv, start->count, output, plain->bytes, plain->count) == KUZMA_OK &&
+	       same(output, coded), "encrypts");
+	memcpy(iv, start->bytes, sizeof iv);
+	EXPECT(kuzma_cbc_decrypt(&context, iv, start->count, output, output, coded->count) == KUZMA_OK &&
+	       same(output, plain), "decrypts");
+}
+
+static void run_ctr(const struct kuzma_backend *backend)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *coded = need("coded"), *iv = need("iv");
+
+	make_context(&context, backend);
+	EXPECT(kuzma_ctr_message(&context, iv->bytes, iv->count, output, plain->bytes, plain->count) == KUZMA_OK &&
+	       same(output, coded), "encrypts");
+	EXPECT(kuzma_ctr_message(&context, iv->bytes, iv->count, output, output, coded->count) == KUZMA_OK &&
+	       same(output, plain), "decrypts");
+}
+
+typedef enum kuzma_status feedback_call(struct kuzma_feedback *, uint8_t *, const uint8_t *, size_t);
+
+static void run_feedback(const struct kuzma_backend *backend, feedback_call *encrypt, feedback_call *decrypt)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *coded = need("coded"), *iv = need("iv");
+	struct kuzma_feedback state;
+
+	make_context(&context, backend);
+	EXPECT(kuzma_feedback_init(&state, &context, iv->bytes, iv->count) == KUZMA_OK, "a register");
+	EXPECT(encrypt(&state, output, plain->bytes, plain->count) == KUZMA_OK && same(output, coded), "encrypts");
+	EXPECT(kuzma_feedback_init(&state, &context, iv->bytes, iv->count) == KUZMA_OK, "a register");
+	EXPECT(decrypt(&state, output, output, coded->count) == KUZMA_OK && same(output, plain), "decrypts");
+}
+
+static void run_cfb(const struct kuzma_backend *backend)
+{
+	run_feedback(backend, kuzma_cfb_encrypt, kuzma_cfb_decrypt);
+}
+
+static void run_ofb(const struct kuzma_backend *backend)
+{
+	run_feedback(backend, kuzma_ofb_xor, kuzma_ofb_xor);
+}
+
+static void run_mac(const struct kuzma_backend *backend)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *tag = need("tag");
+	struct kuzma_mac mac;
+
+	make_context(&context, backend);
+	EXPECT(kuzma_mac_message(&context, output, tag->count, plain->bytes, plain->count) == KUZMA_OK && same(output, tag),
+	       "MAC");
+	kuzma_mac_init(&mac, &context);
+	kuzma_mac_update(&mac, plain->bytes, plain->count);
+	EXPECT(kuzma_mac_verify(&mac, tag->bytes, tag->count) == KUZMA_OK, "verifies");
+}
+
+static void run_ctr_acpkm(const struct kuzma_backend *backend)
+{
+	static struct kuzma_ctr_acpkm ctr;
+	const struct vector_value *plain = need("plain"), *coded = need("coded"), *iv = need("iv");
+	const uint8_t *key = need_bytes("key", 32);
+	size_t section = need("section")->number;
+
+	EXPECT(kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv->bytes, iv->count, section) == KUZMA_OK, "a start");
+	EXPECT(kuzma_ctr_acpkm_xor(&ctr, output, plain->bytes, plain->count) == KUZMA_OK && same(output, coded), "encrypts");
+	kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv->bytes, iv->count, section);
+	EXPECT(kuzma_ctr_acpkm_xor(&ctr, output, output, coded->count) == KUZMA_OK && same(output, plain), "decrypts");
+}
+
+static void run_mac_acpkm(const struct kuzma_backend *backend)
+{
+	static struct kuzma_mac_acpkm mac;
+	const struct vector_value *plain = need("plain"), *tag = need("tag");
+	size_t section = need("section")->number, key_section = need("key-section")->number;
+
+	EXPECT(kuzma_mac_acpkm_init(&mac, backend, need_bytes("key", 32), 32, section, key_section) == KUZMA_OK, "a start");
+	EXPECT(kuzma_mac_acpkm_update(&mac, plain->bytes, plain->count) == KUZMA_OK &&
+	       kuzma_mac_acpkm_final(&mac, output, tag->count) == KUZMA_OK && same(output, tag), "MAC");
+}
+
+/* The next key by itself: one that CTR-ACPKM, with sections of one block, uses for its second block. */
+static void run_acpkm(const struct kuzma_backend *backend)
+{
+	static struct kuzma_ctr_acpkm ctr;
+	static struct kuzma_context next;
+	size_t block = kuzma_block_bytes(kuzma_backend_cipher(backend));
+	const uint8_t iv[KUZMA_BLOCK_BYTES_MAX] = { 0 }, zeros[2 * KUZMA_BLOCK_BYTES_MAX] = { 0 };
+	uint8_t counter[KUZMA_BLOCK_BYTES_MAX] = { 0 };
+
+	kuzma_ctr_acpkm_init(&ctr, backend, need_bytes("key", 32), 32, iv, block / 2, block);
+	kuzma_ctr_acpkm_xor(&ctr, output, zeros, 2 * block);
+	kuzma_init(&next, backend, need_bytes("output", 32), 32);
+	counter[block - 1] = 1;
+	kuzma_ecb_encrypt(&next, counter, counter, block);
+	EXPECT(memcmp(output + block, counter, block) == 0, "the next key");
+}
+
+static void run_mgm(const struct kuzma_backend *backend)
+{
+	static struct kuzma_context context;
+	const struct vector_value *plain = need("plain"), *coded = need("coded"), *tag = need("tag"), *ad = need("ad"),
+	                          *nonce = need("iv");
+	uint8_t made[KUZMA_BLOCK_BYTES_MAX], forged[KUZMA_BLOCK_BYTES_MAX];
+	size_t bytes = plain->count, changed = 0;
+
+	make_context(&context, backend);
+	EXPECT(kuzma_mgm_seal(&context, nonce->bytes, nonce->count, ad->bytes, ad->count, output, plain->bytes, bytes, made,
+	                      tag->count) == KUZMA_OK && same(output, coded) && same(made, tag), "seals");
+	EXPECT(kuzma_mgm_open(&context, nonce->bytes, nonce->count, ad->bytes, ad->count, output, output, bytes, tag->bytes,
+	                      tag->count) == KUZMA_OK && same(output, plain), "opens");
+	memcpy(forged, tag->bytes, tag->count);
+	forged[tag->count - 1] ^= 1;
+	memset(output, 0xA5, sizeof output);
+	EXPECT(kuzma_mgm_open(&context, nonce->bytes, nonce->count, ad->bytes, ad->count, output, coded->bytes, bytes, forged,
+	                      tag->count) == KUZMA_ERROR_TAG, "refuses another tag");
+	for (size_t i = 0; i < bytes; i++)
+		changed += output[i] != 0xA5;
+	EXPECT(changed == 0, "writes nothing if the tag is wrong");
+}
+
+/* Parts of the ciphers and of MGM, which no backend stands for. */
+static void run_multilinear(void)
+{
+	enum kuzma_cipher cipher = strcmp(vector.cipher, "magma") == 0 ? KUZMA_MAGMA : KUZMA_KUZNYECHIK;
+	size_t block = kuzma_block_bytes(cipher), count = need("input")->count;
+	const struct vector_value *hashes = need("h"), *input = need("input"), *sum = need("output");
+	const struct kuzma_multiplier *multiplier;
+
+	EXPECT(hashes->count == count && sum->count == block, "lengths");
+	for (size_t i = 0; (multiplier = kuzma_multiplier_at(cipher, i)) != NULL; i++) {
+		if (multiplier->supported != NULL && !multiplier->supported())
+			continue;
+		memset(output, 0, block);
+		multiplier->accumulate(output, hashes->bytes, input->bytes, count / block);
+		EXPECT(same(output, sum), multiplier->name);
+	}
+}
+
+static void run_round_keys(void)
+{
+	const uint8_t *key = need_bytes("key", 32);
+
+	if (strcmp(vector.cipher, "magma") == 0) {
+		uint32_t words[MAGMA_ROUNDS];
+		magma_expand_key(words, key);
+		for (size_t i = 0; i < MAGMA_ROUNDS; i++)
+			store_be32(output + 4 * i, words[i]);
+		EXPECT(memcmp(output, need_bytes("output", 4 * MAGMA_ROUNDS), 4 * MAGMA_ROUNDS) == 0, "round keys");
+	} else {
+		uint8_t keys[KUZNYECHIK_ROUND_KEYS][16];
+		kuznyechik_expand_key(keys, key);
+		EXPECT(memcmp(keys, need_bytes("output", sizeof keys), sizeof keys) == 0, "round keys");
+	}
+}
+
+static void run_transform(void (*transform)(uint8_t *), void (*inverse)(uint8_t *))
 {
 	uint8_t block[16];
 
-	for (unsigned i = 0; i < 4; i++) {
-		from_hex(block, values[i]);
-		transform(block);
-		CHECK(equals_hex(block, values[i + 1]), "%s of %s", name, values[i]);
-		if (inverse != NULL) {
-			inverse(block);
-			CHECK(equals_hex(block, values[i]), "inverse %s of %s", name, values[i + 1]);
-		}
-	}
+	memcpy(block, need_bytes("input", 16), 16);
+	transform(block);
+	EXPECT(memcmp(block, need_bytes("output", 16), 16) == 0, "the transformation");
+	if (inverse == NULL)
+		return;
+	inverse(block);
+	EXPECT(memcmp(block, need_bytes("input", 16), 16) == 0, "its inverse");
 }
 
-static void kuznyechik_parts(void)
+static void run_s(void)
 {
-	static const char *const s[] = {
-		"ffeeddccbbaa99881122334455667700", "b66cd8887d38e8d77765aeea0c9a7efc", "559d8dd7bd06cbfe7e7b262523280d39",
-		"0c3322fed531e4630d80ef5c5a81c50b", "23ae65633f842d29c5df529c13f5acda",
-	};
-	static const char *const r[] = {
-		"00000000000000000000000000000100", "94000000000000000000000000000001", "a5940000000000000000000000000000",
-		"64a59400000000000000000000000000", "0d64a594000000000000000000000000",
-	};
-	static const char *const l[] = {
-		"64a59400000000000000000000000000", "d456584dd0e3e84cc3166e4b7fa2890d", "79d26221b87b584cd42fbc4ffea5de9a",
-		"0e93691a0cfc60408b7b68f66b513c13", "e6a8094fee0aa204fd97bcb0b44b8580",
-	};
-	static const char *const keys[] = {
-		"8899aabbccddeeff0011223344556677", "fedcba98765432100123456789abcdef", "db31485315694343228d6aef8cc78c44",
-		"3d4553d8e9cfec6815ebadc40a9ffd04", "57646468c44a5e28d3e59246f429f1ac", "bd079435165c6432b532e82834da581b",
-		"51e640757e8745de705727265a0098b1", "5a7925017b9fdd3ed72a91a22286f984", "bb44e25378c73123a5f32f73cdb6e517",
-		"72e9dd7416bcf45b755dbaa88e4a4043",
-	};
-	uint8_t key[32], round_keys[10][16];
-
-	kuznyechik_transforms_prepare();
-	chain("S", kuznyechik_s, kuznyechik_s_inverse, s);
-	chain("R", kuznyechik_r, NULL, r);
-	chain("L", kuznyechik_l, kuznyechik_l_inverse, l);
-	from_hex(key, kuznyechik_key);
-	kuznyechik_expand_key(round_keys, key);
-	for (unsigned i = 0; i < 10; i++)
-		CHECK(equals_hex(round_keys[i], keys[i]), "Kuznyechik round key %u", i + 1);
+	run_transform(kuznyechik_s, kuznyechik_s_inverse);
 }
 
-static void magma_parts(void)
+static void run_r(void)
 {
-	static const uint32_t t[] = { 0xfdb97531u, 0x2a196f34u, 0xebd9f03au, 0xb039bb3du, 0x68695433u };
-	static const uint32_t g[][3] = {
-		{ 0x87654321u, 0xfedcba98u, 0xfdcbc20cu }, { 0xfdcbc20cu, 0x87654321u, 0x7e791a4bu },
-		{ 0x7e791a4bu, 0xfdcbc20cu, 0xc76549ecu }, { 0xc76549ecu, 0x7e791a4bu, 0x9791c849u },
-	};
-	static const uint32_t words[8] = {
-		0xffeeddccu, 0xbbaa9988u, 0x77665544u, 0x33221100u, 0xf0f1f2f3u, 0xf4f5f6f7u, 0xf8f9fafbu, 0xfcfdfeffu,
-	};
-	uint8_t key[32];
-	uint32_t round_keys[32];
-
-	for (unsigned i = 0; i < 4; i++) {
-		CHECK(magma_t(t[i]) == t[i + 1], "t(%08x)", (unsigned)t[i]);
-		CHECK(magma_g(g[i][0], g[i][1]) == g[i][2], "g[%08x](%08x)", (unsigned)g[i][0], (unsigned)g[i][1]);
-	}
-	from_hex(key, magma_key);
-	magma_expand_key(round_keys, key);
-	for (unsigned i = 0; i < 32; i++)
-		CHECK(round_keys[i] == words[i < 24 ? i % 8 : 31 - i], "Magma round key %u", i + 1);
+	run_transform(kuznyechik_r, NULL);
 }
 
-struct vector {
-	enum kuzma_cipher cipher;
-	const char *name, *key, *iv, *plain, *coded; /* iv NULL: ECB */
+static void run_l(void)
+{
+	run_transform(kuznyechik_l, kuznyechik_l_inverse);
+}
+
+static void run_t(void)
+{
+	EXPECT(magma_t(load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
+}
+
+static void run_g(void)
+{
+	uint32_t key = load_be32(need_bytes("round-key", 4));
+
+	EXPECT(magma_g(key, load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
+}
+
+static struct mode {
+	const char *name;
+	void (*run)(const struct kuzma_backend *); /* through every backend, or */
+	void (*run_once)(void);
+	unsigned cases;
+} modes[] = {
+	{ "ecb", run_ecb, NULL, 0 },
+	{ "cbc", run_cbc, NULL, 0 },
+	{ "ctr", run_ctr, NULL, 0 },
+	{ "cfb", run_cfb, NULL, 0 },
+	{ "ofb", run_ofb, NULL, 0 },
+	{ "mac", run_mac, NULL, 0 },
+	{ "acpkm", run_acpkm, NULL, 0 },
+	{ "ctr-acpkm", run_ctr_acpkm, NULL, 0 },
+	{ "mac-acpkm", run_mac_acpkm, NULL, 0 },
+	{ "mgm", run_mgm, NULL, 0 },
+	{ "multilinear", NULL, run_multilinear, 0 },
+	{ "round-keys", NULL, run_round_keys, 0 },
+	{ "s", NULL, run_s, 0 },
+	{ "r", NULL, run_r, 0 },
+	{ "l", NULL, run_l, 0 },
+	{ "t", NULL, run_t, 0 },
+	{ "g", NULL, run_g, 0 },
 };
 
-static const struct vector vectors[] = {
-	{ KUZMA_KUZNYECHIK, "RFC 7801 5.5", kuznyechik_key, NULL, "1122334455667700ffeeddccbbaa9988",
-	  "7f679d90bebc24305a468d42b9d4edcd" },
-	{ KUZMA_MAGMA, "RFC 8891 A.3", magma_key, NULL, "fedcba9876543210", "4ee901e5c2d8ca3d" },
-	{ KUZMA_KUZNYECHIK, "GOST R 34.13 A.1.1", kuznyechik_key, NULL,
-	  "1122334455667700ffeeddccbbaa998800112233445566778899aabbcceeff0a"
-	  "112233445566778899aabbcceeff0a002233445566778899aabbcceeff0a0011",
-	  "7f679d90bebc24305a468d42b9d4edcdb429912c6e0032f9285452d76718d08b"
-	  "f0ca33549d247ceef3f5a5313bd4b157d0b09ccde830b9eb3a02c4c5aa8ada98" },
-	{ KUZMA_KUZNYECHIK, "GOST R 34.13 A.1.4", kuznyechik_key,
-	  "1234567890abcef0a1b2c3d4e5f0011223344556677889901213141516171819",
-	  "1122334455667700ffeeddccbbaa998800112233445566778899aabbcceeff0a"
-	  "112233445566778899aabbcceeff0a002233445566778899aabbcceeff0a0011",
-	  "689972d4a085fa4d90e52e3d6d7dcc272826e661b478eca6af1e8e448d5ea5ac"
-	  "fe7babf1e91999e85640e8b0f49d90d0167688065a895c631a2d9a1560b63970" },
-	{ KUZMA_MAGMA, "GOST R 34.13 A.2.1", magma_key, NULL,
-	  "92def06b3c130a59db54c704f8189d204a98fb2e67a8024c8912409b17b57e41",
-	  "2b073f0494f372a0de70e715d3556e4811d8d9e9eacfbc1e7c68260996c67efb" },
-	{ KUZMA_MAGMA, "GOST R 34.13 A.2.4", magma_key, "1234567890abcdef234567890abcdef134567890abcdef12",
-	  "92def06b3c130a59db54c704f8189d204a98fb2e67a8024c8912409b17b57e41",
-	  "96d1b05eea683919aff76129abb937b95058b4a1c4bc001920b78b1a7cd7e667" },
-};
-
-static void run_vector(const struct vector *vector, const struct kuzma_backend *backend)
+static struct mode *mode_of_case(void)
 {
-	static struct kuzma_context context;
-	uint8_t key[32], iv[32], data[64];
-	size_t bytes = from_hex(data, vector->plain), iv_bytes;
-	const char *name = kuzma_backend_name(backend);
-
-	from_hex(key, vector->key);
-	CHECK(kuzma_init(&context, backend, key, sizeof key) == KUZMA_OK, "%s: init", name);
-	if (vector->iv == NULL) {
-		kuzma_ecb_encrypt(&context, data, data, bytes);
-		CHECK(equals_hex(data, vector->coded), "%s encrypts %s", name, vector->name);
-		kuzma_ecb_decrypt(&context, data, data, bytes);
-		CHECK(equals_hex(data, vector->plain), "%s decrypts %s", name, vector->name);
-	} else {
-		iv_bytes = from_hex(iv, vector->iv);
-		kuzma_cbc_encrypt(&context, iv, iv_bytes, data, data, bytes);
-		CHECK(equals_hex(data, vector->coded), "%s encrypts %s", name, vector->name);
-		from_hex(iv, vector->iv);
-		kuzma_cbc_decrypt(&context, iv, iv_bytes, data, data, bytes);
-		CHECK(equals_hex(data, vector->plain), "%s decrypts %s", name, vector->name);
-	}
-	kuzma_wipe(&context);
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (strcmp(modes[i].name, vector.mode) == 0)
+			return &modes[i];
+	return NULL;
 }
 
-int main(void)
+static void run_case(const char *path)
 {
+	struct mode *mode = mode_of_case();
+	enum kuzma_cipher cipher = strcmp(vector.cipher, "magma") == 0 ? KUZMA_MAGMA : KUZMA_KUZNYECHIK;
 	const struct kuzma_backend *backend;
 
-	kuznyechik_parts();
-	magma_parts();
-	for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
-		for (size_t i = 0; (backend = kuzma_backend_at(vectors[v].cipher, i)) != NULL; i++)
-			if (kuzma_backend_supported(backend))
-				run_vector(&vectors[v], backend);
+	snprintf(title, sizeof title, "%s:%u (%s)", path, vector.line, vector.source);
+	CHECK(strcmp(vector.cipher, kuzma_cipher_name(cipher)) == 0, "%s: no cipher %s", title, vector.cipher);
+	CHECK(mode != NULL, "%s: no mode %s", title, vector.mode);
+	if (mode == NULL)
+		return;
+	mode->cases++;
+	if (mode->run_once != NULL)
+		mode->run_once();
+	for (size_t i = 0; mode->run != NULL && (backend = kuzma_backend_at(cipher, i)) != NULL; i++) {
+		if (!kuzma_backend_supported(backend))
+			continue;
+		snprintf(title, sizeof title, "%s:%u (%s) by %s", path, vector.line, vector.source, kuzma_backend_name(backend));
+		mode->run(backend);
+	}
+}
+
+static void run_file(const char *path)
+{
+	struct vector_file file;
+	unsigned cases = 0;
+
+	if (!vector_file_open(&file, path)) {
+		CHECK(0, "%s: cannot be opened", path);
+		return;
+	}
+	for (; vector_next(&file, &vector); cases++)
+		run_case(path);
+	CHECK(!file.wrong, "%s:%u: not in the format", path, file.line);
+	CHECK(cases > 0, "%s: no cases", path);
+	vector_file_close(&file);
+}
+
+int main(int count, char **arguments)
+{
+	kuznyechik_transforms_prepare();
+	for (int i = 1; i < count; i++)
+		run_file(arguments[i]);
+	if (count == 1) {
+		run_file("kuzma/tests/vectors/published.txt");
+		run_file("kuzma/tests/vectors/generated.txt");
+		for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+			CHECK(modes[i].cases > 0, "no cases of %s", modes[i].name);
+	}
 	return harness_finish();
 }
