@@ -18,7 +18,6 @@
  *   LANES_AT_ONCE: vectors of lanes that go together; SLICES_FROM: blocks that are worth a batch. */
 #include "backend.h"
 #include "bytes.h"
-#include "kuznyechik/block128.h"
 #include "kuznyechik/tower.h"
 #include "kuznyechik/transforms.h"
 
@@ -275,16 +274,6 @@ static INLINE void spread(spread_block to, const uint8_t from[BLOCK])
 		memset(to[i], from[i], SPREAD);
 }
 
-static INLINE uint64_t load_be64(const uint8_t *from)
-{
-	return __builtin_bswap64(load_le64(from));
-}
-
-static INLINE void store_be64(uint8_t *to, uint64_t value)
-{
-	store_le64(to, __builtin_bswap64(value));
-}
-
 /* L of S of all bytes but the last, which has its column in ctr_batch. */
 static void ctr_rest(const struct sliced_state *state, const uint8_t counter[BLOCK], spread_block rest)
 {
@@ -326,9 +315,7 @@ static void ctr_xor(const void *sliced, uint8_t *counter, uint8_t *output, const
 				store_be64(buffer + 16 * i + 8, number + i);
 			}
 			encrypt_blocks(state, buffer, buffer, count);
-			for (size_t i = 0; i < 16 * count; i += 16)
-				block128_store(output + i,
-				               block128_xor(block128_load(input + i), block128_load(buffer + i)));
+			xor_bytes(output, input, buffer, 16 * count);
 		}
 		have_rest = low + count < 256 && (have_rest || (count == BATCH && low <= 256 - BATCH));
 		number += count;
