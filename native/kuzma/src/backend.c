@@ -7,8 +7,18 @@
 /* Fastest first: the default is the first that is supported. But a constant-time backend stands before a variable-time
  * one that is less than twice as fast. */
 static const struct kuzma_backend *const kuznyechik_backends[] = {
+#ifdef KUZMA_X86
+	&kuzma_kuznyechik_gfni,
+	&kuzma_kuznyechik_avx2,
+#endif
+#ifdef KUZMA_ARM
+	&kuzma_kuznyechik_neon,
+#endif
 	&kuzma_kuznyechik_table,
 	&kuzma_kuznyechik_constant_time,
+#ifdef KUZMA_X86
+	&kuzma_kuznyechik_ssse3,
+#endif
 	&kuzma_kuznyechik_compact,
 };
 

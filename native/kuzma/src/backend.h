@@ -31,6 +31,14 @@ struct kuzma_backend {
 	void (*cbc_encrypt)(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks);
 };
 
+#ifdef KUZMA_X86
+extern const struct kuzma_backend kuzma_kuznyechik_gfni;
+extern const struct kuzma_backend kuzma_kuznyechik_avx2;
+extern const struct kuzma_backend kuzma_kuznyechik_ssse3;
+#endif
+#ifdef KUZMA_ARM
+extern const struct kuzma_backend kuzma_kuznyechik_neon;
+#endif
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_constant_time;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
