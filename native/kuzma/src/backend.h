@@ -33,6 +33,7 @@ struct kuzma_backend {
 
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
+extern const struct kuzma_backend kuzma_magma_avx512;
 extern const struct kuzma_backend kuzma_magma_table;
 extern const struct kuzma_backend kuzma_magma_compact;
 

@@ -1,0 +1,156 @@
+/* The functions of each backend, called as the modes call them, against `compact`: they take another path for nearly
+ * every number of blocks. */
+#include "backend.h"
+#include "bytes.h"
+#include "harness.h"
+
+#include <stdlib.h>
+
+/* Past the widest kernel, which takes 512 blocks of Magma, with every tail of it up to MANY. */
+enum { MANY = 200, LONG = 1200, GUARD = 64 };
+
+static uint64_t seed = 2018;
+
+struct pair {
+	struct kuzma_context tested, base;
+	const char *name;
+	size_t block;
+};
+
+enum operation { ENCRYPT, DECRYPT, CTR, CBC, MAC, OPERATIONS };
+
+static const char *const operation_names[] = { "encryption", "decryption", "CTR", "CBC", "CBC without output" };
+
+static bool has(const struct kuzma_backend *backend, enum operation operation)
+{
+	return operation == CTR ? backend->ctr_xor != NULL : operation < CTR || backend->cbc_encrypt != NULL;
+}
+
+static void apply(const struct kuzma_context *context, enum operation operation, uint8_t *iv, uint8_t *output,
+                  const uint8_t *input, size_t blocks)
+{
+	const struct kuzma_backend *backend = context->backend;
+
+	switch (operation) {
+	case ENCRYPT: backend->encrypt_blocks(context->state, output, input, blocks); break;
+	case DECRYPT: backend->decrypt_blocks(context->state, output, input, blocks); break;
+	case CTR: backend->ctr_xor(context->state, iv, output, input, blocks); break;
+	case CBC: backend->cbc_encrypt(context->state, iv, output, input, blocks); break;
+	default: backend->cbc_encrypt(context->state, iv, NULL, input, blocks);
+	}
+}
+
+/* The same, of nothing but encryption and decryption of blocks. */
+static void expect(const struct kuzma_context *context, enum operation operation, size_t block, uint8_t *iv,
+                   uint8_t *output, const uint8_t *input, size_t blocks)
+{
+	const struct kuzma_backend *backend = context->backend;
+
+	if (operation <= DECRYPT) {
+		apply(context, operation, iv, output, input, blocks);
+		return;
+	}
+	for (size_t n = 0; n < blocks; n++, input += block, output += block) {
+		if (operation == CTR) {
+			backend->encrypt_blocks(context->state, output, iv, 1);
+			xor_bytes(output, output, input, block);
+			for (size_t i = block; i-- > block / 2 && ++iv[i] == 0;)
+				;
+		} else {
+			xor_bytes(iv, iv, input, block);
+			backend->encrypt_blocks(context->state, iv, iv, 1);
+			memcpy(output, iv, block);
+		}
+	}
+}
+
+/* Buffers of the exact size, so that a sanitizer sees each byte too many. */
+static void check(const struct pair *pair, enum operation operation, const uint8_t start[16], size_t blocks, size_t skew)
+{
+	size_t bytes = blocks * pair->block;
+	uint8_t *input = malloc(skew + bytes + 1), *expected = malloc(bytes + 1);
+	uint8_t *room = malloc(GUARD + skew + bytes), *output = room + GUARD - 1;
+	uint8_t iv[16], iv_expected[16], iv_in_place[16];
+	bool kept = true;
+
+	random_bytes(&seed, input, skew + bytes + 1);
+	memset(room, 0xA5, GUARD + skew + bytes);
+	memcpy(iv, start, sizeof iv);
+	memcpy(iv_expected, start, sizeof iv);
+	memcpy(iv_in_place, start, sizeof iv);
+	expect(&pair->base, operation, pair->block, iv_expected, expected, input + skew, blocks);
+	apply(&pair->tested, operation, iv, output, input + skew, blocks);
+	for (size_t i = 0; i < GUARD + skew + bytes; i++)
+		if (operation == MAC || i + 1 < GUARD || i + 1 >= GUARD + bytes)
+			kept = kept && room[i] == 0xA5;
+	CHECK(kept, "%s: %s of %zu blocks writes elsewhere", pair->name, operation_names[operation], blocks);
+	CHECK(memcmp(iv, iv_expected, sizeof iv) == 0, "%s: %s of %zu blocks, register", pair->name,
+	      operation_names[operation], blocks);
+	if (operation != MAC) {
+		CHECK(memcmp(output, expected, bytes) == 0, "%s: %s of %zu blocks", pair->name, operation_names[operation],
+		      blocks);
+		apply(&pair->tested, operation, iv_in_place, input + skew, input + skew, blocks);
+		CHECK(memcmp(input + skew, expected, bytes) == 0 && memcmp(iv_in_place, iv_expected, sizeof iv) == 0,
+		      "%s: %s of %zu blocks in place", pair->name, operation_names[operation], blocks);
+	}
+	free(input);
+	free(expected);
+	free(room);
+}
+
+/* The counter carries into each of its bytes, at each place in a batch, and wraps without touching the left half. */
+static void counters(const struct pair *pair)
+{
+	uint8_t start[16];
+
+	for (size_t bytes = 1; bytes <= pair->block / 2; bytes++) {
+		for (unsigned before = 1; before <= 256; before += before < 20 ? 1 : 59) {
+			random_bytes(&seed, start, sizeof start);
+			memset(start + pair->block - bytes, 0xff, bytes);
+			start[pair->block - 1] = (uint8_t)(0u - before);
+			check(pair, CTR, start, 270, 1);
+			check(pair, CTR, start, 530, 0);
+		}
+	}
+}
+
+static void check_backend(const struct kuzma_backend *backend)
+{
+	static struct pair pair;
+	uint8_t key[KUZMA_KEY_BYTES], start[16];
+	char name[64];
+
+	snprintf(name, sizeof name, "%s/%s", kuzma_cipher_name(backend->cipher), backend->name);
+	pair.name = name;
+	pair.block = kuzma_block_bytes(backend->cipher);
+	random_bytes(&seed, key, sizeof key);
+	kuzma_init(&pair.tested, backend, key, sizeof key);
+	kuzma_init(&pair.base, kuzma_backend_by_name(backend->cipher, "compact"), key, sizeof key);
+	for (enum operation operation = ENCRYPT; operation < OPERATIONS; operation++) {
+		if (!has(backend, operation))
+			continue;
+		for (size_t blocks = 0; blocks <= MANY; blocks++) {
+			random_bytes(&seed, start, sizeof start);
+			check(&pair, operation, start, blocks, blocks % 3);
+		}
+		for (size_t blocks = MANY; blocks <= LONG; blocks += operation < CBC ? 29 : 331) {
+			random_bytes(&seed, start, sizeof start);
+			check(&pair, operation, start, blocks, blocks % 64);
+		}
+		for (size_t blocks = 511; blocks <= 514; blocks++)
+			check(&pair, operation, start, blocks, 7);
+	}
+	if (has(backend, CTR))
+		counters(&pair);
+}
+
+int main(void)
+{
+	const struct kuzma_backend *backend;
+
+	for (int cipher = 0; cipher < 2; cipher++)
+		for (size_t i = 0; (backend = kuzma_backend_at((enum kuzma_cipher)cipher, i)) != NULL; i++)
+			if (kuzma_backend_supported(backend))
+				check_backend(backend);
+	return harness_finish();
+}
