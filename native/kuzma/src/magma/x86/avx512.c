@@ -47,6 +47,7 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 	magma_expand_key(keys->encrypt_keys, key);
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i++)
 		keys->decrypt_keys[i] = keys->encrypt_keys[MAGMA_ROUNDS - 1 - i];
+	magma_avx512_sliced_set_key(keys);
 }
 
 /* vpermb takes six bits of each index byte: the nibble, and here the place of the byte in the word. */
@@ -112,8 +113,18 @@ static inline uint64_t first_bits(size_t count)
 	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-static void crypt(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint8_t *input, size_t blocks)
+static void crypt(const struct magma_avx512 *state, enum magma_order order, uint8_t *output, const uint8_t *input,
+                  size_t blocks)
 {
+	const uint32_t *keys = order == MAGMA_ENCRYPT ? state->encrypt_keys : state->decrypt_keys;
+	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
+
+	if (batches > 0) {
+		magma_avx512_sliced_crypt(state, order, output, input, batches);
+		output += 8 * MAGMA_SLICED_BLOCKS * batches;
+		input += 8 * MAGMA_SLICED_BLOCKS * batches;
+		blocks -= MAGMA_SLICED_BLOCKS * batches;
+	}
 	while (blocks > 0) {
 		size_t part = next_part(blocks);
 
@@ -131,19 +142,27 @@ static void crypt(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint
 
 static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	crypt(((const struct magma_avx512 *)state)->encrypt_keys, output, input, blocks);
+	crypt(state, MAGMA_ENCRYPT, output, input, blocks);
 }
 
 static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	crypt(((const struct magma_avx512 *)state)->decrypt_keys, output, input, blocks);
+	crypt(state, MAGMA_DECRYPT, output, input, blocks);
 }
 
 static void ctr_xor(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks)
 {
 	const uint32_t *keys = ((const struct magma_avx512 *)state)->encrypt_keys;
 	uint32_t fixed = load_be32(counter), first = load_be32(counter + 4);
+	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
 
+	if (batches > 0) {
+		magma_avx512_sliced_count(state, output, input, batches, fixed, first);
+		first += (uint32_t)batches * MAGMA_SLICED_BLOCKS;
+		output += 8 * MAGMA_SLICED_BLOCKS * batches;
+		input += 8 * MAGMA_SLICED_BLOCKS * batches;
+		blocks -= MAGMA_SLICED_BLOCKS * batches;
+	}
 	while (blocks > 0) {
 		size_t part = next_part(blocks);
 
