@@ -42,6 +42,7 @@ extern const struct kuzma_backend kuzma_kuznyechik_neon;
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_constant_time;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
+extern const struct kuzma_backend kuzma_magma_avx512;
 extern const struct kuzma_backend kuzma_magma_table;
 extern const struct kuzma_backend kuzma_magma_constant_time;
 extern const struct kuzma_backend kuzma_magma_compact;

@@ -24,7 +24,7 @@ bool kuzma_cpu_pclmul(void);
 bool kuzma_cpu_avx2(void);
 /* GFNI, with AVX2. */
 bool kuzma_cpu_gfni(void);
-/* AVX-512 F, BW, DQ, VL and VBMI, GFNI, VPCLMULQDQ: Ice Lake, Zen 4 and later. */
+/* AVX-512 F, BW, DQ, VL, VBMI and VBMI2, GFNI, VPCLMULQDQ: Ice Lake, Zen 4 and later. */
 bool kuzma_cpu_avx512(void);
 #endif
 
