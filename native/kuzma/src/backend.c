@@ -4,6 +4,9 @@
 
 /* Fastest first: the default is the first that is supported. */
 static const struct kuzma_backend *const kuznyechik_backends[] = {
+#ifdef KUZMA_X86
+	&kuzma_kuznyechik_avx512,
+#endif
 	&kuzma_kuznyechik_table,
 	&kuzma_kuznyechik_compact,
 };

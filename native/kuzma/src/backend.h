@@ -31,6 +31,9 @@ struct kuzma_backend {
 	void (*cbc_encrypt)(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks);
 };
 
+#ifdef KUZMA_X86
+extern const struct kuzma_backend kuzma_kuznyechik_avx512;
+#endif
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
 extern const struct kuzma_backend kuzma_magma_table;
