@@ -8,6 +8,7 @@
  * one that is less than twice as fast. */
 static const struct kuzma_backend *const kuznyechik_backends[] = {
 #ifdef KUZMA_X86
+	&kuzma_kuznyechik_avx512,
 	&kuzma_kuznyechik_gfni,
 	&kuzma_kuznyechik_avx2,
 #endif

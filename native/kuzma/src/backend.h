@@ -32,6 +32,8 @@ struct kuzma_backend {
 };
 
 #ifdef KUZMA_X86
+extern const struct kuzma_backend kuzma_kuznyechik_avx512;
+extern const struct kuzma_backend kuzma_magma_avx512;
 extern const struct kuzma_backend kuzma_kuznyechik_gfni;
 extern const struct kuzma_backend kuzma_kuznyechik_avx2;
 extern const struct kuzma_backend kuzma_kuznyechik_ssse3;
@@ -42,7 +44,6 @@ extern const struct kuzma_backend kuzma_kuznyechik_neon;
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_constant_time;
 extern const struct kuzma_backend kuzma_kuznyechik_compact;
-extern const struct kuzma_backend kuzma_magma_avx512;
 extern const struct kuzma_backend kuzma_magma_table;
 extern const struct kuzma_backend kuzma_magma_constant_time;
 extern const struct kuzma_backend kuzma_magma_compact;

@@ -144,11 +144,6 @@ static inline void sliced_round(uint64_t left[32], const uint64_t right[32], con
 #undef BOX
 }
 
-static inline uint64_t load_be64(const uint8_t *from)
-{
-	return (uint64_t)load_be32(from) << 32 | load_be32(from + 4);
-}
-
 static void sliced_process(const struct sliced_state *sliced, uint64_t planes[64], uint8_t *output,
                            const uint8_t *input, unsigned blocks, unsigned first, unsigned step)
 {

@@ -1,0 +1,209 @@
+/* 64 blocks at a time: register y[n] holds byte 15 - n of all of them, which RFC 7801 calls a_n.
+ *
+ * L is 16 steps of R (RFC 7801 section 4.2), and a step only makes one new byte, so that it can be written over the one
+ * that drops out: y[n] = sum of p_k * y[(n + k) mod 16], k = 0..15, for n = 0, 1, .. 15, with
+ *     p = 1, 148, 32, 133, 16, 194, 192, 1, 251, 1, 192, 194, 16, 133, 32, 148.
+ * With p_16 = 1 it is a palindrome. So L's inverse is the same sum, taken for n = 15, 14, .. 0; and y[n+k] and y[n+16-k]
+ * are added before they are multiplied. Moreover 133 = 148 + 16 + 1: with u_k = y[n+k] + y[n+16-k],
+ *     148 u_1 + 133 u_3 + 16 u_4 = 148 (u_1 + u_3) + 16 (u_3 + u_4) + u_3,
+ * which leaves six products.
+ *
+ * Round keys cost nothing: each step adds one more term, a constant. Encryption leaves y[n] + k_n in place of y[n], and
+ * the constant makes up for the keys within what is read. Decryption reads y[n] + k_n where y[n] is stored. For both it
+ * is c_n = sum of p_(n-m) * k_m, m = 0..n. */
+#include "avx512.h"
+
+#ifdef KUZMA_X86
+
+#define EACH16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+#define EACH16_DOWN(F) F(15) F(14) F(13) F(12) F(11) F(10) F(9) F(8) F(7) F(6) F(5) F(4) F(3) F(2) F(1) F(0)
+
+/* How many 512-bit operations a processor starts per cycle decides which form is best. Intel starts two: the fewest
+ * operations win. AMD since Zen 5 starts four: the chain through the 16 steps is longer than that takes, and two more
+ * operations a step make it shorter. */
+enum form { FEWEST_OPERATIONS, SHORTEST_CHAIN };
+
+ALWAYS_INLINE __m512i product(__m512i x, enum avx512_factor factor)
+{
+	return affine(x, broadcast_word(kuznyechik_avx512_tables.factors[factor]));
+}
+
+/* One step: the new y[n]. `newest` is the k of the byte that the step before made. */
+ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uint64_t constant, enum form form)
+{
+#define Y(k) y[(n + (k)) % 16]
+	__m512i u3 = _mm512_xor_si512(Y(3), Y(13));
+	__m512i a = xor3(Y(0), Y(7), Y(9));
+	__m512i b = xor3(u3, broadcast_word(constant), product(Y(8), FACTOR_251));
+
+	a = xor3(a, product(_mm512_xor_si512(Y(2), Y(14)), FACTOR_32),
+	         product(_mm512_xor_si512(Y(5), Y(11)), FACTOR_194));
+	b = xor3(b, product(_mm512_xor_si512(Y(6), Y(10)), FACTOR_192), product(xor3(u3, Y(4), Y(12)), FACTOR_16));
+	if (form == FEWEST_OPERATIONS)
+		return xor3(a, b, product(xor3(u3, Y(1), Y(15)), FACTOR_148));
+	a = xor3(a, b, product(_mm512_xor_si512(u3, Y(16 - newest)), FACTOR_148));
+	return _mm512_xor_si512(a, product(Y(newest), FACTOR_148));
+#undef Y
+}
+
+ALWAYS_INLINE void linear(__m512i y[16], const uint64_t constants[16], enum form form)
+{
+#define STEP(n) y[n] = step(y, n, 15, constants[n], form);
+	EACH16(STEP)
+#undef STEP
+}
+
+ALWAYS_INLINE void linear_inverse(__m512i y[16], const uint64_t constants[16], enum form form)
+{
+#define STEP(n) y[n] = step(y, n, 1, constants[n], form);
+	EACH16_DOWN(STEP)
+#undef STEP
+}
+
+ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], enum form form)
+{
+#define SUBSTITUTE(n) y[n] = form == FEWEST_OPERATIONS ? substitute(y[n], box) : substitute_by_pairs(y[n], box);
+	EACH16(SUBSTITUTE)
+#undef SUBSTITUTE
+}
+
+ALWAYS_INLINE void substitute_all_down(__m512i y[16], const uint8_t box[256], enum form form)
+{
+#define SUBSTITUTE(n) y[n] = form == FEWEST_OPERATIONS ? substitute(y[n], box) : substitute_by_pairs(y[n], box);
+	EACH16_DOWN(SUBSTITUTE)
+#undef SUBSTITUTE
+}
+
+/* Each 128-bit lane of 16 registers is a matrix of 16 by 16 bytes: transposes the four of them. With 4 bits for the
+ * register and 4 for the byte in a lane, one pass rotates the index by a bit. */
+ALWAYS_INLINE void transpose_pass(__m512i to[16], const __m512i from[16])
+{
+#define PAIR(r)                                                        \
+	to[2 * (r)] = _mm512_unpacklo_epi8(from[r], from[(r) + 8]);    \
+	to[2 * (r) + 1] = _mm512_unpackhi_epi8(from[r], from[(r) + 8]);
+	PAIR(0) PAIR(1) PAIR(2) PAIR(3) PAIR(4) PAIR(5) PAIR(6) PAIR(7)
+#undef PAIR
+}
+
+ALWAYS_INLINE void transpose(__m512i x[16])
+{
+	__m512i t[16];
+
+	transpose_pass(t, x);
+	transpose_pass(x, t);
+	transpose_pass(t, x);
+	transpose_pass(x, t);
+}
+
+ALWAYS_INLINE void load_sliced(__m512i y[16], const uint8_t *input, const uint64_t key[16])
+{
+	__m512i x[16];
+
+#define LOAD(i) x[i] = _mm512_loadu_si512(input + 64 * (i));
+	EACH16(LOAD)
+#undef LOAD
+	transpose(x);
+#define TURN(n) y[n] = key == NULL ? x[15 - (n)] : _mm512_xor_si512(x[15 - (n)], broadcast_word(key[15 - (n)]));
+	EACH16(TURN)
+#undef TURN
+}
+
+/* `key` and `mask` may be NULL: nothing is added. */
+ALWAYS_INLINE void store_sliced(uint8_t *output, const __m512i y[16], const uint64_t key[16], const uint8_t *mask)
+{
+	__m512i x[16];
+
+#define TURN(n) x[15 - (n)] = key == NULL ? y[n] : _mm512_xor_si512(y[n], broadcast_word(key[15 - (n)]));
+	EACH16(TURN)
+#undef TURN
+	transpose(x);
+#define STORE(i)                                                                                 \
+	_mm512_storeu_si512(output + 64 * (i),                                                   \
+	                    mask == NULL ? x[i] : _mm512_xor_si512(x[i], _mm512_loadu_si512(mask + 64 * (i))));
+	EACH16(STORE)
+#undef STORE
+}
+
+ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum form form)
+{
+	for (unsigned i = first; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
+		substitute_all(y, kuznyechik_avx512_tables.encryption.box, form);
+		linear(y, state->folded[i], form);
+	}
+}
+
+ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+{
+	__m512i y[16];
+
+	load_sliced(y, input, state->plain[0]);
+	rounds(y, state, 0, form);
+	store_sliced(output, y, NULL, NULL);
+}
+
+ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+{
+	__m512i y[16];
+
+	load_sliced(y, input, NULL);
+	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i-- > 0;) {
+		linear_inverse(y, state->folded[i], form);
+		substitute_all_down(y, kuznyechik_avx512_tables.decryption.box, form);
+	}
+	store_sliced(output, y, state->plain[0], NULL);
+}
+
+/* Only byte 15 differs between the 64 counters: it alone goes through the first round, the rest is `constant`. */
+ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
+                           uint8_t *output, const uint8_t *input, enum form form)
+{
+	/* Lane l, byte j: block 4j + l. */
+	const __m128i fours = _mm_set_epi8(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
+	const __m512i lanes = _mm512_set_epi32(0x03030303, 0x03030303, 0x03030303, 0x03030303, 0x02020202, 0x02020202,
+	                                       0x02020202, 0x02020202, 0x01010101, 0x01010101, 0x01010101, 0x01010101,
+	                                       0, 0, 0, 0);
+	__m512i y[16], s = _mm512_or_si512(_mm512_broadcast_i32x4(fours), lanes);
+
+	s = _mm512_xor_si512(s, _mm512_set1_epi8((char)right));
+	s = _mm512_xor_si512(s, broadcast_word(state->plain[0][15]));
+	s = substitute(s, kuznyechik_avx512_tables.encryption.box);
+#define COLUMN(n)                                                                                   \
+	y[n] = _mm512_xor_si512(affine(s, broadcast_word(kuznyechik_avx512_tables.last_column[n])), \
+	                        broadcast_word(constant[n]));
+	EACH16(COLUMN)
+#undef COLUMN
+	rounds(y, state, 1, form);
+	store_sliced(output, y, NULL, input);
+}
+
+/* Not the key, not the data: a branch on it is no leak. */
+static inline bool four_ports(void)
+{
+	return __builtin_cpu_is("amd");
+}
+
+void kuznyechik_avx512_encrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
+{
+	if (four_ports())
+		encrypt(state, output, input, SHORTEST_CHAIN);
+	else
+		encrypt(state, output, input, FEWEST_OPERATIONS);
+}
+
+void kuznyechik_avx512_decrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
+{
+	if (four_ports())
+		decrypt(state, output, input, SHORTEST_CHAIN);
+	else
+		decrypt(state, output, input, FEWEST_OPERATIONS);
+}
+
+void kuznyechik_avx512_counter_sliced(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
+                                      uint8_t *output, const uint8_t *input)
+{
+	if (four_ports())
+		counter(state, constant, right, output, input, SHORTEST_CHAIN);
+	else
+		counter(state, constant, right, output, input, FEWEST_OPERATIONS);
+}
+#endif
