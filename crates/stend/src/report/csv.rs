@@ -83,7 +83,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
             set("interval_high", optional(value.interval.map(|(_, high)| high)));
             set("minimum", number(value.minimum));
             set("maximum", number(value.maximum));
-            set("spread", number(value.spread));
+            set("spread", optional(value.spread));
             set("valid", value.valid.to_string());
             set("invalid", value.invalid.to_string());
             set("outliers", value.outliers.to_string());
@@ -104,9 +104,9 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
             set("words", published.words.clone().unwrap_or_default());
             set("note", published.note.clone().unwrap_or_default());
         }
-        Cell::Nothing { reason } => {
+        Cell::Nothing { why } => {
             set("kind", "nothing".into());
-            set("note", reason.clone());
+            set("note", super::notes::lack(why).en.into_owned());
         }
         Cell::Absent => set("kind", "absent".into()),
     }
@@ -144,6 +144,17 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
         assert!(!text.contains("NaN"));
+    }
+
+    #[test]
+    fn a_single_value_leaves_the_spread_empty() {
+        let single = crate::compare::compare(&[&crate::testing::record("a", &[1.0])], &[]);
+        let text = render(&single);
+        let field = |line: &str| {
+            let place = HEAD.iter().position(|head| *head == "spread").unwrap();
+            line.split(',').nth(place).unwrap().to_owned()
+        };
+        assert_eq!(text.lines().map(field).collect::<Vec<_>>(), ["spread", "", ""]);
     }
 
     #[test]

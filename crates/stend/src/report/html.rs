@@ -16,6 +16,7 @@ use stend_model::run::{Repeat, Run, Series, Session};
 use crate::compare::table::{Cell, ColumnOrigin, Table, Verdict};
 
 use super::language::{Summary, TEXTS, Texts, standing};
+use super::notes;
 use super::phrase::Phrase;
 use super::text;
 use overview::{MachineView, MissingView, SourceView, TableView};
@@ -55,10 +56,10 @@ struct Page<'a> {
     standings: Vec<Phrase>,
     fingerprint: &'a [String],
     machines: Vec<MachineView>,
-    missing: Vec<String>,
+    missing: Vec<Phrase>,
     table: TableView,
-    notes: &'a [String],
-    left_out: &'a [String],
+    notes: Vec<Phrase>,
+    left_out: Vec<Phrase>,
     not_measured: Vec<MissingView>,
     scenarios: Vec<ScenarioView>,
     sources: Vec<SourceView>,
@@ -90,8 +91,8 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
         table: overview::table(input.table, &names),
-        notes: &input.table.notes,
-        left_out: &input.table.left_out,
+        notes: input.table.notes.iter().map(notes::note).collect(),
+        left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
         scenarios: scenario::scenarios(input, &names),
         sources: overview::sources(input.table),

@@ -1,6 +1,6 @@
 //! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
 
-use super::phrase::{Phrase, russian_plural};
+use super::phrase::{Phrase, english_plural, russian_plural};
 
 macro_rules! texts {
     ($($name:ident: $en:literal, $ru:literal;)*) => {
@@ -147,8 +147,6 @@ impl Summary<'_> {
     /// In plain words.
     pub(crate) fn phrase(&self) -> Phrase {
         let Self { measured, skipped, machine, moment, grade, sessions } = self;
-        let english_plural =
-            |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         let (on_en, on_ru) =
             moment.as_ref().map_or_else(Default::default, |moment| (format!(", {moment}"), format!(", {moment}")));
         let (skipped_en, skipped_ru) = match skipped {
@@ -159,8 +157,8 @@ impl Summary<'_> {
         Phrase::new(
             format!(
                 "{} measured on {machine}{on_en}{skipped_en}; evidence grade {grade}: {}.",
-                english_plural(*measured, "scenario"),
-                english_plural(*sessions, "session")
+                english_plural(*measured, "scenario", "scenarios"),
+                english_plural(*sessions, "session", "sessions")
             ),
             format!(
                 "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {sessions} {}.",

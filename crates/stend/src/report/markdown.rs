@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::compare::table::{Cell, Column, Row, Table};
 
-use super::text::{self, change, factor, interval, mark, percent};
+use super::notes;
+use super::text::{self, change, factor, interval, mark};
 
 /// Writes the table: this machine with its evidence, the other runs, and each publication; all metrics.
 pub(crate) fn render(table: &Table) -> String {
@@ -24,7 +25,7 @@ pub(crate) fn render(table: &Table) -> String {
         let cells = match row.cells.first() {
             Some(Cell::Measured(value)) => [
                 row.unit.show(value.median),
-                format!("±{}", percent(value.spread)),
+                text::spread(value.spread),
                 value.interval.map_or_else(|| "too few repeats".into(), |(low, high)| interval(row.unit, low, high)),
                 text::count(value.valid, value.invalid, value.outliers),
             ],
@@ -58,10 +59,10 @@ pub(crate) fn render(table: &Table) -> String {
 
     out.push('\n');
     for note in &table.notes {
-        let _ = writeln!(out, "- Note: {}", escape(note));
+        let _ = writeln!(out, "- Note: {}", escape(&notes::note(note).en));
     }
-    for scenario in &table.left_out {
-        let _ = writeln!(out, "- Not in all runs: {}", escape(scenario));
+    for left_out in &table.left_out {
+        let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
     out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. ");
     out.push_str(
@@ -103,7 +104,7 @@ fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn
 /// Why a cell has no figure.
 fn reason(cell: &Cell) -> String {
     match cell {
-        Cell::Nothing { reason } => format!("– ({reason})"),
+        Cell::Nothing { why } => format!("– ({})", notes::lack(why).en),
         _ => String::new(),
     }
 }

@@ -25,6 +25,30 @@ impl Phrase {
     }
 }
 
+impl Phrase {
+    /// The attributes from which the page's script takes the text of an element that cannot hold both languages, such as the
+    /// title of a drawing; nothing where both say the same.
+    pub(super) fn attributes(&self) -> Attributes<'_> {
+        Attributes(self)
+    }
+}
+
+/// See [`Phrase::attributes`].
+pub(super) struct Attributes<'a>(&'a Phrase);
+
+impl fmt::Display for Attributes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Phrase { en, ru } = self.0;
+        if en == ru {
+            return Ok(());
+        }
+        write!(f, " data-en=\"{}\" data-ru=\"{}\"", Escaped(en), Escaped(ru))
+    }
+}
+
+// Its `Display` escapes what it prints.
+impl askama::filters::HtmlSafe for Attributes<'_> {}
+
 impl fmt::Display for Phrase {
     /// As HTML, escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,6 +77,11 @@ impl fmt::Display for Escaped<'_> {
         }
         Ok(())
     }
+}
+
+/// A number and what follows it in English: `1 scenario`, `2 scenarios`.
+pub(crate) fn english_plural(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// The form of a Russian noun after a number: 1 сценарий, 2 сценария, 5 сценариев, 11 сценариев, 21 сценарий.

@@ -3,7 +3,8 @@
 use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
-use super::text::{self, change, has_figure, interval, mark, percent, width};
+use super::notes;
+use super::text::{self, change, has_figure, interval, mark, width};
 
 /// How the table is written.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +71,11 @@ impl<'a> Page<'a> {
         let column = &self.table.columns[0];
         self.heading(&column.title, &text::grade(column));
         let mut grid = Grid::new(["scenario", "median", "spread", "95 % interval", "n"]);
-        for (label, row) in self.labelled(self.rows.iter().copied()) {
+        let labelled = self.labelled(self.rows.iter().copied());
+        // A reason stands beside the widest label, behind a gap and a dash, or else under the table.
+        let widest_label = labelled.iter().map(|(label, _)| width(&label.text)).max().unwrap_or(0);
+        let room = self.options.width.saturating_sub(widest_label + 4);
+        for (label, row) in labelled {
             match row.cells.first() {
                 Some(Cell::Measured(value)) => {
                     let few = || "too few repeats".to_owned();
@@ -79,7 +84,7 @@ impl<'a> Page<'a> {
                     grid.push(vec![
                         label,
                         piece(row.unit.show(value.median), Style::Bold),
-                        format!("±{}", percent(value.spread)).into(),
+                        text::spread(value.spread).into(),
                         between.into(),
                         self.count(value).into(),
                     ]);
@@ -88,8 +93,8 @@ impl<'a> Page<'a> {
                     let value = self.published_value(row, published);
                     grid.push(vec![label, value.into(), "".into(), "".into(), "".into()]);
                 }
-                Some(Cell::Nothing { reason }) => {
-                    let room = self.options.width.saturating_sub(width(&label.text).max(22) + 4);
+                Some(Cell::Nothing { why }) => {
+                    let reason = &notes::lack(why).en;
                     let text = if width(reason) <= room {
                         format!("– {reason}")
                     } else {
@@ -131,7 +136,7 @@ impl<'a> Page<'a> {
             match row.cells.get(index) {
                 Some(Cell::Measured(value)) => {
                     let mut cells: Vec<Piece> = vec![label, row.unit.show(value.median).into()];
-                    cells.push(format!("±{}", percent(value.spread)).into());
+                    cells.push(text::spread(value.spread).into());
                     cells.push(self.count(value).into());
                     cells.push(self.verdict(value));
                     let against = value.against_base.as_ref();
@@ -143,8 +148,8 @@ impl<'a> Page<'a> {
                     cells.truncate(shown);
                     grid.push(cells);
                 }
-                Some(Cell::Nothing { reason }) => {
-                    let text = format!("– {}", self.footnote(reason));
+                Some(Cell::Nothing { why }) => {
+                    let text = format!("– {}", self.footnote(&notes::lack(why).en));
                     grid.push_span(label, piece(text, Style::Dim));
                 }
                 _ => grid.push_span(label, piece("–", Style::Dim)),
@@ -226,7 +231,9 @@ impl<'a> Page<'a> {
                 let standing = text::advantage(published, row.better).map(text::factor).unwrap_or_default();
                 (value.into(), standing.into())
             }
-            Some(Cell::Nothing { reason }) => (piece(format!("– {}", self.footnote(reason)), Style::Dim), "".into()),
+            Some(Cell::Nothing { why }) => {
+                (piece(format!("– {}", self.footnote(&notes::lack(why).en)), Style::Dim), "".into())
+            }
             _ => (piece("·", Style::Dim), "".into()),
         }
     }
@@ -301,10 +308,10 @@ impl<'a> Page<'a> {
             self.blank();
         }
         for note in &table.notes {
-            self.paragraph("Note: ", note, "  ", Style::Plain);
+            self.paragraph("Note: ", &notes::note(note).en, "  ", Style::Plain);
         }
-        for scenario in &table.left_out {
-            self.paragraph("Not in all runs: ", scenario, "  ", Style::Plain);
+        for left_out in &table.left_out {
+            self.paragraph("Not in all runs: ", &notes::left_out(left_out).en, "  ", Style::Plain);
         }
         let legend = self.legend();
         if !legend.is_empty() {

@@ -64,6 +64,11 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
+/// The spread of several values: `±0.6 %`, and `–` for a single one.
+pub(super) fn spread(spread: Option<f64>) -> String {
+    spread.map_or_else(|| "–".into(), |spread| format!("±{}", percent(spread)))
+}
+
 /// A ratio as a change: in percent up to a factor of two, as a factor beyond, where percent stop being readable.
 pub(super) fn change(ratio: f64) -> String {
     if (0.5..2.0).contains(&ratio) { signed_percent(ratio - 1.0) } else { factor(ratio) }
@@ -156,10 +161,10 @@ pub(super) fn grouped(number: usize) -> String {
     text
 }
 
-/// Valid repeats, of how many where some are invalid, and a star where a value lies far from the rest.
+/// Valid repeats, `9/10` where some are invalid, and a star where a value lies far from the rest.
 pub(super) fn count(valid: u32, invalid: u32, outliers: u32) -> String {
     let star = if outliers > 0 { "*" } else { "" };
-    if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}{star} of {}", valid + invalid) }
+    if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}/{}{star}", valid + invalid) }
 }
 
 /// What a grade means, in few words.
@@ -250,6 +255,11 @@ mod tests {
         ] {
             assert_eq!(change(ratio), text);
         }
+    }
+
+    #[test]
+    fn a_single_value_has_no_spread_and_equal_ones_have_none_of_any_size() {
+        assert_eq!([spread(None), spread(Some(0.0)), spread(Some(0.123))], ["–", "±0.0 %", "±12 %"]);
     }
 
     #[test]
