@@ -11,9 +11,11 @@ use anyhow::{Context, Result};
 use askama::Template;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
+use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 
 use crate::compare::table::{Cell, ColumnOrigin, Table, Verdict};
+use crate::language::Language;
 
 use super::language::{Summary, TEXTS, Texts, standing};
 use super::notes;
@@ -28,8 +30,6 @@ pub(crate) struct Input<'a> {
     pub(crate) table: &'a Table,
     /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
     pub(crate) runs: &'a [RunData<'a>],
-    /// Lines that say what the base's machine is.
-    pub(crate) fingerprint: Vec<String>,
     /// When it is written.
     pub(crate) generated_at: Timestamp,
 }
@@ -49,12 +49,12 @@ pub(crate) struct RunData<'a> {
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct Page {
     t: &'static Texts,
     title: String,
     summary: Phrase,
     standings: Vec<Phrase>,
-    fingerprint: &'a [String],
+    fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
     missing: Vec<Phrase>,
     table: TableView,
@@ -87,7 +87,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         title: if title.is_empty() { "stend".into() } else { title },
         summary: summary(input),
         standings: standings(input.table),
-        fingerprint: &input.fingerprint,
+        fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
         table: overview::table(input.table, &names),
@@ -118,6 +118,14 @@ fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
         }
     }
     names
+}
+
+/// Lines that say what the base's machine is.
+fn fingerprint(machine: &Machine) -> Vec<Phrase> {
+    let [english, russian] =
+        [Language::English, Language::Russian].map(|language| crate::machine::five_lines_in(machine, language));
+    let lines = english.into_iter().zip(russian).filter(|(line, _)| !line.is_empty());
+    lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
 }
 
 fn summary(input: &Input) -> Phrase {

@@ -1,6 +1,7 @@
 //! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
 
-use super::phrase::{Phrase, english_plural, russian_plural};
+use super::phrase::Phrase;
+use crate::language::{english_plural, russian_plural};
 
 macro_rules! texts {
     ($($name:ident: $en:literal, $ru:literal;)*) => {

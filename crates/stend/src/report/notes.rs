@@ -4,8 +4,9 @@ use stend_model::machine::Difference;
 
 use crate::compare::table::{Lack, LeftOut, Note};
 
-use super::phrase::{Phrase, english_plural, russian_plural};
+use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
+use crate::language::{english_plural, russian_plural};
 
 /// A note as a sentence, without a full stop.
 pub(super) fn note(note: &Note) -> Phrase {

@@ -130,7 +130,13 @@ fn filled(form: &str, parts: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use stend_model::suite::Gates;
+    use stend_model::wire::{Check, Event, parse_line};
+
     use super::*;
+    use crate::run::gates;
 
     #[test]
     fn what_was_filled_in_stands_in_the_russian_sentence() {
@@ -143,6 +149,30 @@ mod tests {
         assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");
         assert_eq!(russian("{} is {}"), "{} is {}", "nobody's sentence is left alone");
         assert_eq!(recorded_under_name("thermal: no cpufreq in /sys").ru, "thermal: нет cpufreq в /sys");
+    }
+
+    #[test]
+    fn every_reason_of_the_gates_has_a_russian_form() {
+        let mut scenario = crate::testing::suite().scenarios.remove(0);
+        scenario.gates = Gates::DEFAULT;
+        let mut report = crate::testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        report.check = Check::Failed;
+        report.observed =
+            [("clock_hz_before", 3e9), ("clock_hz_after", 2e9)].map(|(name, hz)| (name.into(), hz)).into();
+        report.work = BTreeMap::from([("operations".into(), 1.0)]);
+        let machine = r#"{"busy_ns":9e9,"idle_ns":1e9,"steal_ns":5e9,"cpus":2,"swapped_pages":7,"throttles":3}"#;
+        let usage = format!(
+            r#"{{"event":"usage","wall_ns":9000000000,"user_ns":0,"system_ns":0,"exit":0,"machine":{machine}}}"#
+        );
+        let Ok(Some(Event::Usage(usage))) = parse_line(&usage) else { panic!("{usage}") };
+        let mut closed = gates::reasons(&scenario, Some(&report), Some(&usage), &[]);
+        report.check = Check::None;
+        closed.extend(gates::reasons(&scenario, Some(&report), None, &[]));
+        let russian: BTreeSet<_> = closed.iter().map(|reason| recorded(reason).ru.into_owned()).collect();
+        assert_eq!(russian.len(), 8, "{closed:?}");
+        for reason in russian {
+            assert!(reason.chars().any(|c| ('а'..='я').contains(&c)), "{reason}");
+        }
     }
 
     #[test]
