@@ -52,7 +52,7 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
         }
     }
     notes.extend(judge(&mut rows, pending));
-    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record)).collect();
+    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, records.len() > 1)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
     Table { columns, rows, left_out: notes::left_out(records), notes }
@@ -181,13 +181,14 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
     machines.map(cell).collect()
 }
 
-fn own_column(base: &Record, record: &Record) -> Column {
+/// Runs of one machine are told apart by their ids; a single run needs none.
+fn own_column(base: &Record, record: &Record, with_id: bool) -> Column {
     let sessions = independent_sessions(record).max(1);
     Column {
-        title: if std::ptr::eq(base, record) {
-            record.run.machine.name.clone()
-        } else {
+        title: if with_id {
             format!("{} {}", record.run.machine.name, record.run.id)
+        } else {
+            record.run.machine.name.clone()
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions },
         grade: if sessions >= 2 { Grade::A } else { Grade::B },

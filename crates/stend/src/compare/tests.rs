@@ -52,6 +52,14 @@ fn better_and_worse_follow_each_metrics_own_direction() {
 }
 
 #[test]
+fn two_runs_of_one_machine_are_told_apart() {
+    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.0)));
+    let titles = |table: &Table| table.columns.iter().map(|column| column.title.clone()).collect::<Vec<_>>();
+    assert_eq!(titles(&compare(&[&base, &other], &[])), ["testbed a", "testbed b"]);
+    assert_eq!(titles(&compare(&[&base], &[])), ["testbed"]);
+}
+
+#[test]
 fn few_repeats_give_no_verdict() {
     let (base, other) = (record("a", &[1.0, 1.0, 1.0, 1.0, 1.0]), record("b", &[9.0, 9.0, 9.0, 9.0, 9.0]));
     let table = compare(&[&base, &other], &[]);

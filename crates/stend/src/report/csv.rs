@@ -4,7 +4,7 @@ use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
 use super::text::word;
 
-const HEAD: [&str; 29] = [
+const HEAD: [&str; 30] = [
     "scenario",
     "metric",
     "unit",
@@ -30,6 +30,7 @@ const HEAD: [&str; 29] = [
     "ratio_high",
     "q",
     "floor",
+    "drift",
     "verdict",
     "repeats_needed",
     "words",
@@ -49,10 +50,10 @@ pub(crate) fn render(table: &Table) -> String {
     out
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 30] {
     let number = |value: f64| value.to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; 29];
+    let mut fields = [const { String::new() }; 30];
     let mut set = |name: &str, value: String| {
         let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
         fields[place] = value;
@@ -93,6 +94,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
                 set("ratio_high", optional(against.interval.map(|(_, high)| high)));
                 set("q", optional(against.q));
                 set("floor", number(against.floor));
+                set("drift", optional(against.drift));
                 set("verdict", word(against.verdict).into());
                 set("repeats_needed", against.repeats_needed.map(|n| n.to_string()).unwrap_or_default());
             }

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 
-use crate::compare::table::{Cell, ColumnOrigin, Table, Verdict};
+use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::Language;
 
-use super::language::{Summary, TEXTS, Texts, standing};
+use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::Phrase;
 use super::text;
@@ -86,7 +86,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         t: &TEXTS,
         title: if title.is_empty() { "stend".into() } else { title },
         summary: summary(input),
-        standings: standings(input.table),
+        standings: text::standings(input.table),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
@@ -145,31 +145,12 @@ fn summary(input: &Input) -> Phrase {
     Summary {
         measured,
         skipped: without + skipped,
-        machine: &base.title,
+        machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
         grade: base.grade.to_string(),
         sessions,
     }
     .phrase()
-}
-
-fn standings(table: &Table) -> Vec<Phrase> {
-    let count = |index: usize, verdict| {
-        let against = |row: &&crate::compare::table::Row| match row.cells.get(index) {
-            Some(Cell::Measured(value)) => {
-                value.against_base.as_ref().is_some_and(|against| against.verdict == verdict)
-            }
-            _ => false,
-        };
-        table.rows.iter().filter(|row| row.main).filter(against).count()
-    };
-    let one = |(index, column): (usize, &crate::compare::table::Column)| {
-        let counts =
-            [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(|verdict| count(index, verdict));
-        let [better, worse, same, unresolved] = counts;
-        (counts.iter().sum::<usize>() > 0).then(|| standing(&column.title, better, worse, same, unresolved))
-    };
-    text::other_runs(table).into_iter().filter_map(one).collect()
 }
 
 /// Base 64, for the digest that names the page's own script as the only one that may run.

@@ -143,7 +143,7 @@ impl<'a> Page<'a> {
                     let needed = against.filter(|against| against.verdict == Verdict::Unresolved);
                     let needed = needed.and_then(|against| against.repeats_needed).map(|n| format!("≈ {n}"));
                     cells.push(needed.unwrap_or_default().into());
-                    let between = against.and_then(|against| against.interval).map(change_interval);
+                    let between = against.and_then(|against| against.interval).map(text::change_interval);
                     cells.push(between.unwrap_or_default().into());
                     cells.truncate(shown);
                     grid.push(cells);
@@ -304,6 +304,10 @@ impl<'a> Page<'a> {
             self.paragraph(&format!("[{}] ", index + 1), note, "    ", Style::Plain);
         }
         let table = self.table;
+        for standing in text::standings(table) {
+            self.blank();
+            self.paragraph("", &standing.en, "  ", Style::Bold);
+        }
         if !table.notes.is_empty() || !table.left_out.is_empty() {
             self.blank();
         }
@@ -327,7 +331,7 @@ impl<'a> Page<'a> {
         let all = [
             (
                 seen.verdicts,
-                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved, and about how many repeats a side would settle it",
+                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say. n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
             ),
             (
                 seen.published,
@@ -368,16 +372,6 @@ impl<'a> Page<'a> {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
-    }
-}
-
-fn change_interval((low, high): (f64, f64)) -> String {
-    let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
-    if percents {
-        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
-        format!("{} … {} %", signed(low), signed(high))
-    } else {
-        format!("{} … {}", text::factor(low), text::factor(high).trim_start_matches("× "))
     }
 }
 

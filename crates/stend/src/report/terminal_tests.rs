@@ -65,6 +65,7 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
     assert!(text.contains("9/10") && text.contains("10*") && text.contains("too few repeats"));
     let unresolved = text.lines().find(|line| line.contains("? +1.3 %")).unwrap();
     assert!(unresolved.contains("≈ 24"), "{unresolved}");
+    assert!(text.contains("pc-7, kernel 6.12 against the base: ▲ 3 better, ▼ 1 worse"), "{text}");
     assert!(!text.contains("cycles/B") && shown(100, false, true).contains("cycles/B"));
     assert!(!text.contains("NaN") && !text.contains("inf"));
 }

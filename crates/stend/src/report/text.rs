@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
 use unicode_width::UnicodeWidthStr;
 
+use super::language::standing;
+use super::phrase::Phrase;
 use crate::compare::table::{Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour.
@@ -83,6 +85,17 @@ pub(super) fn factor(factor: f64) -> String {
         _ => three_digits(factor),
     };
     format!("× {digits}")
+}
+
+/// The interval of a change: `−0.8 … +2.0 %`.
+pub(super) fn change_interval((low, high): (f64, f64)) -> String {
+    let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
+    if percents {
+        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
+        format!("{} … {} %", signed(low), signed(high))
+    } else {
+        format!("{} … {}", factor(low), factor(high).trim_start_matches("× "))
+    }
 }
 
 /// By what factor the base is better than a published figure; below 1 it is worse. The metric's direction is in it:
@@ -213,6 +226,21 @@ pub(super) type Placed<'a> = Vec<(usize, &'a Column)>;
 /// The runs that stand beside the base.
 pub(super) fn other_runs(table: &Table) -> Placed<'_> {
     table.columns.iter().enumerate().skip(1).filter(|(_, column)| column.is_run()).collect()
+}
+
+/// How each other run stands to the base over all scenarios, by their main metrics.
+pub(super) fn standings(table: &Table) -> Vec<Phrase> {
+    let one = |(index, column): (usize, &Column)| {
+        let against = |row: &Row| match row.cells.get(index) {
+            Some(Cell::Measured(value)) => value.against_base.as_ref().map(|against| against.verdict),
+            _ => None,
+        };
+        let verdicts: Vec<_> = table.rows.iter().filter(|row| row.main).filter_map(against).collect();
+        let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let counts = [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(count);
+        (!verdicts.is_empty()).then(|| standing(&column.title, counts))
+    };
+    other_runs(table).into_iter().filter_map(one).collect()
 }
 
 /// References in the order in which they first appear, each with those of its machines that have a figure in `rows`.

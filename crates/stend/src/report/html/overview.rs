@@ -24,6 +24,8 @@ pub(super) struct DifferenceView {
 
 /// The table.
 pub(super) struct TableView {
+    /// The base's title, where it must be told from other runs.
+    pub(super) base: String,
     /// Heads over several columns.
     pub(super) groups: Vec<GroupView>,
     /// Heads of the columns after scenario, metric and the base's own.
@@ -193,7 +195,9 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
         }
     };
     let has_minor = table.rows.iter().any(|row| !row.main);
-    TableView { groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
+    let base = table.columns.first().filter(|_| !runs.is_empty()).map(|column| column.title.clone());
+    let base = base.unwrap_or_default();
+    TableView { base, groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
 }
 
 fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {

@@ -31,6 +31,7 @@ pub(super) struct ScenarioView {
     pub(super) parameters: String,
     pub(super) direction: Option<Phrase>,
     pub(super) figures: Vec<FigureView>,
+    pub(super) several_metrics: bool,
     pub(super) dots: Option<Dots>,
     /// The main metric's name.
     pub(super) metric: String,
@@ -41,6 +42,8 @@ pub(super) struct ScenarioView {
 pub(super) struct FigureView {
     pub(super) title: String,
     pub(super) metric: String,
+    /// Whether a new metric begins with it.
+    pub(super) first_of_metric: bool,
     pub(super) value: String,
     pub(super) spread: String,
     pub(super) interval: String,
@@ -164,6 +167,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         direction: main
             .map(|row| if row.better == Better::Higher { TEXTS.higher.clone() } else { TEXTS.lower.clone() }),
         figures: rows.iter().flat_map(|row| figures(input.table, row)).collect(),
+        several_metrics: rows.len() > 1,
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
@@ -196,6 +200,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
         let mut view = FigureView {
             title: column.title.clone(),
             metric: row.metric.clone(),
+            first_of_metric: false,
             value: "–".into(),
             spread: String::new(),
             interval: String::new(),
@@ -235,7 +240,11 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
         }
         Some(view)
     };
-    table.columns.iter().zip(&row.cells).filter_map(one).collect()
+    let mut figures: Vec<_> = table.columns.iter().zip(&row.cells).filter_map(one).collect();
+    if let Some(first) = figures.first_mut() {
+        first.first_of_metric = true;
+    }
+    figures
 }
 
 /// What a verdict rests on.
