@@ -1,5 +1,7 @@
 //! Identities: the same content has the same id, on any machine and in any year.
 
+use std::io::{self, Read};
+
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -18,6 +20,21 @@ pub fn identity_of<T: Serialize>(value: &T) -> String {
 /// SHA-256 of raw bytes, as 64 lower-case hexadecimal digits.
 pub fn digest_of(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of all that a reader gives, as 64 lower-case hexadecimal digits.
+///
+/// # Errors
+/// It cannot be read to its end.
+pub fn digest_of_stream(mut from: impl Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut block)? {
+            0 => return Ok(hexadecimal(&digest.finalize())),
+            length => digest.update(&block[..length]),
+        }
+    }
 }
 
 /// The first 12 digits of an identity: enough to tell machines apart on a screen.

@@ -39,7 +39,7 @@ pub struct Begin {
     /// When it began, in nanoseconds of `CLOCK_MONOTONIC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t_ns: Option<i64>,
-    /// What the measured code was built with; part of the scenario's identity.
+    /// What the measured code was built with. A comparison says in what two builds differ, and compares them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub build: BTreeMap<String, String>,
     /// The parameters in force, defaults included.

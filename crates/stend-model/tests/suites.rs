@@ -148,6 +148,35 @@ fn an_identity_tells_what_is_measured_not_how_often() {
 }
 
 #[test]
+fn an_identity_is_the_same_wherever_the_suite_and_its_data_lie() {
+    let in_directory = |directory: &str, instrument: &str| {
+        let text = scenario("").replace("instrument = \"stend-probe copy\"\n", instrument);
+        Suite::parse(&text, "t.toml", Path::new(directory), &Changes::default()).unwrap().scenarios.remove(0)
+    };
+    let command = "command = [\"sh\", \"{suite_directory}/count.sh\", \"/a\"]\n";
+    let (one, other) = (in_directory("/a", command), in_directory("/b", command));
+    assert_eq!(one.instrument, Instrument::Command(vec!["sh".into(), "/a/count.sh".into(), "/a".into()]));
+    assert_eq!(one.identity(), other.identity());
+    assert_ne!(one.identity(), in_directory("/a", &command.replace("count", "guess")).identity());
+    assert_ne!(one.identity(), in_directory("/a", &command.replace("\"/a\"", "\"/b\"")).identity());
+
+    let fio = |directory: &str, size: &str| {
+        let parameters = format!("parameters = {{ directory = \"{directory}\", size = \"{size}\" }}");
+        in_directory("/", &format!("instrument = \"fio\"\n{parameters}\n")).identity()
+    };
+    assert_eq!(fio("/pool/old", "1GiB"), fio("/pool/new", "1GiB"));
+    assert_ne!(fio("/pool/old", "1GiB"), fio("/pool/old", "2GiB"));
+}
+
+#[test]
+fn scenarios_that_were_stored_before_places_were_noted_still_read() {
+    let scenario = parse(&scenario("parameters = { size = \"4k\" }\n")).unwrap().scenarios.remove(0);
+    let stored = serde_json::to_value(&scenario).unwrap();
+    assert!(stored.get("places").is_none() && stored.get("files").is_none());
+    assert_eq!(serde_json::from_value::<stend_model::suite::Scenario>(stored).unwrap(), scenario);
+}
+
+#[test]
 fn only_some_scenarios() {
     let text = format!(
         "{HEAD}[[scenario]]\nname = \"s {{x}}\"\ncommand = [\"true\"]\nmatrix = {{ x = [1, 2, 3] }}\n{METRICS}"

@@ -1,7 +1,10 @@
 //! The suites and references that are part of the program, and those of the user.
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 
@@ -43,7 +46,25 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
     }
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
-    parse(&text, wanted, &directory)
+    let mut suite = parse(&text, wanted, &directory)?;
+    note_files(&mut suite);
+    Ok(suite)
+}
+
+/// Notes what is in the files of the user's that the commands name, so that a comparison can tell when one was edited in between.
+fn note_files(suite: &mut Suite) {
+    let mut digests = BTreeMap::<String, Option<String>>::new();
+    for scenario in &mut suite.scenarios {
+        for (path, name) in &scenario.places {
+            let digest = digests.entry(path.clone()).or_insert_with(|| digest_of_file(Path::new(path)));
+            scenario.files.extend(digest.clone().map(|digest| (name.clone(), digest)));
+        }
+    }
+}
+
+/// None of what is no file: to read a pipe would take from it.
+fn digest_of_file(path: &Path) -> Option<String> {
+    path.is_file().then(|| digest_of_stream(File::open(path).ok()?).ok()).flatten()
 }
 
 /// The references that are part of the program.

@@ -15,6 +15,7 @@ mod cli;
 mod compare;
 mod host;
 mod instrument;
+mod language;
 mod machine;
 mod report;
 mod run;

@@ -73,6 +73,33 @@ fn two_runs_are_compared_with_a_verdict() {
 }
 
 #[test]
+fn the_same_suite_kept_in_two_places_is_compared() {
+    let stand = Stand::new();
+    for place in ["here", "there"] {
+        let directory = stand.path().join(place);
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::copy(common::instruments().join("steady.sh"), directory.join("steady.sh")).unwrap();
+        let suite = stand.suite("repeats = 6\nwarmup = 0", &[("small", "steady.sh 1")]);
+        let script = common::instruments().join("steady.sh");
+        let text = std::fs::read_to_string(suite).unwrap();
+        let text = text.replace(script.to_str().unwrap(), "{suite_directory}/steady.sh");
+        std::fs::write(directory.join("suite.toml"), text).unwrap();
+        stand.fine(&["run", directory.join("suite.toml").to_str().unwrap(), "--quiet"]);
+    }
+    let table = stand.json(&["compare", "last~1", "last"]);
+    assert!(table["table"]["rows"][0]["cells"][1]["against_base"]["verdict"].is_string(), "{table}");
+    let out = stand.fine(&["compare", "last~1", "last"]).out;
+    assert!(out.contains("the same work in another place"), "{out}");
+
+    let script = stand.path().join("there/steady.sh");
+    let text = std::fs::read_to_string(&script).unwrap() + "# edited\n";
+    std::fs::write(script, text).unwrap();
+    stand.fine(&["run", stand.path().join("there/suite.toml").to_str().unwrap(), "--quiet"]);
+    let out = stand.fine(&["compare", "last~1", "last"]).out;
+    assert!(out.contains("steady.sh has other contents"), "{out}");
+}
+
+#[test]
 fn an_export_goes_round_byte_by_byte() {
     let (here, there) = (measured(), Stand::new());
     let first = here.path().join("first.gz");

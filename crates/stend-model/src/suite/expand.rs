@@ -20,8 +20,22 @@ const SHORTEST_SPAN: Duration = Duration::from_millis(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(365 * 86_400);
 const MEBIBYTE: u64 = 1 << 20;
 
+/// An adapter as a suite knows it.
+pub(super) struct KnownAdapter {
+    pub(super) name: &'static str,
+    /// Its parameters that name a place and nothing else.
+    pub(super) places: &'static [&'static str],
+}
+
 /// The adapters that there are; `stend` has one for each.
-pub(crate) const ADAPTERS: [&str; 3] = ["fio", "openssl", "gzip"];
+pub(super) const ADAPTERS: [KnownAdapter; 3] = [
+    KnownAdapter { name: "fio", places: &["directory"] },
+    KnownAdapter { name: "openssl", places: &[] },
+    KnownAdapter { name: "gzip", places: &[] },
+];
+
+/// The variable that holds where the suite's file lies.
+const SUITE_DIRECTORY: &str = "suite_directory";
 
 pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Suite, SuiteError> {
     let place = Place { text, file };
@@ -128,7 +142,7 @@ fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<B
             }
         }
     }
-    values.insert("suite_directory".into(), directory.display().to_string());
+    values.insert(SUITE_DIRECTORY.into(), directory.display().to_string());
     Ok(values)
 }
 
@@ -218,8 +232,9 @@ fn scenario(
     let text = family.get_ref();
     let at = |message: String| place.error(family.span().start, format!("scenario \"{}\": {message}", text.name));
     let mut parameters = BTreeMap::new();
+    let mut places = BTreeMap::new();
     for (name, value) in &text.parameters {
-        let value = fill(&value.to_string(), values).map_err(at)?;
+        let value = fill_noting_place(&value.to_string(), values, &mut places).map_err(at)?;
         parameters.insert(name.clone(), scaled(name, value, &suite.scale, scale).map_err(at)?);
     }
     let metrics = metrics(suite, text).map_err(at)?;
@@ -248,7 +263,7 @@ fn scenario(
     Ok(Scenario {
         name: fill(&text.name, values).map_err(at)?,
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
-        instrument: instrument(text, values).map_err(at)?,
+        instrument: instrument(text, values, &mut places).map_err(at)?,
         parameters,
         metrics,
         repeats,
@@ -259,7 +274,23 @@ fn scenario(
         gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
         verification: text.verification,
         needs: text.needs.clone(),
+        places,
+        files: BTreeMap::new(),
     })
+}
+
+/// Fills a text. Where the suite's directory is in it, what the suite says there is noted in `places` under the filled text.
+fn fill_noting_place(
+    text: &str,
+    values: &BTreeMap<String, String>,
+    places: &mut BTreeMap<String, String>,
+) -> Result<String, String> {
+    let filled = fill(text, values)?;
+    let without_place = fill(text, &with(values, SUITE_DIRECTORY, "{suite_directory}"))?;
+    if filled != without_place {
+        places.insert(filled.clone(), without_place);
+    }
+    Ok(filled)
 }
 
 fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, String> {
@@ -275,19 +306,24 @@ fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, String
     }
 }
 
-fn instrument(text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Instrument, String> {
+fn instrument(
+    text: &ScenarioText,
+    values: &BTreeMap<String, String>,
+    places: &mut BTreeMap<String, String>,
+) -> Result<Instrument, String> {
     match (&text.instrument, &text.command) {
         (Some(name), None) => match name.split_once(' ') {
             Some(("stend-probe", subcommand)) => Ok(Instrument::Probe(fill(subcommand.trim(), values)?)),
-            None if ADAPTERS.contains(&name.as_str()) => Ok(Instrument::Adapter(name.clone())),
+            None if ADAPTERS.iter().any(|known| known.name == name) => Ok(Instrument::Adapter(name.clone())),
             _ => Err(format!(
                 "unknown instrument \"{name}\"; there are \"stend-probe SUBCOMMAND\", {}, or \"command\"",
-                quoted(&ADAPTERS.map(String::from))
+                quoted(&ADAPTERS.map(|known| known.name.to_owned()))
             )),
         },
         (None, Some(words)) if words.is_empty() => Err("\"command\" is empty".into()),
         (None, Some(words)) => {
-            words.iter().map(|word| fill(word, values)).collect::<Result<_, _>>().map(Instrument::Command)
+            let words = words.iter().map(|word| fill_noting_place(word, values, places));
+            words.collect::<Result<_, _>>().map(Instrument::Command)
         }
         (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
         (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),

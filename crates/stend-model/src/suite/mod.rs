@@ -8,6 +8,7 @@ mod gates;
 mod template;
 pub mod text;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use thiserror::Error;
 pub use gates::{Gate, Gates};
 
 use crate::identity::identity_of;
-use crate::metric::Metric;
+use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
 
 /// A suite, ready to be planned: every scenario is concrete.
@@ -80,14 +81,65 @@ pub struct Scenario {
     /// Programs that must be on the machine's PATH.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
+    /// The words of the command and the values of parameters that hold `{suite_directory}`, each with what the suite says in its
+    /// place: `/home/me/wc.sh` with `{suite_directory}/wc.sh`. Where a suite lies is no part of the work.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
+    /// Files in the suite's directory that the command names, as the suite says them, each with the SHA-256 of its contents.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+}
+
+/// What a scenario does: its instrument, parameters, how metrics are computed, and verification. Two scenarios may be compared
+/// where this agrees.
+///
+/// Names, numbers of repeats and gates are left out: they change how well something is measured, not what. So are places: the
+/// same work in another directory is the same work.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Work<'a> {
+    /// What loads the machine.
+    pub instrument: Cow<'a, Instrument>,
+    /// Its parameters, without those that only name a place.
+    pub parameters: BTreeMap<&'a str, &'a str>,
+    /// Name, value and unit of each metric.
+    pub metrics: Vec<(&'a str, &'a Expression, Unit)>,
+    /// Whether a repeat must prove that its work was right.
+    pub verification: Verification,
 }
 
 impl Scenario {
-    /// The identity of what is measured: instrument, parameters, how metrics are computed, and verification. Names, numbers of
-    /// repeats and gates are left out: they change how well something is measured, not what.
+    /// What it does, wherever that is.
+    pub fn work(&self) -> Work<'_> {
+        let places = self.instrument.place_parameters();
+        let parameters = self.parameters.iter().filter(|(name, _)| !places.contains(&name.as_str()));
+        Work {
+            instrument: match &self.instrument {
+                Instrument::Command(words) => {
+                    let words = words.iter().map(|word| self.without_place(word).to_owned());
+                    Cow::Owned(Instrument::Command(words.collect()))
+                }
+                other => Cow::Borrowed(other),
+            },
+            parameters: parameters.map(|(name, value)| (name.as_str(), self.without_place(value))).collect(),
+            metrics: self.metrics.iter().map(|metric| (metric.name.as_str(), &metric.value, metric.unit)).collect(),
+            verification: self.verification,
+        }
+    }
+
+    /// The identity of its [`work`](Self::work).
     pub fn identity(&self) -> String {
-        let metrics: Vec<_> = self.metrics.iter().map(|metric| (&metric.name, &metric.value, metric.unit)).collect();
-        identity_of(&(&self.instrument, &self.parameters, metrics, self.verification))
+        identity_of(&self.work())
+    }
+
+    /// The places where it is done, by parameter; `{suite_directory}` and what follows it is named as the suite says it.
+    pub fn where_done(&self) -> BTreeMap<&str, &str> {
+        let parameters = self.instrument.place_parameters();
+        let given = parameters.iter().filter_map(|name| Some((*name, self.parameters.get(*name)?.as_str())));
+        self.places.iter().map(|(place, name)| (name.as_str(), place.as_str())).chain(given).collect()
+    }
+
+    fn without_place<'a>(&'a self, text: &'a str) -> &'a str {
+        self.places.get(text).map_or(text, String::as_str)
     }
 
     /// The metric of this name.
@@ -106,6 +158,14 @@ pub enum Instrument {
     Adapter(String),
     /// Any program that prints the wire.
     Command(Vec<String>),
+}
+
+impl Instrument {
+    /// The parameters that say where the work is done and nothing else.
+    pub fn place_parameters(&self) -> &'static [&'static str] {
+        let known = expand::ADAPTERS.iter().find(|known| matches!(self, Self::Adapter(name) if name == known.name));
+        known.map_or(&[], |known| known.places)
+    }
 }
 
 impl std::fmt::Display for Instrument {
@@ -175,10 +235,5 @@ impl Suite {
     /// Reads a suite's text. `file` is its name for messages, `directory` becomes the variable `{suite_directory}`.
     pub fn parse(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Self, SuiteError> {
         expand::expand(text, file, directory, changes)
-    }
-
-    /// A number that stays the same for the same scenarios: two runs with the same one measured the same things.
-    pub fn identity(&self) -> String {
-        identity_of(&self.scenarios.iter().map(|scenario| (&scenario.name, scenario.identity())).collect::<Vec<_>>())
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// Runs, the first of which is the base, and names of references; one run alone is set beside all references
     #[arg(required = true)]
     what: Vec<String>,
-    /// Show all metrics, not only each scenario's main one
+    /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
     /// End with status 1 if a verdict of this kind is in the table
@@ -79,7 +79,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let format = if arguments.json.json { Format::Json } else { arguments.format };
     match format {
         Format::Json => output::print_json("table", &table)?,
-        Format::Markdown => output::print(&markdown::render(&table))?,
+        Format::Markdown => {
+            let fingerprint = machine::five_lines(&records[0].run.machine);
+            output::print(&markdown::render(&table, &fingerprint, arguments.all_metrics))?;
+        }
         Format::Csv => output::print(&csv::render(&table))?,
         Format::Table => {
             output::print(&differences(&table))?;

@@ -80,8 +80,7 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
             series,
         })
         .collect();
-    let fingerprint = machine::five_lines(&records[0].run.machine).to_vec();
-    let input = html::Input { table, runs: &runs, fingerprint, generated_at: Timestamp::now() };
+    let input = html::Input { table, runs: &runs, generated_at: Timestamp::now() };
     let page = html::render(&input).context("the report cannot be made")?;
     if let Some(directory) = to.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;

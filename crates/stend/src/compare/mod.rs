@@ -1,5 +1,6 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
 
+mod notes;
 pub(crate) mod table;
 
 #[cfg(test)]
@@ -8,12 +9,13 @@ mod tests;
 use std::collections::BTreeMap;
 
 use stend_model::metric::{Better, Metric};
+use stend_model::plan::Phase;
 use stend_model::reference::{Grade, Reference};
-use stend_model::run::{Repeat, Session};
-use stend_model::suite::{Scenario, Verification};
+use stend_model::run::{Outcome, Repeat, Session};
+use stend_model::suite::Scenario;
 
 use crate::store::Record;
-use table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Published, Row, Table, Verdict};
+use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, Published, Row, Table, Verdict};
 
 /// To advise more repeats than this would be no advice.
 const MOST_REPEATS_ADVISED: u32 = 1000;
@@ -24,7 +26,7 @@ const MOST_REPEATS_ADVISED: u32 = 1000;
 /// If `records` is empty.
 pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
     let base = records[0];
-    let mut notes = notes_on(records);
+    let mut notes = notes::on_runs(records);
     let mut rows = Vec::new();
     let mut pending = Vec::new();
     for scenario in &base.run.suite.scenarios {
@@ -32,16 +34,7 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
             let mut cells: Vec<_> = records.iter().map(|record| own_cell(record, &scenario.name, metric)).collect();
             for (column, record) in records.iter().enumerate().skip(1) {
                 let Some(other) = scenario_of(record, &scenario.name) else { continue };
-                if place == 0 && other.identity() != scenario.identity() {
-                    notes.push(format!(
-                        "\"{}\" is not the same thing in {} and {}: {}; no verdict on it",
-                        scenario.name,
-                        base.run.id,
-                        record.run.id,
-                        difference_between(scenario, other)
-                    ));
-                }
-                let judged = other.identity() == scenario.identity()
+                let judged = other.work() == scenario.work()
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
                     pending.push((rows.len(), column, judgement_cell(base, record, scenario, metric)));
@@ -59,15 +52,15 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
         }
     }
     notes.extend(judge(&mut rows, pending));
-    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record)).collect();
+    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, records.len() > 1)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
-    Table { columns, rows, left_out: left_out(records), notes }
+    Table { columns, rows, left_out: notes::left_out(records), notes }
 }
 
 /// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives a note where the
 /// machine's own drift decided.
-fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> Option<String> {
+fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> Option<Note> {
     let cells: Vec<_> = pending.iter().map(|(_, _, cell)| cell.clone()).collect();
     let results = stend_stats::compare_runs(&cells);
     let note = note_on_drift(&results);
@@ -95,15 +88,10 @@ fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> O
     note
 }
 
-fn note_on_drift(results: &[stend_stats::CellResult]) -> Option<String> {
+fn note_on_drift(results: &[stend_stats::CellResult]) -> Option<Note> {
     let within: Vec<_> = results.iter().filter(|result| result.reason == stend_stats::Reason::WithinDrift).collect();
     let least = within.iter().filter_map(|result| result.drift).reduce(f64::min)?;
-    Some(format!(
-        "{} differences are significant and yet unresolved: within a run, the first half differs from the second by {:.1} % or more, so \
-         two runs may differ as much for no reason; run both again at another time",
-        within.len(),
-        least * 100.0
-    ))
+    Some(Note::WithinDrift { differences: within.len(), least })
 }
 
 fn judgement_cell(base: &Record, other: &Record, scenario: &Scenario, metric: &Metric) -> stend_stats::Cell {
@@ -145,20 +133,21 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         return Cell::Absent;
     }
     if let Some(skipped) = record.run.skipped.iter().find(|skipped| skipped.scenario == scenario) {
-        let remedy = skipped.remedy.as_deref().map(|remedy| format!("; mend it with: {remedy}")).unwrap_or_default();
-        return Cell::Nothing { reason: format!("skipped: {}{remedy}", skipped.reason) };
+        let (reason, remedy) = (skipped.reason.clone(), skipped.remedy.clone());
+        return Cell::Nothing { why: Lack::Skipped { reason, remedy } };
     }
     let values = values_by_session(record, scenario, metric).concat();
-    let measured = repeats_of(record, scenario).filter(|repeat| repeat.phase == stend_model::plan::Phase::Measured);
+    let measured = repeats_of(record, scenario).filter(|repeat| repeat.phase == Phase::Measured);
     let (valid, other): (Vec<_>, Vec<_>) = measured.partition(|repeat| repeat.counts());
-    let (Some(median), Some(spread)) =
-        (stend_stats::median(&values), stend_stats::coefficient_of_variation(&values).or(Some(0.0)))
-    else {
+    let Some(median) = stend_stats::median(&values) else {
         // A scenario that cannot be measured here was given up in its warm-up.
-        let bad =
-            repeats_of(record, scenario).filter(|repeat| repeat.outcome != stend_model::run::Outcome::Valid).last();
-        let last_reason = bad.map(|repeat| format!("{}: {}", repeat.outcome.word(), repeat.outcome.reason()));
-        return Cell::Nothing { reason: last_reason.unwrap_or_else(|| "not measured yet".into()) };
+        let bad = repeats_of(record, scenario).filter(|repeat| repeat.outcome != Outcome::Valid).last();
+        let why = match bad.map(|repeat| &repeat.outcome) {
+            Some(Outcome::Invalid(reasons)) => Lack::Invalid { reasons: reasons.clone() },
+            Some(Outcome::Failed(reason)) => Lack::Failed { reason: reason.clone() },
+            _ => Lack::NotYet,
+        };
+        return Cell::Nothing { why };
     };
     let outliers = stend_stats::tukey_marks(&values).iter().filter(|mark| **mark != stend_stats::Mark::None).count();
     Cell::Measured(Measured {
@@ -166,7 +155,7 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         interval: stend_stats::median_interval(&values, 0.95).map(|interval| (interval.low, interval.high)),
         minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
         maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        spread,
+        spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
         valid: valid.len() as u32,
         invalid: other.len() as u32,
         outliers: outliers as u32,
@@ -192,13 +181,14 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
     machines.map(cell).collect()
 }
 
-fn own_column(base: &Record, record: &Record) -> Column {
+/// Runs of one machine are told apart by their ids; a single run needs none.
+fn own_column(base: &Record, record: &Record, with_id: bool) -> Column {
     let sessions = independent_sessions(record).max(1);
     Column {
-        title: if std::ptr::eq(base, record) {
-            record.run.machine.name.clone()
-        } else {
+        title: if with_id {
             format!("{} {}", record.run.machine.name, record.run.id)
+        } else {
+            record.run.machine.name.clone()
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions },
         grade: if sessions >= 2 { Grade::A } else { Grade::B },
@@ -245,114 +235,4 @@ fn drop_empty_columns(columns: &mut Vec<Column>, rows: &mut [Row], runs: usize) 
         let mut kept = keep.iter();
         row.cells.retain(|_| *kept.next().unwrap_or(&true));
     }
-}
-
-fn left_out(records: &[&Record]) -> Vec<String> {
-    let mut left_out = Vec::new();
-    for (place, record) in records.iter().enumerate() {
-        for scenario in &record.run.suite.scenarios {
-            let lacking: Vec<_> = records.iter().filter(|other| scenario_of(other, &scenario.name).is_none()).collect();
-            let already = records[..place].iter().any(|earlier| scenario_of(earlier, &scenario.name).is_some());
-            if !lacking.is_empty() && !already {
-                let ids: Vec<_> = lacking.iter().map(|record| record.run.id.as_str()).collect();
-                left_out.push(format!("{}: not in {}", scenario.name, ids.join(", ")));
-            }
-        }
-    }
-    left_out
-}
-
-fn notes_on(records: &[&Record]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for record in records {
-        let suite = &record.run.suite;
-        if suite.scale < 1.0 {
-            notes.push(format!(
-                "{}: sizes and durations are scaled by {}; these are not the suite's own parameters",
-                record.run.id, suite.scale
-            ));
-        }
-        let few: Vec<_> =
-            suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < stend_stats::MIN_REPEATS).collect();
-        if !few.is_empty() {
-            notes.push(format!(
-                "{}: {} scenarios ask for fewer than {} repeats, which gives no interval and no verdict",
-                record.run.id,
-                few.len(),
-                stend_stats::MIN_REPEATS
-            ));
-        }
-        let unverified = suite.scenarios.iter().filter(|scenario| scenario.verification == Verification::None).count();
-        if unverified > 0 {
-            notes.push(format!("{}: the work of {unverified} scenarios cannot be verified", record.run.id));
-        }
-        let mut conditions: Vec<_> = record.sessions.iter().flat_map(|session| &session.conditions).collect();
-        conditions.dedup();
-        if !conditions.is_empty() {
-            let words: Vec<_> = conditions.into_iter().map(String::as_str).collect();
-            notes.push(format!(
-                "{}: when it began the machine was not fit to measure: {}",
-                record.run.id,
-                words.join("; ")
-            ));
-        }
-        if record.run.state == stend_model::run::RunState::Open {
-            notes.push(format!("{} is not finished; `stend resume {}` goes on with it", record.run.id, record.run.id));
-        }
-        if record.run.stend_version != records[0].run.stend_version {
-            notes.push(format!(
-                "{} was made by stend {}, {} by {}",
-                record.run.id, record.run.stend_version, records[0].run.id, records[0].run.stend_version
-            ));
-        }
-    }
-    notes.extend(builds(records));
-    notes
-}
-
-/// Instruments that were built differently in the runs compared.
-fn builds(records: &[&Record]) -> Vec<String> {
-    let builds_of = |record: &Record| {
-        let mut builds: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        for begin in record.repeats.iter().filter_map(|repeat| repeat.begin.as_ref()) {
-            builds.entry(begin.instrument.clone()).or_insert_with(|| begin.build.clone());
-        }
-        builds
-    };
-    let base = builds_of(records[0]);
-    let mut notes = Vec::new();
-    for record in &records[1..] {
-        for (instrument, build) in builds_of(record) {
-            let Some(other) = base.get(&instrument).filter(|other| **other != build) else { continue };
-            let keys: std::collections::BTreeSet<_> = build.keys().chain(other.keys()).collect();
-            let differing = keys.into_iter().filter(|key| build.get(*key) != other.get(*key));
-            let words: Vec<_> = differing
-                .map(|key| {
-                    format!(
-                        "{key} {} → {}",
-                        other.get(key).map_or("none", String::as_str),
-                        build.get(key).map_or("none", String::as_str)
-                    )
-                })
-                .collect();
-            notes.push(format!("{instrument} is another build in {}: {}", record.run.id, words.join(", ")));
-        }
-    }
-    notes
-}
-
-fn difference_between(one: &Scenario, other: &Scenario) -> String {
-    let mut words = Vec::new();
-    if one.instrument != other.instrument {
-        words.push(format!("instrument {} → {}", one.instrument, other.instrument));
-    }
-    let keys: std::collections::BTreeSet<_> = one.parameters.keys().chain(other.parameters.keys()).collect();
-    for key in keys {
-        let (before, after) = (one.parameters.get(key), other.parameters.get(key));
-        if before != after {
-            let show = |value: Option<&String>| value.map_or("none".to_owned(), String::clone);
-            words.push(format!("{key} {} → {}", show(before), show(after)));
-        }
-    }
-    if words.is_empty() { "its metrics are computed differently".into() } else { words.join(", ") }
 }

@@ -14,10 +14,49 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// Rows, in the order of the base's suite.
     pub(crate) rows: Vec<Row>,
-    /// Scenarios that only some of the runs have, as `scenario: which`.
-    pub(crate) left_out: Vec<String>,
-    /// Things that a reader should know before reading it, as sentences: scaled parameters, different builds, few repeats.
-    pub(crate) notes: Vec<String>,
+    /// Scenarios that only some of the runs have.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// Things that a reader should know before reading it.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Scenarios that the same runs lack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct LeftOut {
+    /// Their names.
+    pub(crate) scenarios: Vec<String>,
+    /// The ids of the runs that do not have them.
+    pub(crate) runs: Vec<String>,
+}
+
+/// A thing that a reader should know before reading the table. `run` is a run's id.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub(crate) enum Note {
+    /// Sizes and durations are not those of the suite.
+    Scaled { run: String, factor: f64 },
+    /// So many scenarios ask for fewer repeats than an interval takes.
+    FewRepeats { run: String, scenarios: usize, least: usize },
+    /// The work of so many scenarios cannot be verified.
+    Unverified { run: String, scenarios: usize },
+    /// What made the machine unfit to measure when the run, or a later session of it, began.
+    Unfit { run: String, conditions: Vec<String> },
+    /// The run can go on.
+    Unfinished { run: String },
+    /// It was made by another stend than the base.
+    OtherVersion { run: String, version: String, base: String, base_version: String },
+    /// These scenarios do other work than in the base, so there is no verdict on them.
+    OtherWork { run: String, base: String, scenarios: Vec<String>, differences: Vec<Difference> },
+    /// These scenarios do the base's work in another place.
+    OtherPlace { run: String, base: String, scenarios: Vec<String>, difference: Difference },
+    /// A file that commands name has other contents than in the base.
+    OtherFile { run: String, base: String, scenarios: Vec<String>, file: String },
+    /// What these instruments measured was built otherwise than in the base.
+    OtherBuild { run: String, base: String, instruments: Vec<String>, differences: Vec<Difference> },
+    /// What these instruments measured was built anew within the run.
+    SeveralBuilds { run: String, instruments: Vec<String> },
+    /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more.
+    WithinDrift { differences: usize, least: f64 },
 }
 
 /// One machine, or one run of it.
@@ -84,11 +123,30 @@ pub(crate) enum Cell {
     Published(Published),
     /// The scenario is there, but no repeat counts.
     Nothing {
-        /// Why: skipped, or what went wrong with the repeats.
-        reason: String,
+        /// Why.
+        why: Lack,
     },
     /// There is no such figure.
     Absent,
+}
+
+/// Why a scenario has no figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub(crate) enum Lack {
+    /// It was left out.
+    Skipped {
+        /// Why.
+        reason: String,
+        /// The command that would mend it, if there is one.
+        remedy: Option<String>,
+    },
+    /// No repeat counts; these are the last one's reasons.
+    Invalid { reasons: Vec<String> },
+    /// No repeat measured anything; this is the last one's reason.
+    Failed { reason: String },
+    /// The run has not come to it.
+    NotYet,
 }
 
 /// A measured value with its evidence.
@@ -102,8 +160,8 @@ pub(crate) struct Measured {
     pub(crate) minimum: f64,
     /// Largest value.
     pub(crate) maximum: f64,
-    /// Spread: 1.4826 × median absolute deviation / median.
-    pub(crate) spread: f64,
+    /// Spread: 1.4826 × median absolute deviation / median; none for a single value, which has no spread.
+    pub(crate) spread: Option<f64>,
     /// Valid repeats.
     pub(crate) valid: u32,
     /// Measured repeats that do not count.

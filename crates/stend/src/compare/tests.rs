@@ -1,6 +1,10 @@
+use stend_model::machine::Difference;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, RunState, Skipped};
+use stend_model::suite::{Changes, Instrument, Suite};
+use stend_model::wire::{Begin, WIRE_VERSION};
 
+use super::table::LeftOut;
 use super::*;
 use crate::testing::record;
 
@@ -48,6 +52,14 @@ fn better_and_worse_follow_each_metrics_own_direction() {
 }
 
 #[test]
+fn two_runs_of_one_machine_are_told_apart() {
+    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.0)));
+    let titles = |table: &Table| table.columns.iter().map(|column| column.title.clone()).collect::<Vec<_>>();
+    assert_eq!(titles(&compare(&[&base, &other], &[])), ["testbed a", "testbed b"]);
+    assert_eq!(titles(&compare(&[&base], &[])), ["testbed"]);
+}
+
+#[test]
 fn few_repeats_give_no_verdict() {
     let (base, other) = (record("a", &[1.0, 1.0, 1.0, 1.0, 1.0]), record("b", &[9.0, 9.0, 9.0, 9.0, 9.0]));
     let table = compare(&[&base, &other], &[]);
@@ -71,8 +83,9 @@ fn a_scenario_without_any_valid_repeat_says_why() {
     base.repeats[0].outcome = Outcome::Failed("killed by signal 9".into());
     base.run.skipped.push(Skipped { scenario: "beta".into(), reason: "no fio".into(), remedy: Some("get fio".into()) });
     let table = compare(&[&base], &[]);
-    assert_eq!(table.rows[0].cells[0], Cell::Nothing { reason: "failed: killed by signal 9".into() });
-    assert_eq!(table.rows[1].cells[0], Cell::Nothing { reason: "skipped: no fio; mend it with: get fio".into() });
+    assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { reason: "killed by signal 9".into() } });
+    let why = Lack::Skipped { reason: "no fio".into(), remedy: Some("get fio".into()) };
+    assert_eq!(table.rows[1].cells[0], Cell::Nothing { why });
 }
 
 #[test]
@@ -82,7 +95,117 @@ fn other_parameters_are_another_thing() {
     let table = compare(&[&base, &other], &[]);
     let Cell::Measured(measured) = &table.rows[0].cells[1] else { panic!() };
     assert_eq!(measured.against_base, None);
-    assert!(table.notes.iter().any(|note| note.contains("size none → 8k")), "{:?}", table.notes);
+    let expected = Note::OtherWork {
+        run: "b".into(),
+        base: "a".into(),
+        scenarios: vec!["alpha".into()],
+        differences: vec![difference("size", "", "8k")],
+    };
+    assert_eq!(table.notes, [expected]);
+}
+
+fn difference(what: &str, before: &str, after: &str) -> Difference {
+    Difference { what: what.into(), before: before.into(), after: after.into() }
+}
+
+/// A run of one scenario, `alpha`, of a suite that lies in `directory`.
+fn record_of(id: &str, directory: &str, instrument: &str) -> Record {
+    let text = format!(
+        "name = \"mine\"\ntitle = \"mine\"\n[[scenario]]\nname = \"alpha\"\n{instrument}\n\
+         metrics = [{{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
+    );
+    let mut record = record(id, &steady(1.0));
+    record.run.suite = Suite::parse(&text, "mine.toml", std::path::Path::new(directory), &Changes::default()).unwrap();
+    record.repeats.retain(|repeat| repeat.scenario == 0);
+    record
+}
+
+#[test]
+fn the_same_work_in_another_place_gets_its_verdict_and_a_note() {
+    let command = "command = [\"sh\", \"{suite_directory}/count.sh\", \"64\"]";
+    let (mine, yours) = (record_of("a", "/home/me", command), record_of("b", "/srv", command));
+    let Instrument::Command(words) = &yours.run.suite.scenarios[0].instrument else { panic!() };
+    assert_eq!(words[1], "/srv/count.sh", "what is run is where it is");
+    let fio = |place| format!("instrument = \"fio\"\nparameters = {{ rw = \"randread\", directory = \"{place}\" }}");
+    let (old, new) = (record_of("a", "/", &fio("/pool/old")), record_of("b", "/", &fio("/pool/new")));
+    let (name, before, after) = ("{suite_directory}/count.sh", "/home/me/count.sh", "/srv/count.sh");
+    for (base, other, difference) in [
+        (&mine, &yours, difference(name, before, after)),
+        (&old, &new, difference("directory", "/pool/old", "/pool/new")),
+    ] {
+        let table = compare(&[base, other], &[]);
+        assert_eq!(verdicts(&table), [Verdict::Same]);
+        let scenarios = vec!["alpha".into()];
+        assert_eq!(table.notes, [Note::OtherPlace { run: "b".into(), base: "a".into(), scenarios, difference }]);
+    }
+    let other = record_of("b", "/home/me", &command.replace("count", "guess"));
+    assert!(matches!(compare(&[&mine, &other], &[]).notes[..], [Note::OtherWork { .. }]));
+}
+
+#[test]
+fn a_script_that_was_edited_in_between_is_said() {
+    let command = "command = [\"sh\", \"{suite_directory}/count.sh\"]";
+    let run = |id, digest: &str| {
+        let mut record = record_of(id, "/home/me", command);
+        record.run.suite.scenarios[0].files.insert("{suite_directory}/count.sh".into(), digest.into());
+        record
+    };
+    let table = compare(&[&run("a", "1f"), &run("b", "2e")], &[]);
+    assert_eq!(verdicts(&table), [Verdict::Same]);
+    assert!(matches!(&table.notes[..], [Note::OtherFile { file, .. }] if file == "{suite_directory}/count.sh"));
+    assert!(compare(&[&run("a", "1f"), &run("b", "1f")], &[]).notes.is_empty());
+}
+
+/// `alpha` was measured by one instrument, `beta` by another, both built by the same compiler.
+fn built_by(id: &str, milliseconds: f64, compiler: &str) -> Record {
+    let mut record = record(id, &steady(milliseconds));
+    for repeat in &mut record.repeats {
+        repeat.begin = Some(Begin {
+            wire: WIRE_VERSION,
+            instrument: ["cipher", "copy"][repeat.scenario].into(),
+            version: Some("0.1.0".into()),
+            t_ns: None,
+            build: BTreeMap::from([("compiler".into(), compiler.into())]),
+            parameters: serde_json::Map::new(),
+            missing: BTreeMap::new(),
+            unknown: serde_json::Map::new(),
+        });
+    }
+    record
+}
+
+#[test]
+fn two_compilers_are_compared_and_their_difference_is_said_once() {
+    let (base, other) = (built_by("a", 2.0, "gcc 12"), built_by("b", 1.0, "clang 14"));
+    let table = compare(&[&base, &other], &[]);
+    assert_eq!(verdicts(&table), [Verdict::Better, Verdict::Better]);
+    let expected = Note::OtherBuild {
+        run: "b".into(),
+        base: "a".into(),
+        instruments: vec!["cipher".into(), "copy".into()],
+        differences: vec![difference("compiler", "gcc 12", "clang 14")],
+    };
+    assert_eq!(table.notes, [expected]);
+}
+
+#[test]
+fn a_run_whose_instruments_were_built_anew_before_it_went_on_says_so() {
+    let mut run = built_by("a", 1.0, "gcc 12");
+    let later = built_by("a", 1.0, "clang 14");
+    run.repeats.truncate(10);
+    run.repeats.extend_from_slice(&later.repeats[10..]);
+    let instruments = vec!["cipher".into(), "copy".into()];
+    assert_eq!(compare(&[&run], &[]).notes, [Note::SeveralBuilds { run: "a".into(), instruments }]);
+}
+
+#[test]
+fn a_single_value_has_no_spread() {
+    let table = compare(&[&record("a", &[1.0])], &[]);
+    let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
+    assert_eq!(measured.spread, None);
+    let table = compare(&[&record("a", &[1.0, 1.0])], &[]);
+    let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
+    assert_eq!(measured.spread, Some(0.0));
 }
 
 #[test]
@@ -106,9 +229,8 @@ fn what_a_reader_must_know_is_said() {
     other.run.suite.scenarios.pop();
     other.repeats.retain(|repeat| repeat.scenario == 0);
     let table = compare(&[&base, &other], &[]);
-    assert!(table.notes.iter().any(|note| note.contains("scaled by 0.01")));
-    assert!(table.notes.iter().any(|note| note.contains("stend resume b")));
-    assert_eq!(table.left_out, ["beta: not in b"]);
+    assert_eq!(table.notes, [Note::Scaled { run: "a".into(), factor: 0.01 }, Note::Unfinished { run: "b".into() }]);
+    assert_eq!(table.left_out, [LeftOut { scenarios: vec!["beta".into()], runs: vec!["b".into()] }]);
 }
 
 #[test]

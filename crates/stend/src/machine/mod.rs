@@ -37,7 +37,7 @@ use topology::Topology;
 pub(crate) use check::check;
 pub(crate) use judge::State;
 pub(crate) use tools::ToolQuery;
-pub(crate) use words::{five_lines, in_words};
+pub(crate) use words::{five_lines, five_lines_in, in_words};
 
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.

@@ -3,21 +3,33 @@
 use stend_model::identity::short;
 use stend_model::machine::{Cache, Difference, Machine, Software};
 
+use crate::language::{Language, english_plural, russian_plural};
+
 /// As long as a line of a head may be, in characters.
 const WIDTH: usize = 110;
 
 /// A machine in five lines: its processor; memory, disks and board; kernel and mitigations; compiler and C library; system,
 /// what it runs in, and both ids. What is not known is left out.
 pub(crate) fn five_lines(machine: &Machine) -> [String; 5] {
+    five_lines_in(machine, Language::English)
+}
+
+/// The same in a language.
+pub(crate) fn five_lines_in(machine: &Machine, language: Language) -> [String; 5] {
     let software = &machine.software;
-    let ids = format!("hardware {} · software {}", short(&machine.hardware_id()), short(&machine.software_id()));
+    let (hardware_id, software_id) = (machine.hardware_id(), machine.software_id());
+    let (hardware_id, software_id) = (short(&hardware_id), short(&software_id));
+    let ids = match language {
+        Language::English => format!("hardware {hardware_id} · software {software_id}"),
+        Language::Russian => format!("аппаратура {hardware_id} · программы {software_id}"),
+    };
     let system = [Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)];
     // The ids are what must not be cut off.
     let room = WIDTH.saturating_sub(ids.chars().count() + 3);
     [
-        cut(&processor(machine), WIDTH),
-        cut(&memory_and_disks(machine), WIDTH),
-        cut(&kernel(software), WIDTH),
+        cut(&processor(machine, language), WIDTH),
+        cut(&memory_and_disks(machine, language), WIDTH),
+        cut(&kernel(software, language), WIDTH),
         cut(&joined([software.compiler.as_ref().map(|text| text.replace('\n', "; ")), software.libc.clone()]), WIDTH),
         joined([Some(cut(&joined(system), room)), Some(ids)]),
     ]
@@ -50,20 +62,33 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// A noun that is counted: its two English forms and its three Russian ones.
+struct Noun([&'static str; 2], [&'static str; 3]);
+
+const SOCKET: Noun = Noun(["socket", "sockets"], ["сокет", "сокета", "сокетов"]);
+const CORE: Noun = Noun(["core", "cores"], ["ядро", "ядра", "ядер"]);
+const THREAD: Noun = Noun(["thread", "threads"], ["поток", "потока", "потоков"]);
+const NUMA_NODE: Noun = Noun(["NUMA node", "NUMA nodes"], ["узел NUMA", "узла NUMA", "узлов NUMA"]);
+
 /// `1 core`, `2 cores`; nothing for none.
-fn counted(count: u32, one: &str) -> Option<String> {
-    (count > 0).then(|| format!("{count} {one}{}", if count == 1 { "" } else { "s" }))
+fn counted(count: u32, Noun([one, many], [ru_one, ru_few, ru_many]): &Noun, language: Language) -> Option<String> {
+    let number = count as usize;
+    (count > 0).then(|| match language {
+        Language::English => english_plural(number, one, many),
+        Language::Russian => format!("{count} {}", russian_plural(number, ru_one, ru_few, ru_many)),
+    })
 }
 
-fn processor(machine: &Machine) -> String {
+fn processor(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
+    let counted = |count, noun| counted(count, noun, language);
     joined([
         Some(hardware.processor.clone()),
         Some(hardware.architecture.clone()),
-        counted(hardware.sockets, "socket"),
-        counted(hardware.cores, "core"),
-        counted(hardware.threads, "thread"),
-        counted(hardware.numa_nodes, "NUMA node").filter(|_| hardware.numa_nodes > 1),
+        counted(hardware.sockets, &SOCKET),
+        counted(hardware.cores, &CORE),
+        counted(hardware.threads, &THREAD),
+        counted(hardware.numa_nodes, &NUMA_NODE).filter(|_| hardware.numa_nodes > 1),
         hardware
             .caches
             .iter()
@@ -78,13 +103,17 @@ fn last_cache(cache: &Cache) -> String {
     format!("{times}L{} {}", cache.level, binary(cache.bytes))
 }
 
-fn memory_and_disks(machine: &Machine) -> String {
+fn memory_and_disks(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
-    let memory = (hardware.memory_bytes > 0).then(|| format!("{} RAM", binary(hardware.memory_bytes)));
+    let (ram, rotational) = match language {
+        Language::English => ("RAM", " (rotational)"),
+        Language::Russian => ("ОЗУ", " (вращается)"),
+    };
+    let memory = (hardware.memory_bytes > 0).then(|| format!("{} {ram}", binary(hardware.memory_bytes)));
     let mut disks: Vec<(String, usize)> = Vec::new();
     for disk in &hardware.disks {
         let name = disk.model.as_ref().unwrap_or(&disk.name);
-        let words = format!("{name} {}{}", decimal(disk.bytes), if disk.rotational { " (rotational)" } else { "" });
+        let words = format!("{name} {}{}", decimal(disk.bytes), if disk.rotational { rotational } else { "" });
         match disks.iter_mut().find(|(other, _)| *other == words) {
             Some((_, count)) => *count += 1,
             None => disks.push((words, 1)),
@@ -95,18 +124,21 @@ fn memory_and_disks(machine: &Machine) -> String {
     joined([memory].into_iter().chain(disks).chain([hardware.board.clone()]))
 }
 
-fn kernel(software: &Software) -> String {
+fn kernel(software: &Software, language: Language) -> String {
     let state = |wanted: &'static str| software.mitigations.iter().filter(move |(_, text)| mitigation(text) == wanted);
-    let off: Vec<_> = state("off").map(|(name, _)| name.as_str()).collect();
+    let off = state("off").map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let on = state("on").count();
-    let mitigations = match (software.mitigations.is_empty(), off.as_slice()) {
-        (true, _) => None,
-        (false, []) => Some(format!("{on} mitigations on")),
-        (false, off) => Some(format!("{on} mitigations on, off: {}", off.join(", "))),
+    let (mitigations, off, governor, boost) = match language {
+        Language::English => (format!("{on} mitigations on"), format!(", off: {off}"), "governor", "boost"),
+        Language::Russian => {
+            (format!("защит от уязвимостей: {on}"), format!(", выключены: {off}"), "регулятор частоты", "турборежим")
+        }
     };
+    let off = if state("off").next().is_some() { off } else { String::new() };
+    let mitigations = (!software.mitigations.is_empty()).then(|| mitigations + &off);
     let setting = |name: &str, what: &str| software.settings.get(name).map(|value| format!("{what} {value}"));
     let kernel = (!software.kernel.is_empty()).then(|| format!("Linux {}", software.kernel));
-    joined([kernel, setting("governor", "governor"), setting("boost", "boost"), mitigations])
+    joined([kernel, setting("governor", governor), setting("boost", boost), mitigations])
 }
 
 /// The largest binary unit with at most one digit behind the point.

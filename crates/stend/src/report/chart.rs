@@ -25,7 +25,7 @@ pub(super) struct Segment<'a> {
     /// Its style: `valid`, `invalid`, `failed`, `warmup`.
     pub(super) class: &'static str,
     /// What its tooltip says.
-    pub(super) title: String,
+    pub(super) title: Phrase,
     /// Its series.
     pub(super) series: Vec<&'a Series>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Band {
     pub(super) percent: f64,
     pub(super) label: String,
     pub(super) class: &'static str,
-    pub(super) title: String,
+    pub(super) title: Phrase,
 }
 
 /// A line of a chart.
@@ -342,8 +342,12 @@ mod tests {
     }
 
     fn of(series: &[Series]) -> Charts {
-        let segment =
-            Segment { label: "1".into(), class: "valid", title: String::new(), series: series.iter().collect() };
+        let segment = Segment {
+            label: "1".into(),
+            class: "valid",
+            title: Phrase::fixed("", ""),
+            series: series.iter().collect(),
+        };
         charts(&[segment], 2, 100, "c")
     }
 

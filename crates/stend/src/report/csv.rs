@@ -4,7 +4,7 @@ use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
 use super::text::word;
 
-const HEAD: [&str; 29] = [
+const HEAD: [&str; 30] = [
     "scenario",
     "metric",
     "unit",
@@ -30,6 +30,7 @@ const HEAD: [&str; 29] = [
     "ratio_high",
     "q",
     "floor",
+    "drift",
     "verdict",
     "repeats_needed",
     "words",
@@ -49,10 +50,10 @@ pub(crate) fn render(table: &Table) -> String {
     out
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 30] {
     let number = |value: f64| value.to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; 29];
+    let mut fields = [const { String::new() }; 30];
     let mut set = |name: &str, value: String| {
         let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
         fields[place] = value;
@@ -83,7 +84,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
             set("interval_high", optional(value.interval.map(|(_, high)| high)));
             set("minimum", number(value.minimum));
             set("maximum", number(value.maximum));
-            set("spread", number(value.spread));
+            set("spread", optional(value.spread));
             set("valid", value.valid.to_string());
             set("invalid", value.invalid.to_string());
             set("outliers", value.outliers.to_string());
@@ -93,6 +94,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
                 set("ratio_high", optional(against.interval.map(|(_, high)| high)));
                 set("q", optional(against.q));
                 set("floor", number(against.floor));
+                set("drift", optional(against.drift));
                 set("verdict", word(against.verdict).into());
                 set("repeats_needed", against.repeats_needed.map(|n| n.to_string()).unwrap_or_default());
             }
@@ -104,9 +106,9 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 29] {
             set("words", published.words.clone().unwrap_or_default());
             set("note", published.note.clone().unwrap_or_default());
         }
-        Cell::Nothing { reason } => {
+        Cell::Nothing { why } => {
             set("kind", "nothing".into());
-            set("note", reason.clone());
+            set("note", super::notes::lack(why).en.into_owned());
         }
         Cell::Absent => set("kind", "absent".into()),
     }
@@ -144,6 +146,17 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
         assert!(!text.contains("NaN"));
+    }
+
+    #[test]
+    fn a_single_value_leaves_the_spread_empty() {
+        let single = crate::compare::compare(&[&crate::testing::record("a", &[1.0])], &[]);
+        let text = render(&single);
+        let field = |line: &str| {
+            let place = HEAD.iter().position(|head| *head == "spread").unwrap();
+            line.split(',').nth(place).unwrap().to_owned()
+        };
+        assert_eq!(text.lines().map(field).collect::<Vec<_>>(), ["spread", "", ""]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use stend_model::metric::Unit;
 
+use super::phrase::Phrase;
 use super::scale::{CANVAS, Scale, Tick, padded, ticks};
 
 /// One repeat.
@@ -11,7 +12,7 @@ pub(super) struct Repeated {
     /// Its style: `valid`, `invalid`, `failed`, `warmup`.
     pub(super) class: &'static str,
     /// What its tooltip says.
-    pub(super) title: String,
+    pub(super) title: Phrase,
 }
 
 /// The repeats of one run.
@@ -51,7 +52,7 @@ pub(super) struct Dot {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) class: &'static str,
-    pub(super) title: String,
+    pub(super) title: Phrase,
 }
 
 /// Draws the panels; none if there is no value at all.
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn repeats_without_a_value_leave_a_gap() {
-        let repeat = |value| Repeated { value, class: "valid", title: String::new() };
+        let repeat = |value| Repeated { value, class: "valid", title: Phrase::fixed("", "") };
         let panel = |repeats| PanelData { title: "a".into(), repeats, median: Some(1.0), interval: None };
         let drawn = dots(vec![panel(vec![repeat(Some(1.0)), repeat(None), repeat(Some(2.0))])], Unit::Seconds).unwrap();
         assert_eq!(drawn.panels[0].dots.iter().map(|dot| dot.x).collect::<Vec<_>>(), [1000.0, 3000.0]);

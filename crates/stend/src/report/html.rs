@@ -11,11 +11,14 @@ use anyhow::{Context, Result};
 use askama::Template;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
+use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 
-use crate::compare::table::{Cell, ColumnOrigin, Table, Verdict};
+use crate::compare::table::{Cell, ColumnOrigin, Table};
+use crate::language::Language;
 
-use super::language::{Summary, TEXTS, Texts, standing};
+use super::language::{Summary, TEXTS, Texts};
+use super::notes;
 use super::phrase::Phrase;
 use super::text;
 use overview::{MachineView, MissingView, SourceView, TableView};
@@ -27,8 +30,6 @@ pub(crate) struct Input<'a> {
     pub(crate) table: &'a Table,
     /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
     pub(crate) runs: &'a [RunData<'a>],
-    /// Lines that say what the base's machine is.
-    pub(crate) fingerprint: Vec<String>,
     /// When it is written.
     pub(crate) generated_at: Timestamp,
 }
@@ -48,17 +49,17 @@ pub(crate) struct RunData<'a> {
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct Page {
     t: &'static Texts,
     title: String,
     summary: Phrase,
     standings: Vec<Phrase>,
-    fingerprint: &'a [String],
+    fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
-    missing: Vec<String>,
+    missing: Vec<Phrase>,
     table: TableView,
-    notes: &'a [String],
-    left_out: &'a [String],
+    notes: Vec<Phrase>,
+    left_out: Vec<Phrase>,
     not_measured: Vec<MissingView>,
     scenarios: Vec<ScenarioView>,
     sources: Vec<SourceView>,
@@ -85,13 +86,13 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         t: &TEXTS,
         title: if title.is_empty() { "stend".into() } else { title },
         summary: summary(input),
-        standings: standings(input.table),
-        fingerprint: &input.fingerprint,
+        standings: text::standings(input.table),
+        fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
         table: overview::table(input.table, &names),
-        notes: &input.table.notes,
-        left_out: &input.table.left_out,
+        notes: input.table.notes.iter().map(notes::note).collect(),
+        left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
         scenarios: scenario::scenarios(input, &names),
         sources: overview::sources(input.table),
@@ -119,6 +120,14 @@ fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
     names
 }
 
+/// Lines that say what the base's machine is.
+fn fingerprint(machine: &Machine) -> Vec<Phrase> {
+    let [english, russian] =
+        [Language::English, Language::Russian].map(|language| crate::machine::five_lines_in(machine, language));
+    let lines = english.into_iter().zip(russian).filter(|(line, _)| !line.is_empty());
+    lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
+}
+
 fn summary(input: &Input) -> Phrase {
     let Some(base) = input.table.columns.first() else { return TEXTS.nothing.clone() };
     let main = || input.table.rows.iter().filter(|row| row.main);
@@ -136,31 +145,12 @@ fn summary(input: &Input) -> Phrase {
     Summary {
         measured,
         skipped: without + skipped,
-        machine: &base.title,
+        machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
         grade: base.grade.to_string(),
         sessions,
     }
     .phrase()
-}
-
-fn standings(table: &Table) -> Vec<Phrase> {
-    let count = |index: usize, verdict| {
-        let against = |row: &&crate::compare::table::Row| match row.cells.get(index) {
-            Some(Cell::Measured(value)) => {
-                value.against_base.as_ref().is_some_and(|against| against.verdict == verdict)
-            }
-            _ => false,
-        };
-        table.rows.iter().filter(|row| row.main).filter(against).count()
-    };
-    let one = |(index, column): (usize, &crate::compare::table::Column)| {
-        let counts =
-            [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(|verdict| count(index, verdict));
-        let [better, worse, same, unresolved] = counts;
-        (counts.iter().sum::<usize>() > 0).then(|| standing(&column.title, better, worse, same, unresolved))
-    };
-    text::other_runs(table).into_iter().filter_map(one).collect()
 }
 
 /// Base 64, for the digest that names the page's own script as the only one that may run.

@@ -1,6 +1,7 @@
 //! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
 
-use super::phrase::{Phrase, russian_plural};
+use super::phrase::Phrase;
+use crate::language::{english_plural, russian_plural};
 
 macro_rules! texts {
     ($($name:ident: $en:literal, $ru:literal;)*) => {
@@ -39,6 +40,7 @@ texts! {
     spread: "Spread", "Разброс";
     interval: "95 % interval", "Интервал 95 %";
     here: "This machine", "Эта машина";
+    base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";
     unsorted: "Click a column's head to sort by it; a third click restores the suite's order.",
@@ -46,9 +48,9 @@ texts! {
     better: "better", "лучше";
     worse: "worse", "хуже";
     same: "same within the floor", "одинаково в пределах порога";
-    unresolved: "unresolved: the evidence does not say", "не решено: данных мало";
+    unresolved: "unresolved: the evidence does not say", "не решено: данные этого не говорят";
     legend_published: "× 2.00 beside a published figure: this machine is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
-        "× 2,00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
+        "× 2.00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
     legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
         "n: годные повторы, из всех измеренных. * : значение далеко от остальных; оно учтено.";
     nothing: "Nothing was measured.", "Ничего не измерено.";
@@ -147,8 +149,6 @@ impl Summary<'_> {
     /// In plain words.
     pub(crate) fn phrase(&self) -> Phrase {
         let Self { measured, skipped, machine, moment, grade, sessions } = self;
-        let english_plural =
-            |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         let (on_en, on_ru) =
             moment.as_ref().map_or_else(Default::default, |moment| (format!(", {moment}"), format!(", {moment}")));
         let (skipped_en, skipped_ru) = match skipped {
@@ -159,8 +159,8 @@ impl Summary<'_> {
         Phrase::new(
             format!(
                 "{} measured on {machine}{on_en}{skipped_en}; evidence grade {grade}: {}.",
-                english_plural(*measured, "scenario"),
-                english_plural(*sessions, "session")
+                english_plural(*measured, "scenario", "scenarios"),
+                english_plural(*sessions, "session", "sessions")
             ),
             format!(
                 "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {sessions} {}.",
@@ -173,7 +173,7 @@ impl Summary<'_> {
 }
 
 /// How another run stands to the base, over all scenarios.
-pub(crate) fn standing(title: &str, better: usize, worse: usize, same: usize, unresolved: usize) -> Phrase {
+pub(crate) fn standing(title: &str, [better, worse, same, unresolved]: [usize; 4]) -> Phrase {
     let list = |parts: [(usize, &str, &str); 4]| {
         let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<_> = parts.map(|(count, mark, word)| format!("{mark}\u{a0}{count} {word}")).collect();
@@ -181,7 +181,7 @@ pub(crate) fn standing(title: &str, better: usize, worse: usize, same: usize, un
     };
     let en = [(better, "▲", "better"), (worse, "▼", "worse"), (same, "≈", "same"), (unresolved, "?", "unresolved")];
     let ru = [(better, "▲", "лучше"), (worse, "▼", "хуже"), (same, "≈", "одинаково"), (unresolved, "?", "не решено")];
-    Phrase::new(format!("{title} against it: {}.", list(en)), format!("{title} в сравнении с ней: {}.", list(ru)))
+    Phrase::new(format!("{title} against the base: {}.", list(en)), format!("{title} относительно базы: {}.", list(ru)))
 }
 
 /// What an unresolved comparison would take.

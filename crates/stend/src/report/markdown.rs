@@ -4,27 +4,36 @@ use std::fmt::Write;
 
 use crate::compare::table::{Cell, Column, Row, Table};
 
-use super::text::{self, change, factor, interval, mark, percent};
+use super::notes;
+use super::text::{self, change, factor, interval, mark};
+use crate::machine;
 
-/// Writes the table: this machine with its evidence, the other runs, and each publication; all metrics.
-pub(crate) fn render(table: &Table) -> String {
-    let rows: Vec<&Row> = table.rows.iter().collect();
+/// Writes the table: this machine with its evidence, each other run against it, and each publication. `fingerprint` are the lines
+/// that say what the base's machine is.
+pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| all_metrics || row.main).collect();
     let mut out = String::new();
     let Some(base) = table.columns.first().filter(|_| !rows.is_empty()) else {
         return "Nothing was measured.\n".into();
     };
     let name = |row: &Row| {
-        let metrics = table.rows.iter().filter(|other| other.scenario == row.scenario).count();
+        let metrics = rows.iter().filter(|other| other.scenario == row.scenario).count();
         if metrics > 1 { format!("{} · {}", row.scenario, row.metric) } else { row.scenario.clone() }
     };
 
     heading(&mut out, &base.title, &text::grade(base));
+    for machine in fingerprint.iter().filter(|line| !line.is_empty()) {
+        let _ = writeln!(out, "- {}", escape(machine));
+    }
+    if !fingerprint.is_empty() {
+        out.push('\n');
+    }
     head(&mut out, ["scenario", "median", "spread", "95 % interval", "n"]);
     for row in &rows {
         let cells = match row.cells.first() {
             Some(Cell::Measured(value)) => [
                 row.unit.show(value.median),
-                format!("±{}", percent(value.spread)),
+                text::spread(value.spread),
                 value.interval.map_or_else(|| "too few repeats".into(), |(low, high)| interval(row.unit, low, high)),
                 text::count(value.valid, value.invalid, value.outliers),
             ],
@@ -33,23 +42,15 @@ pub(crate) fn render(table: &Table) -> String {
         line(&mut out, [name(row)].into_iter().chain(cells));
     }
 
-    let runs = text::other_runs(table);
-    if !runs.is_empty() {
-        heading(&mut out, "Other runs", &format!("against {}", base.title));
-        across(&mut out, &rows, &runs, name);
-        for (_, column) in &runs {
-            for difference in &column.differences {
-                let (before, after) = (or_none(&difference.before), or_none(&difference.after));
-                let _ = writeln!(
-                    out,
-                    "- {}: {} {} → {}",
-                    escape(&column.title),
-                    escape(&difference.what),
-                    escape(before),
-                    escape(after)
-                );
-            }
+    for (index, column) in text::other_runs(table) {
+        heading(&mut out, &format!("{} against {}", column.title, base.title), &text::grade(column));
+        for difference in &column.differences {
+            let _ = writeln!(out, "- differs in {}", escape(&machine::in_words(difference)));
         }
+        if !column.differences.is_empty() {
+            out.push('\n');
+        }
+        one_run(&mut out, &rows, index, name);
     }
     for (reference, columns) in text::references(table, &rows) {
         heading(&mut out, &format!("Published: {reference}"), &text::grade(columns[0].1));
@@ -57,19 +58,45 @@ pub(crate) fn render(table: &Table) -> String {
     }
 
     out.push('\n');
+    for standing in text::standings(table) {
+        let _ = writeln!(out, "{}\n", escape(&standing.en));
+    }
     for note in &table.notes {
-        let _ = writeln!(out, "- Note: {}", escape(note));
+        let _ = writeln!(out, "- Note: {}", escape(&notes::note(note).en));
     }
-    for scenario in &table.left_out {
-        let _ = writeln!(out, "- Not in all runs: {}", escape(scenario));
+    for left_out in &table.left_out {
+        let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
-    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. ");
+    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
     out.push_str(
         "A factor beside a published figure says by how much this machine is better; no test is possible there.\n",
     );
     out
 }
 
+fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) -> String) {
+    head(out, ["scenario", "median", "spread", "n", "change", "95 % interval of change"]);
+    for row in rows.iter().filter(|row| text::has_figure(row, index)) {
+        let cells = match &row.cells[index] {
+            Cell::Measured(value) => {
+                let against = value.against_base.as_ref();
+                let change = against.map(|against| format!("{} {}", mark(against.verdict), change(against.ratio)));
+                let interval = against.and_then(|against| against.interval).map(text::change_interval);
+                [
+                    row.unit.show(value.median),
+                    text::spread(value.spread),
+                    text::count(value.valid, value.invalid, value.outliers),
+                    change.unwrap_or_default(),
+                    interval.unwrap_or_default(),
+                ]
+            }
+            other => [reason(other), String::new(), String::new(), String::new(), String::new()],
+        };
+        line(out, [name(row)].into_iter().chain(cells));
+    }
+}
+
+/// Machines of a publication across.
 fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn(&Row) -> String) {
     let titles = columns.iter().map(|(_, column): &(usize, &Column)| column.title.clone());
     head(out, ["scenario".to_owned(), "here".to_owned()].into_iter().chain(titles));
@@ -88,11 +115,6 @@ fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn
                     text::advantage(published, row.better).map(|advantage| format!(" ({})", factor(advantage)));
                 said + &standing.unwrap_or_default()
             }
-            Some(Cell::Measured(value)) => {
-                let against = value.against_base.as_ref();
-                let standing = against.map(|against| format!(" {} {}", mark(against.verdict), change(against.ratio)));
-                format!("{}{}", row.unit.show(value.median), standing.unwrap_or_default())
-            }
             other => other.map(reason).unwrap_or_default(),
         });
         line(out, [name(row), here].into_iter().chain(cells));
@@ -103,7 +125,7 @@ fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn
 /// Why a cell has no figure.
 fn reason(cell: &Cell) -> String {
     match cell {
-        Cell::Nothing { reason } => format!("– ({reason})"),
+        Cell::Nothing { why } => format!("– ({})", notes::lack(why).en),
         _ => String::new(),
     }
 }
@@ -130,10 +152,6 @@ fn line(out: &mut String, cells: impl IntoIterator<Item = String>) {
     out.push('\n');
 }
 
-fn or_none(text: &str) -> &str {
-    if text.is_empty() { "none" } else { text }
-}
-
 /// Text that Markdown takes literally, in one line.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -157,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_line_of_a_table_has_as_many_cells_as_its_head() {
-        let text = render(&sample::table());
+        let text = render(&sample::table(), &sample::fingerprint(), true);
         let mut bars = None;
         for line in text.lines() {
             let count = line.replace("\\|", "").matches('|').count();
@@ -167,7 +185,13 @@ mod tests {
                 (false, _) => bars = None,
             }
         }
-        assert!(text.contains("▲") && text.contains("Published: summit") && text.contains("× "), "{text}");
+        assert!(
+            text.contains("| ▲ +8.1 % | +7.0 … +9.2 % |")
+                && text.contains("- differs in kernel")
+                && text.contains("Published: summit")
+                && text.contains("× "),
+            "{text}"
+        );
     }
 
     #[test]

@@ -16,7 +16,9 @@ mod grid;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;
+mod notes;
 mod phrase;
+mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;
 mod scale;

@@ -11,7 +11,9 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, 
 use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification};
 use stend_model::wire::{Check, Report};
 
-use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Published, Row, Table, Verdict};
+use crate::compare::table::{
+    AgainstBase, Cell, Column, ColumnOrigin, Lack, LeftOut, Measured, Note, Published, Row, Table, Verdict,
+};
 
 /// A name that would run a script if it were not escaped.
 pub(crate) const EVIL: &str = "<script>alert(\"1\")</script> & 'x'";
@@ -41,6 +43,8 @@ const SUMMIT: [(&str, [Option<f64>; 3]); 8] = [
     ("Core i3-7100, AVX2", [Some(1030.0), None, None]),
     ("Core i7-9700K", [None, None, Some(411.0)]),
 ];
+
+const STEAL: &str = "the hypervisor took away 4.1 % of the machine's CPU time";
 
 /// Lines that say what the base's machine is.
 pub(crate) fn fingerprint() -> Vec<String> {
@@ -92,8 +96,10 @@ pub(crate) fn table() -> Table {
     for (place, (scenario, metric, unit, better, median, ratio)) in SCENARIOS.into_iter().enumerate() {
         let mut cells = vec![measured(median, place, None), measured(median * ratio, place, Some(ratio))];
         if place == 5 {
-            cells[0] = Cell::Nothing { reason: "skipped: fio is not on the PATH; apt-get install fio".into() };
-            cells[1] = Cell::Nothing { reason: "no valid repeat: steal 4.1 % of the machine, above 1 %".into() };
+            let remedy = Some("apt-get install -y fio".into());
+            cells[0] =
+                Cell::Nothing { why: Lack::Skipped { reason: "fio is not on the machine's PATH".into(), remedy } };
+            cells[1] = Cell::Nothing { why: Lack::Invalid { reasons: vec![STEAL.into()] } };
         }
         if place == 7 {
             cells[0] = measured_few(median);
@@ -130,8 +136,20 @@ pub(crate) fn table() -> Table {
             });
         }
     }
-    let notes = vec!["Sizes were scaled by 0.25; published figures were measured at full size.".into()];
-    Table { columns, rows, left_out: vec!["gzip, level 6: only pc-7".into()], notes }
+    let run = || "20261121-0555-3f9a".to_owned();
+    let other = || "20261122-0801-77c2".to_owned();
+    let compilers = Difference { what: "compiler".into(), before: "gcc 12.2.0".into(), after: "clang 14.0.6".into() };
+    let notes = vec![
+        Note::Scaled { run: run(), factor: 0.25 },
+        Note::OtherBuild {
+            run: other(),
+            base: run(),
+            instruments: vec!["stend-probe cipher".into(), "stend-probe copy".into()],
+            differences: vec![compilers],
+        },
+    ];
+    let left_out = vec![LeftOut { scenarios: vec!["gzip, level 6".into()], runs: vec![other()] }];
+    Table { columns, rows, left_out, notes }
 }
 
 fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
@@ -151,7 +169,7 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
         interval: Some((median * 0.994, median * 1.007)),
         minimum: median * 0.98,
         maximum: median * 1.03,
-        spread: 0.0062,
+        spread: Some(0.0062),
         valid: if place == 3 { 9 } else { 10 },
         invalid: u32::from(place == 3),
         outliers: u32::from(place == 1),
@@ -215,8 +233,8 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         suite,
         skipped: vec![Skipped {
             scenario: "4k rand read".into(),
-            reason: "fio is not on the PATH".into(),
-            remedy: Some("apt-get install fio".into()),
+            reason: "fio is not on the machine's PATH".into(),
+            remedy: Some("apt-get install -y fio".into()),
         }],
         machine: machine(),
     };
@@ -271,6 +289,8 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
         gates: Gates::DEFAULT,
         verification: Verification::Required,
         needs: vec![],
+        places: BTreeMap::new(),
+        files: BTreeMap::new(),
     }
 }
 
@@ -294,7 +314,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         unknown: Default::default(),
     };
     let outcome = match (place, round) {
-        (3, 4) => Outcome::Invalid(vec!["steal 4.1 % of the machine, above 1 %".into()]),
+        (3, 4) => Outcome::Invalid(vec![STEAL.into()]),
         (8, 6) => Outcome::Failed(EVIL.into()),
         _ => Outcome::Valid,
     };

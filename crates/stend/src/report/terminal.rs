@@ -3,7 +3,8 @@
 use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
-use super::text::{self, change, has_figure, interval, mark, percent, width};
+use super::notes;
+use super::text::{self, change, has_figure, interval, mark, width};
 
 /// How the table is written.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +71,11 @@ impl<'a> Page<'a> {
         let column = &self.table.columns[0];
         self.heading(&column.title, &text::grade(column));
         let mut grid = Grid::new(["scenario", "median", "spread", "95 % interval", "n"]);
-        for (label, row) in self.labelled(self.rows.iter().copied()) {
+        let labelled = self.labelled(self.rows.iter().copied());
+        // A reason stands beside the widest label, behind a gap and a dash, or else under the table.
+        let widest_label = labelled.iter().map(|(label, _)| width(&label.text)).max().unwrap_or(0);
+        let room = self.options.width.saturating_sub(widest_label + 4);
+        for (label, row) in labelled {
             match row.cells.first() {
                 Some(Cell::Measured(value)) => {
                     let few = || "too few repeats".to_owned();
@@ -79,7 +84,7 @@ impl<'a> Page<'a> {
                     grid.push(vec![
                         label,
                         piece(row.unit.show(value.median), Style::Bold),
-                        format!("±{}", percent(value.spread)).into(),
+                        text::spread(value.spread).into(),
                         between.into(),
                         self.count(value).into(),
                     ]);
@@ -88,8 +93,8 @@ impl<'a> Page<'a> {
                     let value = self.published_value(row, published);
                     grid.push(vec![label, value.into(), "".into(), "".into(), "".into()]);
                 }
-                Some(Cell::Nothing { reason }) => {
-                    let room = self.options.width.saturating_sub(width(&label.text).max(22) + 4);
+                Some(Cell::Nothing { why }) => {
+                    let reason = &notes::lack(why).en;
                     let text = if width(reason) <= room {
                         format!("– {reason}")
                     } else {
@@ -131,20 +136,20 @@ impl<'a> Page<'a> {
             match row.cells.get(index) {
                 Some(Cell::Measured(value)) => {
                     let mut cells: Vec<Piece> = vec![label, row.unit.show(value.median).into()];
-                    cells.push(format!("±{}", percent(value.spread)).into());
+                    cells.push(text::spread(value.spread).into());
                     cells.push(self.count(value).into());
                     cells.push(self.verdict(value));
                     let against = value.against_base.as_ref();
                     let needed = against.filter(|against| against.verdict == Verdict::Unresolved);
                     let needed = needed.and_then(|against| against.repeats_needed).map(|n| format!("≈ {n}"));
                     cells.push(needed.unwrap_or_default().into());
-                    let between = against.and_then(|against| against.interval).map(change_interval);
+                    let between = against.and_then(|against| against.interval).map(text::change_interval);
                     cells.push(between.unwrap_or_default().into());
                     cells.truncate(shown);
                     grid.push(cells);
                 }
-                Some(Cell::Nothing { reason }) => {
-                    let text = format!("– {}", self.footnote(reason));
+                Some(Cell::Nothing { why }) => {
+                    let text = format!("– {}", self.footnote(&notes::lack(why).en));
                     grid.push_span(label, piece(text, Style::Dim));
                 }
                 _ => grid.push_span(label, piece("–", Style::Dim)),
@@ -226,7 +231,9 @@ impl<'a> Page<'a> {
                 let standing = text::advantage(published, row.better).map(text::factor).unwrap_or_default();
                 (value.into(), standing.into())
             }
-            Some(Cell::Nothing { reason }) => (piece(format!("– {}", self.footnote(reason)), Style::Dim), "".into()),
+            Some(Cell::Nothing { why }) => {
+                (piece(format!("– {}", self.footnote(&notes::lack(why).en)), Style::Dim), "".into())
+            }
             _ => (piece("·", Style::Dim), "".into()),
         }
     }
@@ -297,14 +304,18 @@ impl<'a> Page<'a> {
             self.paragraph(&format!("[{}] ", index + 1), note, "    ", Style::Plain);
         }
         let table = self.table;
+        for standing in text::standings(table) {
+            self.blank();
+            self.paragraph("", &standing.en, "  ", Style::Bold);
+        }
         if !table.notes.is_empty() || !table.left_out.is_empty() {
             self.blank();
         }
         for note in &table.notes {
-            self.paragraph("Note: ", note, "  ", Style::Plain);
+            self.paragraph("Note: ", &notes::note(note).en, "  ", Style::Plain);
         }
-        for scenario in &table.left_out {
-            self.paragraph("Not in all runs: ", scenario, "  ", Style::Plain);
+        for left_out in &table.left_out {
+            self.paragraph("Not in all runs: ", &notes::left_out(left_out).en, "  ", Style::Plain);
         }
         let legend = self.legend();
         if !legend.is_empty() {
@@ -320,7 +331,7 @@ impl<'a> Page<'a> {
         let all = [
             (
                 seen.verdicts,
-                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved, and about how many repeats a side would settle it",
+                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say. n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
             ),
             (
                 seen.published,
@@ -361,16 +372,6 @@ impl<'a> Page<'a> {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
-    }
-}
-
-fn change_interval((low, high): (f64, f64)) -> String {
-    let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
-    if percents {
-        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
-        format!("{} … {} %", signed(low), signed(high))
-    } else {
-        format!("{} … {}", text::factor(low), text::factor(high).trim_start_matches("× "))
     }
 }
 

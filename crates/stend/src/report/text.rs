@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
 use unicode_width::UnicodeWidthStr;
 
+use super::language::standing;
+use super::phrase::Phrase;
 use crate::compare::table::{Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour.
@@ -64,6 +66,11 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
+/// The spread of several values: `±0.6 %`, and `–` for a single one.
+pub(super) fn spread(spread: Option<f64>) -> String {
+    spread.map_or_else(|| "–".into(), |spread| format!("±{}", percent(spread)))
+}
+
 /// A ratio as a change: in percent up to a factor of two, as a factor beyond, where percent stop being readable.
 pub(super) fn change(ratio: f64) -> String {
     if (0.5..2.0).contains(&ratio) { signed_percent(ratio - 1.0) } else { factor(ratio) }
@@ -78,6 +85,17 @@ pub(super) fn factor(factor: f64) -> String {
         _ => three_digits(factor),
     };
     format!("× {digits}")
+}
+
+/// The interval of a change: `−0.8 … +2.0 %`.
+pub(super) fn change_interval((low, high): (f64, f64)) -> String {
+    let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
+    if percents {
+        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
+        format!("{} … {} %", signed(low), signed(high))
+    } else {
+        format!("{} … {}", factor(low), factor(high).trim_start_matches("× "))
+    }
 }
 
 /// By what factor the base is better than a published figure; below 1 it is worse. The metric's direction is in it:
@@ -156,10 +174,10 @@ pub(super) fn grouped(number: usize) -> String {
     text
 }
 
-/// Valid repeats, of how many where some are invalid, and a star where a value lies far from the rest.
+/// Valid repeats, `9/10` where some are invalid, and a star where a value lies far from the rest.
 pub(super) fn count(valid: u32, invalid: u32, outliers: u32) -> String {
     let star = if outliers > 0 { "*" } else { "" };
-    if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}{star} of {}", valid + invalid) }
+    if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}/{}{star}", valid + invalid) }
 }
 
 /// What a grade means, in few words.
@@ -210,6 +228,21 @@ pub(super) fn other_runs(table: &Table) -> Placed<'_> {
     table.columns.iter().enumerate().skip(1).filter(|(_, column)| column.is_run()).collect()
 }
 
+/// How each other run stands to the base over all scenarios, by their main metrics.
+pub(super) fn standings(table: &Table) -> Vec<Phrase> {
+    let one = |(index, column): (usize, &Column)| {
+        let against = |row: &Row| match row.cells.get(index) {
+            Some(Cell::Measured(value)) => value.against_base.as_ref().map(|against| against.verdict),
+            _ => None,
+        };
+        let verdicts: Vec<_> = table.rows.iter().filter(|row| row.main).filter_map(against).collect();
+        let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let counts = [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(count);
+        (!verdicts.is_empty()).then(|| standing(&column.title, counts))
+    };
+    other_runs(table).into_iter().filter_map(one).collect()
+}
+
 /// References in the order in which they first appear, each with those of its machines that have a figure in `rows`.
 pub(super) fn references<'a>(table: &'a Table, rows: &[&Row]) -> Vec<(&'a str, Placed<'a>)> {
     let mut groups: Vec<(&str, Placed)> = Vec::new();
@@ -250,6 +283,11 @@ mod tests {
         ] {
             assert_eq!(change(ratio), text);
         }
+    }
+
+    #[test]
+    fn a_single_value_has_no_spread_and_equal_ones_have_none_of_any_size() {
+        assert_eq!([spread(None), spread(Some(0.0)), spread(Some(0.123))], ["–", "±0.0 %", "±12 %"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const TICKS_OF_DOUBT_NS: f64 = 2.0 * 10e6;
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 
 /// Each reason why the repeat does not count, as a sentence; none if it does.
-pub(super) fn reasons(
+pub(crate) fn reasons(
     scenario: &Scenario,
     report: Option<&Report>,
     usage: Option<&Usage>,

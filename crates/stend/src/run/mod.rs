@@ -4,7 +4,7 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
-mod gates;
+pub(crate) mod gates;
 pub(crate) mod interrupt;
 pub(crate) mod leaves;
 pub(crate) mod prepare;

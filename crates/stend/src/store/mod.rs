@@ -317,18 +317,12 @@ impl Store {
 
     /// All series of a run with their repeats' sequence numbers, in order.
     pub(crate) fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
-        let mut all = Vec::new();
-        self.for_each_series(id, |sequence, series| all.push((sequence, series)))?;
-        Ok(all)
-    }
-
-    /// Hands over one series after another, so that a long run need not fit into memory.
-    pub(crate) fn for_each_series(&self, id: &str, mut take: impl FnMut(u32, Series)) -> Result<()> {
         let explain = |error| explain(&self.path, error);
         let mut statement = self
             .connection
             .prepare("SELECT sequence, origin, metric, samples, data FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
             .map_err(explain)?;
+        let mut all = Vec::new();
         let mut rows = statement.query([id]).map_err(explain)?;
         while let Some(row) = rows.next().map_err(explain)? {
             let read = || -> rusqlite::Result<_> {
@@ -348,9 +342,9 @@ impl Store {
             };
             let series = blob::decode(metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data)
                 .ok_or_else(damaged)?;
-            take(sequence, series);
+            all.push((sequence, series));
         }
-        Ok(())
+        Ok(all)
     }
 
     /// How many samples a run has in all, without reading them.

@@ -3,7 +3,8 @@
 use stend_model::machine::{Cache, Machine};
 
 use super::fixture::{FixtureHost, Unreachable};
-use crate::machine::{ToolQuery, collect, five_lines, in_words};
+use crate::language::Language;
+use crate::machine::{ToolQuery, collect, five_lines, five_lines_in, in_words};
 
 fn machine(name: &str) -> Machine {
     collect(&FixtureHost::named(name), &[])
@@ -161,6 +162,10 @@ fn an_elbrus_server() {
     assert_eq!(lines[2], "Linux 5.4.0-1.19-e8c2");
     assert_eq!(lines[3], "lcc:1.27.14:Jan-31-2024:e2k-v6-linux; gcc (GCC) 9.3.0 compatible · glibc 2.29");
     assert!(lines[4].starts_with("OS Elbrus 7.1 · hardware "), "{}", lines[4]);
+    let lines = five_lines_in(&machine, Language::Russian);
+    assert_eq!(lines[0], "Elbrus E8C2 · e2k · 1 сокет · 8 ядер · 8 потоков · L3 16 MiB");
+    assert_eq!(lines[1], "62.8 GiB ОЗУ · SSD 240GB 240.1 GB");
+    assert!(lines[4].starts_with("OS Elbrus 7.1 · аппаратура "), "{}", lines[4]);
 }
 
 #[test]

@@ -4,8 +4,10 @@ use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Tab
 
 use super::Input;
 use crate::report::language::TEXTS;
+use crate::report::notes;
 use crate::report::phrase::Phrase;
-use crate::report::text::{self, change, factor, interval, mark, percent, word};
+use crate::report::recorded::{recorded, recorded_under_name};
+use crate::report::text::{self, change, factor, interval, mark, word};
 
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
@@ -22,6 +24,8 @@ pub(super) struct DifferenceView {
 
 /// The table.
 pub(super) struct TableView {
+    /// The base's title, where it must be told from other runs.
+    pub(super) base: String,
     /// Heads over several columns.
     pub(super) groups: Vec<GroupView>,
     /// Heads of the columns after scenario, metric and the base's own.
@@ -65,7 +69,7 @@ pub(super) struct CellView {
     pub(super) value: String,
     pub(super) words: String,
     /// Why there is no value.
-    pub(super) reason: String,
+    pub(super) reason: Option<Phrase>,
     /// How it stands to the base, by test.
     pub(super) verdict: Option<VerdictView>,
     /// How the base stands to it, without a test.
@@ -88,7 +92,7 @@ pub(super) struct VerdictView {
 pub(super) struct MissingView {
     pub(super) scenario: String,
     pub(super) machine: String,
-    pub(super) reason: String,
+    pub(super) reason: Phrase,
     pub(super) remedy: String,
 }
 
@@ -116,15 +120,19 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
 }
 
 /// Sensors and facts that could not be read, once each.
-pub(super) fn missing_sensors(input: &Input) -> Vec<String> {
-    let mut missing: Vec<String> = Vec::new();
+pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
+    let mut missing: Vec<Phrase> = Vec::new();
     for data in input.runs {
         let of_machine = data.run.machine.missing.iter().map(|(name, reason)| format!("{name}: {reason}"));
         let of_sessions = data.sessions.iter().flat_map(|session| session.missing_sensors.iter().cloned());
         for line in of_machine.chain(of_sessions) {
-            let line = if input.runs.len() > 1 { format!("{}: {line}", data.run.machine.name) } else { line };
-            if !missing.contains(&line) {
-                missing.push(line);
+            let mut phrase = recorded_under_name(&line);
+            if input.runs.len() > 1 {
+                let of_machine = |text: &str| format!("{}: {text}", data.run.machine.name);
+                phrase = Phrase::new(of_machine(&phrase.en), of_machine(&phrase.ru));
+            }
+            if !missing.contains(&phrase) {
+                missing.push(phrase);
             }
         }
     }
@@ -158,8 +166,8 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
     let view = |row: &Row| {
         let (spread, spread_key, count, count_key) = match row.cells.first() {
             Some(Cell::Measured(value)) => (
-                format!("±{}", percent(value.spread)),
-                value.spread.to_string(),
+                text::spread(value.spread),
+                text::number_or_nothing(value.spread),
                 text::count(value.valid, value.invalid, value.outliers),
                 value.valid.to_string(),
             ),
@@ -187,7 +195,9 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
         }
     };
     let has_minor = table.rows.iter().any(|row| !row.main);
-    TableView { groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
+    let base = table.columns.first().filter(|_| !runs.is_empty()).map(|column| column.title.clone());
+    let base = base.unwrap_or_default();
+    TableView { base, groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
 }
 
 fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
@@ -225,7 +235,7 @@ fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
                 ..CellView::default()
             }
         }
-        Cell::Nothing { reason } => CellView { reason: reason.clone(), ..CellView::default() },
+        Cell::Nothing { why } => CellView { reason: Some(notes::lack(why)), ..CellView::default() },
         Cell::Absent => CellView::default(),
     }
 }
@@ -246,7 +256,7 @@ pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
         missing.extend(data.run.skipped.iter().map(|skipped| MissingView {
             scenario: skipped.scenario.clone(),
             machine: data.run.machine.name.clone(),
-            reason: skipped.reason.clone(),
+            reason: recorded(&skipped.reason),
             remedy: skipped.remedy.clone().unwrap_or_default(),
         }));
     }
@@ -256,13 +266,13 @@ pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
                 let same_run = matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
                 same_run && data.run.skipped.iter().any(|skipped| skipped.scenario == row.scenario)
             };
-            if let Cell::Nothing { reason } = cell
+            if let Cell::Nothing { why } = cell
                 && !input.runs.iter().any(skipped)
             {
                 missing.push(MissingView {
                     scenario: row.scenario.clone(),
                     machine: column.title.clone(),
-                    reason: reason.clone(),
+                    reason: notes::lack(why),
                     remedy: String::new(),
                 });
             }

@@ -8,14 +8,16 @@ use stend_model::run::{Outcome, Repeat, Series};
 use stend_model::suite::Scenario;
 use stend_model::wire::Check;
 
-use crate::compare::table::{Cell, ColumnOrigin, Measured, Row, Table};
+use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::overview::{VerdictView, advantage, verdict};
 use super::{Input, RunData};
 use crate::report::chart::{Charts, MOST_POINTS, Segment, charts, number_of_charts};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::language::{TEXTS, to_settle};
+use crate::report::notes;
 use crate::report::phrase::Phrase;
+use crate::report::recorded::{recorded, recorded_all};
 use crate::report::text::{self, interval, percent, shell_words};
 
 /// One scenario.
@@ -29,6 +31,7 @@ pub(super) struct ScenarioView {
     pub(super) parameters: String,
     pub(super) direction: Option<Phrase>,
     pub(super) figures: Vec<FigureView>,
+    pub(super) several_metrics: bool,
     pub(super) dots: Option<Dots>,
     /// The main metric's name.
     pub(super) metric: String,
@@ -39,6 +42,8 @@ pub(super) struct ScenarioView {
 pub(super) struct FigureView {
     pub(super) title: String,
     pub(super) metric: String,
+    /// Whether a new metric begins with it.
+    pub(super) first_of_metric: bool,
     pub(super) value: String,
     pub(super) spread: String,
     pub(super) interval: String,
@@ -47,9 +52,12 @@ pub(super) struct FigureView {
     pub(super) count: String,
     pub(super) verdict: Option<VerdictView>,
     pub(super) factor: String,
-    pub(super) evidence: String,
+    pub(super) evidence: Option<Phrase>,
     pub(super) settle: Option<Phrase>,
+    /// What a publication says of its figure.
     pub(super) note: String,
+    /// Why there is no figure.
+    pub(super) reason: Option<Phrase>,
     pub(super) published: bool,
 }
 
@@ -74,7 +82,7 @@ pub(super) struct RepeatView {
     pub(super) class: &'static str,
     pub(super) warmup: bool,
     pub(super) outcome: Phrase,
-    pub(super) reason: String,
+    pub(super) reason: Option<Phrase>,
     pub(super) check: Option<Phrase>,
     pub(super) error_output: String,
 }
@@ -147,7 +155,10 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         anchor,
         name: name.into(),
         figure: match main.and_then(|row| row.cells.first().map(|cell| (row, cell))) {
-            Some((row, Cell::Measured(value))) => format!("{} ±{}", row.unit.show(value.median), percent(value.spread)),
+            Some((row, Cell::Measured(value))) => match value.spread {
+                Some(spread) => format!("{} ±{}", row.unit.show(value.median), percent(spread)),
+                None => row.unit.show(value.median),
+            },
             _ => "–".into(),
         },
         measures: scenario.and_then(|scenario| scenario.measures.clone()).unwrap_or_default(),
@@ -156,6 +167,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         direction: main
             .map(|row| if row.better == Better::Higher { TEXTS.higher.clone() } else { TEXTS.lower.clone() }),
         figures: rows.iter().flat_map(|row| figures(input.table, row)).collect(),
+        several_metrics: rows.len() > 1,
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
@@ -188,6 +200,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
         let mut view = FigureView {
             title: column.title.clone(),
             metric: row.metric.clone(),
+            first_of_metric: false,
             value: "–".into(),
             spread: String::new(),
             interval: String::new(),
@@ -196,25 +209,23 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
             count: String::new(),
             verdict: None,
             factor: String::new(),
-            evidence: String::new(),
+            evidence: None,
             settle: None,
             note: String::new(),
+            reason: None,
             published: column.reference().is_some(),
         };
         match cell {
             Cell::Measured(value) => {
                 view.value = row.unit.show(value.median);
-                view.spread = format!("±{}", percent(value.spread));
+                view.spread = text::spread(value.spread);
                 view.few = value.interval.is_none();
                 view.interval = value.interval.map(|(low, high)| interval(row.unit, low, high)).unwrap_or_default();
                 view.range = interval(row.unit, value.minimum, value.maximum);
                 view.count = text::count(value.valid, value.invalid, value.outliers);
                 if let Some(against) = &value.against_base {
                     view.verdict = Some(verdict(against));
-                    let ratio = against.interval.map(|(low, high)| format!("ratio {low:.3} … {high:.3}"));
-                    let q = against.q.map(|q| format!("q = {}", stend_model::metric::three_digits(q)));
-                    let floor = Some(format!("floor {}", percent(against.floor)));
-                    view.evidence = [ratio, q, floor].into_iter().flatten().collect::<Vec<_>>().join(", ");
+                    view.evidence = Some(evidence(against));
                     view.settle = against.repeats_needed.map(to_settle);
                 }
             }
@@ -224,20 +235,35 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
                 view.factor = advantage(published, row);
                 view.note = published.note.clone().unwrap_or_default();
             }
-            Cell::Nothing { reason } => view.note.clone_from(reason),
+            Cell::Nothing { why } => view.reason = Some(notes::lack(why)),
             Cell::Absent => return None,
         }
         Some(view)
     };
-    table.columns.iter().zip(&row.cells).filter_map(one).collect()
+    let mut figures: Vec<_> = table.columns.iter().zip(&row.cells).filter_map(one).collect();
+    if let Some(first) = figures.first_mut() {
+        first.first_of_metric = true;
+    }
+    figures
+}
+
+/// What a verdict rests on.
+fn evidence(against: &AgainstBase) -> Phrase {
+    let q = against.q.map(|q| format!("q = {}", stend_model::metric::three_digits(q)));
+    let parts = |ratio: &str, floor: &str, drift: &str| {
+        let ratio = against.interval.map(|(low, high)| format!("{ratio} {low:.3} … {high:.3}"));
+        let floor = Some(format!("{floor} {}", percent(against.floor)));
+        let drift = against.drift.map(|share| format!("{drift} {}", percent(share)));
+        [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    };
+    Phrase::new(parts("ratio", "floor", "drift"), parts("отношение", "порог", "дрейф"))
 }
 
 fn panel(title: &str, repeats: &[&Repeat], metric: &Metric, measured: Option<&Measured>) -> PanelData {
     let repeated = |repeat: &&Repeat| {
         let value = repeat.value(metric);
         let shown = value.map(|value| text::precise(metric.unit, value)).unwrap_or_default();
-        let title = [label(repeat), shown, repeat.outcome.reason()].into_iter().filter(|part| !part.is_empty());
-        Repeated { value, class: class(repeat), title: title.collect::<Vec<_>>().join(" · ") }
+        Repeated { value, class: class(repeat), title: tooltip(repeat, &shown) }
     };
     PanelData {
         title: title.into(),
@@ -257,11 +283,9 @@ fn scenario_run(
 ) -> ScenarioRunView {
     let segment = |repeat: &&Repeat| {
         let series = run.series.get(&repeat.sequence)?.clone();
-        let parts = [label(repeat), repeat.outcome.word().to_owned(), repeat.outcome.reason()];
-        let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
         let valid = class(repeat) == "valid" || class(repeat) == "warmup";
         let label = if valid { label(repeat) } else { format!("{} ✕", label(repeat)) };
-        Some(Segment { label, class: class(repeat), title, series })
+        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series })
     };
     let segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
     let evidence = |repeat: &&Repeat| repeat.report.as_ref().and_then(|report| report.evidence.clone());
@@ -295,12 +319,8 @@ fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
         wall: repeat.report.as_ref().map(|report| text::duration(report.wall_ns as f64)).unwrap_or_default(),
         class: class(repeat),
         warmup: repeat.phase == Phase::Warmup,
-        outcome: match repeat.outcome {
-            Outcome::Valid => TEXTS.valid.clone(),
-            Outcome::Invalid(_) => TEXTS.invalid.clone(),
-            Outcome::Failed(_) => TEXTS.failed.clone(),
-        },
-        reason: repeat.outcome.reason(),
+        outcome: outcome(&repeat.outcome),
+        reason: reason(&repeat.outcome),
         check: repeat.report.as_ref().map(|report| match report.check {
             Check::Passed => TEXTS.check_passed.clone(),
             Check::Failed => TEXTS.check_failed.clone(),
@@ -308,6 +328,35 @@ fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
         }),
         error_output: if repeat.outcome == Outcome::Valid { String::new() } else { output[start..].to_owned() },
     }
+}
+
+fn outcome(outcome: &Outcome) -> Phrase {
+    match outcome {
+        Outcome::Valid => TEXTS.valid.clone(),
+        Outcome::Invalid(_) => TEXTS.invalid.clone(),
+        Outcome::Failed(_) => TEXTS.failed.clone(),
+    }
+}
+
+/// Why a repeat does not count.
+fn reason(outcome: &Outcome) -> Option<Phrase> {
+    match outcome {
+        Outcome::Valid => None,
+        Outcome::Invalid(reasons) => Some(recorded_all(reasons)),
+        Outcome::Failed(reason) => Some(recorded(reason)),
+    }
+}
+
+/// A repeat in a drawing: its number and value, and what became of it unless it is valid.
+fn tooltip(repeat: &Repeat, value: &str) -> Phrase {
+    let reason = reason(&repeat.outcome);
+    let outcome = reason.as_ref().map(|_| outcome(&repeat.outcome));
+    let text = |of: fn(&Phrase) -> &str| {
+        let parts = [label(repeat), value.to_owned(), outcome.as_ref().map(of).unwrap_or_default().to_owned()];
+        let parts = parts.into_iter().chain(reason.as_ref().map(|reason| of(reason).to_owned()));
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    };
+    Phrase::new(text(|phrase| &phrase.en), text(|phrase| &phrase.ru))
 }
 
 /// A repeat's number from 1, as people count; `w` before it for a warm-up.

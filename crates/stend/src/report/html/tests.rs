@@ -1,5 +1,6 @@
 //! Tests of the page.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::*;
@@ -9,7 +10,7 @@ fn page(data: &SampleRun) -> String {
     let table = sample::table();
     let runs = [RunData { run: &data.run, sessions: &data.sessions, repeats: &data.repeats, series: &data.series }];
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
-    render(&Input { table: &table, runs: &runs, fingerprint: sample::fingerprint(), generated_at }).unwrap()
+    render(&Input { table: &table, runs: &runs, generated_at }).unwrap()
 }
 
 #[test]
@@ -52,6 +53,79 @@ fn every_text_stands_in_both_languages() {
     assert_eq!(html.matches("data-en=").count(), html.matches("data-ru=").count());
 }
 
+/// What a reader sees of the page in Russian: text, tooltips and the names that are read aloud.
+fn seen_in_russian(html: &str) -> String {
+    let body = html.split_once("<body>").unwrap().1.split_once("<script>").unwrap().0;
+    let mut seen = String::new();
+    let mut rest =
+        body.replace("<span lang=\"en\">", "<en>").replace("<button type=\"button\" data-switch=\"en\"", "<en");
+    while let Some((before, after)) = rest.clone().split_once('<') {
+        seen.push_str(before);
+        let (tag, after) = after.split_once('>').unwrap();
+        let value = |name: &str| {
+            tag.split_once(&format!(" {name}=\"")).map(|(_, value)| value.split('"').next().unwrap().to_owned())
+        };
+        seen.extend(["title", "data-ru", "aria-label"].into_iter().filter_map(value).map(|text| format!(" {text} ")));
+        // What the script shows in Russian from an attribute, and what is only there in English.
+        let hidden = tag.starts_with("en") || tag.contains(" data-ru=");
+        rest = if hidden { after.split_once("</").unwrap().1.split_once('>').unwrap().1.into() } else { after.into() };
+        seen.push(' ');
+    }
+    seen
+}
+
+/// The words of all texts in a value, but for those that the page translates.
+fn words_of(value: &serde_json::Value, words: &mut BTreeSet<String>) {
+    const TRANSLATED: [&str; 9] =
+        ["why", "notes", "outcome", "skipped", "conditions", "verdict", "kind", "check", "missing"];
+    match value {
+        serde_json::Value::String(text) => words.extend(words_in(text)),
+        serde_json::Value::Array(values) => values.iter().for_each(|value| words_of(value, words)),
+        serde_json::Value::Object(fields) => {
+            fields
+                .iter()
+                .filter(|(name, _)| !TRANSLATED.contains(&name.as_str()))
+                .for_each(|(_, value)| words_of(value, words));
+        }
+        _ => {}
+    }
+}
+
+fn words_in(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1);
+    words.filter(|word| word.chars().all(|c| c.is_ascii_alphabetic())).map(str::to_owned)
+}
+
+#[test]
+fn on_the_russian_page_english_is_only_what_others_wrote() {
+    let mut data = sample::run(50);
+    data.run.machine.missing = [("board".into(), "/sys/class/dmi: No such file or directory".into())].into();
+    data.sessions[0].missing_sensors = vec!["thermal: no cpufreq in /sys".into()];
+    data.sessions[0].conditions = vec![
+        "foreign load: 12.0 % of the processors' time; end what runs beside: from 5 % on repeats are invalid".into(),
+    ];
+    let record =
+        crate::store::Record { run: data.run.clone(), sessions: data.sessions.clone(), repeats: data.repeats.clone() };
+    let mut table = sample::table();
+    table.notes.extend(crate::compare::compare(&[&record], &[]).notes);
+    let runs = [RunData { run: &data.run, sessions: &data.sessions, repeats: &data.repeats, series: &data.series }];
+    let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    let seen: BTreeSet<String> = words_in(&seen_in_russian(&html)).collect();
+    assert!(seen.contains("kuznyechik") && !seen.contains("Results"), "the test sees what a reader sees");
+
+    let mut others = BTreeSet::new();
+    words_of(&serde_json::to_value(&table).unwrap(), &mut others);
+    words_of(&serde_json::to_value(&data.run).unwrap(), &mut others);
+    words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
+    words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
+    let names =
+        "stend Language PATH UTC cpufreq thermal board sys class dmi fio apt get install clang compiler copy mode";
+    let units = "GB MB KiB GiB GHz ms ns MIOPS kIOPS krequests cycles lt gt amp quot";
+    others.extend(words_in(names).chain(words_in(units)));
+    let left_over: Vec<_> = seen.difference(&others).collect();
+    assert!(left_over.is_empty(), "{left_over:?}");
+}
+
 #[test]
 fn it_has_its_parts() {
     let html = page(&sample::run(50));
@@ -62,9 +136,9 @@ fn it_has_its_parts() {
         "class=\"verdict better\">▲ +8.1 %",
         "<span class=\"factor\">× 10.7</span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
-        "apt-get install fio",
+        "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
-        "steal 4.1 %",
+        "took away 4.1 %",
         "aria-sort=\"none\"",
         "round trip of 64 KiB",
         "power: no RAPL",
@@ -93,7 +167,7 @@ fn names_on_the_page_are_unique() {
 #[test]
 fn an_empty_report_says_so() {
     let table = Table { columns: vec![], rows: vec![], left_out: vec![], notes: vec![] };
-    let input = Input { table: &table, runs: &[], fingerprint: vec![], generated_at: Timestamp::UNIX_EPOCH };
+    let input = Input { table: &table, runs: &[], generated_at: Timestamp::UNIX_EPOCH };
     assert!(render(&input).unwrap().contains("Nothing was measured."));
 }
 

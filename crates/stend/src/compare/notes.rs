@@ -1,0 +1,214 @@
+//! What a reader should know before reading the table: how the runs differ in what they did, where, and with which builds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stend_model::machine::Difference;
+use stend_model::run::RunState;
+use stend_model::suite::{Verification, Work};
+use stend_model::wire::Begin;
+
+use super::scenario_of;
+use super::table::{LeftOut, Note};
+use crate::store::Record;
+
+/// Notes on each run, and on how it differs from the base, which is the first.
+pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
+    let mut notes: Vec<_> = records.iter().flat_map(|record| on_run(record)).collect();
+    let base = records[0];
+    for record in &records[1..] {
+        if record.run.stend_version != base.run.stend_version {
+            notes.push(Note::OtherVersion {
+                run: record.run.id.clone(),
+                version: record.run.stend_version.clone(),
+                base: base.run.id.clone(),
+                base_version: base.run.stend_version.clone(),
+            });
+        }
+        notes.extend(scenarios(base, record));
+        notes.extend(builds(base, record));
+    }
+    notes
+}
+
+/// Scenarios that not all runs have, those together that the same runs lack.
+pub(super) fn left_out(records: &[&Record]) -> Vec<LeftOut> {
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for scenario in records.iter().flat_map(|record| &record.run.suite.scenarios) {
+        let lacking = records.iter().filter(|record| scenario_of(record, &scenario.name).is_none());
+        let runs: Vec<_> = lacking.map(|record| record.run.id.clone()).collect();
+        if runs.is_empty() || !seen.insert(&scenario.name) {
+            continue;
+        }
+        let name = scenario.name.clone();
+        match left_out.iter_mut().find(|other| other.runs == runs) {
+            Some(same) => same.scenarios.push(name),
+            None => left_out.push(LeftOut { scenarios: vec![name], runs }),
+        }
+    }
+    left_out
+}
+
+fn on_run(record: &Record) -> Vec<Note> {
+    let suite = &record.run.suite;
+    let run = || record.run.id.clone();
+    let mut notes = Vec::new();
+    if suite.scale < 1.0 {
+        notes.push(Note::Scaled { run: run(), factor: suite.scale });
+    }
+    let least = stend_stats::MIN_REPEATS;
+    let few = suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < least).count();
+    if few > 0 {
+        notes.push(Note::FewRepeats { run: run(), scenarios: few, least });
+    }
+    let unverified = suite.scenarios.iter().filter(|scenario| scenario.verification == Verification::None).count();
+    if unverified > 0 {
+        notes.push(Note::Unverified { run: run(), scenarios: unverified });
+    }
+    let mut conditions: Vec<_> = record.sessions.iter().flat_map(|session| session.conditions.clone()).collect();
+    conditions.dedup();
+    if !conditions.is_empty() {
+        notes.push(Note::Unfit { run: run(), conditions });
+    }
+    let several = builds_of(record).into_iter().filter(|(_, builds)| builds.len() > 1);
+    let instruments: Vec<_> = several.map(|(instrument, _)| instrument.to_owned()).collect();
+    if !instruments.is_empty() {
+        notes.push(Note::SeveralBuilds { run: run(), instruments });
+    }
+    if record.run.state == RunState::Open {
+        notes.push(Note::Unfinished { run: run() });
+    }
+    notes
+}
+
+/// Scenarios of the same name that do other work, or the same work in another place or with another file; those together that
+/// differ alike.
+fn scenarios(base: &Record, record: &Record) -> Vec<Note> {
+    let mut works = Alike::default();
+    let mut places = Alike::default();
+    let mut files = Alike::default();
+    for one in &base.run.suite.scenarios {
+        let Some(other) = scenario_of(record, &one.name) else { continue };
+        let differences = differences_of_work(&one.work(), &other.work());
+        if !differences.is_empty() {
+            works.add(differences, &one.name);
+            continue;
+        }
+        for difference in differing(&one.where_done(), &other.where_done()) {
+            places.add(difference, &one.name);
+        }
+        for (file, digest) in &one.files {
+            if other.files.get(file).is_some_and(|other| other != digest) {
+                files.add(file.clone(), &one.name);
+            }
+        }
+    }
+    let (run, base) = (record.run.id.clone(), base.run.id.clone());
+    let works = works.0.into_iter().map(|(differences, scenarios)| Note::OtherWork {
+        run: run.clone(),
+        base: base.clone(),
+        scenarios,
+        differences,
+    });
+    let places = places.0.into_iter().map(|(difference, scenarios)| Note::OtherPlace {
+        run: run.clone(),
+        base: base.clone(),
+        scenarios,
+        difference,
+    });
+    let files = files.0.into_iter().map(|(file, scenarios)| Note::OtherFile {
+        run: run.clone(),
+        base: base.clone(),
+        scenarios,
+        file,
+    });
+    works.chain(places).chain(files).collect()
+}
+
+/// Names under what they have in common, both in the order in which they came.
+struct Alike<T>(Vec<(T, Vec<String>)>);
+
+impl<T> Default for Alike<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Alike<T> {
+    fn add(&mut self, common: T, name: &str) {
+        match self.0.iter_mut().find(|(other, _)| *other == common) {
+            Some((_, names)) => names.push(name.to_owned()),
+            None => self.0.push((common, vec![name.to_owned()])),
+        }
+    }
+}
+
+fn differences_of_work(one: &Work, other: &Work) -> Vec<Difference> {
+    let of = |what: &str, before: String, after: String| {
+        (before != after).then(|| Difference { what: what.into(), before, after })
+    };
+    let metrics = |work: &Work| {
+        let metrics = work.metrics.iter().map(|(name, value, unit)| format!("{name} = {value} in {unit}"));
+        metrics.collect::<Vec<_>>().join(", ")
+    };
+    let verification =
+        |work: &Work| if work.verification == Verification::None { "none" } else { "required" }.to_owned();
+    let instrument = of("instrument", one.instrument.to_string(), other.instrument.to_string());
+    let last =
+        [of("metrics", metrics(one), metrics(other)), of("verification", verification(one), verification(other))];
+    let parameters = differing(&one.parameters, &other.parameters);
+    instrument.into_iter().chain(parameters).chain(last.into_iter().flatten()).collect()
+}
+
+fn differing(one: &BTreeMap<&str, &str>, other: &BTreeMap<&str, &str>) -> Vec<Difference> {
+    let keys: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    let text = |values: &BTreeMap<&str, &str>, key: &str| values.get(key).copied().unwrap_or_default().to_owned();
+    let differing = keys.into_iter().filter(|key| one.get(*key) != other.get(*key));
+    differing
+        .map(|key| Difference { what: (*key).to_owned(), before: text(one, key), after: text(other, key) })
+        .collect()
+}
+
+/// What was measured was built with, as far as the instrument says it.
+type Build<'a> = BTreeMap<&'a str, &'a str>;
+
+/// Instruments that were built otherwise; those together that differ alike. Runs that are not of one build each are not told apart.
+fn builds(base: &Record, record: &Record) -> Vec<Note> {
+    let of_base = builds_of(base);
+    let mut alike = Alike::default();
+    for (instrument, builds) in builds_of(record) {
+        if let (Some([one]), [other]) = (of_base.get(instrument).map(Vec::as_slice), builds.as_slice()) {
+            let differences = differing(one, other);
+            if !differences.is_empty() {
+                alike.add(differences, instrument);
+            }
+        }
+    }
+    let note = |(differences, instruments)| Note::OtherBuild {
+        run: record.run.id.clone(),
+        base: base.run.id.clone(),
+        instruments,
+        differences,
+    };
+    alike.0.into_iter().map(note).collect()
+}
+
+/// The builds of each instrument in a run, each once: more than one if it was built anew before the run was resumed.
+fn builds_of(record: &Record) -> BTreeMap<&str, Vec<Build<'_>>> {
+    let mut builds: BTreeMap<&str, Vec<Build>> = BTreeMap::new();
+    for begin in record.repeats.iter().filter_map(|repeat| repeat.begin.as_ref()) {
+        let build = build_of(begin);
+        let known = builds.entry(&begin.instrument).or_default();
+        if !known.contains(&build) {
+            known.push(build);
+        }
+    }
+    builds
+}
+
+/// An adapter's build holds the tool's version already.
+fn build_of(begin: &Begin) -> Build<'_> {
+    let said = |version: &&str| begin.build.values().any(|value| value.contains(version));
+    let version = begin.version.as_deref().filter(|version| !said(version)).map(|version| ("version", version));
+    begin.build.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(version).collect()
+}

@@ -1,0 +1,164 @@
+//! Notes on the table, and why a figure is missing, in both languages.
+
+use stend_model::machine::Difference;
+
+use crate::compare::table::{Lack, LeftOut, Note};
+
+use super::phrase::Phrase;
+use super::recorded::{recorded, recorded_all};
+use crate::language::{english_plural, russian_plural};
+
+/// A note as a sentence, without a full stop.
+pub(super) fn note(note: &Note) -> Phrase {
+    match note {
+        Note::Scaled { run, factor } => Phrase::new(
+            format!("{run}: sizes and durations are scaled by {factor}; these are not the suite's own parameters"),
+            format!("{run}: размеры и длительности умножены на {factor}; это не собственные параметры набора"),
+        ),
+        Note::FewRepeats { run, scenarios, least } => Phrase::new(
+            format!(
+                "{run}: {} fewer than {least} repeats, which gives no interval and no verdict",
+                english_plural(*scenarios, "scenario asks for", "scenarios ask for")
+            ),
+            format!(
+                "{run}: в {scenarios} {} задано меньше {least} повторов, поэтому нет ни интервала, ни вердикта",
+                russian_plural(*scenarios, "сценарии", "сценариях", "сценариях")
+            ),
+        ),
+        Note::Unverified { run, scenarios } => Phrase::new(
+            format!("{run}: the work of {} cannot be verified", english_plural(*scenarios, "scenario", "scenarios")),
+            format!(
+                "{run}: работу {scenarios} {} нельзя проверить",
+                russian_plural(*scenarios, "сценария", "сценариев", "сценариев")
+            ),
+        ),
+        Note::Unfit { run, conditions } => {
+            let Phrase { en, ru } = recorded_all(conditions);
+            Phrase::new(
+                format!("{run}: when it began the machine was not fit to measure: {en}"),
+                format!("{run}: в начале прогона машина не годилась для измерений: {ru}"),
+            )
+        }
+        Note::Unfinished { run } => Phrase::new(
+            format!("{run} is not finished; `stend resume {run}` goes on with it"),
+            format!("{run} не закончен; продолжить: `stend resume {run}`"),
+        ),
+        Note::OtherVersion { run, version, base, base_version } => Phrase::new(
+            format!("{run} was made by stend {version}, {base} by {base_version}"),
+            format!("{run} сделан программой stend {version}, {base} – {base_version}"),
+        ),
+        Note::OtherWork { run, base, scenarios, differences } => {
+            let (names, differences) = (listed(scenarios), in_words(differences));
+            let verb = if scenarios.len() == 1 { "does" } else { "do" };
+            Phrase::new(
+                format!(
+                    "no verdict on {}, which {verb} other work in {run} than in {base}: {}",
+                    names.en, differences.en
+                ),
+                format!("нет вердикта: {} – в {run} не та работа, что в {base}: {}", names.ru, differences.ru),
+            )
+        }
+        Note::OtherPlace { run, base, scenarios, difference } => {
+            let names = listed(scenarios);
+            let words = in_words(std::slice::from_ref(difference));
+            Phrase::new(
+                format!("the same work in another place in {run} than in {base}: {}; this is {}", words.en, names.en),
+                format!("та же работа, но в {run} в другом месте, чем в {base}: {}; это {}", words.ru, names.ru),
+            )
+        }
+        Note::OtherFile { run, base, scenarios, file } => {
+            let names = listed(scenarios);
+            Phrase::new(
+                format!("{file} has other contents in {run} than in {base}; it is part of {}", names.en),
+                format!("{file} в {run} с другим содержимым, чем в {base}; это часть {}", names.ru),
+            )
+        }
+        Note::OtherBuild { run, base, instruments, differences } => {
+            let words = in_words(differences);
+            let instruments = instruments.join(", ");
+            Phrase::new(
+                format!(
+                    "{instruments}: another build in {run} than in {base}, and verdicts compare it too: {}",
+                    words.en
+                ),
+                format!("{instruments}: в {run} не та сборка, что в {base}, и вердикты сравнивают и её: {}", words.ru),
+            )
+        }
+        Note::SeveralBuilds { run, instruments } => {
+            let instruments = instruments.join(", ");
+            Phrase::new(
+                format!(
+                    "{run}: built anew in the middle of the run, so its repeats are not all of one build: {instruments}"
+                ),
+                format!("{run}: пересобрано посреди прогона, поэтому повторы не все одной сборки: {instruments}"),
+            )
+        }
+        Note::WithinDrift { differences, least } => {
+            let percent = format!("{:.1} %", least * 100.0);
+            let many = english_plural(*differences, "difference is", "differences are");
+            Phrase::new(
+                format!(
+                    "{many} significant and yet unresolved: within a run, the first half differs from the second by {percent} or \
+                     more, so two runs may differ as much for no reason; run both again at another time"
+                ),
+                format!(
+                    "{differences} {}, но не решено: внутри прогона первая половина отличается от второй на {percent} и больше, \
+                     поэтому и два прогона могут так отличаться без причины; повторите оба в другое время",
+                    russian_plural(*differences, "отличие значимо", "отличия значимы", "отличий значимы")
+                ),
+            )
+        }
+    }
+}
+
+/// Scenarios that not all runs have.
+pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
+    let (scenarios, runs) = (left_out.scenarios.join(", "), left_out.runs.join(", "));
+    Phrase::new(format!("not in {runs}: {scenarios}"), format!("нет в {runs}: {scenarios}"))
+}
+
+/// Why there is no figure, in one line.
+pub(super) fn lack(why: &Lack) -> Phrase {
+    match why {
+        Lack::Skipped { reason, remedy } => {
+            let reason = recorded(reason);
+            let remedy = |words: &str| remedy.as_ref().map(|remedy| format!("; {words} {remedy}")).unwrap_or_default();
+            Phrase::new(
+                format!("skipped: {}{}", reason.en, remedy("mend it with:")),
+                format!("пропущен: {}{}", reason.ru, remedy("поможет:")),
+            )
+        }
+        Lack::Invalid { reasons } => {
+            let Phrase { en, ru } = recorded_all(reasons);
+            Phrase::new(format!("invalid: {en}"), format!("негоден: {ru}"))
+        }
+        Lack::Failed { reason } => {
+            let Phrase { en, ru } = recorded(reason);
+            Phrase::new(format!("failed: {en}"), format!("не удался: {ru}"))
+        }
+        Lack::NotYet => Phrase::fixed("not measured yet", "ещё не измерен"),
+    }
+}
+
+/// Names in quotes; of many the first ones.
+fn listed(names: &[String]) -> Phrase {
+    const SHOWN: usize = 3;
+    let quoted: Vec<_> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
+    let (more_en, more_ru) = match names.len().saturating_sub(SHOWN) {
+        0 => Default::default(),
+        more => (format!(" and {more} more"), format!(" и ещё {more}")),
+    };
+    Phrase::new(format!("{}{more_en}", quoted.join(", ")), format!("{}{more_ru}", quoted.join(", ")))
+}
+
+fn in_words(differences: &[Difference]) -> Phrase {
+    let one = |difference: &Difference, none: &str| {
+        let or_none = |text: &str| if text.is_empty() { none.to_owned() } else { text.replace('\n', "; ") };
+        let (before, after) = (or_none(&difference.before), or_none(&difference.after));
+        // A value with spaces would run into its name.
+        let colon = if before.contains(' ') || after.contains(' ') { ":" } else { "" };
+        format!("{}{colon} {before} → {after}", difference.what)
+    };
+    let all = |none: &str| differences.iter().map(|difference| one(difference, none)).collect::<Vec<_>>().join(", ");
+    Phrase::new(all("none"), all("нет"))
+}

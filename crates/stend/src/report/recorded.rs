@@ -1,0 +1,186 @@
+//! Sentences that stend wrote into a run when it made it, in Russian too.
+//!
+//! A run keeps them in English, as they were said. Here stand their forms, with `{}` for what was filled in; what has no form
+//! here stays as it is. It was said by an instrument, a tool or the system, and is quoted.
+
+use super::phrase::Phrase;
+
+/// English and Russian forms; the first one that fits is taken. The Russian form takes what was filled in in the same order.
+const FORMS: &[(&str, &str)] = &[
+    // Why a repeat is invalid.
+    ("the work was wrong: {}", "работа сделана неверно: {}"),
+    ("the work was wrong", "работа сделана неверно"),
+    (
+        "the work was not verified; if it cannot be, say verification = \"none\"",
+        "работа не проверена; если её нельзя проверить, укажите verification = \"none\"",
+    ),
+    (
+        "the instrument did not report what the metric \"{}\" needs ({})",
+        "инструмент не сообщил того, что нужно показателю «{}» ({})",
+    ),
+    ("the clock fell by {} while it ran, from {} to {} GHz", "за время работы частота упала на {}: с {} до {} ГГц"),
+    ("the hypervisor took away {} of the machine's CPU time", "гипервизор отнял {} процессорного времени машины"),
+    ("other programs used {} of the machine's CPU time", "чужие программы заняли {} процессорного времени машины"),
+    ("{} pages were swapped", "страниц подкачано: {}"),
+    ("{} times a CPU was throttled by heat", "троттлинг из-за нагрева, раз: {}"),
+    // Why a repeat has failed.
+    ("it printed more than {} MiB", "напечатано больше {} МиБ"),
+    ("it printed more than {} lines", "напечатано больше {} строк"),
+    ("it did not end within {} and was ended", "не закончил за {} и был остановлен"),
+    ("it did not end within {} and could not be ended", "не закончил за {}, и остановить его не удалось"),
+    ("the guard died", "программа-сторож погибла"),
+    ("it ended with status {}: {}", "закончил с кодом {}: {}"),
+    ("it ended with status {}", "закончил с кодом {}"),
+    ("it was killed by signal {}: {}", "убит сигналом {}: {}"),
+    ("it was killed by signal {}", "убит сигналом {}"),
+    ("nobody knows how it ended: {}", "чем закончил – неизвестно: {}"),
+    ("nobody knows how it ended", "чем закончил – неизвестно"),
+    ("it printed a line that is no event: {}", "напечатана строка, которая не является событием: {}"),
+    ("it printed a second \"begin\"", "напечатано второе событие \"begin\""),
+    ("it printed no \"begin\"", "не напечатано событие \"begin\""),
+    ("it printed no \"repeat\"", "не напечатано событие \"repeat\""),
+    ("it printed no \"end\"", "не напечатано событие \"end\""),
+    (
+        "it printed {} \"repeat\" events; stend wants one an invocation",
+        "напечатано событий \"repeat\": {}; stend нужно одно за запуск",
+    ),
+    ("{} exited with status {}", "{} закончил с кодом {}"),
+    ("{} was ended by signal {}", "{} убит сигналом {}"),
+    ("{} was stopped because its time was up{}", "{} остановлен: время вышло{}"),
+    // Why a scenario was skipped.
+    ("{} is not on the machine's PATH", "программы {} нет в PATH машины"),
+    ("{} is too old: {}, and {} is needed", "{} слишком старой версии: {}, нужна {}"),
+    ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
+    // What made the machine unfit.
+    (
+        "foreign load: {} of the processors' time; end what runs beside: from 5 % on repeats are invalid",
+        "чужая нагрузка: {} процессорного времени; остановите посторонние программы: от 5 % повторы негодны",
+    ),
+    (
+        "steal: {} of the processors' time; the host gives this virtual machine's time to others: from 1 % on repeats are invalid",
+        "отнятое время: {} процессорного времени; хозяин отдаёт время этой виртуальной машины другим: от 1 % повторы негодны",
+    ),
+    (
+        "swap: {} of {} MiB used; the machine swaps: free memory, or repeats are invalid",
+        "подкачка: занято {} из {} МиБ; машина подкачивает: освободите память, иначе повторы негодны",
+    ),
+    (
+        "free memory: {} of {} MiB available; free memory, or the machine will swap",
+        "свободная память: доступно {} из {} МиБ; освободите память, иначе машина начнёт подкачивать",
+    ),
+    (
+        "free space for results: {} MiB in {}; make room, or keep results elsewhere",
+        "место для результатов: {} МиБ в {}; освободите место или храните результаты в другом",
+    ),
+    (
+        "throttling: {} events just now; it is too hot: cool it, or repeats are invalid",
+        "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
+    ),
+    // What could not be read.
+    ("no thermal zone in {} and no temperature in {}", "нет ни термозон в {}, ни температур в {}"),
+    ("no cpufreq in {}", "нет cpufreq в {}"),
+    ("cannot read {}", "не читается {}"),
+    ("{}: No such file or directory", "{}: нет такого файла или каталога"),
+    ("{}: it says nothing", "{}: там ничего нет"),
+    ("{} is not on the PATH", "программы {} нет в PATH"),
+];
+
+/// A sentence of a run in both languages.
+pub(super) fn recorded(sentence: &str) -> Phrase {
+    let russian = FORMS.iter().find_map(|(en, ru)| Some(filled(ru, &parts(en, sentence)?)));
+    Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
+}
+
+/// Several sentences as one.
+pub(super) fn recorded_all(sentences: &[String]) -> Phrase {
+    let phrases: Vec<_> = sentences.iter().map(|sentence| recorded(sentence)).collect();
+    let join = |of: fn(&Phrase) -> &str| phrases.iter().map(of).collect::<Vec<_>>().join("; ");
+    Phrase::new(join(|phrase| &phrase.en), join(|phrase| &phrase.ru))
+}
+
+/// A name and why there is nothing under it: `thermal: no thermal zone …`.
+pub(super) fn recorded_under_name(line: &str) -> Phrase {
+    let Some((name, reason)) = line.split_once(": ") else { return recorded(line) };
+    let Phrase { en, ru } = recorded(reason);
+    Phrase::new(format!("{name}: {en}"), format!("{name}: {ru}"))
+}
+
+/// What was filled into a form, if the sentence is of that form.
+fn parts<'a>(form: &str, sentence: &'a str) -> Option<Vec<&'a str>> {
+    let mut fixed = form.split("{}");
+    let mut rest = sentence.strip_prefix(fixed.next()?)?;
+    let mut parts = Vec::new();
+    let mut fixed = fixed.peekable();
+    while let Some(text) = fixed.next() {
+        let at = if fixed.peek().is_some() { rest.find(text)? } else { rest.len().checked_sub(text.len())? };
+        if rest.get(at..)?.get(..text.len())? != text {
+            return None;
+        }
+        parts.push(&rest[..at]);
+        rest = &rest[at + text.len()..];
+    }
+    rest.is_empty().then_some(parts)
+}
+
+fn filled(form: &str, parts: &[&str]) -> String {
+    let mut fixed = form.split("{}");
+    let first = fixed.next().unwrap_or_default().to_owned();
+    fixed.zip(parts).fold(first, |text, (fixed, part)| text + part + fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use stend_model::suite::Gates;
+    use stend_model::wire::{Check, Event, parse_line};
+
+    use super::*;
+    use crate::run::gates;
+
+    #[test]
+    fn what_was_filled_in_stands_in_the_russian_sentence() {
+        let russian = |text: &str| recorded(text).ru.into_owned();
+        assert_eq!(
+            russian("the clock fell by 4.0 % while it ran, from 3.00 to 2.88 GHz"),
+            "за время работы частота упала на 4.0 %: с 3.00 до 2.88 ГГц"
+        );
+        assert_eq!(russian("it ended with status 3: disk: full: really"), "закончил с кодом 3: disk: full: really");
+        assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");
+        assert_eq!(russian("{} is {}"), "{} is {}", "nobody's sentence is left alone");
+        assert_eq!(recorded_under_name("thermal: no cpufreq in /sys").ru, "thermal: нет cpufreq в /sys");
+    }
+
+    #[test]
+    fn every_reason_of_the_gates_has_a_russian_form() {
+        let mut scenario = crate::testing::suite().scenarios.remove(0);
+        scenario.gates = Gates::DEFAULT;
+        let mut report = crate::testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        report.check = Check::Failed;
+        report.observed =
+            [("clock_hz_before", 3e9), ("clock_hz_after", 2e9)].map(|(name, hz)| (name.into(), hz)).into();
+        report.work = BTreeMap::from([("operations".into(), 1.0)]);
+        let machine = r#"{"busy_ns":9e9,"idle_ns":1e9,"steal_ns":5e9,"cpus":2,"swapped_pages":7,"throttles":3}"#;
+        let usage = format!(
+            r#"{{"event":"usage","wall_ns":9000000000,"user_ns":0,"system_ns":0,"exit":0,"machine":{machine}}}"#
+        );
+        let Ok(Some(Event::Usage(usage))) = parse_line(&usage) else { panic!("{usage}") };
+        let mut closed = gates::reasons(&scenario, Some(&report), Some(&usage), &[]);
+        report.check = Check::None;
+        closed.extend(gates::reasons(&scenario, Some(&report), None, &[]));
+        let russian: BTreeSet<_> = closed.iter().map(|reason| recorded(reason).ru.into_owned()).collect();
+        assert_eq!(russian.len(), 8, "{closed:?}");
+        for reason in russian {
+            assert!(reason.chars().any(|c| ('а'..='я').contains(&c)), "{reason}");
+        }
+    }
+
+    #[test]
+    fn every_form_takes_as_much_in_both_languages() {
+        for (en, ru) in FORMS {
+            assert_eq!(en.matches("{}").count(), ru.matches("{}").count(), "{en}");
+            assert!(ru.chars().any(|c| ('а'..='я').contains(&c)), "{en}");
+            assert_ne!(recorded(&en.replace("{}", "7")).ru, en.replace("{}", "7"), "{en}");
+        }
+    }
+}
