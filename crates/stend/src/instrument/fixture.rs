@@ -107,6 +107,7 @@ pub(super) fn run(adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) 
             exit: output.status.code(),
             signal: None,
             timed_out: false,
+            left_running: false,
             machine: BTreeMap::new(),
         },
         started_ns: 1_000_000_000_000,
