@@ -48,7 +48,7 @@ static const struct command command = {
 	"not watched. The command's standard input is /dev/null. INT is ignored: the caller decides.\n"
 	"Afterwards one line `usage` is printed.\n"
 	"Exit status: the command's; 128 + signal; 127 if it could not be started.",
-	options, sizeof options / sizeof *options, "-- COMMAND [ARGUMENT]...",
+	options, sizeof options / sizeof *options, "-- COMMAND [ARGUMENT]...", NULL,
 };
 
 static uint64_t timeval_ns(struct timeval time)
@@ -341,8 +341,6 @@ int command_guard(int argc, char **argv)
 	int failure[2], reason = 0;
 	int first = options_parse(&command, argc, argv);
 
-	if (first >= argc)
-		fail(EXIT_USAGE, "a command is missing: stend-probe guard [OPTIONS] -- COMMAND [ARGUMENT]...");
 	if (pipe(signal_pipe) != 0 || pipe(failure) != 0)
 		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
 	set_descriptor_flags(signal_pipe[0]);
