@@ -2,7 +2,7 @@
  * ones, so it is left out. */
 #include "copy_methods.h"
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__e2k__)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__e2k__) && !defined(STEND_NO_INTRINSICS)
 
 #include <immintrin.h>
 #include <string.h>

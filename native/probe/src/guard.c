@@ -153,7 +153,7 @@ static void terminate(struct watch *watch)
 {
 	if (watch->stage >= TERMINATED)
 		return;
-	if (!descendants_signal(SIGTERM)) {
+	if (!descendants_signal(SIGTERM) || !watch->adopting) {
 		kill(-watch->command, SIGTERM);
 		kill(-watch->command, SIGCONT);
 	}

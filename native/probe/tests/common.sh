@@ -1,3 +1,4 @@
+#!/bin/sh
 # For the other scripts: `. "$(dirname "$0")/common.sh"`; the build folder is $1.
 build=$1
 work=$(mktemp -d)
@@ -13,6 +14,7 @@ starter() { # NAME PROGRAM
 }
 starter stend-probe "$build/stend-probe"
 starter json_check "$build/tests/json_check"
+# shellcheck disable=SC2034 # for the other scripts
 probe=$work/stend-probe
 json_check=$work/json_check
 

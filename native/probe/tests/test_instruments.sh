@@ -1,3 +1,4 @@
+#!/bin/sh
 # Every way of each instrument runs, passes its own check, and prints the wire.
 . "$(dirname "$0")/common.sh"
 

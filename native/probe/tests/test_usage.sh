@@ -1,3 +1,4 @@
+#!/bin/sh
 # The command line: help, version, and one clear line for what is wrong.
 . "$(dirname "$0")/common.sh"
 
