@@ -19,6 +19,7 @@ test)
 openssl:openssl:the openssl adapter is tested with the real openssl
 gzip:gzip:the gzip adapter is tested with the real gzip
 clang:clang:the C code is checked with a second compiler
+pkg-config:pkg-config:the installed library is found as other projects find theirs
 shellcheck:shellcheck:the shell scripts are checked'
     ;;
 cross)
