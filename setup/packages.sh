@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages that a purpose needs and that are missing; says what and why.
-# Usage: setup/packages.sh run|test
+# Usage: setup/packages.sh run|test|cross
 #
 # As root, or where sudo asks for no password, it installs. Otherwise it prints the one command and
 # goes on: what cannot be measured without them is then skipped by name.
 set -u
 
 purpose=${1:-}
-# program:package:what it is for
+# program:packages:what it is for
 case $purpose in
 run)
     wanted='fio:fio:the storage scenarios
@@ -19,12 +19,18 @@ test)
 openssl:openssl:the openssl adapter is tested with the real openssl
 gzip:gzip:the gzip adapter is tested with the real gzip
 clang:clang:the C code is checked with a second compiler
-shellcheck:shellcheck:the shell scripts are checked
-jq:jq:the wire is read by a foreign JSON reader
-valgrind:valgrind:the C code is checked for invalid memory accesses'
+pkg-config:pkg-config:the installed library is found as other projects find theirs
+shellcheck:shellcheck:the shell scripts are checked'
+    ;;
+cross)
+    wanted='qemu-aarch64-static:qemu-user-static:runs programs of other processors
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross:the C code is tested as aarch64
+riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu libc6-dev-riscv64-cross:the C code is tested as riscv64
+s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross:the C code is tested as s390x, where the first byte is the highest
+i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested in 32 bits'
     ;;
 *)
-    echo "usage: setup/packages.sh run|test" >&2
+    echo "usage: setup/packages.sh run|test|cross" >&2
     exit 2
     ;;
 esac

@@ -144,6 +144,9 @@ pub struct Usage {
     /// The guard ended it because its time was up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
+    /// The command left processes running, which the guard ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_running: bool,
     /// How the machine's own counters grew meanwhile, all CPUs summed: `busy_ns`, `idle_ns`, `steal_ns`,
     /// `swapped_pages`, `throttles`. A counter that the machine lacks is left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

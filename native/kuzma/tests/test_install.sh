@@ -1,11 +1,16 @@
+#!/bin/sh
 # What `make install` puts down is enough for other people's programs, in C and in C++, static and shared.
 # For this machine only: an emulator has no libraries to link with, and a static build no shared one.
 . "$(dirname "$0")/../../probe/tests/common.sh"
 cc=${CC:-cc}
 source=$(cd "$(dirname "$0")/.." && pwd)
 
-if [ -n "$RUN" ] || ! command -v pkg-config >/dev/null; then
-	echo "skipped: the installed library: ${RUN:+programs run under $RUN}${RUN:-no pkg-config here}" >&2
+if [ -n "$RUN" ]; then
+	finish
+	exit
+fi
+if ! command -v pkg-config >/dev/null; then
+	skip 'the installed library' 'there is no pkg-config here'
 	finish
 	exit
 fi

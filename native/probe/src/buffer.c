@@ -1,6 +1,7 @@
 #include "buffer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,17 +14,22 @@
 
 enum { HUGE_BYTES = 2 << 20 };
 
+void buffer_check(uint64_t bytes)
+{
+	if (bytes > SIZE_MAX / 2)
+		fail(EXIT_UNSUPPORTED, "a buffer of %" PRIu64 " bytes does not fit in the address space", bytes);
+	/* Systems promise more than they have, and kill later. */
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	if (pages > 0 && page > 0 && bytes / (uint64_t)page >= (uint64_t)pages)
+		fail(EXIT_UNSUPPORTED, "a buffer of %" PRIu64 " bytes is more than the memory of this machine", bytes);
+}
+
 struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages)
 {
 	struct buffer buffer = { .bytes = bytes };
 	size_t boundary = huge_pages ? HUGE_BYTES : 1; /* a mapping starts with a page */
 
-	if (bytes > SIZE_MAX / 2)
-		fail(EXIT_USAGE, "%zu bytes do not fit in the address space", bytes);
-	/* Systems promise more than they have, and kill later. */
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	if (pages > 0 && page > 0 && bytes / (size_t)page >= (size_t)pages)
-		fail(EXIT_UNSUPPORTED, "a buffer of %zu bytes is more than the memory of this machine", bytes);
+	buffer_check(bytes);
 	buffer.mapping_bytes = bytes + offset + boundary;
 	buffer.mapping = mmap(NULL, buffer.mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer.mapping == MAP_FAILED)

@@ -13,7 +13,9 @@ struct buffer {
 	size_t mapping_bytes;
 };
 
-/* Ends the program with one line if there is not so much memory. Huge pages are asked for, not ensured. */
+/* Ends the program with one line and EXIT_UNSUPPORTED if this machine has no room for so many bytes. */
+void buffer_check(uint64_t bytes);
+/* Checks, and maps. Huge pages are asked for, not ensured. */
 struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages);
 /* Writes to each page, so that no fault is left for the measurement. */
 void buffer_touch(const struct buffer *buffer);

@@ -42,6 +42,39 @@ static const struct option_definition options[] = {
 	{ "list-backends", OPTION_FLAG, NULL, NULL, "print the backends as JSON lines and exit", &chosen.list_backends, 0, 0 },
 };
 
+static enum kuzma_cipher chosen_cipher(void)
+{
+	return strcmp(chosen.cipher, "magma") == 0 ? KUZMA_MAGMA : KUZMA_KUZNYECHIK;
+}
+
+static bool decrypting(void)
+{
+	return strcmp(chosen.direction, "decrypt") == 0;
+}
+
+static bool any_backend(void)
+{
+	return strcmp(chosen.backend, "auto") == 0;
+}
+
+static void check(void)
+{
+	const struct cipher_mode *mode = cipher_mode_by_name(chosen.mode);
+	size_t block = kuzma_block_bytes(chosen_cipher()), unit = cipher_unit(mode, chosen_cipher());
+
+	if (chosen.size % unit != 0)
+		fail(EXIT_USAGE, "--size %" PRIu64 ": must be a multiple of %zu bytes for %s in mode %s", chosen.size, unit,
+		     chosen.cipher, chosen.mode);
+	if (chosen.section % block != 0)
+		fail(EXIT_USAGE, "--section %" PRIu64 ": must be a multiple of the block of %s, %zu bytes", chosen.section,
+		     chosen.cipher, block);
+	if (decrypting() && mode->decrypt == NULL)
+		fail(EXIT_USAGE, "--direction decrypt: mode %s has only one direction, encrypt", chosen.mode);
+	if (!any_backend() && kuzma_backend_by_name(chosen_cipher(), chosen.backend) == NULL)
+		fail(EXIT_USAGE, "--backend %s: no such backend of %s; see stend-probe cipher --list-backends", chosen.backend,
+		     chosen.cipher);
+}
+
 static const struct command command = {
 	"cipher", "Encrypt or decrypt a buffer again and again with Kuznyechik or Magma.",
 	"Input and output are two buffers of SIZE x N bytes, gone over at least once as a whole. Every pass has the same\n"
@@ -50,7 +83,7 @@ static const struct command command = {
 	"tags. An RFC vector is checked before the clock starts. Work: bytes; operations: passes; in mode key the bytes are\n"
 	"those of keys, 32 each. cbc, cfb and ofb in the direction that must go block by block do so unless N is more than 1.\n"
 	"Observed: clock_hz_before and clock_hz_after by calibration, and their mean clock_hz if they agree within 2 %.",
-	options, sizeof options / sizeof *options, NULL,
+	options, sizeof options / sizeof *options, NULL, check,
 };
 
 struct worker {
@@ -137,16 +170,13 @@ static int list_backends(void)
 	return EXIT_FINE;
 }
 
-static const struct kuzma_backend *choose_backend(enum kuzma_cipher cipher)
+static const struct kuzma_backend *choose_backend(void)
 {
 	const struct kuzma_backend *backend;
 
-	if (strcmp(chosen.backend, "auto") == 0)
-		return kuzma_backend_default(cipher);
-	backend = kuzma_backend_by_name(cipher, chosen.backend);
-	if (backend == NULL)
-		fail(EXIT_USAGE, "--backend %s: no such backend of %s; see stend-probe cipher --list-backends", chosen.backend,
-		     chosen.cipher);
+	if (any_backend())
+		return kuzma_backend_default(chosen_cipher());
+	backend = kuzma_backend_by_name(chosen_cipher(), chosen.backend);
 	if (!kuzma_backend_supported(backend))
 		fail(EXIT_UNSUPPORTED, "--backend %s: this processor lacks the instructions for it", chosen.backend);
 	return backend;
@@ -181,20 +211,14 @@ int command_cipher(int argc, char **argv)
 	if (chosen.list_backends)
 		return list_backends();
 
-	enum kuzma_cipher cipher = strcmp(chosen.cipher, "magma") == 0 ? KUZMA_MAGMA : KUZMA_KUZNYECHIK;
 	const struct cipher_mode *mode = cipher_mode_by_name(chosen.mode);
-	size_t block = kuzma_block_bytes(cipher), unit = cipher_unit(mode, cipher), threads = (size_t)chosen.threads;
-	bool decrypt = strcmp(chosen.direction, "decrypt") == 0;
-	if (chosen.size % unit != 0)
-		fail(EXIT_USAGE, "--size %" PRIu64 ": must be a multiple of %zu bytes for %s in mode %s", chosen.size, unit,
-		     chosen.cipher, chosen.mode);
-	if (chosen.section % block != 0)
-		fail(EXIT_USAGE, "--section %" PRIu64 ": must be a multiple of the block of %s, %zu bytes", chosen.section,
-		     chosen.cipher, block);
-	if (decrypt && mode->decrypt == NULL)
-		fail(EXIT_USAGE, "--direction decrypt: mode %s has only one direction, encrypt", chosen.mode);
-	const struct kuzma_backend *backend = choose_backend(cipher);
-	cipher_job_make(&job, mode, backend, decrypt, (size_t)chosen.size, (size_t)chosen.messages, (size_t)chosen.section);
+	size_t threads = (size_t)chosen.threads;
+	/* At most 2^40 bytes 2^20 times, and the room for tags: no overflow. */
+	buffer_check(chosen.messages * (chosen.size + CIPHER_TAG_ROOM));
+	/* One that is longer than any message here can be changes nothing by being longer still. */
+	size_t section = chosen.section > SIZE_MAX / 2 ? SIZE_MAX / 2 + 1 : (size_t)chosen.section;
+	const struct kuzma_backend *backend = choose_backend();
+	cipher_job_make(&job, mode, backend, decrypting(), (size_t)chosen.size, (size_t)chosen.messages, section);
 	if (!cipher_known_answer(backend))
 		fail(EXIT_BROKEN, "the backend %s of %s does not give the answer of the RFC: this build is wrong",
 		     kuzma_backend_name(backend), chosen.cipher);

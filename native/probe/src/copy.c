@@ -31,12 +31,31 @@ static const struct option_definition options[] = {
 	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
 };
 
+/* What both addresses must be multiples of; also for methods that this build lacks. */
+static uint64_t needed_alignment(void)
+{
+	if (strcmp(chosen.method, "words") == 0)
+		return 8;
+	return strcmp(chosen.method, "nontemporal") == 0 ? 16 : 1;
+}
+
+static void check(void)
+{
+	uint64_t alignment = needed_alignment();
+
+	if (chosen.size % 2 != 0)
+		fail(EXIT_USAGE, "--size %" PRIu64 ": must be even, half for the source and half for the target", chosen.size);
+	if (chosen.alignment % alignment != 0)
+		fail(EXIT_USAGE, "--alignment %" PRIu64 ": --method %s needs a multiple of %" PRIu64, chosen.alignment,
+		     chosen.method, alignment);
+}
+
 static const struct command command = {
 	"copy", "Copy a buffer to another again and again.",
 	"Work: bytes copied (each is read once and written once); operations: copies of the whole buffer.\n"
 	"words needs an alignment that is a multiple of 8, nontemporal of 16. The target is compared whole afterwards.\n"
 	"A method that this processor or build lacks: exit status 4.",
-	options, sizeof options / sizeof *options, NULL,
+	options, sizeof options / sizeof *options, NULL, check,
 };
 
 static const struct copy_method *find(const struct copy_method *methods, const char *name)
@@ -58,9 +77,6 @@ static const struct copy_method *choose_method(void)
 		     build_architecture());
 	if (method->supported != NULL && !method->supported())
 		fail(EXIT_UNSUPPORTED, "--method %s: this processor lacks the instructions", chosen.method);
-	if (chosen.alignment % method->alignment != 0)
-		fail(EXIT_USAGE, "--alignment %" PRIu64 ": --method %s needs a multiple of %zu", chosen.alignment,
-		     chosen.method, method->alignment);
 	return method;
 }
 
@@ -93,8 +109,7 @@ int command_copy(int argc, char **argv)
 	uint64_t seed = 1;
 
 	options_parse(&command, argc, argv);
-	if (chosen.size % 2 != 0)
-		fail(EXIT_USAGE, "--size %" PRIu64 ": must be even, half for the source and half for the target", chosen.size);
+	buffer_check(chosen.size / 2);
 	const struct copy_method *method = choose_method();
 	size_t half = (size_t)(chosen.size / 2);
 	bool huge_pages = strcmp(chosen.huge_pages, "yes") == 0;

@@ -8,7 +8,6 @@
 
 struct copy_method {
 	const char *name, *help;
-	size_t alignment;        /* both addresses must be multiples of this; 1: any */
 	bool (*supported)(void); /* NULL: everywhere */
 	void (*copy)(uint8_t *restrict to, const uint8_t *restrict from, size_t bytes);
 };

@@ -35,8 +35,8 @@ static void copy_bytes(uint8_t *restrict to, const uint8_t *restrict from, size_
 }
 
 const struct copy_method copy_methods_portable[] = {
-	{ "memcpy", "the C library's", 1, NULL, copy_memcpy },
-	{ "words", "64-bit loads and stores, four at a time", 8, NULL, copy_words },
-	{ "bytes", "one byte at a time", 1, NULL, copy_bytes },
-	{ NULL, NULL, 1, NULL, NULL },
+	{ "memcpy", "the C library's", NULL, copy_memcpy },
+	{ "words", "64-bit loads and stores, four at a time", NULL, copy_words },
+	{ "bytes", "one byte at a time", NULL, copy_bytes },
+	{ NULL, NULL, NULL, NULL },
 };

@@ -2,7 +2,7 @@
  * ones, so it is left out. */
 #include "copy_methods.h"
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__e2k__)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__e2k__) && !defined(STEND_NO_INTRINSICS)
 
 #include <immintrin.h>
 #include <string.h>
@@ -78,18 +78,18 @@ static bool has_avx512(void)
 }
 
 const struct copy_method copy_methods_x86[] = {
-	{ "sse2", "16-byte registers", 1, has_sse2, copy_sse2 },
-	{ "avx2", "32-byte registers", 1, has_avx2, copy_avx2 },
-	{ "avx512", "64-byte registers", 1, has_avx512, copy_avx512 },
-	{ "rep-movsb", "the string instruction", 1, NULL, copy_rep_movsb },
-	{ "nontemporal", "16-byte stores past the caches", 16, has_sse2, copy_nontemporal },
-	{ NULL, NULL, 1, NULL, NULL },
+	{ "sse2", "16-byte registers", has_sse2, copy_sse2 },
+	{ "avx2", "32-byte registers", has_avx2, copy_avx2 },
+	{ "avx512", "64-byte registers", has_avx512, copy_avx512 },
+	{ "rep-movsb", "the string instruction", NULL, copy_rep_movsb },
+	{ "nontemporal", "16-byte stores past the caches", has_sse2, copy_nontemporal },
+	{ NULL, NULL, NULL, NULL },
 };
 
 #else
 
 const struct copy_method copy_methods_x86[] = {
-	{ NULL, NULL, 1, NULL, NULL },
+	{ NULL, NULL, NULL, NULL },
 };
 
 #endif

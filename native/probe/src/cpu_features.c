@@ -15,7 +15,7 @@ const char *features_list(void (*found)(void *argument, const char *name), void 
 	return "compiler";
 }
 
-#elif (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#elif (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(STEND_NO_INTRINSICS)
 
 #include <cpuid.h>
 

@@ -17,6 +17,10 @@ static void print_line(const char *format, va_list arguments)
 
 	/* One write, so that the lines of several processes do not mix. */
 	vsnprintf(line, sizeof line, format, arguments);
+	/* What the user typed may hold newlines and worse. */
+	for (char *at = line; *at != '\0'; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
 	fprintf(stderr, "%s: %s\n", program, line);
 }
 

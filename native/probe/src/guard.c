@@ -15,12 +15,20 @@
 #endif
 
 #include "clock.h"
+#include "descendants.h"
 #include "fail.h"
 #include "machine_counters.h"
 #include "options.h"
 #include "wire.h"
 
-#define GRACE_NS UINT64_C(2000000000) /* from TERM to KILL */
+/* What is left when the command has ended gets so long to end by itself. A reader at the end of the command's output, such
+ * as `tee`, needs milliseconds to write out what it has, also on a busy machine; and every repeat of a command that leaves
+ * something running takes so much longer. */
+#define LEAVE_NS UINT64_C(200000000)
+#define TERM_NS UINT64_C(2000000000) /* from TERM to KILL */
+/* From the first KILL to giving up. With TERM_NS it must stay below the eight seconds that the lab gives the guard. */
+#define KILL_NS UINT64_C(4000000000)
+#define AGAIN_NS UINT64_C(20000000) /* from one KILL to the next */
 
 static struct {
 	uint64_t timeout;
@@ -33,13 +41,14 @@ static const struct option_definition options[] = {
 };
 
 static const struct command command = {
-	"guard", "Run a command in a process group of its own and say what it used.",
-	"The group is killed (TERM, two seconds later KILL) when standard input, if it is a pipe or a socket, is closed; on TERM\n"
-	"and HUP; after the timeout; and, if any of it is left, when the command itself has ended. A terminal sends HUP; files\n"
-	"and /dev/null are not watched. The command's standard input is /dev/null. INT is ignored: the caller decides.\n"
+	"guard", "Run a command, end it with all that it started, and say what it used.",
+	"The command and every process below it, in whatever group or session, are ended (TERM, two seconds later KILL) when\n"
+	"standard input, if it is a pipe or a socket, is closed; on TERM and HUP; and after the timeout. What the command leaves\n"
+	"running has 0.2 seconds to end by itself, and is then ended the same way. A terminal sends HUP; files and /dev/null are\n"
+	"not watched. The command's standard input is /dev/null. INT is ignored: the caller decides.\n"
 	"Afterwards one line `usage` is printed.\n"
 	"Exit status: the command's; 128 + signal; 127 if it could not be started.",
-	options, sizeof options / sizeof *options, "-- COMMAND [ARGUMENT]...",
+	options, sizeof options / sizeof *options, "-- COMMAND [ARGUMENT]...", NULL,
 };
 
 static uint64_t timeval_ns(struct timeval time)
@@ -47,7 +56,6 @@ static uint64_t timeval_ns(struct timeval time)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-#ifdef __linux__
 static void add_time(struct timeval *sum, struct timeval time)
 {
 	sum->tv_sec += time.tv_sec;
@@ -57,7 +65,6 @@ static void add_time(struct timeval *sum, struct timeval time)
 		sum->tv_sec++;
 	}
 }
-#endif
 
 static int signal_pipe[2];
 
@@ -117,48 +124,90 @@ static _Noreturn void become_command(char **words, int failure, pid_t guard)
 	_exit(127);
 }
 
+/* From the command's start to its end. */
+struct stretch {
+	uint64_t start, end;
+	struct machine_counters before, after;
+};
+
+/* What is being waited for; each stage ends early when nothing is left to wait for. */
+enum stage {
+	RUNNING,  /* the command */
+	LEAVING,  /* what it left running, to end by itself */
+	TERMINATED, /* all of them, after TERM */
+	KILLED    /* all of them, after KILL */
+};
+
 struct watch {
-	pid_t group;
-	uint64_t deadline; /* of the timeout; 0: none */
-	uint64_t kill_at;  /* TERM was sent, KILL follows; 0: not yet */
-	bool timed_out, killed;
-	bool watch_input;
+	pid_t command;
+	enum stage stage;
+	uint64_t next; /* when the stage has lasted long enough; 0: never */
+	uint64_t give_up;
+	bool adopting, watch_input, timed_out, left_running, ended;
+	int status; /* of the command, when it has ended */
+	struct stretch stretch;
+	struct rusage usage;
 };
 
 static void terminate(struct watch *watch)
 {
-	if (watch->kill_at != 0)
+	if (watch->stage >= TERMINATED)
 		return;
-	kill(-watch->group, SIGTERM);
-	/* A stopped process would not see it. */
-	kill(-watch->group, SIGCONT);
-	watch->kill_at = monotonic_ns() + GRACE_NS;
+	if (!descendants_signal(SIGTERM) || !watch->adopting) {
+		kill(-watch->command, SIGTERM);
+		kill(-watch->command, SIGCONT);
+	}
+	watch->stage = TERMINATED;
+	watch->next = monotonic_ns() + TERM_NS;
 }
 
-/* Milliseconds, rounded up, to whatever comes first; -1: nothing will. */
-static int poll_timeout(const struct watch *watch)
+/* Again and again: what forks while we look is seen the next time. */
+static void kill_all(struct watch *watch, uint64_t now)
 {
-	uint64_t at = watch->kill_at != 0 ? watch->kill_at : watch->deadline, now = monotonic_ns();
-
-	if (watch->killed || at == 0)
-		return -1;
-	if (at <= now)
-		return 0;
-	uint64_t left = (at - now + 999999) / 1000000;
-	return left > 60000 ? 60000 : (int)left;
+	if (watch->stage != KILLED)
+		watch->give_up = now + KILL_NS;
+	watch->stage = KILLED;
+	watch->next = now + AGAIN_NS;
+	descendants_signal(SIGKILL);
+	kill(-watch->command, SIGKILL);
 }
 
-static void watch_clock(struct watch *watch)
+static void next_stage(struct watch *watch)
 {
 	uint64_t now = monotonic_ns();
 
-	if (watch->kill_at == 0 && watch->deadline != 0 && now >= watch->deadline) {
+	if (watch->next == 0 || now < watch->next)
+		return;
+	switch (watch->stage) {
+	case RUNNING:
 		watch->timed_out = true;
 		terminate(watch);
-	} else if (watch->kill_at != 0 && !watch->killed && now >= watch->kill_at) {
-		kill(-watch->group, SIGKILL);
-		watch->killed = true;
+		return;
+	case LEAVING:
+		watch->left_running = true;
+		terminate(watch);
+		return;
+	case TERMINATED:
+	case KILLED:
+	default:
+		kill_all(watch, now);
 	}
+}
+
+/* Milliseconds, rounded up; -1: for ever. */
+static int poll_timeout(const struct watch *watch)
+{
+	uint64_t now = monotonic_ns();
+
+	/* No signal says that somebody else's child has ended. */
+	if (watch->ended && !watch->adopting)
+		return 10;
+	if (watch->next == 0)
+		return -1;
+	if (watch->next <= now)
+		return 0;
+	uint64_t left = (watch->next - now + 999999) / 1000000;
+	return left > 60000 ? 60000 : (int)left;
 }
 
 static void watch_input(struct watch *watch, short events)
@@ -176,12 +225,50 @@ static void watch_input(struct watch *watch, short events)
 	terminate(watch);
 }
 
-/* Until the command has ended. */
-static int wait_for_command(struct watch *watch, struct rusage *usage)
+static void command_ended(struct watch *watch, int status)
 {
-	int status;
+	watch->ended = true;
+	watch->status = status;
+	watch->stretch.end = monotonic_ns();
+	watch->stretch.after = machine_counters_read();
+	if (watch->stage == RUNNING) {
+		watch->stage = LEAVING;
+		watch->next = watch->stretch.end + LEAVE_NS;
+	}
+}
 
-	for (;;) {
+/* Takes what the children that have ended have used. Adopted ones among them: their times count as well. False: nothing
+ * is left. */
+static bool reap(struct watch *watch)
+{
+	struct rusage one;
+	int status;
+	pid_t ended;
+
+	while ((ended = wait4(-1, &status, WNOHANG, &one)) != 0) {
+		if (ended < 0 && errno == EINTR)
+			continue;
+		if (ended < 0)
+			break;
+		add_time(&watch->usage.ru_utime, one.ru_utime);
+		add_time(&watch->usage.ru_stime, one.ru_stime);
+		if (one.ru_maxrss > watch->usage.ru_maxrss)
+			watch->usage.ru_maxrss = one.ru_maxrss;
+		if (ended == watch->command)
+			command_ended(watch, status);
+	}
+	if (ended == 0)
+		return true;
+	if (!watch->ended)
+		fail(EXIT_BROKEN, "cannot wait for the command: %s", strerror(errno));
+	/* Without adoption what is left is known only as far as it stayed in the group. */
+	return !watch->adopting && kill(-watch->command, 0) == 0;
+}
+
+/* Until the command and all that it started have ended. */
+static void wait_for_all(struct watch *watch)
+{
+	while (reap(watch)) {
 		struct pollfd descriptors[2] = {
 			{ .fd = signal_pipe[0], .events = POLLIN },
 			{ .fd = watch->watch_input ? STDIN_FILENO : -1, .events = POLLIN },
@@ -189,11 +276,10 @@ static int wait_for_command(struct watch *watch, struct rusage *usage)
 		unsigned char numbers[64];
 		ssize_t count;
 
-		pid_t ended = wait4(watch->group, &status, WNOHANG, usage);
-		if (ended == watch->group)
-			return status;
-		if (ended < 0 && errno != EINTR)
-			fail(EXIT_BROKEN, "cannot wait for the command: %s", strerror(errno));
+		if (watch->stage == KILLED && watch->ended && monotonic_ns() >= watch->give_up) {
+			warn_line("a process that the command started cannot be ended, not even by KILL; going on without it");
+			return;
+		}
 		if (poll(descriptors, 2, poll_timeout(watch)) > 0) {
 			while ((count = read(signal_pipe[0], numbers, sizeof numbers)) > 0)
 				for (ssize_t i = 0; i < count; i++)
@@ -201,48 +287,7 @@ static int wait_for_command(struct watch *watch, struct rusage *usage)
 						terminate(watch);
 			watch_input(watch, descriptors[1].revents);
 		}
-		watch_clock(watch);
-	}
-}
-
-/* Linux hands orphans to us, see below: their times count as well, and as zombies they would look alive. */
-static void reap_orphans(struct rusage *usage)
-{
-#ifdef __linux__
-	struct rusage one;
-	int status;
-
-	while (wait4(-1, &status, WNOHANG, &one) > 0) {
-		add_time(&usage->ru_utime, one.ru_utime);
-		add_time(&usage->ru_stime, one.ru_stime);
-		if (one.ru_maxrss > usage->ru_maxrss)
-			usage->ru_maxrss = one.ru_maxrss;
-	}
-#else
-	(void)usage;
-#endif
-}
-
-/* Grandchildren that went into the background: TERM, a moment, KILL. */
-static void end_group(struct watch *watch, struct rusage *usage)
-{
-	uint64_t until;
-
-	reap_orphans(usage);
-	if (kill(-watch->group, 0) != 0)
-		return;
-	if (watch->kill_at == 0) {
-		kill(-watch->group, SIGTERM);
-		kill(-watch->group, SIGCONT);
-	}
-	until = watch->kill_at != 0 ? watch->kill_at : monotonic_ns() + GRACE_NS;
-	while (kill(-watch->group, 0) == 0 && monotonic_ns() < until) {
-		poll(NULL, 0, 10);
-		reap_orphans(usage);
-	}
-	if (kill(-watch->group, SIGKILL) == 0) {
-		poll(NULL, 0, 10);
-		reap_orphans(usage);
+		next_stage(watch);
 	}
 }
 
@@ -257,14 +302,10 @@ static bool input_can_close(void)
 	return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
-/* From the command's start to its end. */
-struct stretch {
-	uint64_t start, end;
-	struct machine_counters before, after;
-};
-
-static void print_usage(const struct stretch *stretch, const struct rusage *usage, int status, bool timed_out)
+static void print_usage(const struct watch *watch)
 {
+	const struct stretch *stretch = &watch->stretch;
+	const struct rusage *usage = &watch->usage;
 	struct json json = { 0 };
 #ifdef __APPLE__
 	uint64_t unit = 1;
@@ -279,12 +320,14 @@ static void print_usage(const struct stretch *stretch, const struct rusage *usag
 	json_unsigned(&json, "user_ns", timeval_ns(usage->ru_utime));
 	json_unsigned(&json, "system_ns", timeval_ns(usage->ru_stime));
 	json_unsigned(&json, "max_rss_bytes", (uint64_t)usage->ru_maxrss * unit);
-	if (WIFSIGNALED(status))
-		json_signed(&json, "signal", WTERMSIG(status));
+	if (WIFSIGNALED(watch->status))
+		json_signed(&json, "signal", WTERMSIG(watch->status));
 	else
-		json_signed(&json, "exit", WEXITSTATUS(status));
-	if (timed_out)
+		json_signed(&json, "exit", WEXITSTATUS(watch->status));
+	if (watch->timed_out)
 		json_boolean(&json, "timed_out", true);
+	if (watch->left_running)
+		json_boolean(&json, "left_running", true);
 	machine_counters_add(&json, &stretch->before, &stretch->after);
 	json_close_object(&json);
 	/* The command may have left its output without a newline, or the reader may be gone: neither matters here. */
@@ -295,12 +338,9 @@ static void print_usage(const struct stretch *stretch, const struct rusage *usag
 int command_guard(int argc, char **argv)
 {
 	struct watch watch = { .watch_input = input_can_close() };
-	struct rusage usage = { 0 };
-	int failure[2], reason = 0, status;
+	int failure[2], reason = 0;
 	int first = options_parse(&command, argc, argv);
 
-	if (first >= argc)
-		fail(EXIT_USAGE, "a command is missing: stend-probe guard [OPTIONS] -- COMMAND [ARGUMENT]...");
 	if (pipe(signal_pipe) != 0 || pipe(failure) != 0)
 		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
 	set_descriptor_flags(signal_pipe[0]);
@@ -314,24 +354,20 @@ int command_guard(int argc, char **argv)
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
 
-#ifdef PR_SET_CHILD_SUBREAPER
-	/* Orphans of the command become our children, not those of init, which may not be there in a container. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-#endif
-
-	struct stretch stretch = { .before = machine_counters_read() };
-	stretch.start = monotonic_ns();
+	watch.adopting = descendants_adopt();
+	watch.stretch.before = machine_counters_read();
+	watch.stretch.start = monotonic_ns();
 	pid_t guard = getpid();
-	watch.group = fork();
-	if (watch.group < 0)
+	watch.command = fork();
+	if (watch.command < 0)
 		fail(EXIT_BROKEN, "cannot start a process: %s", strerror(errno));
-	if (watch.group == 0)
+	if (watch.command == 0)
 		become_command(argv + first, failure[1], guard);
 	/* In both, for either may be first. */
-	setpgid(watch.group, watch.group);
+	setpgid(watch.command, watch.command);
 	close(failure[1]);
 	if (chosen.timeout != 0)
-		watch.deadline = stretch.start + chosen.timeout;
+		watch.next = watch.stretch.start + chosen.timeout;
 	ssize_t count;
 	do
 		count = read(failure[0], &reason, sizeof reason);
@@ -340,10 +376,7 @@ int command_guard(int argc, char **argv)
 	if (count == (ssize_t)sizeof reason)
 		warn_line("cannot start %s%s%s: %s", argv[first], chosen.directory != NULL ? " in " : "",
 		          chosen.directory != NULL ? chosen.directory : "", strerror(reason));
-	status = wait_for_command(&watch, &usage);
-	stretch.end = monotonic_ns();
-	stretch.after = machine_counters_read();
-	end_group(&watch, &usage);
-	print_usage(&stretch, &usage, status, watch.timed_out);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	wait_for_all(&watch);
+	print_usage(&watch);
+	return WIFSIGNALED(watch.status) ? 128 + WTERMSIG(watch.status) : WEXITSTATUS(watch.status);
 }

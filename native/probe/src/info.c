@@ -14,7 +14,6 @@
 #include "version.h"
 #include "wire.h"
 
-
 static uint64_t calibration_ns;
 
 static const struct option_definition options[] = {
@@ -24,7 +23,7 @@ static const struct option_definition options[] = {
 static const struct command command = {
 	"info", "Describe this machine: one JSON object.",
 	"Sizes are bytes, times nanoseconds, frequencies hertz. What could not be read stands under `missing`, with the reason.",
-	options, sizeof options / sizeof *options, NULL,
+	options, sizeof options / sizeof *options, NULL, NULL,
 };
 
 /* What could not be found out, and why. */

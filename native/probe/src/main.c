@@ -33,6 +33,7 @@ static int print_help(void)
 		printf("  %-10s%s\n", commands[i].name, commands[i].summary);
 	printf("\nOptions:\n  %-10sprint this and exit; after a command, its options\n  %-10sprint version and build\n",
 	       "--help", "--version");
+	printf("\nA command with --check looks at its command line only, and measures nothing.\n");
 	printf("\nExit status: 0 fine, 1 the system failed, 2 wrong command line, 4 not possible on this machine.\n"
 	       "Sizes: 4096, 4k, 64KiB, 1M (powers of 1024), 1kB, 1MB, 1GB (powers of 1000).\n"
 	       "Durations: 0.2, 200ms, 2s, 1m; a bare number is seconds.\n");

@@ -91,6 +91,7 @@ static void print_help(const struct command *command)
 			printf(" [default: %s]", option->initial);
 		printf("\n");
 	}
+	printf("  %-30s%s\n", "--check", "only check the command line: exit status 0, or 2 with one line");
 	printf("  %-30s%s\n", "--help", "print this and exit");
 	if (command->notes != NULL)
 		printf("\n%s\n", command->notes);
@@ -169,6 +170,7 @@ static const struct option_definition *find(const struct command *command, const
 int options_parse(const struct command *command, int argc, char **argv)
 {
 	static char name[64];
+	bool check_only = false;
 	int i = 1;
 
 	snprintf(name, sizeof name, "stend-probe %s", command->name);
@@ -182,6 +184,10 @@ int options_parse(const struct command *command, int argc, char **argv)
 		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 			print_help(command);
 			exit(fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN);
+		}
+		if (strcmp(word, "--check") == 0) {
+			check_only = true;
+			continue;
 		}
 		if (strcmp(word, "--") == 0 && command->rest != NULL) {
 			i++;
@@ -209,5 +215,11 @@ int options_parse(const struct command *command, int argc, char **argv)
 			set_option(option, argv[++i]);
 		}
 	}
+	if (command->rest != NULL && i >= argc)
+		fail(EXIT_USAGE, "%s is missing; see stend-probe %s --help", command->rest, command->name);
+	if (command->check != NULL)
+		command->check();
+	if (check_only)
+		exit(EXIT_FINE);
 	return i;
 }

@@ -31,11 +31,15 @@ struct command {
 	const char *notes;   /* printed below the options; may be NULL */
 	const struct option_definition *options;
 	size_t option_count;
-	const char *rest; /* what may follow the options, as the usage line calls it; NULL: nothing */
+	const char *rest; /* what must follow the options, as the usage line calls it; NULL: nothing may */
+	/* Refuses, with EXIT_USAGE, values that do not go together or that the definitions cannot describe; may be NULL. It
+	 * touches nothing and looks at nothing of the machine. */
+	void (*check)(void);
 };
 
 /* Sets the targets. Returns the index in argv of the first word that is no option. argv[0] is the name of the
- * subcommand. Prints the help and exits 0 for --help; a bad option gives one line and exit status 2. */
+ * subcommand. Prints the help and exits 0 for --help; exits 0 for --check where all is right. Whatever is wrong with the
+ * command line gives one line and exit status 2, here and nowhere later. */
 int options_parse(const struct command *command, int argc, char **argv);
 
 /* The parsers alone; false: malformed or too large. */

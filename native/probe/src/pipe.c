@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "buffer.h"
 #include "clock.h"
 #include "fail.h"
 #include "options.h"
@@ -40,6 +41,28 @@ static const struct option_definition options[] = {
 	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
 };
 
+static bool is(const char *value, const char *word)
+{
+	return strcmp(value, word) == 0;
+}
+
+static void check(void)
+{
+	uint64_t bytes;
+
+	if (chosen.chunk % 8 != 0)
+		fail(EXIT_USAGE, "--chunk %" PRIu64 ": must be a multiple of 8", chosen.chunk);
+	if (!is(chosen.pipe_size, "max") &&
+	    (!parse_size(chosen.pipe_size, &bytes) || bytes == 0 || bytes > (uint64_t)1 << 30))
+		fail(EXIT_USAGE, "--pipe-size %s: must be a size from 1 to 1GiB, for example 64KiB, or max", chosen.pipe_size);
+	if (is(chosen.writer, "vmsplice-constant") && !is(chosen.fill, "auto") && !is(chosen.fill, "none"))
+		fail(EXIT_USAGE, "--fill %s: the buffer of vmsplice-constant must never change; use none", chosen.fill);
+	if (is(chosen.writer, "vmsplice-fresh") && is(chosen.fill, "none"))
+		fail(EXIT_USAGE, "--fill none: fresh memory must be filled; use touch or full");
+	if (is(chosen.verify, "full") && is(chosen.reader, "splice-null"))
+		fail(EXIT_USAGE, "--verify full: what goes to /dev/null cannot be checked; use --reader read, or --verify sampled");
+}
+
 static const struct command command = {
 	"pipe", "Move bytes through a pipe between two processes.",
 	"Writers: write copies; vmsplice-fresh moves memory that is used once (safe with any reader); vmsplice-constant sends\n"
@@ -47,7 +70,7 @@ static const struct command command = {
 	"word depends on its place in the stream. auto is touch for vmsplice-fresh and none for the others.\n"
 	"The reader's check is part of its work and of cpu_ns. Unless the check is full, 16 MiB are sent, read and checked in\n"
 	"full before the measurement. Work: bytes; operations: chunks. cpu_ns is the sum of both ends.",
-	options, sizeof options / sizeof *options, NULL,
+	options, sizeof options / sizeof *options, NULL, check,
 };
 
 struct plan {
@@ -80,7 +103,7 @@ static void pin(int core)
 static void choose_cores(struct plan *plan)
 {
 	plan->writer_core = plan->reader_core = -1;
-	if (strcmp(chosen.cores, "any") == 0)
+	if (is(chosen.cores, "any"))
 		return;
 #ifdef __linux__
 	static cpu_set_t set[CORES_MAX / CPU_SETSIZE];
@@ -92,7 +115,7 @@ static void choose_cores(struct plan *plan)
 		if (CPU_ISSET_S((size_t)core, sizeof set, set))
 			found[n++] = core;
 	plan->writer_core = found[0];
-	plan->reader_core = strcmp(chosen.cores, "same") == 0 ? found[0] : found[1];
+	plan->reader_core = is(chosen.cores, "same") ? found[0] : found[1];
 	if (plan->reader_core < 0)
 		fail(EXIT_UNSUPPORTED, "--cores different: only one core is allowed here");
 #else
@@ -113,14 +136,10 @@ static uint64_t pipe_limit(void)
 
 static void choose_pipe_size(struct plan *plan)
 {
-	if (strcmp(chosen.pipe_size, "max") == 0) {
-		plan->pipe_bytes = pipe_limit();
-		if (plan->pipe_bytes == 0)
-			fail(EXIT_UNSUPPORTED, "--pipe-size max: cannot read /proc/sys/fs/pipe-max-size");
-	} else if (!parse_size(chosen.pipe_size, &plan->pipe_bytes) || plan->pipe_bytes == 0 ||
-	           plan->pipe_bytes > (uint64_t)1 << 30) {
-		fail(EXIT_USAGE, "--pipe-size %s: must be a size from 1 to 1GiB, for example 64KiB, or max", chosen.pipe_size);
-	}
+	if (!is(chosen.pipe_size, "max"))
+		parse_size(chosen.pipe_size, &plan->pipe_bytes);
+	else if ((plan->pipe_bytes = pipe_limit()) == 0)
+		fail(EXIT_UNSUPPORTED, "--pipe-size max: cannot read /proc/sys/fs/pipe-max-size");
 }
 
 static void open_pipe(struct plan *plan, int ends[2])
@@ -210,11 +229,11 @@ static void make_plan(struct plan *plan)
 	static const char *const fills[] = { "none", "touch", "full" };
 	enum pipe_fill fill = FILL_NONE;
 
-	if (strcmp(chosen.writer, "vmsplice-fresh") == 0)
+	if (is(chosen.writer, "vmsplice-fresh"))
 		plan->writer = WRITER_VMSPLICE_FRESH, fill = FILL_TOUCH;
-	else if (strcmp(chosen.writer, "vmsplice-constant") == 0)
+	else if (is(chosen.writer, "vmsplice-constant"))
 		plan->writer = WRITER_VMSPLICE_CONSTANT;
-	if (strcmp(chosen.reader, "splice-null") == 0)
+	if (is(chosen.reader, "splice-null"))
 		plan->reader = READER_SPLICE_NULL;
 #ifndef __linux__
 	if (plan->writer != WRITER_WRITE || plan->reader != READER_READ)
@@ -222,18 +241,11 @@ static void make_plan(struct plan *plan)
 		     chosen.reader);
 #endif
 	for (unsigned i = 0; i < 3; i++)
-		if (strcmp(chosen.fill, fills[i]) == 0)
+		if (is(chosen.fill, fills[i]))
 			fill = (enum pipe_fill)i;
-	if (plan->writer == WRITER_VMSPLICE_CONSTANT && fill != FILL_NONE)
-		fail(EXIT_USAGE, "--fill %s: the buffer of vmsplice-constant must never change; use none", chosen.fill);
-	if (plan->writer == WRITER_VMSPLICE_FRESH && fill == FILL_NONE)
-		fail(EXIT_USAGE, "--fill none: fresh memory must be filled; use touch or full");
-	if (chosen.chunk % 8 != 0)
-		fail(EXIT_USAGE, "--chunk %" PRIu64 ": must be a multiple of 8", chosen.chunk);
-	plan->huge_pages = strcmp(chosen.huge_pages, "yes") == 0;
-	plan->check_all = strcmp(chosen.verify, "full") == 0;
-	if (plan->check_all && plan->reader == READER_SPLICE_NULL)
-		fail(EXIT_USAGE, "--verify full: what goes to /dev/null cannot be checked; use --reader read, or --verify sampled");
+	plan->huge_pages = is(chosen.huge_pages, "yes");
+	plan->check_all = is(chosen.verify, "full");
+	buffer_check(chosen.chunk);
 	choose_cores(plan);
 	choose_pipe_size(plan);
 	pipe_pattern_make(&plan->pattern, fill, (size_t)chosen.chunk);

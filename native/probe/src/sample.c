@@ -35,7 +35,7 @@ static const struct command command = {
 	"watching costs at most 0.4 % of one core (at 10 samples a second; in proportion above), a group of metrics that\n"
 	"is expensive on this machine is read less often, though at least once a second. What is not there is listed under\n"
 	"`missing` in `begin`; what goes away later is left out of the samples.",
-	options, sizeof options / sizeof *options, NULL,
+	options, sizeof options / sizeof *options, NULL, NULL,
 };
 
 static int signal_pipe[2];

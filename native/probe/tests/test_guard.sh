@@ -1,4 +1,6 @@
+#!/bin/sh
 # The guard: whatever happens, nothing goes on running.
+# shellcheck disable=SC2016 # the guarded shell is to expand it, not this one
 . "$(dirname "$0")/common.sh"
 
 # Usage lines must be JSON and hold the text.
@@ -13,10 +15,14 @@ gone() {
 	ok "$1: the process is gone" sh -c "! kill -0 $pid 2>/dev/null || grep -q '^State:[[:space:]]*Z' /proc/$pid/status"
 }
 
-# Standard input stays open as long as the subshell's sleep lives; the shell below replaces itself.
+# within NAME MILLISECONDS START: no longer ago than that, START from `date +%s%N`.
+within() {
+	ok "$1: within $2 ms" [ $((($(date +%s%N) - $3) / 1000000)) -le "$2" ]
+}
+
+# A standard input that stays open: this shell holds the other end.
 mkfifo "$work/open"
-sleep 60 >"$work/open" &
-holder=$!
+exec 3<>"$work/open"
 
 "$probe" guard -- sh -c 'exit 7' <"$work/open" >"$work/usage" 2>"$work/err"
 ok 'status is passed on' [ $? -eq 7 ]
@@ -65,10 +71,51 @@ ok '/dev/null is not closed' [ $? -eq 0 ]
 "$probe" guard -- sleep 5 <&- >"$work/usage"
 ok 'no input at all is' [ $? -eq 143 ]
 
-# The command ends, a background process stays.
-"$probe" guard -- sh -c "sleep 30 & echo \$! >'$work/pid'; exit 3" <"$work/open" >"$work/usage"
-ok 'background: status' [ $? -eq 3 ]
-gone 'background' "$work/pid"
+# The command ends, and something that it started holds its output. A reader of that output gets to the end of it soon.
+# left NAME SCRIPT MILLISECONDS: SCRIPT writes the process's number to the file $PIDFILE and ends with status 3.
+left() {
+	rm -f "$work/pid"
+	start=$(date +%s%N)
+	{ PIDFILE=$work/pid "$probe" guard -- sh -c "$2" <"$work/open"; echo $? >"$work/status"; } 2>"$work/err" | cat >"$work/usage"
+	within "$1" "$3" "$start"
+	ok "$1: status" [ "$(cat "$work/status")" -eq 3 ]
+	usage "$1" '"exit":3,"left_running":true[,}]'
+	gone "$1" "$work/pid"
+}
+# qemu-user 7 refuses to let a process adopt orphans. They belong to init then, which takes its time, and what left the
+# group is lost.
+emulated=${RUN:+7000}
+left 'background' 'sleep 30 & echo $! >"$PIDFILE"; exit 3' "${emulated:-1500}"
+if [ -z "${RUN:-}" ]; then
+	left 'session of its own' 'setsid sh -c "echo \$\$ >\"$PIDFILE\"; exec sleep 30" & sleep 0.2; exit 3' 1500
+	left 'daemon, forked twice' \
+		'setsid sh -c "(sleep 30 & echo \$! >\"$PIDFILE\") &" & while ! [ -s "$PIDFILE" ]; do sleep 0.01; done; exit 3' 1500
+	left 'daemon that ignores TERM' \
+		'setsid sh -c "(trap \"\" TERM; sleep 30 & echo \$! >\"$PIDFILE\") &" & while ! [ -s "$PIDFILE" ]; do sleep 0.01; done; exit 3' 4000
+	# Each that is killed leaves the next one: only looking again finds it.
+	cat >"$work/chain.sh" <<'END'
+trap '' TERM
+[ "$1" -gt 0 ] || { echo $$ >"$PIDFILE"; exec sleep 30; }
+setsid sh "$0" $(($1 - 1)) &
+wait
+END
+	left 'chain of sessions' "setsid sh '$work/chain.sh' 5 & while ! [ -s \"\$PIDFILE\" ]; do sleep 0.01; done; exit 3" 4000
+
+	# What ends by itself soon after is left to do so, and its output is kept.
+	"$probe" guard -- sh -c '(sleep 0.05; echo late) & exit 0' <"$work/open" >"$work/all"
+	ok 'late output is kept' sh -c "head -n 1 '$work/all' | grep -qx late"
+	ok 'late output is nothing left' sh -c "! grep -q left_running '$work/all'"
+
+	# The same processes when the guard ends the command itself.
+	start=$(date +%s%N)
+	PIDFILE=$work/pid "$probe" guard --timeout 0.5 -- sh -c \
+		'setsid sh -c "trap \"\" TERM; echo \$\$ >\"$PIDFILE\"; while :; do sleep 1; done" & wait' <"$work/open" >"$work/usage" 2>"$work/err"
+	usage 'timeout, session of its own' '"signal":15,"timed_out":true[,}]'
+	within 'timeout, session of its own' 4500 "$start"
+	gone 'timeout, session of its own' "$work/pid"
+	sleep 0.3 | PIDFILE=$work/pid "$probe" guard -- sh -c 'setsid sh -c "echo \$\$ >\"$PIDFILE\"; exec sleep 30" & wait' >"$work/usage"
+	gone 'input closed, session of its own' "$work/pid"
+fi
 
 # The guard itself gets TERM; INT it ignores.
 "$probe" guard -- sh -c "echo \$\$ >'$work/pid'; exec sleep 30" <"$work/open" >"$work/usage" &
@@ -89,6 +136,7 @@ ok 'user time is counted' sh -c "grep -q '\"user_ns\":[1-9]' '$work/usage'"
 ok 'memory is counted' sh -c "grep -q '\"max_rss_bytes\":[1-9]' '$work/usage'"
 if [ -r /proc/stat ]; then
 	ok 'the machine was busy' sh -c "grep -q '\"machine\":{\"busy_ns\":[1-9][0-9]*,\"idle_ns\":[0-9]*,\"steal_ns\":[0-9]*,\"cpus\":[1-9]' '$work/usage'"
+else
+	skip 'the machine was busy' 'there is no /proc/stat'
 fi
-kill $holder
 finish

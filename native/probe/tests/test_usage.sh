@@ -1,3 +1,4 @@
+#!/bin/sh
 # The command line: help, version, and one clear line for what is wrong.
 . "$(dirname "$0")/common.sh"
 
@@ -6,18 +7,124 @@ for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe 
 	status "$words" 0 "$probe" $words
 	ok "$words prints" [ -s "$work/out" ]
 done
-for words in '' nothing --nothing 'cipher --nothing' 'cipher --cipher aes' 'cipher --cipher kuz' 'cipher --size 17' \
-	'cipher --size' 'cipher --mode mac --direction decrypt' 'cipher --mode key --size 48' \
-	'cipher --mode ctr-acpkm --section 20' 'cipher --messages 0' 'cipher --size x' 'cipher --size 0' 'cipher --alignment 64' 'cipher --alignment -1' \
-	'cipher --seconds 0' 'cipher --seconds 1x' 'cipher --threads 0' 'cipher --repeats 0' 'cipher --backend none' \
-	'cipher extra' 'cipher --list-backends=1' 'copy --method other' 'copy --size 3' 'copy --method words --alignment 4' \
-	'copy --method memcpy|words' 'pipe --chunk 7' 'pipe --pipe-size 0' 'pipe --pipe-size many' 'pipe --cores three' \
-	'pipe --writer vmsplice-constant --fill full' 'pipe --writer vmsplice-fresh --fill none' \
-	'pipe --reader splice-null --verify full' 'sample --hertz 0' 'sample --hertz 101' 'sample --hertz 1.5' guard \
-	'guard --timeout x -- true' 'guard --nothing -- true'; do
+for words in '' nothing --nothing --check; do
 	# shellcheck disable=SC2086
 	status "'$words'" 2 "$probe" $words
 done
+
+# Every line a wrong command line. With --check the answer is the same, and comes without measuring.
+while read -r words; do
+	# shellcheck disable=SC2086
+	status "'$words'" 2 "$probe" $words
+	# shellcheck disable=SC2086
+	status "'$words', --check" 2 "$probe" ${words%% *} --check ${words#* }
+done <<'END'
+info --nothing
+info --seconds
+info --seconds=
+info --seconds 0
+info --seconds 11
+info --seconds -1
+info extra
+cipher --nothing
+cipher --cipher aes
+cipher --cipher kuz
+cipher --cipher=
+cipher --mode kuznyechik|magma
+cipher --mode xts
+cipher --mode mac --direction decrypt
+cipher --mode key --size 48
+cipher --mode ctr-acpkm --section 20
+cipher --mode ctr-acpkm --section 0
+cipher --messages 0
+cipher --messages 1048577
+cipher --direction both
+cipher --size
+cipher --size x
+cipher --size 0
+cipher --size 17
+cipher --size 1e6
+cipher --size 1025GiB
+cipher --size 99999999999999999999
+cipher --cipher magma --size 12
+cipher --alignment 64
+cipher --alignment -1
+cipher --alignment 1.5
+cipher --seconds 0
+cipher --seconds 1x
+cipher --seconds 61m
+cipher --threads 0
+cipher --threads 1025
+cipher --repeats 0
+cipher --repeats 1000001
+cipher --backend none
+cipher --backend=
+cipher --list-backends=1
+cipher extra
+cipher -- extra
+copy --method other
+copy --method memcpy|words
+copy --method words --alignment 4
+copy --method nontemporal --alignment 8
+copy --size 3
+copy --size 1
+copy --size 2TB
+copy --alignment 64
+copy --seconds 0ns
+copy --huge-pages maybe
+copy --repeats many
+copy extra
+pipe --writer read
+pipe --reader write
+pipe --chunk 7
+pipe --chunk 12
+pipe --chunk 2GiB
+pipe --pipe-size 0
+pipe --pipe-size many
+pipe --pipe-size 2GiB
+pipe --pipe-size=
+pipe --seconds 2h
+pipe --cores three
+pipe --huge-pages 1
+pipe --fill some
+pipe --verify none
+pipe --writer vmsplice-constant --fill full
+pipe --writer vmsplice-constant --fill touch
+pipe --writer vmsplice-fresh --fill none
+pipe --reader splice-null --verify full
+pipe --repeats 0
+pipe extra
+sample --hertz 0
+sample --hertz 101
+sample --hertz 1.5
+sample --hertz
+sample --seconds 0
+sample --seconds 9000h
+sample --nothing
+sample extra
+guard --timeout 0
+guard --timeout x -- true
+guard --timeout 9000h -- true
+guard --nothing -- true
+guard --directory
+guard --timeout 1
+guard --
+END
+status 'guard' 2 "$probe" guard
+status 'a value of two lines' 2 "$probe" cipher --cipher 'two
+lines'
+ok 'a value of two lines: what and what would be right' grep -q '^stend-probe cipher: --cipher two?lines: must be one of kuznyechik|magma$' "$work/err"
+
+# --check measures nothing, also where there is much to measure.
+for words in info 'cipher --seconds 1h --size 1024GiB --repeats 1000' 'copy --method avx512 --size 1024GiB --seconds 1h' \
+	'pipe --seconds 1h --pipe-size max --cores different' sample 'guard -- /no/such/program'; do
+	# shellcheck disable=SC2086
+	status "'$words', --check" 0 timeout 10 "$probe" ${words%% *} --check ${words#"${words%% *}"}
+	ok "'$words', --check: silent" [ ! -s "$work/out" ]
+done
+# More than any machine has, and than 32 bits can count: refused, not cut to what fits.
+status 'cipher too large' 4 "$probe" cipher --size 1024GiB
+status 'copy too large' 4 "$probe" copy --size 1024GiB
 status 'pipe too large' 4 "$probe" pipe --pipe-size 1GiB
 "$probe" info >"$work/info"
 ok 'info is one JSON object' "$json_check" --whole "$work/info"

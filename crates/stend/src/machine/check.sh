@@ -1,9 +1,11 @@
+# shellcheck shell=sh
 # Prints what decides whether a machine is fit to measure, every line as `name:text`, like collect.sh. $1: where results will
 # be kept. Runs in the root directory.
 LC_ALL=C
 export LC_ALL
 
 texts() { grep -aH '' "$@"; }
+# shellcheck disable=SC2086 # $1 may be a pattern
 tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
 
 # What counts up.

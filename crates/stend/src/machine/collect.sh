@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Prints what a machine says of itself, every line as `name:text`. What cannot be read is said on standard error, by grep
 # itself, as `grep: name: reason`. POSIX sh and grep, sed, sort, uniq, as busybox has them too. Runs in the root directory.
 LC_ALL=C
@@ -7,6 +8,7 @@ export LC_ALL
 texts() { grep -aH '' "$@"; }
 
 # The distinct lines of many files, each with how often it is there: 256 processors would say the same 256 times.
+# shellcheck disable=SC2086 # $1 may be a pattern
 tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
 
 # What a command prints.

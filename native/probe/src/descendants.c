@@ -1,0 +1,135 @@
+/* Format of /proc/PID/stat: proc(5). */
+#include "descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+bool descendants_adopt(void)
+{
+#ifdef PR_SET_CHILD_SUBREAPER
+	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+#else
+	return false;
+#endif
+}
+
+struct process {
+	pid_t id, parent;
+};
+
+struct processes {
+	struct process *all;
+	size_t count, capacity;
+};
+
+/* A /proc of another process namespace would make us signal strangers. */
+static bool proc_is_ours(void)
+{
+	char digits[24];
+	ssize_t length = readlink("/proc/self", digits, sizeof digits - 1);
+
+	if (length <= 0)
+		return false;
+	digits[length] = '\0';
+	return strtol(digits, NULL, 10) == (long)getpid();
+}
+
+static bool read_process(const char *name, struct process *process)
+{
+	char path[64], text[512];
+	const char *at;
+
+	snprintf(path, sizeof path, "/proc/%.20s/stat", name);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	ssize_t count = read(file, text, sizeof text - 1);
+	close(file);
+	if (count <= 0)
+		return false;
+	text[count] = '\0';
+	/* "1 (name) S parent …"; the name may hold anything, parentheses too. */
+	at = strrchr(text, ')');
+	if (at == NULL || strlen(at) < 5 || at[2] == 'Z')
+		return false;
+	process->id = (pid_t)strtol(name, NULL, 10);
+	process->parent = (pid_t)strtol(at + 3, NULL, 10);
+	return true;
+}
+
+static bool add(struct processes *processes, struct process process)
+{
+	if (processes->count == processes->capacity) {
+		size_t capacity = processes->capacity * 2 + 256;
+		struct process *larger = realloc(processes->all, capacity * sizeof *larger);
+		if (larger == NULL)
+			return false;
+		processes->all = larger;
+		processes->capacity = capacity;
+	}
+	processes->all[processes->count++] = process;
+	return true;
+}
+
+static bool read_all(struct processes *processes)
+{
+	DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+	bool whole = true;
+
+	if (directory == NULL)
+		return false;
+	while (whole && (entry = readdir(directory)) != NULL) {
+		struct process process;
+
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && read_process(entry->d_name, &process))
+			whole = add(processes, process);
+	}
+	closedir(directory);
+	return whole;
+}
+
+/* Moves the descendants of `ancestor` to the front, each behind its parent, and gives their number. */
+static size_t gather(struct processes *processes, pid_t ancestor)
+{
+	size_t found = 0;
+
+	for (size_t next = 0; next <= found; next++) {
+		pid_t parent = next == 0 ? ancestor : processes->all[next - 1].id;
+
+		for (size_t i = found; i < processes->count; i++) {
+			if (processes->all[i].parent != parent)
+				continue;
+			struct process child = processes->all[i];
+			processes->all[i] = processes->all[found];
+			processes->all[found++] = child;
+		}
+	}
+	return found;
+}
+
+bool descendants_signal(int number)
+{
+	struct processes processes = { 0 };
+	bool known = proc_is_ours() && read_all(&processes);
+
+	if (known) {
+		size_t count = gather(&processes, getpid());
+
+		for (size_t i = 0; i < count; i++) {
+			kill(processes.all[i].id, number);
+			kill(processes.all[i].id, SIGCONT);
+		}
+	}
+	free(processes.all);
+	return known;
+}
