@@ -14,6 +14,7 @@ pub(crate) const SUITES: [(&str, &str); 5] = [
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
     ("vostok-2021", include_str!("../../../suites/vostok-2021.toml")),
+    ("ciphers", include_str!("../../../suites/ciphers.toml")),
     ("pipes", include_str!("../../../suites/pipes.toml")),
 ];
 
