@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	make_setup(&setup, &input);
 	iv_bytes = setup.block * (1 + take_number(&input, 15));
 	take(&input, start, sizeof start);
-	make_message(&message, &input, setup.block, 300);
+	make_message(&message, &input, setup.block, 12000 / setup.block);
 	check_stream(&(struct stream){ begin, next, setup.block }, &setup, &input, &message);
 	free_buffer(&message);
 	return 0;

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	make_setup(&setup, &input);
 	take(&input, iv, sizeof iv);
-	make_message(&message, &input, 1, 5000);
+	make_message(&message, &input, 1, 12000);
 	check_stream(&(struct stream){ begin, next, 1 }, &setup, &input, &message);
 	check_seek(&setup, &input, &message);
 	free_buffer(&message);

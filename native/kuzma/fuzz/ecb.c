@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct buffer message;
 
 	make_setup(&setup, &input);
-	make_message(&message, &input, setup.block, 300);
+	make_message(&message, &input, setup.block, 12000 / setup.block);
 	check_stream(&(struct stream){ begin, next, setup.block }, &setup, &input, &message);
 	free_buffer(&message);
 	return 0;

@@ -33,7 +33,7 @@ static inline int feedback_case(feedback_call *decrypt, feedback_call *encrypt, 
 	make_setup(&setup, &input);
 	feedback_iv_bytes = setup.block * (1 + take_number(&input, 15));
 	take(&input, feedback_iv, sizeof feedback_iv);
-	make_message(&message, &input, 1, 5000);
+	make_message(&message, &input, 1, 12000);
 	check_stream(&(struct stream){ feedback_begin, feedback_next, 1 }, &setup, &input, &message);
 	free_buffer(&message);
 	return 0;

@@ -75,8 +75,8 @@ static inline void free_buffer(struct buffer *buffer)
 static inline void make_message(struct buffer *buffer, struct input *input, size_t unit, size_t most)
 {
 	uint8_t pattern[37];
-	size_t limits[] = { 40, 40, 300, most };
-	size_t limit = limits[take_number(input, 3)];
+	size_t limits[] = { 40, 40, 300, 300, 300, 1200, 1200, most };
+	size_t limit = limits[take_number(input, 7)];
 
 	make_buffer(buffer, input, unit * take_number(input, limit < most ? limit : most));
 	take(input, pattern, sizeof pattern);

@@ -148,8 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	make_setup(&setup, &input);
 	sealed.tag_bytes = KUZMA_TAG_BYTES_MIN + take_number(&input, setup.block - KUZMA_TAG_BYTES_MIN);
 	make_nonce(&setup, &input, sealed.nonce);
-	make_message(&sealed.associated, &input, 1, take_number(&input, 1) == 0 ? 40 : 3000);
-	make_message(&sealed.plain, &input, 1, take_number(&input, 1) == 0 ? 40 : 3000);
+	make_message(&sealed.associated, &input, 1, take_number(&input, 1) == 0 ? 40 : 9000);
+	make_message(&sealed.plain, &input, 1, take_number(&input, 1) == 0 ? 40 : 9000);
 	make_buffer(&sealed.coded, &input, sealed.plain.count);
 	status = kuzma_mgm_seal(&setup.base.context, sealed.nonce, setup.block, sealed.associated.bytes,
 	                        sealed.associated.count, sealed.coded.bytes, sealed.plain.bytes, sealed.plain.count,

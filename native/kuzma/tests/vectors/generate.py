@@ -68,6 +68,14 @@ def simple_modes(make):
         yield stanza(make, "mac", key=bytes_of(32), plain=bytes_of(length))
 
 
+def long_messages(make):
+    """Past the largest batches that kernels take at once, 512 blocks of Magma, and on into what is left."""
+    blocks = 6500 // make.block
+    yield stanza(make, "ecb", key=bytes_of(32), plain=bytes_of(blocks * make.block))
+    yield stanza(make, "cbc", key=bytes_of(32), iv=bytes_of(make.block), plain=bytes_of(blocks * make.block))
+    yield stanza(make, "ctr", key=bytes_of(32), iv=bytes_of(make.block // 2), plain=bytes_of(blocks * make.block + 3))
+
+
 def doubling(make):
     """MACs for each case of the two doublings of E(0): with and without reduction."""
     seen = set()
@@ -143,6 +151,6 @@ def authenticated(make):
 if __name__ == "__main__":
     sys.stdout.write(HEAD + AGREED)
     for make in model.Kuznyechik, model.Magma:
-        for part in simple_modes, doubling, rekeying, authenticated:
+        for part in simple_modes, doubling, rekeying, authenticated, long_messages:
             for case in part(make):
                 write(case, sys.stdout)
