@@ -1,0 +1,26 @@
+/* What the memory system and the branch predictor see of a function: its trace. On x86-64 under Linux, every
+ * instruction is executed in single steps; each step's address, the registers that its memory operand is addressed by,
+ * the mask of a masked memory operand and the dividend of a division go into one number. A function whose trace is
+ * the same for all secrets has no branch and no address that depends on them.
+ *
+ * That holds for the secrets tried, not for all; but two random ones of many bytes leave little room. It sees the
+ * instructions of the real object code, whatever compiler made it and however new they are, which tools that follow
+ * secrets through an emulated processor do not. */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_result {
+	bool possible;     /* false: no single steps here */
+	bool same;         /* as the recorded trace */
+	size_t steps;      /* of this run */
+	uintptr_t differs; /* if not the same: where, counted from the program's start as addr2line wants it */
+};
+
+/* Runs `function` once. With `record`, the trace is kept; otherwise it is compared with the kept one. */
+struct trace_result trace(bool record, void (*function)(void *), void *argument);
+
+#endif
