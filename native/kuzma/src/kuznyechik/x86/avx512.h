@@ -10,6 +10,7 @@
 #ifndef KUZMA_KUZNYECHIK_AVX512_H
 #define KUZMA_KUZNYECHIK_AVX512_H
 
+#include "avx512_sliced.h"
 #include "backend.h"
 #include "bytes.h"
 #include "kuznyechik/transforms.h"
@@ -61,15 +62,6 @@ extern struct avx512_tables kuznyechik_avx512_tables;
 
 void kuznyechik_avx512_make_tables(void);
 void kuznyechik_avx512_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES]);
-
-/* Exactly 64 blocks. */
-void kuznyechik_avx512_encrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
-void kuznyechik_avx512_decrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
-/* The left half of the counter blocks and the first value of the right half, which is a multiple of 64; `constant` is
- * what kuznyechik_avx512_first_round made for this value's upper 56 bits. `input` NULL: zeros. */
-void kuznyechik_avx512_counter_sliced(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                                      uint8_t *output, const uint8_t *input);
-void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16]);
 
 /* 1 to 16 blocks. */
 void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,

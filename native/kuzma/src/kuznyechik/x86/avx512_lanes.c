@@ -33,7 +33,7 @@ void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *
 
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
-		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals, broadcast_block(state->lanes[i]));
+		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals[0], broadcast_block(state->lanes[i]));
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
 }
 
@@ -57,7 +57,7 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 		x = _mm512_xor_si512(x, broadcast_block(state->lanes[i]));
-		x = substitute_at_once(multiply_lanes(x, direction->diagonals, zero), direction->aes_box);
+		x = substitute_at_once(multiply_lanes(x, direction->diagonals[0], zero), direction->aes_box);
 	}
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
@@ -89,7 +89,6 @@ void kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t *outpu
 	store_block(iv, from_aes(_mm512_xor_si512(chain, first)));
 }
 
-/* L of S of (left half, right half) with the upper 15 bytes of the counter, the last one's S left out, and K_2. */
 void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16])
 {
 	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;

@@ -18,18 +18,13 @@
 #define EACH16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 #define EACH16_DOWN(F) F(15) F(14) F(13) F(12) F(11) F(10) F(9) F(8) F(7) F(6) F(5) F(4) F(3) F(2) F(1) F(0)
 
-/* How many 512-bit operations a processor starts per cycle decides which form is best. Intel starts two: the fewest
- * operations win. AMD since Zen 5 starts four: the chain through the 16 steps is longer than that takes, and two more
- * operations a step make it shorter. */
-enum form { FEWEST_OPERATIONS, SHORTEST_CHAIN };
-
 ALWAYS_INLINE __m512i product(__m512i x, enum avx512_factor factor)
 {
 	return affine(x, broadcast_word(kuznyechik_avx512_tables.factors[factor]));
 }
 
 /* One step: the new y[n]. `newest` is the k of the byte that the step before made. */
-ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uint64_t constant, enum form form)
+ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uint64_t constant, enum avx512_form form)
 {
 #define Y(k) y[(n + (k)) % 16]
 	__m512i u3 = _mm512_xor_si512(Y(3), Y(13));
@@ -52,12 +47,12 @@ ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uin
 	Y(n) = step(y, inverse ? 15 - (n) : (n), inverse ? 1 : 15, constants[inverse ? 15 - (n) : (n)], form);
 
 /* L or its inverse. */
-ALWAYS_INLINE void linear(__m512i y[16], const uint64_t constants[16], bool inverse, enum form form)
+ALWAYS_INLINE void linear(__m512i y[16], const uint64_t constants[16], bool inverse, enum avx512_form form)
 {
 	EACH16(STEP)
 }
 
-ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], bool inverse, enum form form)
+ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], bool inverse, enum avx512_form form)
 {
 #define SUBSTITUTE(n) Y(n) = form == FEWEST_OPERATIONS ? substitute(Y(n), box) : substitute_by_pairs(Y(n), box);
 	EACH16(SUBSTITUTE)
@@ -77,7 +72,7 @@ ALWAYS_INLINE const uint8_t *anew(const uint8_t *box)
  * are the sums of step n; the names of the products are those of the bytes they start at. */
 ALWAYS_INLINE void joint_round(__m512i y[16], const uint8_t box[256], const uint64_t constants[16], bool inverse)
 {
-	const enum form form = FEWEST_OPERATIONS;
+	const enum avx512_form form = FEWEST_OPERATIONS;
 	__m512i a0, a1, a2, a3, p8, p9, p10, p11, p5, p6, p7, q8, r0, r1, r2, t0, u0, u1, u2, u3;
 
 #define S(j) Y(j) = substitute(Y(j), anew(box));
@@ -134,7 +129,7 @@ ALWAYS_INLINE void joint_round(__m512i y[16], const uint8_t box[256], const uint
 }
 
 ALWAYS_INLINE void one_round(__m512i y[16], const uint8_t box[256], const uint64_t constants[16], bool inverse,
-                             enum form form)
+                             enum avx512_form form)
 {
 	if (form == FEWEST_OPERATIONS) {
 		joint_round(y, box, constants, inverse);
@@ -196,13 +191,13 @@ ALWAYS_INLINE void store_sliced(uint8_t *output, const __m512i y[16], const uint
 #undef STORE
 }
 
-ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum form form)
+ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum avx512_form form)
 {
 	for (unsigned i = first; i < KUZNYECHIK_ROUND_KEYS - 1; i++)
 		one_round(y, kuznyechik_avx512_tables.encryption.box, state->folded[i], false, form);
 }
 
-ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
 	__m512i y[16];
 
@@ -211,7 +206,7 @@ ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, co
 	store_sliced(output, y, NULL, NULL);
 }
 
-ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
 	const uint8_t *box = kuznyechik_avx512_tables.decryption.box;
 	__m512i y[16];
@@ -226,7 +221,7 @@ ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, co
 
 /* Only byte 15 differs between the 64 counters: it alone goes through the first round, the rest is `constant`. */
 ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                           uint8_t *output, const uint8_t *input, enum form form)
+                           uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
 	/* Lane l, byte j: block 4j + l. */
 	const __m128i fours = _mm_set_epi8(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
@@ -291,34 +286,8 @@ NO_INLINE void counter_shortest(const struct avx512_state *state, const uint64_t
 	counter(state, constant, right, output, input, SHORTEST_CHAIN);
 }
 
-/* Not the key, not the data: a branch on it is no leak. */
-static inline bool four_ports(void)
-{
-	return __builtin_cpu_is("amd");
-}
-
-void kuznyechik_avx512_encrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
-{
-	if (four_ports())
-		encrypt_shortest(state, output, input);
-	else
-		encrypt_fewest(state, output, input);
-}
-
-void kuznyechik_avx512_decrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
-{
-	if (four_ports())
-		decrypt_shortest(state, output, input);
-	else
-		decrypt_fewest(state, output, input);
-}
-
-void kuznyechik_avx512_counter_sliced(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                                      uint8_t *output, const uint8_t *input)
-{
-	if (four_ports())
-		counter_shortest(state, constant, right, output, input);
-	else
-		counter_fewest(state, constant, right, output, input);
-}
+const struct avx512_sliced kuznyechik_avx512_sliced[2] = {
+	[FEWEST_OPERATIONS] = { encrypt_fewest, decrypt_fewest, counter_fewest },
+	[SHORTEST_CHAIN] = { encrypt_shortest, decrypt_shortest, counter_shortest },
+};
 #endif
