@@ -9,13 +9,18 @@
 enum { SLICED_FROM = 33 };
 
 typedef void run_blocks(const struct avx512_state *state, uint8_t *output, const uint8_t *input, size_t blocks);
-typedef void run_64_blocks(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
 
 static void prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, kuznyechik_avx512_make_tables);
+}
+
+/* Depends on neither key nor data. */
+static const struct avx512_sliced *sliced_form(void)
+{
+	return &kuznyechik_avx512_sliced[__builtin_cpu_is("amd") ? SHORTEST_CHAIN : FEWEST_OPERATIONS];
 }
 
 /* wipe_bytes() goes byte by byte, which would cost as much as ciphering. */
@@ -27,7 +32,7 @@ ALWAYS_INLINE void wipe_batch(uint8_t batch[16 * SLICED_BLOCKS])
 }
 
 ALWAYS_INLINE void run(const struct avx512_state *state, uint8_t *output, const uint8_t *input, size_t blocks,
-                       run_64_blocks *sliced, run_blocks *dense, run_blocks *lanes)
+                       void (*sliced)(const struct avx512_state *, uint8_t *, const uint8_t *), run_blocks *dense, run_blocks *lanes)
 {
 	for (; blocks >= SLICED_BLOCKS; blocks -= SLICED_BLOCKS) {
 		sliced(state, output, input);
@@ -56,13 +61,13 @@ ALWAYS_INLINE void run(const struct avx512_state *state, uint8_t *output, const 
 
 static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	run(state, output, input, blocks, kuznyechik_avx512_encrypt_sliced, kuznyechik_avx512_encrypt_dense,
+	run(state, output, input, blocks, sliced_form()->encrypt, kuznyechik_avx512_encrypt_dense,
 	    kuznyechik_avx512_encrypt_lanes);
 }
 
 static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	run(state, output, input, blocks, kuznyechik_avx512_decrypt_sliced, kuznyechik_avx512_decrypt_dense,
+	run(state, output, input, blocks, sliced_form()->decrypt, kuznyechik_avx512_decrypt_dense,
 	    kuznyechik_avx512_decrypt_lanes);
 }
 
@@ -117,9 +122,9 @@ static void ctr_xor(const void *from, uint8_t *counter, uint8_t *output, const u
 				have_constant = true;
 			}
 			if (some == SLICED_BLOCKS) {
-				kuznyechik_avx512_counter_sliced(state, constant, right, output, input);
+				sliced_form()->counter(state, constant, right, output, input);
 			} else {
-				kuznyechik_avx512_counter_sliced(state, constant, right - offset, batch, NULL);
+				sliced_form()->counter(state, constant, right - offset, batch, NULL);
 				add_mask(output, input, batch + 16 * offset, some);
 				used_batch = true;
 			}

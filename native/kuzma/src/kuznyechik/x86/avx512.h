@@ -10,6 +10,7 @@
 #ifndef KUZMA_KUZNYECHIK_AVX512_H
 #define KUZMA_KUZNYECHIK_AVX512_H
 
+#include "avx512_sliced.h"
 #include "backend.h"
 #include "bytes.h"
 #include "kuznyechik/transforms.h"
@@ -44,10 +45,10 @@ struct avx512_direction {
 
 struct avx512_tables {
 	struct avx512_direction encryption, decryption;
-	/* The factors that make folded keys, as `diagonals`. */
+	/* The factors that make folded keys, for multiply_lanes(). */
 	_Alignas(64) uint8_t fold[16][64];
-	/* The constants C_1 .. C_32 of the key schedule; in AES's field. */
-	_Alignas(64) uint8_t constants[32][16];
+	/* The constants C_1 .. C_32 of the key schedule, and 0; in AES's field. */
+	_Alignas(64) uint8_t constants[33][16];
 	/* Matrices of the products by the factors of L: enum avx512_factor. */
 	uint64_t factors[6];
 	/* What byte 15 contributes to each byte of L, in the order of avx512_sliced.c. */
@@ -61,15 +62,6 @@ extern struct avx512_tables kuznyechik_avx512_tables;
 
 void kuznyechik_avx512_make_tables(void);
 void kuznyechik_avx512_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES]);
-
-/* Exactly 64 blocks. */
-void kuznyechik_avx512_encrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
-void kuznyechik_avx512_decrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
-/* The left half of the counter blocks and the first value of the right half, which is a multiple of 64; `constant` is
- * what kuznyechik_avx512_first_round made for this value's upper 56 bits. `input` NULL: zeros. */
-void kuznyechik_avx512_counter_sliced(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                                      uint8_t *output, const uint8_t *input);
-void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16]);
 
 /* 1 to 16 blocks. */
 void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
@@ -126,6 +118,16 @@ ALWAYS_INLINE __m512i substitute_by_pairs(__m512i x, const uint8_t box[256])
 	__m512i high = _mm512_permutex2var_epi8(_mm512_load_si512(box + 128), x, _mm512_load_si512(box + 192));
 
 	return _mm512_mask_mov_epi8(low, bit7, high);
+}
+
+/* The same with the shortest chain on Intel, where it takes some cycles until a mask can be used. */
+ALWAYS_INLINE __m512i substitute_at_once(__m512i x, const uint8_t box[256])
+{
+	__m512i bit7 = _mm512_movm_epi8(_mm512_movepi8_mask(x));
+	__m512i low = _mm512_permutex2var_epi8(_mm512_load_si512(box), x, _mm512_load_si512(box + 64));
+	__m512i high = _mm512_permutex2var_epi8(_mm512_load_si512(box + 128), x, _mm512_load_si512(box + 192));
+
+	return _mm512_ternarylogic_epi64(bit7, high, low, 0xCA); /* bit7 ? high : low */
 }
 #endif
 

@@ -4,41 +4,12 @@
 
 #ifdef KUZMA_X86
 
-static const uint8_t twice[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-	                           0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-
-ALWAYS_INLINE __m512i to_aes(__m512i x)
-{
-	return affine(x, broadcast_word(kuznyechik_avx512_tables.to_aes));
-}
-
-ALWAYS_INLINE __m512i from_aes(__m512i x)
-{
-	return affine(x, broadcast_word(kuznyechik_avx512_tables.from_aes));
-}
-
-ALWAYS_INLINE __m512i linear_lanes(__m512i x, const struct avx512_direction *direction, __m512i term)
-{
-#define DIAGONAL(d)                                                                                        \
-	_mm512_gf2p8mul_epi8(d == 0 ? x : _mm512_shuffle_epi8(x, broadcast_block(twice + (d))),            \
-	                     _mm512_load_si512(direction->diagonals[d]))
-	__m512i a = xor3(term, DIAGONAL(0), DIAGONAL(1)), b = xor3(DIAGONAL(2), DIAGONAL(3), DIAGONAL(4));
-
-	a = xor3(a, DIAGONAL(5), DIAGONAL(6));
-	b = xor3(b, DIAGONAL(7), DIAGONAL(8));
-	a = xor3(a, DIAGONAL(9), DIAGONAL(10));
-	b = xor3(b, DIAGONAL(11), DIAGONAL(12));
-	a = xor3(a, b, DIAGONAL(13));
-	return xor3(a, DIAGONAL(14), DIAGONAL(15));
-#undef DIAGONAL
-}
-
 ALWAYS_INLINE __m512i encrypt_single(const struct avx512_state *state, __m512i x)
 {
 	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
 
 	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
-		x = linear_single(substitute(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
+		x = linear_single(substitute_at_once(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
 	return x;
 }
 
@@ -62,7 +33,7 @@ void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *
 
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
-		x = linear_lanes(substitute(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
+		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals[0], broadcast_block(state->lanes[i]));
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
 }
 
@@ -76,7 +47,7 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 		__m512i x = to_aes(broadcast_block(input));
 		for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 			x = _mm512_xor_si512(x, broadcast_block(state->lanes[i]));
-			x = substitute(linear_single(x, direction, zero), direction->aes_box);
+			x = substitute_at_once(linear_single(x, direction, zero), direction->aes_box);
 		}
 		store_block(output, from_aes(_mm512_xor_si512(x, broadcast_block(state->lanes[0]))));
 		return;
@@ -86,7 +57,7 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 		x = _mm512_xor_si512(x, broadcast_block(state->lanes[i]));
-		x = substitute(linear_lanes(x, direction, zero), direction->aes_box);
+		x = substitute_at_once(multiply_lanes(x, direction->diagonals[0], zero), direction->aes_box);
 	}
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
@@ -110,15 +81,14 @@ void kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t *outpu
 		if (n + 1 < blocks)
 			next = _mm512_xor_si512(first, to_aes(broadcast_block(input + 16 * (n + 1))));
 		for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS - 1; i++)
-			x = linear_single(substitute(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
-		chain = linear_single(substitute(x, direction->aes_box), direction, _mm512_xor_si512(last, next));
+			x = linear_single(substitute_at_once(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
+		chain = linear_single(substitute_at_once(x, direction->aes_box), direction, _mm512_xor_si512(last, next));
 		if (output != NULL)
 			store_block(output + 16 * n, from_aes(_mm512_xor_si512(chain, next)));
 	}
 	store_block(iv, from_aes(_mm512_xor_si512(chain, first)));
 }
 
-/* L of S of (left half, right half) with the upper 15 bytes of the counter, the last one's S left out, and K_2. */
 void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16])
 {
 	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
@@ -127,7 +97,7 @@ void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t co
 	                                            0x0E0E0E0E0E0E0E0E, 0x0F0F0F0F0F0F0F0F);
 	__m512i x = _mm512_xor_si512(to_aes(broadcast_block(counter)), broadcast_block(state->lanes[0]));
 
-	x = substitute(x, direction->aes_box);
+	x = substitute_at_once(x, direction->aes_box);
 	x = _mm512_and_si512(x, _mm512_broadcast_i32x4(_mm_set_epi32(0x00FFFFFF, -1, -1, -1)));
 	x = from_aes(linear_single(x, direction, broadcast_block(state->lanes[1])));
 	/* y[n] is byte 15 - n. */

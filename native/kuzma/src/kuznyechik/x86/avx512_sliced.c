@@ -18,18 +18,13 @@
 #define EACH16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 #define EACH16_DOWN(F) F(15) F(14) F(13) F(12) F(11) F(10) F(9) F(8) F(7) F(6) F(5) F(4) F(3) F(2) F(1) F(0)
 
-/* How many 512-bit operations a processor starts per cycle decides which form is best. Intel starts two: the fewest
- * operations win. AMD since Zen 5 starts four: the chain through the 16 steps is longer than that takes, and two more
- * operations a step make it shorter. */
-enum form { FEWEST_OPERATIONS, SHORTEST_CHAIN };
-
 ALWAYS_INLINE __m512i product(__m512i x, enum avx512_factor factor)
 {
 	return affine(x, broadcast_word(kuznyechik_avx512_tables.factors[factor]));
 }
 
 /* One step: the new y[n]. `newest` is the k of the byte that the step before made. */
-ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uint64_t constant, enum form form)
+ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uint64_t constant, enum avx512_form form)
 {
 #define Y(k) y[(n + (k)) % 16]
 	__m512i u3 = _mm512_xor_si512(Y(3), Y(13));
@@ -46,33 +41,105 @@ ALWAYS_INLINE __m512i step(const __m512i y[16], unsigned n, unsigned newest, uin
 #undef Y
 }
 
-ALWAYS_INLINE void linear(__m512i y[16], const uint64_t constants[16], enum form form)
+/* Slot j, or its mirror image: with it, the steps of L's inverse are those of L. */
+#define Y(j) y[inverse ? 15 - (j) : (j)]
+#define STEP(n) \
+	Y(n) = step(y, inverse ? 15 - (n) : (n), inverse ? 1 : 15, constants[inverse ? 15 - (n) : (n)], form);
+
+/* L or its inverse. */
+ALWAYS_INLINE void linear(__m512i y[16], const uint64_t constants[16], bool inverse, enum avx512_form form)
 {
-#define STEP(n) y[n] = step(y, n, 15, constants[n], form);
 	EACH16(STEP)
-#undef STEP
 }
 
-ALWAYS_INLINE void linear_inverse(__m512i y[16], const uint64_t constants[16], enum form form)
+ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], bool inverse, enum avx512_form form)
 {
-#define STEP(n) y[n] = step(y, n, 1, constants[n], form);
-	EACH16_DOWN(STEP)
-#undef STEP
-}
-
-ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], enum form form)
-{
-#define SUBSTITUTE(n) y[n] = form == FEWEST_OPERATIONS ? substitute(y[n], box) : substitute_by_pairs(y[n], box);
+#define SUBSTITUTE(n) Y(n) = form == FEWEST_OPERATIONS ? substitute(Y(n), box) : substitute_by_pairs(Y(n), box);
 	EACH16(SUBSTITUTE)
 #undef SUBSTITUTE
 }
 
-ALWAYS_INLINE void substitute_all_down(__m512i y[16], const uint8_t box[256], enum form form)
+/* The same pointer, unknown to the compiler: the tables stay in memory, where permutations take them at no cost, instead
+ * of in registers, of which there are too few. */
+ALWAYS_INLINE const uint8_t *anew(const uint8_t *box)
 {
-#define SUBSTITUTE(n) y[n] = form == FEWEST_OPERATIONS ? substitute(y[n], box) : substitute_by_pairs(y[n], box);
-	EACH16_DOWN(SUBSTITUTE)
-#undef SUBSTITUTE
+	__asm__("" : "+r"(box));
+	return box;
 }
+
+/* S, then L; or the inverse of both in this order. On Intel, S keeps one of the two ports busy and leaves half of the
+ * other's time: the first steps of L go between, as soon as S has made what they need, from y[8] outwards. a_n and b_n
+ * are the sums of step n; the names of the products are those of the bytes they start at. */
+ALWAYS_INLINE void joint_round(__m512i y[16], const uint8_t box[256], const uint64_t constants[16], bool inverse)
+{
+	const enum avx512_form form = FEWEST_OPERATIONS;
+	__m512i a0, a1, a2, a3, p8, p9, p10, p11, p5, p6, p7, q8, r0, r1, r2, t0, u0, u1, u2, u3;
+
+#define S(j) Y(j) = substitute(Y(j), anew(box));
+#define CONSTANT(n) broadcast_word(constants[inverse ? 15 - (n) : (n)])
+#define SUM(i, j) _mm512_xor_si512(Y(i), Y(j))
+	S(8) S(7) S(9)
+	a0 = xor3(CONSTANT(0), Y(7), Y(9));
+	p8 = product(Y(8), FACTOR_251);
+	S(6) S(10)
+	a0 = xor3(a0, p8, product(SUM(6, 10), FACTOR_192));
+	a1 = xor3(CONSTANT(1), Y(8), Y(10));
+	p9 = product(Y(9), FACTOR_251);
+	S(5) S(11)
+	p5 = product(SUM(5, 11), FACTOR_194);
+	a1 = xor3(a1, p9, product(SUM(7, 11), FACTOR_192));
+	a2 = xor3(CONSTANT(2), Y(9), Y(11));
+	p10 = product(Y(10), FACTOR_251);
+	S(4) S(12)
+	p6 = product(SUM(6, 12), FACTOR_194);
+	a2 = xor3(a2, p10, product(SUM(8, 12), FACTOR_192));
+	a3 = xor3(CONSTANT(3), Y(10), Y(12));
+	p11 = product(Y(11), FACTOR_251);
+	S(3) S(13)
+	u0 = SUM(3, 13);
+	a0 = xor3(a0, u0, p5);
+	r0 = product(xor3(u0, Y(4), Y(12)), FACTOR_16);
+	p7 = product(SUM(7, 13), FACTOR_194);
+	a3 = xor3(a3, p11, product(SUM(9, 13), FACTOR_192));
+	S(2) S(14)
+	a0 = xor3(a0, r0, product(SUM(2, 14), FACTOR_32));
+	u1 = SUM(4, 14);
+	a1 = xor3(a1, p6, u1);
+	r1 = product(xor3(u1, Y(5), Y(13)), FACTOR_16);
+	q8 = product(SUM(8, 14), FACTOR_194);
+	S(15) S(1)
+	t0 = product(xor3(u0, Y(1), Y(15)), FACTOR_148);
+	a1 = xor3(a1, r1, product(SUM(3, 15), FACTOR_32));
+	u2 = SUM(5, 15);
+	a2 = xor3(a2, p7, u2);
+	r2 = product(xor3(u2, Y(6), Y(14)), FACTOR_16);
+	S(0)
+	a2 = xor3(a2, r2, Y(2));
+	Y(0) = xor3(a0, t0, Y(0));
+	Y(1) = xor3(a1, Y(1), product(xor3(u1, Y(2), Y(0)), FACTOR_148));
+	Y(2) = xor3(a2, product(SUM(4, 0), FACTOR_32), product(xor3(u2, Y(3), Y(1)), FACTOR_148));
+	u3 = SUM(6, 0);
+	a3 = xor3(a3, q8, u3);
+	a3 = xor3(a3, Y(3), product(xor3(u3, Y(7), Y(15)), FACTOR_16));
+	Y(3) = xor3(a3, product(SUM(5, 1), FACTOR_32), product(xor3(u3, Y(4), Y(2)), FACTOR_148));
+	STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11) STEP(12) STEP(13) STEP(14) STEP(15)
+#undef SUM
+#undef CONSTANT
+#undef S
+}
+
+ALWAYS_INLINE void one_round(__m512i y[16], const uint8_t box[256], const uint64_t constants[16], bool inverse,
+                             enum avx512_form form)
+{
+	if (form == FEWEST_OPERATIONS) {
+		joint_round(y, box, constants, inverse);
+	} else {
+		substitute_all(y, box, inverse, form);
+		linear(y, constants, inverse, form);
+	}
+}
+#undef STEP
+#undef Y
 
 /* Each 128-bit lane of 16 registers is a matrix of 16 by 16 bytes: transposes the four of them. With 4 bits for the
  * register and 4 for the byte in a lane, one pass rotates the index by a bit. */
@@ -124,15 +191,13 @@ ALWAYS_INLINE void store_sliced(uint8_t *output, const __m512i y[16], const uint
 #undef STORE
 }
 
-ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum form form)
+ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum avx512_form form)
 {
-	for (unsigned i = first; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
-		substitute_all(y, kuznyechik_avx512_tables.encryption.box, form);
-		linear(y, state->folded[i], form);
-	}
+	for (unsigned i = first; i < KUZNYECHIK_ROUND_KEYS - 1; i++)
+		one_round(y, kuznyechik_avx512_tables.encryption.box, state->folded[i], false, form);
 }
 
-ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
 	__m512i y[16];
 
@@ -141,21 +206,22 @@ ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, co
 	store_sliced(output, y, NULL, NULL);
 }
 
-ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum form form)
+ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
+	const uint8_t *box = kuznyechik_avx512_tables.decryption.box;
 	__m512i y[16];
 
 	load_sliced(y, input, NULL);
-	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i-- > 0;) {
-		linear_inverse(y, state->folded[i], form);
-		substitute_all_down(y, kuznyechik_avx512_tables.decryption.box, form);
-	}
+	linear(y, state->folded[KUZNYECHIK_ROUND_KEYS - 2], true, form);
+	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 2; i-- > 0;)
+		one_round(y, box, state->folded[i], true, form);
+	substitute_all(y, box, true, form);
 	store_sliced(output, y, state->plain[0], NULL);
 }
 
 /* Only byte 15 differs between the 64 counters: it alone goes through the first round, the rest is `constant`. */
 ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                           uint8_t *output, const uint8_t *input, enum form form)
+                           uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
 	/* Lane l, byte j: block 4j + l. */
 	const __m128i fours = _mm_set_epi8(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
@@ -176,34 +242,52 @@ ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t cons
 	store_sliced(output, y, NULL, input);
 }
 
-/* Not the key, not the data: a branch on it is no leak. */
-static inline bool four_ports(void)
+#define NO_INLINE static __attribute__((noinline))
+/* Makes clang align the stack, without which the registers it keeps there lie across cache lines. */
+#define ALIGN_SPILLS()                 \
+	_Alignas(64) uint8_t line[64]; \
+	__asm__ volatile("" : : "r"(line))
+
+NO_INLINE void encrypt_fewest(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
 {
-	return __builtin_cpu_is("amd");
+	ALIGN_SPILLS();
+	encrypt(state, output, input, FEWEST_OPERATIONS);
 }
 
-void kuznyechik_avx512_encrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
+NO_INLINE void encrypt_shortest(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
 {
-	if (four_ports())
-		encrypt(state, output, input, SHORTEST_CHAIN);
-	else
-		encrypt(state, output, input, FEWEST_OPERATIONS);
+	ALIGN_SPILLS();
+	encrypt(state, output, input, SHORTEST_CHAIN);
 }
 
-void kuznyechik_avx512_decrypt_sliced(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
+NO_INLINE void decrypt_fewest(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
 {
-	if (four_ports())
-		decrypt(state, output, input, SHORTEST_CHAIN);
-	else
-		decrypt(state, output, input, FEWEST_OPERATIONS);
+	ALIGN_SPILLS();
+	decrypt(state, output, input, FEWEST_OPERATIONS);
 }
 
-void kuznyechik_avx512_counter_sliced(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                                      uint8_t *output, const uint8_t *input)
+NO_INLINE void decrypt_shortest(const struct avx512_state *state, uint8_t *output, const uint8_t *input)
 {
-	if (four_ports())
-		counter(state, constant, right, output, input, SHORTEST_CHAIN);
-	else
-		counter(state, constant, right, output, input, FEWEST_OPERATIONS);
+	ALIGN_SPILLS();
+	decrypt(state, output, input, SHORTEST_CHAIN);
 }
+
+NO_INLINE void counter_fewest(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
+                              uint8_t *output, const uint8_t *input)
+{
+	ALIGN_SPILLS();
+	counter(state, constant, right, output, input, FEWEST_OPERATIONS);
+}
+
+NO_INLINE void counter_shortest(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
+                                uint8_t *output, const uint8_t *input)
+{
+	ALIGN_SPILLS();
+	counter(state, constant, right, output, input, SHORTEST_CHAIN);
+}
+
+const struct avx512_sliced kuznyechik_avx512_sliced[2] = {
+	[FEWEST_OPERATIONS] = { encrypt_fewest, decrypt_fewest, counter_fewest },
+	[SHORTEST_CHAIN] = { encrypt_shortest, decrypt_shortest, counter_shortest },
+};
 #endif
