@@ -5,7 +5,7 @@
  * Lanes: one block in each 128 bits, for few blocks, for chains and for the key schedule.
  *
  * Who includes this defines before:
- *   vec, LANES (its 16-byte lanes), INLINE
+ *   vec, LANES (its 16-byte lanes), INLINE, VECTOR_REGISTER (the letter for it in inline assembly)
  *   v_load, v_store, v_xor, v_zero; v_lanes(p): 16 bytes into all lanes; v_low_store(p, v): the first lane
  *   v_interleave_low(a, b), v_interleave_high(a, b): bytes, in each lane
  *   SPREAD, v_spread(p): a byte, stored SPREAD times at p, into all bytes of a vector
@@ -68,6 +68,9 @@ static INLINE void transpose(vec y[16])
 #define ALL_16_DOWN(DO) \
 	DO(15) DO(14) DO(13) DO(12) DO(11) DO(10) DO(9) DO(8) DO(7) DO(6) DO(5) DO(4) DO(3) DO(2) DO(1) DO(0)
 
+/* Compilers rearrange sums, and know nothing of what comes late: they must take x for made here. */
+#define KEEP_ORDER(x) __asm__("" : "+" VECTOR_REGISTER(x))
+
 /* One step of R or of its inverse. The coefficients are a palindrome, so equal ones share a product; 133 = 148 + 16 + 1
  * shares two more. `newest` is the result of the step before: it enters last. */
 static INLINE vec step(const struct side *side, vec oldest, vec newest, vec with_newest, vec a2, vec b2, vec a3, vec b3,
@@ -81,7 +84,10 @@ static INLINE vec step(const struct side *side, vec oldest, vec newest, vec with
 	sum = v_xor(sum, times(side, TIMES_194, v_xor(a5, b5)));
 	sum = v_xor(sum, times(side, TIMES_16, v_xor(third, v_xor(a4, b4))));
 	sum = v_xor(sum, times(side, TIMES_32, v_xor(a2, b2)));
-	return v_xor(sum, times(side, TIMES_148, v_xor(v_xor(third, with_newest), newest)));
+	with_newest = v_xor(third, with_newest);
+	KEEP_ORDER(with_newest);
+	KEEP_ORDER(sum);
+	return v_xor(sum, times(side, TIMES_148, v_xor(with_newest, newest)));
 }
 
 #define AT(m, k) y[((m) + (k)) & 15]

@@ -5,6 +5,7 @@
 #include <arm_neon.h>
 
 #define INLINE inline __attribute__((always_inline))
+#define VECTOR_REGISTER "w"
 #define LANES 1
 #define SPREAD 1
 #define LANES_AT_ONCE 2

@@ -194,7 +194,7 @@ static INLINE vec chain_l(vec x)
 	vec sum = v_xor(v_xor(v_xor(HALF(0), HALF(1)), v_xor(HALF(2), HALF(3))),
 	                v_xor(v_xor(HALF(4), HALF(5)), v_xor(HALF(6), HALF(7))));
 
-	return v_xor(sum, _mm256_permute4x64_epi64(sum, 0x4E));
+	return v_xor(sum, v_exchange_lanes(sum));
 }
 
 #include "kuznyechik/sliced.h"

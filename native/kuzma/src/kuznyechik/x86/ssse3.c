@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define INLINE inline __attribute__((always_inline))
+#define VECTOR_REGISTER "x"
 #define LANES 1
 #define SPREAD 8 /* a broadcast of 64 bits is a load and nothing else */
 #define LANES_AT_ONCE 2
