@@ -9,7 +9,7 @@
 #define LANES 1
 #define SPREAD 1
 #define LANES_AT_ONCE 2
-#define SLICES_FROM 8
+#define SLICES_FROM 6
 
 typedef uint8x16_t vec;
 

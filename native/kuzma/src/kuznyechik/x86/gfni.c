@@ -14,7 +14,7 @@
 #include "kuznyechik/x86/avx2_vectors.h"
 
 #define LANES_AT_ONCE 4
-#define SLICES_FROM 20
+#define SLICES_FROM 17
 
 /* For gf2p8affineqb, once for each 64 bits: the bits of byte 7 - i choose those that make bit i of the result. */
 typedef uint64_t matrix[4];
@@ -246,7 +246,7 @@ static void fill_side(struct side *side, const struct tower_map *slices, const s
 	}
 }
 
-/* x goes to the result's bits `shift` .. of its nibble's elements of F16 times `scale`; the other nibble to 0. */
+/* The nibble at bit `shift`, coordinates in F16, goes to its element times `scale`; the other nibble goes to 0. */
 static struct tower_map nibble_to_field(const struct tower_parts *parts, unsigned shift, unsigned scale)
 {
 	struct tower_map map = { { 0 } };
