@@ -11,15 +11,13 @@ static const struct kuzma_backend *const kuznyechik_backends[] = {
 	&kuzma_kuznyechik_avx512,
 	&kuzma_kuznyechik_gfni,
 	&kuzma_kuznyechik_avx2,
+	&kuzma_kuznyechik_ssse3,
 #endif
 #ifdef KUZMA_ARM
 	&kuzma_kuznyechik_neon,
 #endif
 	&kuzma_kuznyechik_table,
 	&kuzma_kuznyechik_constant_time,
-#ifdef KUZMA_X86
-	&kuzma_kuznyechik_ssse3,
-#endif
 	&kuzma_kuznyechik_compact,
 };
 

@@ -12,7 +12,7 @@ const uint8_t kuznyechik_tower_coefficients[16] = {
 	1, 148, 32, 133, 16, 194, 192, 1, 251, 1, 192, 194, 16, 133, 32, 148,
 };
 
-const uint8_t kuznyechik_tower_times[TOWER_TIMES] = { 148, 32, 16, 194, 192, 251 };
+const uint8_t kuznyechik_tower_times[TOWER_TIMES] = { 148, 32, 133, 16, 194, 192, 251, 1 };
 
 uint8_t tower_multiply(unsigned left, unsigned right, unsigned polynomial)
 {
@@ -111,6 +111,16 @@ static void fill_product(nibble_map table, unsigned constant, const struct tower
 	fill_map(table, &product);
 }
 
+/* Number i of a row of pairs. */
+static void fill_in_pair(nibble_map_pair *pairs, unsigned i, unsigned constant, const struct tower_map *into)
+{
+	nibble_map map;
+
+	fill_product(map, constant, into);
+	memcpy(pairs[i / 2][0][i % 2], map[0], sizeof map[0]);
+	memcpy(pairs[i / 2][1][i % 2], map[1], sizeof map[1]);
+}
+
 /* `offset`: for encryption what S lacks, for decryption k(0), in the ordinary basis. */
 static void fill_side(struct tower_side *side, const struct tower_map *into, unsigned offset, int encryption)
 {
@@ -120,12 +130,13 @@ static void fill_side(struct tower_side *side, const struct tower_map *into, uns
 	fill_map(side->into, into);
 	fill_map(side->out_of, &out_of);
 	for (unsigned i = 0; i < TOWER_TIMES; i++)
-		fill_product(side->times[i], kuznyechik_tower_times[i], into);
+		fill_in_pair(side->times, i, kuznyechik_tower_times[i], into);
 	for (unsigned n = 1; n < 16; n++) {
 		for (unsigned k = 1; k <= n; k++)
 			series[n] ^= tower_multiply(kuznyechik_tower_coefficients[k], series[n - k], TOWER_POLYNOMIAL_L);
-		fill_product(side->series[n - 1], series[n], into);
+		fill_in_pair(side->series, n - 1, series[n], into);
 	}
+	fill_in_pair(side->series, 15, 0, into);
 	memset(block, (int)offset, sizeof block);
 	if (encryption)
 		kuznyechik_l(block);

@@ -19,17 +19,19 @@
 
 #include <stdint.h>
 
-/* The products that one step of R needs: its coefficients are 1 and these, and 133 = 148 + 16 + 1. */
-enum { TIMES_148, TIMES_32, TIMES_16, TIMES_194, TIMES_192, TIMES_251, TOWER_TIMES };
+/* The coefficients of l(). One step of R does without the product by 133 = 148 + 16 + 1. */
+enum { TIMES_148, TIMES_32, TIMES_133, TIMES_16, TIMES_194, TIMES_192, TIMES_251, TIMES_1, TOWER_TIMES };
 
-/* A linear map of bytes: map[0][low nibble] ^ map[1][high nibble]. */
+/* A linear map of bytes: map[0][low nibble] ^ map[1][high nibble]. And two, so that the tables of a nibble lie together,
+ * for vectors whose lanes do different things: [nibble][map][value]. */
 typedef uint8_t nibble_map[2][16];
+typedef uint8_t nibble_map_pair[2][2][16];
 
 struct tower_side {
 	nibble_map into, out_of; /* between the ordinary basis and this one */
-	nibble_map times[TOWER_TIMES];
-	/* By 1 / p(z) modulo z^16, p(z) = 1 + 148 z + 32 z^2 + ... (the coefficients of l()): the term z^(i+1). */
-	nibble_map series[15];
+	nibble_map_pair times[TOWER_TIMES / 2];
+	/* By 1 / p(z) modulo z^16, p(z) = 1 + 148 z + 32 z^2 + ... (the coefficients of l()): the terms z^1 .. z^15, and 0. */
+	nibble_map_pair series[8];
 	uint8_t schedule[32][16]; /* the constants C_1 .. C_32 of the key schedule (encryption only) */
 	nibble_map column[16];    /* by byte i of L(0, ..., 0, 1) (encryption only) */
 	/* What S here lacks: after S for encryption (here put through L), before the inverse of S for decryption. */

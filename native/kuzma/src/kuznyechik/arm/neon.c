@@ -5,10 +5,11 @@
 #include <arm_neon.h>
 
 #define INLINE inline __attribute__((always_inline))
+#define VECTOR_REGISTER "w"
 #define LANES 1
 #define SPREAD 1
 #define LANES_AT_ONCE 2
-#define SLICES_FROM 8
+#define SLICES_FROM 6
 
 typedef uint8x16_t vec;
 

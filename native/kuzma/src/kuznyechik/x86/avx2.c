@@ -5,7 +5,7 @@
 #include "kuznyechik/x86/avx2_vectors.h"
 
 #define LANES_AT_ONCE 2
-#define SLICES_FROM 16
+#define SLICES_FROM 13
 
 #include "kuznyechik/nibbles.h"
 #include "kuznyechik/sliced.h"

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define INLINE inline __attribute__((always_inline))
+#define VECTOR_REGISTER "x"
 #define LANES 2
 #define SPREAD 4 /* a broadcast of 32 bits is a load and nothing else */
 
@@ -21,6 +22,10 @@ static INLINE void v_store(void *to, vec x)
 static INLINE vec v_lanes(const void *from)
 {
 	return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
+}
+static INLINE vec v_exchange_lanes(vec x)
+{
+	return _mm256_permute4x64_epi64(x, 0x4E);
 }
 static INLINE void v_low_store(void *to, vec x)
 {

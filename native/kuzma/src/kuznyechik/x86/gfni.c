@@ -14,7 +14,7 @@
 #include "kuznyechik/x86/avx2_vectors.h"
 
 #define LANES_AT_ONCE 4
-#define SLICES_FROM 20
+#define SLICES_FROM 17
 
 /* For gf2p8affineqb, once for each 64 bits: the bits of byte 7 - i choose those that make bit i of the result. */
 typedef uint64_t matrix[4];
@@ -194,7 +194,7 @@ static INLINE vec chain_l(vec x)
 	vec sum = v_xor(v_xor(v_xor(HALF(0), HALF(1)), v_xor(HALF(2), HALF(3))),
 	                v_xor(v_xor(HALF(4), HALF(5)), v_xor(HALF(6), HALF(7))));
 
-	return v_xor(sum, _mm256_permute4x64_epi64(sum, 0x4E));
+	return v_xor(sum, v_exchange_lanes(sum));
 }
 
 #include "kuznyechik/sliced.h"
@@ -246,7 +246,7 @@ static void fill_side(struct side *side, const struct tower_map *slices, const s
 	}
 }
 
-/* x goes to the result's bits `shift` .. of its nibble's elements of F16 times `scale`; the other nibble to 0. */
+/* The nibble at bit `shift`, coordinates in F16, goes to its element times `scale`; the other nibble goes to 0. */
 static struct tower_map nibble_to_field(const struct tower_parts *parts, unsigned shift, unsigned scale)
 {
 	struct tower_map map = { { 0 } };

@@ -5,10 +5,11 @@
 #include <immintrin.h>
 
 #define INLINE inline __attribute__((always_inline))
+#define VECTOR_REGISTER "x"
 #define LANES 1
 #define SPREAD 8 /* a broadcast of 64 bits is a load and nothing else */
 #define LANES_AT_ONCE 2
-#define SLICES_FROM 8
+#define SLICES_FROM 6
 
 typedef __m128i vec;
 
