@@ -130,7 +130,7 @@ struct kuzma_ctr {
 	const struct kuzma_context *context;
 	uint64_t blocks_used;
 	uint32_t keystream_used; /* bytes of `keystream` already spent; a whole block: none left */
-	uint32_t reserved;
+	uint32_t counter_is_secret;
 	uint8_t counter[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t keystream[KUZMA_BLOCK_BYTES_MAX];
 };

@@ -24,7 +24,8 @@ struct kuzma_backend {
 	void (*encrypt_blocks)(const void *state, uint8_t *output, const uint8_t *input, size_t blocks);
 	void (*decrypt_blocks)(const void *state, uint8_t *output, const uint8_t *input, size_t blocks);
 	/* output = input ^ E(counter), E(counter + 1), ...: the right half of the block counts, big-endian and modulo its
-	 * own size; the left half stays. `counter` (one block) is updated. NULL: made of encrypt_blocks. */
+	 * own size; the left half stays. `counter` (one block) is updated. The counter is public: the time may depend on where it
+	 * carries. NULL: made of encrypt_blocks. */
 	void (*ctr_xor)(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks);
 	/* CBC with a register of one block, which is updated; `output` NULL: only the register is wanted, as a MAC does.
 	 * NULL: made of encrypt_blocks. */

@@ -62,10 +62,10 @@ enum kuzma_status kuzma_ctr_xor(struct kuzma_ctr *ctr, uint8_t *output, const ui
 	xor_bytes(output, input, ctr->keystream + ctr->keystream_used, leading);
 	ctr->keystream_used += (uint32_t)leading;
 	if (whole > 0)
-		kuzma_counter_xor(ctr->context, ctr->counter, output + leading, input + leading, whole);
+		kuzma_counter_xor(ctr->context, ctr->counter, ctr->counter_is_secret, output + leading, input + leading, whole);
 	if (trailing > 0) {
 		memset(ctr->keystream, 0, block);
-		kuzma_counter_xor(ctr->context, ctr->counter, ctr->keystream, ctr->keystream, 1);
+		kuzma_counter_xor(ctr->context, ctr->counter, ctr->counter_is_secret, ctr->keystream, ctr->keystream, 1);
 		xor_bytes(output + bytes - trailing, input + bytes - trailing, ctr->keystream, trailing);
 		ctr->keystream_used = (uint32_t)trailing;
 	}

@@ -41,28 +41,9 @@ enum kuzma_status kuzma_mgm_init(struct kuzma_mgm *mgm, const struct kuzma_conte
 	wipe_bytes(starts, sizeof starts);
 	mgm->text.keystream_used = (uint32_t)block;
 	mgm->text.context = context;
+	mgm->text.counter_is_secret = 1;
 	mgm->stage = ASSOCIATING;
 	return KUZMA_OK;
-}
-
-/* Writes `blocks` values of the second counter, whose left half counts. */
-static void hash_counters(uint8_t *counter, uint8_t *to, size_t blocks, size_t block)
-{
-	if (block == KUZMA_MAGMA_BLOCK_BYTES) {
-		uint32_t left = load_be32(counter);
-		for (size_t n = 0; n < blocks; n++) {
-			store_be32(to + 8 * n, left++);
-			memcpy(to + 8 * n + 4, counter + 4, 4);
-		}
-		store_be32(counter, left);
-	} else {
-		uint64_t left = load_be64(counter);
-		for (size_t n = 0; n < blocks; n++) {
-			store_be64(to + 16 * n, left++);
-			memcpy(to + 16 * n + 8, counter + 8, 8);
-		}
-		store_be64(counter, left);
-	}
 }
 
 static void hash_blocks(struct kuzma_mgm *mgm, const uint8_t *data, size_t blocks)
@@ -74,7 +55,7 @@ static void hash_blocks(struct kuzma_mgm *mgm, const uint8_t *data, size_t block
 
 	for (; blocks > 0; blocks -= batch, data += batch * block) {
 		batch = blocks < BATCH_BYTES / block ? blocks : BATCH_BYTES / block;
-		hash_counters(mgm->hash_counter, hashes, batch, block);
+		kuzma_make_counters(hashes, mgm->hash_counter, batch, block, LEFT_HALF);
 		context->backend->encrypt_blocks(context->state, hashes, hashes, batch);
 		multiplier->accumulate(mgm->sum, hashes, data, batch);
 	}

@@ -27,12 +27,15 @@ static inline size_t block_bytes_of(const struct kuzma_context *context)
 void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *output, const uint8_t *input,
                  size_t blocks);
 
-/* output = input ^ E(counter), E(counter + 1), ... over whole blocks; see struct kuzma_backend. */
-void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, uint8_t *output, const uint8_t *input,
-                       size_t blocks);
+/* Writes `blocks` counter blocks from `counter` on and moves that on. One half of the block counts, big-endian and modulo
+ * its size. Takes a time that does not depend on the counter. */
+enum counting_half { LEFT_HALF, RIGHT_HALF };
+void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half);
 
-/* Adds 1 to the right half of a counter block, modulo its size. */
-void kuzma_increment_right(uint8_t *counter, size_t block);
+/* output = input ^ E(counter), E(counter + 1), ... over whole blocks; see struct kuzma_backend. The counters of CTR are
+ * public; those of MGM are not, and the backends' own way with counters may depend on where they carry. */
+void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, bool counter_is_secret, uint8_t *output,
+                       const uint8_t *input, size_t blocks);
 
 /* Whether so many bytes more would stay within the counter. */
 bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, size_t bytes);

@@ -56,40 +56,58 @@ void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *o
 	}
 }
 
-void kuzma_increment_right(uint8_t *counter, size_t block)
+/* Words, so that no carry is a branch. And no compiler may count the loop by the value instead of by n. */
+#ifdef __GNUC__
+#define OPAQUE(value) __asm__("" : "+r"(value))
+#else
+#define OPAQUE(value) ((void)(value))
+#endif
+
+void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half)
 {
-	/* As a word, so that no carry is a branch: MGM's counters are secret. */
-	if (block == KUZMA_MAGMA_BLOCK_BYTES)
-		store_be32(counter + 4, load_be32(counter + 4) + 1);
-	else
-		store_be64(counter + 8, load_be64(counter + 8) + 1);
+	size_t counting = half == LEFT_HALF ? 0 : block / 2, fixed = block / 2 - counting;
+
+	if (block == KUZMA_MAGMA_BLOCK_BYTES) {
+		uint32_t value = load_be32(counter + counting);
+		for (size_t n = 0; n < blocks; n++, to += 8) {
+			store_be32(to + counting, value++);
+			OPAQUE(value);
+			memcpy(to + fixed, counter + fixed, 4);
+		}
+		store_be32(counter + counting, value);
+	} else {
+		uint64_t value = load_be64(counter + counting);
+		for (size_t n = 0; n < blocks; n++, to += 16) {
+			store_be64(to + counting, value++);
+			OPAQUE(value);
+			memcpy(to + fixed, counter + fixed, 8);
+		}
+		store_be64(counter + counting, value);
+	}
 }
 
-void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, uint8_t *output, const uint8_t *input,
-                       size_t blocks)
+void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, bool counter_is_secret, uint8_t *output,
+                       const uint8_t *input, size_t blocks)
 {
 	const struct kuzma_backend *backend = context->backend;
 	size_t block = block_bytes_of(context);
 	uint8_t keystream[BATCH_BYTES];
 
-	if (backend->ctr_xor != NULL) {
+	if (backend->ctr_xor != NULL && !counter_is_secret) {
 		backend->ctr_xor(context->state, counter, output, input, blocks);
 		return;
 	}
 	for (size_t bytes = blocks * block; bytes > 0;) {
 		size_t batch = bytes < BATCH_BYTES ? bytes : BATCH_BYTES;
 
-		for (size_t i = 0; i < batch; i += block) {
-			memcpy(keystream + i, counter, block);
-			kuzma_increment_right(counter, block);
-		}
+		kuzma_make_counters(keystream, counter, batch / block, block, RIGHT_HALF);
 		backend->encrypt_blocks(context->state, keystream, keystream, batch / block);
 		xor_bytes(output, input, keystream, batch);
 		output += batch;
 		input += batch;
 		bytes -= batch;
 	}
-	wipe_bytes(keystream, sizeof keystream);
+	wipe_bytes(keystream, blocks * block < sizeof keystream ? blocks * block : sizeof keystream);
 }
 
 void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block)
