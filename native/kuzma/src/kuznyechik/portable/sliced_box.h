@@ -159,7 +159,8 @@ static inline void unjoin(uint64_t to[8], const uint64_t x[8])
 	to[4] = x[3], to[5] = x[0], to[6] = x[7], to[7] = t7;
 }
 
-static inline void sliced_box(uint64_t x[8])
+/* `to` may be `x`. */
+static inline void sliced_box(uint64_t to[8], const uint64_t x[8])
 {
 	uint64_t s[8], ratio[4], other[4];
 
@@ -178,10 +179,10 @@ static inline void sliced_box(uint64_t x[8])
 	substitute_ratio(s, ratio[0], ratio[1], ratio[2], ratio[3]);
 	for (unsigned i = 0; i < 4; i++)
 		s[i] ^= other[i];
-	join(x, s);
+	join(to, s);
 }
 
-static inline void sliced_box_inverse(uint64_t x[8])
+static inline void sliced_box_inverse(uint64_t to[8], const uint64_t x[8])
 {
 	const uint64_t y[8] = { x[0], ~x[1], ~x[2], ~x[3], x[4], ~x[5], ~x[6], ~x[7] };
 	uint64_t s[8], ratio[4], r[4], other[4];
@@ -197,7 +198,7 @@ static inline void sliced_box_inverse(uint64_t x[8])
 	multiply4(s, ratio, s + 4);
 	for (unsigned i = 0; i < 4; i++)
 		s[i] ^= other[i] & zero;
-	unsplit(x, s);
+	unsplit(to, s);
 }
 
 #endif
