@@ -25,8 +25,8 @@ static const struct kuzma_backend *const magma_backends[] = {
 #ifdef KUZMA_X86
 	&kuzma_magma_avx512,
 #endif
-	&kuzma_magma_table,
 	&kuzma_magma_constant_time,
+	&kuzma_magma_table,
 	&kuzma_magma_compact,
 };
 

@@ -16,8 +16,8 @@ static void kuznyechik(void)
 			for (unsigned bit = 0; bit < 8; bit++)
 				planes[bit] |= (uint64_t)((first + n) >> bit & 1u) << n;
 		memcpy(inverse, planes, sizeof planes);
-		sliced_box(planes);
-		sliced_box_inverse(inverse);
+		sliced_box(planes, planes);
+		sliced_box_inverse(inverse, inverse);
 		for (unsigned n = 0; n < 64; n++) {
 			unsigned value = 0, original = 0;
 

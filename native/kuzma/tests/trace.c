@@ -117,6 +117,19 @@ static uint64_t mask_register(const ucontext_t *context, unsigned number)
 	return value;
 }
 
+/* Whether a mask may choose what is touched in memory: in moves, stores of narrowed or compressed elements among them.
+ * What only calculates reads its operand whole, under a mask as well. */
+static bool moves(const struct instruction *it)
+{
+	unsigned low = it->code & 15, high = it->code >> 4;
+
+	if (it->map == 1)
+		return high <= 2 || high == 6 || high == 7;
+	if (it->map == 2)
+		return (high >= 1 && high <= 3 && low < 6) || (it->code & 0xFC) == 0x88 || it->code == 0x62 || it->code == 0x63;
+	return it->map == 3 && (high == 1 || high == 3);
+}
+
 static void see_memory_operand(const struct instruction *it, const ucontext_t *context)
 {
 	const greg_t *registers = context->uc_mcontext.gregs;
@@ -132,7 +145,7 @@ static void see_memory_operand(const struct instruction *it, const ucontext_t *c
 	/* Base 5 of mode 0: no register, but the instruction's own address or a constant. */
 	if (base != 5 || mode != 0)
 		see((uint64_t)registers[places[base | (it->rex & 1) << 3]]);
-	if (it->mask != 0)
+	if (it->mask != 0 && moves(it))
 		see(mask_register(context, it->mask));
 }
 
@@ -152,10 +165,12 @@ static void see_instruction(const ucontext_t *context)
 	if (memory && legacy && it.map == 1 && (it.code & 0xE7) == 0xA3)
 		for (unsigned i = 0; i < 16; i++)
 			see((uint64_t)registers[places[i]]);
-	/* String instructions, and the table look-up of old. */
+	/* String instructions: A4 to A7 have both pointers, AA and AB and AE and AF the second only, AC and AD the first. */
 	if (legacy && it.map == 0 && ((it.code >= 0xA4 && it.code <= 0xA7) || (it.code >= 0xAA && it.code <= 0xAF))) {
-		see((uint64_t)registers[REG_RSI]);
-		see((uint64_t)registers[REG_RDI]);
+		if (it.code <= 0xA7 || (it.code | 1) == 0xAD)
+			see((uint64_t)registers[REG_RSI]);
+		if ((it.code | 1) != 0xAD)
+			see((uint64_t)registers[REG_RDI]);
 		if (it.repeated)
 			see((uint64_t)registers[REG_RCX]);
 	}

@@ -92,14 +92,14 @@ static inline void transpose_bytes(uint64_t words[8])
 static inline void narrow_box(uint64_t words[8])
 {
 	transpose_bytes(words);
-	sliced_box(words);
+	sliced_box(words, words);
 	transpose_bytes(words);
 }
 
 static inline void narrow_box_inverse(uint64_t words[8])
 {
 	transpose_bytes(words);
-	sliced_box_inverse(words);
+	sliced_box_inverse(words, words);
 	transpose_bytes(words);
 }
 
@@ -162,11 +162,12 @@ static void narrow_decrypt(const struct sliced_state *sliced, struct narrow *nar
 	narrow_add_key(narrow, blocks, sliced->keys[0]);
 }
 
-/* ---- the bit-sliced form: [byte of the block][bit of the byte], bit n of a word is block n's */
+/* ---- the bit-sliced form: [byte of the block][bit of the byte], bit n of a word is block n's. A line of 32 bytes: L
+ * goes from its right half to the left, or back. */
 
-typedef uint64_t sliced_blocks[16][8];
+typedef uint64_t sliced_line[32][8];
 
-static void sliced_load(sliced_blocks planes, const uint8_t *from, unsigned blocks)
+static void sliced_load(uint64_t planes[16][8], const uint8_t *from, unsigned blocks)
 {
 	uint64_t *left = planes[0], *right = planes[8];
 
@@ -178,7 +179,7 @@ static void sliced_load(sliced_blocks planes, const uint8_t *from, unsigned bloc
 	transpose64(right);
 }
 
-static void sliced_store(uint8_t *to, sliced_blocks planes, unsigned blocks)
+static void sliced_store(uint8_t *to, uint64_t planes[16][8], unsigned blocks)
 {
 	uint64_t *left = planes[0], *right = planes[8];
 
@@ -190,33 +191,32 @@ static void sliced_store(uint8_t *to, sliced_blocks planes, unsigned blocks)
 	}
 }
 
-static inline void sliced_add_key(sliced_blocks planes, const uint64_t key[2])
+static inline void sliced_add_key(uint64_t planes[16][8], const uint64_t key[2])
 {
 	for (unsigned i = 0; i < 16; i++)
 		for (unsigned bit = 0; bit < 8; bit++)
 			planes[i][bit] ^= 0 - (key[i / 8] >> (8 * (i % 8) + bit) & 1u);
 }
 
-/* One step of R: to += the sum of coefficient k times the byte k + 1 places after it, in a ring. The coefficients are
- * a palindrome, 148 32 133 16 194 192 1 251 1 192 194 16 133 32 148, so bytes k and 16 - k are added first. The sum is
+/* One step of R: the sum of `last` and of coefficient k times planes[k] for k < 15. The coefficients are
+ * a palindrome, 148 32 133 16 194 192 1 251 1 192 194 16 133 32 148, so bytes k and 14 - k are added first. The sum is
  * sorted by the coefficients' bits: sums of bytes times 1, x, .. x^7. Plane b of the one for x^c goes to plane b + c
  * of a product of degree 14, which is reduced at the end. */
-#define RING(k) planes[(at + (k)) & 15u]
-#define PLANE(b, p0, p1, p2, p3, p4, p5, p6, p7)                                                          \
-	do {                                                                                              \
-		uint64_t u1 = RING(1)[b] ^ RING(15)[b], u2 = RING(2)[b] ^ RING(14)[b];                    \
-		uint64_t u3 = RING(3)[b] ^ RING(13)[b], u4 = RING(4)[b] ^ RING(12)[b];                    \
-		uint64_t u5 = RING(5)[b] ^ RING(11)[b], u6 = RING(6)[b] ^ RING(10)[b];                    \
-		uint64_t u7 = RING(7)[b] ^ RING(9)[b], u8 = RING(8)[b];                                   \
-		uint64_t u1_3 = u1 ^ u3, u5_8 = u5 ^ u8, u5_6_8 = u5_8 ^ u6;                              \
-		p0 ^= u7 ^ u3 ^ u8, p1 ^= u5_8, p2 ^= u1_3, p3 ^= u8;                                     \
-		p4 ^= u1 ^ u4 ^ u8, p5 ^= u2 ^ u8, p6 ^= u5_6_8, p7 ^= u1_3 ^ u5_6_8;                     \
+#define PLANE(b, p0, p1, p2, p3, p4, p5, p6, p7)                                               \
+	do {                                                                                   \
+		uint64_t u1 = planes[0][b] ^ planes[14][b], u2 = planes[1][b] ^ planes[13][b]; \
+		uint64_t u3 = planes[2][b] ^ planes[12][b], u4 = planes[3][b] ^ planes[11][b]; \
+		uint64_t u5 = planes[4][b] ^ planes[10][b], u6 = planes[5][b] ^ planes[9][b];  \
+		uint64_t u7 = planes[6][b] ^ planes[8][b], u8 = planes[7][b];                  \
+		uint64_t u1_3 = u1 ^ u3, u5_8 = u5 ^ u8, u5_6_8 = u5_8 ^ u6;                   \
+		p0 ^= u7 ^ u3 ^ u8, p1 ^= u5_8, p2 ^= u1_3, p3 ^= u8;                          \
+		p4 ^= u1 ^ u4 ^ u8, p5 ^= u2 ^ u8, p6 ^= u5_6_8, p7 ^= u1_3 ^ u5_6_8;          \
 	} while (0)
 
-static inline void sliced_step(sliced_blocks planes, unsigned at)
+static inline void sliced_step(uint64_t to[8], uint64_t planes[15][8], const uint64_t last[8])
 {
-	uint64_t *to = planes[at];
-	uint64_t p0 = to[0], p1 = to[1], p2 = to[2], p3 = to[3], p4 = to[4], p5 = to[5], p6 = to[6], p7 = to[7];
+	uint64_t p0 = last[0], p1 = last[1], p2 = last[2], p3 = last[3];
+	uint64_t p4 = last[4], p5 = last[5], p6 = last[6], p7 = last[7];
 	uint64_t p8 = 0, p9 = 0, p10 = 0, p11 = 0, p12 = 0, p13 = 0, p14 = 0;
 
 	PLANE(0, p0, p1, p2, p3, p4, p5, p6, p7);
@@ -238,28 +238,29 @@ static inline void sliced_step(sliced_blocks planes, unsigned at)
 	to[0] = p0, to[1] = p1, to[2] = p2, to[3] = p3, to[4] = p4, to[5] = p5, to[6] = p6, to[7] = p7;
 }
 
-static void sliced_encrypt(const struct sliced_state *sliced, sliced_blocks planes)
+/* From the left half to the left half. */
+static void sliced_encrypt(const struct sliced_state *sliced, sliced_line line)
 {
 	for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
-		sliced_add_key(planes, sliced->keys[i]);
+		sliced_add_key(line, sliced->keys[i]);
 		for (unsigned n = 0; n < 16; n++)
-			sliced_box(planes[n]);
+			sliced_box(line[n + 16], line[n]);
 		for (unsigned n = 16; n-- > 0;)
-			sliced_step(planes, n);
+			sliced_step(line[n], line + n + 1, line[n + 16]);
 	}
-	sliced_add_key(planes, sliced->keys[KUZNYECHIK_ROUND_KEYS - 1]);
+	sliced_add_key(line, sliced->keys[KUZNYECHIK_ROUND_KEYS - 1]);
 }
 
-static void sliced_decrypt(const struct sliced_state *sliced, sliced_blocks planes)
+static void sliced_decrypt(const struct sliced_state *sliced, sliced_line line)
 {
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
-		sliced_add_key(planes, sliced->keys[i]);
+		sliced_add_key(line, sliced->keys[i]);
 		for (unsigned n = 0; n < 16; n++)
-			sliced_step(planes, n);
+			sliced_step(line[n + 16], line + n + 1, line[n]);
 		for (unsigned n = 0; n < 16; n++)
-			sliced_box_inverse(planes[n]);
+			sliced_box_inverse(line[n], line[n + 16]);
 	}
-	sliced_add_key(planes, sliced->keys[0]);
+	sliced_add_key(line, sliced->keys[0]);
 }
 
 /* ---- both */
@@ -291,21 +292,21 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 }
 
 static void process(const struct sliced_state *sliced, uint8_t *output, const uint8_t *input, size_t blocks,
-                    void (*many)(const struct sliced_state *, sliced_blocks),
+                    void (*many)(const struct sliced_state *, sliced_line),
                     void (*few)(const struct sliced_state *, struct narrow *, unsigned))
 {
 	if (blocks >= SLICED_FROM) {
-		sliced_blocks planes;
+		sliced_line line;
 
 		while (blocks >= SLICED_FROM) {
 			unsigned some = blocks < 64 ? (unsigned)blocks : 64;
 
-			sliced_load(planes, input, some);
-			many(sliced, planes);
-			sliced_store(output, planes, some);
+			sliced_load(line, input, some);
+			many(sliced, line);
+			sliced_store(output, line, some);
 			input += 16 * some, output += 16 * some, blocks -= some;
 		}
-		wipe_bytes(planes, sizeof planes);
+		wipe_bytes(line, sizeof line);
 	}
 	if (blocks > 0) {
 		struct narrow narrow;

@@ -28,13 +28,11 @@ static inline void multiply4(uint64_t to[4], const uint64_t a[4], const uint64_t
 /* 1 / x, and 0 for 0: 0 1 9 e d b 7 6 f 2 c 5 a 4 3 8. */
 static inline void inverse(uint64_t to[4], uint64_t x0, uint64_t x1, uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x1 & x0, t1 = x2 & x0, t2 = x2 & x1, t3 = x3 & x0, t4 = x3 & x1, t5 = x3 & x2,
-	         t6 = t2 & x0, t7 = t4 & x0, t8 = t5 & x0, t9 = t5 & x1, t10 = x3 ^ t1, t11 = x2 ^ t3, t12 = t2 ^ t10,
-	         t13 = x1 ^ t9, t14 = t0 ^ t8, t15 = t10 ^ t11, t16 = t7 ^ t12, t17 = t4 ^ t16, t18 = t12 ^ t13,
-	         t19 = t5 ^ t11, t20 = t6 ^ t18, t21 = t4 ^ t19, t22 = t0 ^ t17, t23 = x3 ^ t13, t24 = x0 ^ t20,
-	         t25 = t14 ^ t15, t26 = x2 ^ t24, t27 = t21 ^ t23;
+	uint64_t t0 = x3 ^ x2, t1 = x3 & x0, t2 = t0 ^ x1, t3 = t0 ^ t1, t4 = t2 ^ x0, t5 = t1 | t2,
+	         t6 = x0 & t2, t7 = t5 ^ x3, t8 = t2 & t3, t9 = t7 | t8, t10 = t0 | t4, t11 = t1 | t0, t12 = t11 & x2,
+	         t13 = t4 ^ t12, t14 = t11 ^ t6, t15 = t13 | t8, t16 = x3 ^ t14, t17 = t10 & t15, t18 = t8 ^ t16;
 
-	to[0] = t26, to[1] = t22, to[2] = t25, to[3] = t27;
+	to[0] = t17, to[1] = t18, to[2] = t14, to[3] = t9;
 }
 
 /* High: 0 1 f b 5 a e c 8 9 7 3 d 2 6 4. */
@@ -49,13 +47,11 @@ static inline void substitute_ratio(uint64_t to[4], uint64_t x0, uint64_t x1, ui
 /* High0: 4 0 6 8 c 5 a f e 2 7 3 1 9 d b. */
 static inline void substitute_multiple(uint64_t to[4], uint64_t x0, uint64_t x1, uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x1 & x0, t1 = x2 & x0, t2 = x2 & x1, t3 = x3 & x0, t4 = x3 & x1, t5 = x3 & x2,
-	         t6 = t2 & x0, t7 = t4 & x0, t8 = t5 & x0, t9 = t5 & x1, t10 = x3 ^ t4, t11 = t5 ^ t6, t12 = t1 ^ t8,
-	         t13 = t0 ^ t10, t14 = t1 ^ t11, t15 = x2 ^ t3, t16 = x0 ^ t2, t17 = t7 ^ t11, t18 = x1 ^ t17,
-	         t19 = t9 ^ t12, t20 = t13 ^ t18, t21 = t12 ^ t13, t22 = t4 ^ t19, t23 = t14 ^ t16, t24 = t5 ^ t22,
-	         t25 = t15 ^ t21, t26 = ~t23;
+	uint64_t t0 = x3 ^ x0, t1 = t0 & x1, t2 = t0 & x2, t3 = x2 & x1, t4 = t2 | x3, t5 = ~x0, t6 = ~t3,
+	         t7 = t4 ^ t5, t8 = t5 & t6, t9 = t7 & x1, t10 = x2 | x3, t11 = x2 ^ x1, t12 = t10 ^ x2, t13 = t12 | t9,
+	         t14 = x1 | t11, t15 = x2 ^ t1, t16 = t14 & t4, t17 = t2 ^ t8, t18 = t10 & t0, t19 = t18 ^ t15;
 
-	to[0] = t24, to[1] = t20, to[2] = t26, to[3] = t25;
+	to[0] = t16, to[1] = t13, to[2] = t17, to[3] = t19;
 }
 
 /* Factor: 1 4 f d 6 8 8 4 d c 6 5 e c 3 4. */
@@ -83,11 +79,10 @@ static inline void substitute_product(uint64_t to[4], uint64_t x0, uint64_t x1, 
 /* High's inverse: 0 1 d b f 4 e a 8 9 5 3 7 c 6 2. */
 static inline void restore_ratio(uint64_t to[4], uint64_t x0, uint64_t x1, uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x1 & x0, t1 = x2 & x0, t2 = x2 & x1, t3 = t2 & x0, t4 = x2 ^ t0, t5 = x1 ^ t2,
-	         t6 = x0 ^ x1, t7 = x2 ^ t1, t8 = t5 ^ t7, t9 = x3 ^ t3, t10 = t8 ^ t9, t11 = t1 ^ t4, t12 = t4 ^ t5,
-	         t13 = t4 ^ t6;
+	uint64_t t0 = x1 | x0, t1 = x2 ^ t0, t2 = x1 | t1, t3 = t2 ^ x0, t4 = t3 & t1, t5 = t4 | x1,
+	         t6 = x1 ^ t4, t7 = x3 ^ t5;
 
-	to[0] = t13, to[1] = t11, to[2] = t12, to[3] = t10;
+	to[0] = t1, to[1] = t6, to[2] = t3, to[3] = t7;
 }
 
 /* High0's inverse: 1 c 9 b 0 5 2 a 3 d 6 f 4 e 8 7. */
@@ -105,25 +100,21 @@ static inline void restore_multiple(uint64_t to[4], uint64_t x0, uint64_t x1, ui
 /* 1 / factor: 1 d 8 4 7 f f d 4 a 7 b 3 a e d. */
 static inline void factor_inverse(uint64_t to[4], uint64_t x0, uint64_t x1, uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x2 & x0, t1 = x2 & x1, t2 = x3 & x0, t3 = x3 & x1, t4 = x3 & x2, t5 = t1 & x0,
-	         t6 = t3 & x0, t7 = t4 & x0, t8 = t4 & x1, t9 = t8 & x0, t10 = t5 ^ t8, t11 = t3 ^ t10, t12 = x3 ^ t8,
-	         t13 = t2 ^ t7, t14 = t6 ^ t13, t15 = t11 ^ t14, t16 = t9 ^ t15, t17 = t7 ^ t12, t18 = x1 ^ t11,
-	         t19 = t4 ^ t17, t20 = t0 ^ t12, t21 = x2 ^ t16, t22 = x0 ^ t20, t23 = x1 ^ t19, t24 = x2 ^ t22,
-	         t25 = t1 ^ t23, t26 = x0 ^ t18, t27 = ~t25;
+	uint64_t t0 = x1 ^ x0, t1 = x1 ^ x2, t2 = ~x1, t3 = t2 | x3, t4 = t3 ^ t0, t5 = x2 & t4, t6 = t5 ^ x2,
+	         t7 = t2 | t6, t8 = x3 ^ t5, t9 = t8 ^ t0, t10 = t7 ^ t8, t11 = t9 ^ x1, t12 = t10 | t5, t13 = t3 & t1,
+	         t14 = t0 & t8, t15 = t4 ^ t7, t16 = t13 | t14;
 
-	to[0] = t27, to[1] = t21, to[2] = t24, to[3] = t26;
+	to[0] = t12, to[1] = t16, to[2] = t11, to[3] = t15;
 }
 
 /* Low's inverse: 0 5 2 1 3 f e 6 4 9 8 a b 7 c d. */
 static inline void restore_product(uint64_t to[4], uint64_t x0, uint64_t x1, uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x1 & x0, t1 = x2 & x0, t2 = x2 & x1, t3 = x3 & x0, t4 = x3 & x1, t5 = x3 & x2,
-	         t6 = t2 & x0, t7 = t4 & x0, t8 = t5 & x0, t9 = t5 & x1, t10 = t2 ^ t4, t11 = t0 ^ t10, t12 = t1 ^ t7,
-	         t13 = x3 ^ t5, t14 = t9 ^ t13, t15 = t3 ^ t5, t16 = x0 ^ t11, t17 = x2 ^ t6, t18 = t12 ^ t15,
-	         t19 = t2 ^ t12, t20 = t10 ^ t18, t21 = x1 ^ t11, t22 = t14 ^ t16, t23 = x0 ^ t19, t24 = t17 ^ t21,
-	         t25 = x2 ^ t23, t26 = t8 ^ t20;
+	uint64_t t0 = x1 ^ x0, t1 = t0 ^ x3, t2 = x2 & t0, t3 = x3 | t2, t4 = x2 ^ x1, t5 = t2 ^ t1,
+	         t6 = t1 | t5, t7 = t4 & t5, t8 = t5 & x1, t9 = t8 ^ x2, t10 = t7 ^ t0, t11 = x1 | t10, t12 = t9 & t11,
+	         t13 = t6 & x1, t14 = x2 ^ t13, t15 = t14 | t0, t16 = t15 ^ x1, t17 = t5 ^ t12, t18 = t3 & t11;
 
-	to[0] = t25, to[1] = t24, to[2] = t22, to[3] = t26;
+	to[0] = t16, to[1] = t9, to[2] = t17, to[3] = t18;
 }
 
 /* The byte X to l (planes 0 to 3) and r (planes 4 to 7). */
@@ -168,7 +159,8 @@ static inline void unjoin(uint64_t to[8], const uint64_t x[8])
 	to[4] = x[3], to[5] = x[0], to[6] = x[7], to[7] = t7;
 }
 
-static inline void sliced_box(uint64_t x[8])
+/* `to` may be `x`. */
+static inline void sliced_box(uint64_t to[8], const uint64_t x[8])
 {
 	uint64_t s[8], ratio[4], other[4];
 
@@ -187,10 +179,10 @@ static inline void sliced_box(uint64_t x[8])
 	substitute_ratio(s, ratio[0], ratio[1], ratio[2], ratio[3]);
 	for (unsigned i = 0; i < 4; i++)
 		s[i] ^= other[i];
-	join(x, s);
+	join(to, s);
 }
 
-static inline void sliced_box_inverse(uint64_t x[8])
+static inline void sliced_box_inverse(uint64_t to[8], const uint64_t x[8])
 {
 	const uint64_t y[8] = { x[0], ~x[1], ~x[2], ~x[3], x[4], ~x[5], ~x[6], ~x[7] };
 	uint64_t s[8], ratio[4], r[4], other[4];
@@ -206,7 +198,7 @@ static inline void sliced_box_inverse(uint64_t x[8])
 	multiply4(s, ratio, s + 4);
 	for (unsigned i = 0; i < 4; i++)
 		s[i] ^= other[i] & zero;
-	unsplit(x, s);
+	unsplit(to, s);
 }
 
 #endif

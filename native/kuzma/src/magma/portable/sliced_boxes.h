@@ -8,11 +8,11 @@
 static inline void sliced_box0(uint64_t *to0, uint64_t *to1, uint64_t *to2, uint64_t *to3, uint64_t x0, uint64_t x1,
                                uint64_t x2, uint64_t x3)
 {
-	uint64_t t0 = x3 ^ x2, t1 = x3 & x1, t2 = ~t0, t3 = t1 | x2, t4 = x0 ^ t1, t5 = t4 ^ t2, t6 = t5 ^ x1,
-	         t7 = t4 & t6, t8 = t0 | t6, t9 = x1 | t4, t10 = x3 ^ t7, t11 = t8 | t3, t12 = t5 ^ t11, t13 = t9 & t3,
-	         t14 = t6 | x2, t15 = t2 ^ t10, t16 = t10 ^ t14;
+	uint64_t t0 = x0 ^ x2, t1 = ~x2, t2 = x3 | x1, t3 = x3 | x2, t4 = x3 ^ x1, t5 = t2 ^ t0, t6 = x1 & t3,
+	         t7 = t5 & t3, t8 = x2 | t5, t9 = x2 & x0, t10 = t6 | t9, t11 = t5 | t4, t12 = t11 ^ t1, t13 = t12 ^ t8,
+	         t14 = t7 ^ x1, t15 = x3 ^ t12;
 
-	*to0 ^= t13, *to1 ^= t12, *to2 ^= t15, *to3 ^= t16;
+	*to0 ^= t10, *to1 ^= t14, *to2 ^= t13, *to3 ^= t15;
 }
 
 static inline void sliced_box1(uint64_t *to0, uint64_t *to1, uint64_t *to2, uint64_t *to3, uint64_t x0, uint64_t x1,
