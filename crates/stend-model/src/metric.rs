@@ -106,6 +106,8 @@ enum Quantity {
     Cpu,
     /// Core cycles: wall time × the calibrated clock that the instrument observed.
     Cycles,
+    /// Core cycles of the load itself: CPU time of all ends × the calibrated clock. On a busy machine it counts no wait.
+    CpuCycles,
     /// A named amount of work, or something observed.
     Named(String),
 }
@@ -126,7 +128,7 @@ impl Quantity {
         match self {
             Self::Wall => Dimension { time: 1, ..none },
             Self::Cpu => Dimension { cpu: 1, ..none },
-            Self::Cycles => Dimension { cycles: 1, ..none },
+            Self::Cycles | Self::CpuCycles => Dimension { cycles: 1, ..none },
             Self::Named(name) if name.ends_with("_ns") => Dimension { time: 1, ..none },
             Self::Named(name) if name == "bytes" || name.ends_with("_bytes") => Dimension { bytes: 1, ..none },
             Self::Named(name) if name.ends_with("_hz") => Dimension { time: -1, ..none },
@@ -141,6 +143,7 @@ impl Quantity {
             Self::Wall => Some(report.wall_ns as f64 * 1e-9),
             Self::Cpu => report.cpu_ns.map(|cpu_ns| cpu_ns as f64 * 1e-9),
             Self::Cycles => Some(report.wall_ns as f64 * 1e-9 * report.observed.get("clock_hz")?),
+            Self::CpuCycles => Some(report.cpu_ns? as f64 * 1e-9 * report.observed.get("clock_hz")?),
             Self::Named(name) => {
                 let value = *report.work.get(name).or_else(|| report.observed.get(name))?;
                 Some(if name.ends_with("_ns") { value * 1e-9 } else { value })
@@ -179,6 +182,7 @@ impl FromStr for Quantity {
             "wall" => Ok(Self::Wall),
             "cpu" => Ok(Self::Cpu),
             "cycles" => Ok(Self::Cycles),
+            "cpu_cycles" => Ok(Self::CpuCycles),
             name if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(allowed) => {
                 Ok(Self::Named(name.into()))
             }
@@ -208,6 +212,7 @@ impl fmt::Display for Quantity {
             Self::Wall => "wall",
             Self::Cpu => "cpu",
             Self::Cycles => "cycles",
+            Self::CpuCycles => "cpu_cycles",
             Self::Named(name) => name,
         })
     }
@@ -401,7 +406,7 @@ as_text!(
     schemars::json_schema!({
         "type": "string",
         "pattern": "^[a-z][a-z0-9_]*( */ *[a-z][a-z0-9_]*)?$",
-        "description": "A quantity of a repeat, or one over another: wall, cpu (seconds), cycles, or a name from the repeat's work or observed values"
+        "description": "A quantity of a repeat, or one over another: wall, cpu (seconds), cycles, cpu_cycles, or a name from the repeat's work or observed values"
     })
 );
 as_text!(
@@ -440,6 +445,7 @@ mod tests {
             ("bytes/wall", "B/s", 4000.0),
             ("bytes/cpu", "B/CPU-s", 8000.0),
             ("cycles/bytes", "cycles/B", 750_000.0),
+            ("cpu_cycles/bytes", "cycles/B", 375_000.0),
             ("operations/wall", "IOPS", 2.0),
             ("latency_p99_ns", "ns", 1500.0),
             ("wall", "s", 2.0),
