@@ -141,7 +141,7 @@ fn what_this_machine_cannot_do_is_not_tried_again() {
 fn a_program_that_does_not_exist() {
     let stand = Stand::new();
     let path = stand.path().join("t.toml");
-    let text = "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ncommand = [\"no-such-program\"]\n\
+    let text = "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ncommand = [\"no-such-program\"]\ngates = { foreign_cpu = \"off\", steal = \"off\" }\n\
         metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
     std::fs::write(&path, text).unwrap();
     let ended = stand.run(&["run", path.to_str().unwrap(), "--no-progress"]);

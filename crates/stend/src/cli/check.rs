@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use stend_model::suite::Gates;
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -18,8 +19,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let directory = std::path::absolute(&directory).unwrap_or(directory);
-    let findings = machine::check(&Local, &directory.to_string_lossy());
+    let findings = machine::check(&Local, &directory.to_string_lossy(), &Gates::DEFAULT);
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unsteady } else { Exit::Fine };
     if arguments.json.json {
         output::print_json("findings", &findings)?;

@@ -7,9 +7,10 @@ use stend_model::run::Series;
 use stend_model::suite::{Gate, Scenario, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
-/// The kernel counts a CPU's time in ticks of 10 ms and looks at each CPU once a tick, so that a sum over all CPUs may be wrong by two ticks
-/// a CPU between two readings. A gate does not close for less than that.
-const TICKS_OF_DOUBT_NS: f64 = 2.0 * 10e6;
+use crate::machine::TICKS_OF_DOUBT;
+
+/// A tick of the kernel's CPU time.
+const TICK_NS: f64 = 10e6;
 
 /// A fall of the clock is not looked for in fewer samples.
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
@@ -105,7 +106,7 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
         (counter("busy_ns"), counter("idle_ns"), counter("steal_ns"), counter("cpus"))
     {
         let total = busy + idle + steal;
-        let doubt = TICKS_OF_DOUBT_NS * cpus;
+        let doubt = TICKS_OF_DOUBT * TICK_NS * cpus;
         let foreign = busy - usage.cpu_ns() as f64;
         for (gate, time, what) in
             [(gates.steal, steal, "the hypervisor took away"), (gates.foreign_cpu, foreign, "other programs used")]

@@ -4,6 +4,7 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
+pub(crate) mod fitness;
 pub(crate) mod gates;
 pub(crate) mod interrupt;
 pub(crate) mod leaves;
@@ -24,6 +25,7 @@ use stend_stats::precision_reached;
 use crate::host::Host;
 use crate::instrument::Place;
 use attempt::{Attempt, Attempts};
+use fitness::Conditions;
 use interrupt::Interrupt;
 use sampler::Sampler;
 
@@ -80,8 +82,8 @@ pub(crate) struct Making<'a> {
     pub(crate) repeats: Vec<Repeat>,
     /// This session's number.
     pub(crate) session: u32,
-    /// What makes the machine unfit to measure as the session begins.
-    pub(crate) conditions: Vec<String>,
+    /// How fit the machine is as the session begins.
+    pub(crate) conditions: Conditions,
     /// Told by Ctrl-C.
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -116,7 +118,8 @@ fn make_repeats(
         number: session,
         started_at: Timestamp::now(),
         boot_id,
-        conditions,
+        conditions: conditions.unfit,
+        noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
     host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;

@@ -2,7 +2,7 @@
 
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
-use stend_model::suite::{Instrument, Suite};
+use stend_model::suite::{Instrument, Scenario, Suite};
 
 use crate::host::{Command, Host};
 use crate::instrument::{self, Tool, adapter};
@@ -95,6 +95,11 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
         }
     }
     skipped
+}
+
+/// The scenarios of a suite without those that are skipped.
+pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<Item = &'a Scenario> + Clone {
+    suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
 }
 
 /// The command that installs a package on Debian and Ubuntu.

@@ -1,5 +1,7 @@
 //! Judgements on the same machines.
 
+use stend_model::suite::{Gate, Gates};
+
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::Output;
 use crate::machine::judge::Finding;
@@ -12,12 +14,16 @@ fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
 }
 
 fn judged(text: &str) -> Vec<Finding> {
-    judge(&Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }))
+    judged_by(text, &Gates::DEFAULT)
+}
+
+fn judged_by(text: &str, gates: &Gates) -> Vec<Finding> {
+    judge(&Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }), gates)
 }
 
 #[test]
 fn a_server_with_everything_wrong() {
-    let findings = check(&FixtureHost::named("x86-server"), "/not/there/yet");
+    let findings = check(&FixtureHost::named("x86-server"), "/not/there/yet", &Gates::DEFAULT);
     let warned: Vec<_> =
         findings.iter().filter(|finding| finding.state == State::Warning).map(|finding| finding.what).collect();
     // Its /proc/stat stands still, which no machine's does.
@@ -49,14 +55,14 @@ fn a_server_with_everything_wrong() {
 #[test]
 fn every_machine_can_be_judged() {
     for name in ["x86-guest", "arm-cortex-a9", "elbrus-e8c2", "loongson-3a5000"] {
-        let findings = check(&FixtureHost::named(name), "/");
+        let findings = check(&FixtureHost::named(name), "/", &Gates::DEFAULT);
         assert!(findings.iter().all(|finding| !finding.value.is_empty()), "{name}: {findings:?}");
         assert!(
             findings.iter().all(|finding| finding.state != State::Unfit || finding.what.starts_with("free space")),
             "{name}"
         );
     }
-    let out_of_reach = check(&Unreachable, "/");
+    let out_of_reach = check(&Unreachable, "/", &Gates::DEFAULT);
     assert_eq!(of(&out_of_reach, "machine").state, State::Unfit);
 }
 
@@ -78,6 +84,26 @@ fn processor_time_of_others_counts_from_the_second_tick_on() {
     assert_eq!(states("100 0 100 1100 0 0 0"), (State::Fine, State::Fine));
     assert_eq!(states("100 0 100 1100 0 0 0 0"), (State::Fine, State::Fine));
     assert_eq!(of(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign load").value, "6.0 % of the processors' time");
+}
+
+#[test]
+fn what_no_gate_refuses_does_not_make_unfit() {
+    let text = "before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  106 0 106 1083 0 0 0 5 0 0\n\
+        before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\nbefore throttled:      1 5\nafter throttled:      1 6\n";
+    let unfit = |gates: Gates| -> Vec<_> {
+        let findings = judged_by(text, &gates);
+        findings.iter().filter(|finding| finding.state == State::Unfit).map(|finding| finding.what).collect()
+    };
+    assert_eq!(unfit(Gates::DEFAULT), ["foreign load", "steal", "swap", "throttling"]);
+    assert_eq!(unfit(Gates { foreign_cpu: Some(Gate::Limit(0.2)), ..Gates::DEFAULT }), ["steal", "swap", "throttling"]);
+    let off = Some(Gate::Off);
+    let all_off = Gates { steal: off, foreign_cpu: off, swapping: off, throttling: off, frequency_fall: off };
+    assert!(unfit(all_off).is_empty());
+    let warned = judged_by(text, &all_off);
+    assert_eq!(of(&warned, "swap").state, State::Warning);
+    // Two ticks a processor may be nothing but how the kernel counts.
+    let of_four = format!("sys/devices/system/cpu/online:0-3\n{}", text.replace("106 0 106 1083", "103 0 104 1088"));
+    assert_eq!(of(&judged(&of_four), "foreign load").state, State::Warning);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Whatever a machine prints, nothing panics.
 
 use proptest::prelude::*;
+use stend_model::suite::Gates;
 
 use crate::host::Output;
 use crate::machine::judge::judge;
@@ -113,7 +114,7 @@ proptest! {
         for difference in empty.differences(&machine) {
             prop_assert!(!in_words(&difference).is_empty());
         }
-        for finding in judge(&Texts::parse(&output)) {
+        for finding in judge(&Texts::parse(&output), &Gates::DEFAULT) {
             prop_assert!(!finding.what.is_empty());
         }
     }

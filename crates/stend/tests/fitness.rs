@@ -1,0 +1,115 @@
+//! The gate before a run: an unfit machine is waited for, then refused, and measured only for a user who insists.
+
+mod common;
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Ended, Stand};
+
+/// Programs that keep every processor busy until this is dropped.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn start() -> Self {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        Self((0..processors).map(|_| busy()).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A suite that is measured unless others use nearly the whole machine.
+fn suite(stand: &Stand) -> String {
+    let path = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("foreign_cpu = \"off\"", "foreign_cpu = \"80%\"");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn runs(stand: &Stand) -> usize {
+    stand.json(&["list"])["runs"].as_array().unwrap().len()
+}
+
+fn assert_refused(ended: &Ended) {
+    assert_eq!(ended.status, Some(4), "{}\n{}", ended.out, ended.err);
+    let last = ended.err.trim().lines().last().unwrap();
+    for part in ["not fit to measure", "foreign load: ", "above 80 %", "--wait", "--even-if-unfit"] {
+        assert!(last.contains(part), "`{part}` is not in: {last}");
+    }
+}
+
+#[test]
+fn a_busy_machine_is_refused_unless_the_user_insists() {
+    let stand = Stand::new();
+    let suite = suite(&stand);
+    let _load = Load::start();
+    assert_refused(&stand.run(&["run", &suite, "--wait", "0"]));
+    let waited = stand.run(&["run", &suite, "--wait", "1s"]);
+    assert_refused(&waited);
+    assert!(waited.err.contains("waiting 1 s at most"), "{}", waited.err);
+    assert_eq!(runs(&stand), 0, "nothing was made");
+
+    let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--no-progress"]);
+    assert!(insisted.err.contains("warning: the machine is not fit to measure: foreign load"), "{}", insisted.err);
+    assert!(insisted.out.contains("measured although the machine was unfit: foreign load"), "{}", insisted.out);
+    let shown = stand.fine(&["show"]).out;
+    assert!(shown.contains("measured although unfit: foreign load"), "{shown}");
+}
+
+#[test]
+fn a_load_that_ends_is_waited_out() {
+    let stand = Stand::new();
+    let suite = suite(&stand);
+    let load = Load::start();
+    let child = stand
+        .command(&["run", &suite, "--wait", "10min", "--no-progress"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    drop(load);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert!(err.contains("waiting 10 min at most for the machine to be fit: foreign load"), "{err}");
+    assert!(!stand.fine(&["show"]).out.contains("although unfit"));
+}
+
+#[test]
+fn an_interrupted_wait_leaves_no_run_behind() {
+    let stand = Stand::new();
+    let suite = suite(&stand);
+    let _load = Load::start();
+    let child = stand
+        .command(&["run", &suite, "--wait", "10min"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let asked = Instant::now();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("interrupted before anything was measured"), "{err}");
+    assert!(asked.elapsed() < Duration::from_secs(10));
+    assert_eq!(runs(&stand), 0);
+}
+
+#[test]
+fn a_waiting_time_that_makes_no_sense() {
+    let ended = Stand::new().run(&["run", "--wait", "soon"]);
+    assert_eq!(ended.status, Some(2));
+    assert!(ended.err.contains("--wait") && ended.err.contains("soon"), "{}", ended.err);
+}
