@@ -39,15 +39,19 @@ pub(crate) trait Host: Send + Sync {
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
 
-    /// Where a program lies that the PATH leads to.
+    /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
-        if name.contains('/') {
-            return Some(name.to_owned());
-        }
-        let words = ["sh", "-c", "command -v \"$1\"", "sh", name];
-        let output = self.run(&Command::new(words)).ok()?;
-        let path = output.text().trim().to_owned();
-        (output.exit == Some(0) && path.starts_with('/')).then_some(path)
+        // `command -v` would answer for what the shell has built in, which nobody can start.
+        const SCRIPT: &str = r#"
+            found() { [ -f "$1" ] && [ -x "$1" ] && printf '%s\n' "$1"; }
+            case $1 in */*) found "$1"; exit ;; esac
+            set -f
+            IFS=:
+            for directory in $PATH; do found "${directory:-.}/$1" && exit; done
+            exit 1
+        "#;
+        let output = self.run(&Command::new(["sh", "-c", SCRIPT, "sh", name])).ok()?;
+        (output.exit == Some(0)).then(|| output.text().trim_end_matches('\n').to_owned())
     }
 
     /// The contents of a file as text, without what is no UTF-8.
