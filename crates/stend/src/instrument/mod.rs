@@ -10,6 +10,7 @@ mod gzip;
 mod openssl;
 mod parameters;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use stend_model::suite::Scenario;
@@ -64,7 +65,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Invocation {
     /// Files to put there first, by path. One in the place's `data` is put there once a session.
-    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) files: BTreeMap<String, Cow<'static, [u8]>>,
     /// Directories outside the place that the tool makes, whose last name is `stend-` and the run's id. They are removed when the run
     /// ends, or by `stend clean`.
     pub(crate) leaves: Vec<String>,

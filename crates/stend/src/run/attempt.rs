@@ -1,5 +1,6 @@
 //! One attempt at one repeat: start the instrument under the guard, read what it prints, and see what came of it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -166,7 +167,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Puts an invocation's files there, and notes what the tool is going to leave elsewhere.
-    fn put(&mut self, files: &BTreeMap<String, Vec<u8>>, leaves: &[String]) -> Result<(), HostError> {
+    fn put(&mut self, files: &BTreeMap<String, Cow<'static, [u8]>>, leaves: &[String]) -> Result<(), HostError> {
         for (path, contents) in files {
             let for_the_run = path.starts_with(&self.place.data);
             if for_the_run && self.written.contains(path) {

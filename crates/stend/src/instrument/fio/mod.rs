@@ -73,7 +73,7 @@ impl Adapter for Fio {
         let in_work = |name: &str| format!("{}/{name}", place.work);
         let text = job.text(place, LOG_PREFIX)?;
         Ok(Invocation {
-            files: BTreeMap::from([(in_work(JOB_FILE), text.into_bytes())]),
+            files: BTreeMap::from([(in_work(JOB_FILE), text.into_bytes().into())]),
             words: ["sh", "-c", SCRIPT, "stend-fio", &job.size.to_string(), &in_work(REPORT_FILE), &in_work(JOB_FILE)]
                 .map(str::to_owned)
                 .into_iter()

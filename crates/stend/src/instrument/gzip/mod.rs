@@ -63,7 +63,7 @@ impl Adapter for Gzip {
         let script = "gzip -n -c -\"$1\" \"$2\" >pages.gz && wc -c <pages.gz && tail -c 8 pages.gz | od -An -v -tu1";
         Ok(Invocation {
             words: ["sh", "-c", script, "stend-gzip", &job.level.to_string(), &path].map(str::to_owned).into(),
-            files: BTreeMap::from([(path, corpus.bytes.clone())]),
+            files: BTreeMap::from([(path, corpus.bytes.as_slice().into())]),
             ..Invocation::default()
         })
     }
