@@ -126,6 +126,32 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     assert!(!stand.path().join("work").join(&id).exists(), "the run's files are removed");
 }
 
+/// A work directory serves several stores; what a run has there is nobody else's while it goes on.
+#[test]
+fn nobody_else_uses_the_work_directory_of_a_run() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1min\"", &[("slow", "faulty.sh hang")]);
+    let mut child =
+        stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let files = || {
+        let entries = std::fs::read_dir(stand.path().join("work")).into_iter().flatten();
+        entries.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
+    };
+    wait_until("the run has its files there", || files() == 1);
+    let other = stand.path().join("other-store");
+    for arguments in [vec!["clean"], vec!["run", suite.as_str()]] {
+        let ended = common::ended(stand.command(&arguments).env("STEND_STORE", &other));
+        assert_eq!(ended.status, Some(4), "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(&format!("(process {})", child.id())), "{}", ended.err);
+        assert!(ended.err.contains("STEND_WORK"), "{}", ended.err);
+    }
+    assert_eq!(files(), 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    stand.fine(&["clean"]);
+    assert_eq!(files(), 0, "what the killed one left is removed");
+}
+
 #[test]
 fn a_full_disk_is_said_and_nothing_is_lost() {
     let stand = Stand::new();

@@ -134,7 +134,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Suites(arguments) => suites::run(arguments),
         Command::References(arguments) => references::run(arguments),
-        Command::Clean(arguments) => clean::run(global, arguments),
+        Command::Clean(arguments) => clean::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }

@@ -16,7 +16,7 @@ use stend_model::suite::{Changes, Suite};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::host::{Host, Local};
+use crate::host::{Host, Local, Lock};
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
@@ -159,19 +159,20 @@ pub(super) struct Bench {
     /// The directory for runs' files.
     work: String,
     interrupt: Interrupt,
-    /// Held as long as this is.
-    _lock: MeasuringLock,
+    /// Held as long as this is: the store's, and that of the directory for runs' files, which other stores may share.
+    _locks: (MeasuringLock, Box<dyn Lock>),
 }
 
 impl Bench {
-    /// Listens to Ctrl-C, sees to it that nobody else measures with this store, and finds what every run needs.
+    /// Listens to Ctrl-C, sees to it that nobody else measures with this store or work directory, and finds what every run needs.
     pub(super) fn prepare(store: &Path) -> Result<Self, Failure> {
         let host = Local;
-        let lock = MeasuringLock::take(store)?;
+        let store_lock = MeasuringLock::take(store)?;
         let interrupt = Interrupt::listen()?;
         let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
         let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
-        Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _lock: lock })
+        let work_lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
+        Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _locks: (store_lock, work_lock) })
     }
 
     /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{Command, Happening, Host, HostError, Output, Process};
+use super::{Command, Happening, Host, HostError, Lock, Output, Process};
+use crate::lock::{self, FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -97,7 +98,18 @@ impl Host for Local {
             _ => Ok(()),
         }
     }
+
+    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
+        let path = std::path::Path::new(directory).join(lock::NAME);
+        match FileLock::take(&path) {
+            Ok(lock) => Ok(Box::new(lock)),
+            Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),
+            Err(LockError::Unusable(error)) => Err(at(&path.to_string_lossy(), error)),
+        }
+    }
 }
+
+impl Lock for FileLock {}
 
 fn at(path: &str, error: std::io::Error) -> HostError {
     HostError::File { path: path.into(), error }

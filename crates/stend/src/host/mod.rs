@@ -39,6 +39,9 @@ pub(crate) trait Host: Send + Sync {
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
 
+    /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
+    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
+
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
         // `command -v` would answer for what the shell has built in, which nobody can start.
@@ -103,6 +106,9 @@ impl Output {
     }
 }
 
+/// A lock that is held until it is dropped.
+pub(crate) trait Lock: Send {}
+
 /// A started command.
 pub(crate) trait Process: Send {
     /// The next thing that it does, waiting at most so long; `None` if nothing happened.
@@ -136,6 +142,16 @@ pub(crate) enum HostError {
         path: String,
         /// What the system said.
         error: std::io::Error,
+    },
+    /// Another stend uses a directory.
+    #[error(
+        "another stend is using {directory} (process {holder}); wait for it, or set STEND_WORK to another directory"
+    )]
+    Locked {
+        /// The directory there.
+        directory: String,
+        /// The process that uses it.
+        holder: String,
     },
     /// A command could not be started.
     #[error("cannot start {program}: {error}")]

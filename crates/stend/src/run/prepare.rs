@@ -4,7 +4,7 @@ use stend_model::machine::Machine;
 use stend_model::run::Skipped;
 use stend_model::suite::{Instrument, Scenario, Suite};
 
-use crate::host::{Command, Host};
+use crate::host::{Command, Host, Lock};
 use crate::instrument::{self, Tool, adapter};
 use crate::machine;
 
@@ -46,6 +46,14 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     } else {
         Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"))
     }
+}
+
+/// Makes the directory for runs' files, and sees to it that no other stend uses it.
+///
+/// # Errors
+/// It cannot be made, or another stend uses it.
+pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
+    host.make_directory(directory).and_then(|()| host.lock(directory)).map_err(|error| error.to_string())
 }
 
 /// The machine's fingerprint.
