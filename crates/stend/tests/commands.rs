@@ -41,6 +41,42 @@ fn every_sample_of_the_machine_is_kept() {
     assert!(ended.out.contains("samples"), "{}", ended.out);
 }
 
+/// What lies between two repeats belongs to neither.
+#[test]
+fn a_repeat_has_the_samples_of_its_own_time() {
+    use std::io::Read as _;
+    const HERTZ: i64 = 100;
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 4\nwarmup = 0", &[("one", "steady.sh 200")]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("sample_hertz = 0", &format!("sample_hertz = {HERTZ}"));
+    std::fs::write(&path, text).unwrap();
+    stand.fine(&["run", &path, "--quiet"]);
+    let file = stand.path().join("run.gz");
+    stand.fine(&["export", "last", "-o", file.to_str().unwrap()]);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
+    let (mut start, mut end, mut samples) = (0, 0, 0);
+    for line in text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+        if let Some(usage) = line["repeat"].get("usage") {
+            start = usage["t_ns"].as_i64().unwrap();
+            end = start + usage["wall_ns"].as_i64().unwrap();
+        }
+        let series = &line["series"]["series"];
+        if series["metric"] == "cpu.user_ns_total" {
+            let times: Vec<_> =
+                series["times_ns"].as_array().unwrap().iter().map(|time| time.as_i64().unwrap()).collect();
+            assert!(times.iter().all(|time| (start..=end).contains(time)), "{start} {end} {times:?}");
+            // A busy machine may delay a sample, but not by half a dozen of them.
+            assert!(
+                end - times[times.len() - 1] < 6 * 1_000_000_000 / HERTZ,
+                "the last ones are there: {end} {times:?}"
+            );
+            samples += times.len();
+        }
+    }
+    assert!(samples > 20, "{samples}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_order() {
     let order = |seed: &str| {

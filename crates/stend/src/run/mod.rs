@@ -142,7 +142,7 @@ fn make_repeats(
         let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
         let Some(attempt) = attempts.make(scenario)? else { break Ending::Interrupted };
-        let (mut series, sampler_died) = sampler.drain();
+        let (mut series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
