@@ -29,6 +29,44 @@ fn a_run_prints_its_table_and_names_its_report() {
 }
 
 #[test]
+fn a_comparison_does_not_replace_the_report_of_a_run() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    for _ in 0..2 {
+        stand.fine(&["run", &suite, "--quiet"]);
+    }
+    let path = |out: String| std::path::PathBuf::from(out.trim());
+    let own = path(stand.fine(&["report", "last"]).out);
+    let before = std::fs::read(&own).unwrap();
+    let comparison = path(stand.fine(&["report", "last", "last~1"]).out);
+    assert_ne!(own, comparison);
+    assert!(std::fs::read_to_string(&comparison).unwrap().contains("<html"));
+    assert_eq!(std::fs::read(&own).unwrap(), before);
+    let many = path(stand.fine(&[&["report"][..], &["last"; 20]].concat()).out);
+    assert!(many.is_file());
+    let names = std::fs::read_dir(own.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with(".html")), "nothing half written is left");
+}
+
+/// Whoever looks at a report finds a whole one, the old or the new.
+#[test]
+fn a_report_takes_the_place_of_the_old_one_at_once() {
+    use std::os::unix::fs::symlink;
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    let shared = stand.path().join("page.html");
+    symlink(stand.path().join("real.html"), &shared).unwrap();
+    std::fs::write(stand.path().join("real.html"), "old").unwrap();
+    let reader = std::fs::File::open(stand.path().join("real.html")).unwrap();
+    stand.fine(&["report", "last", "-o", shared.to_str().unwrap()]);
+    assert_eq!(std::io::read_to_string(reader).unwrap(), "old", "who has it open reads on in the old one");
+    assert!(std::fs::read_to_string(stand.path().join("real.html")).unwrap().contains("<html"));
+    assert!(shared.is_symlink());
+    assert!(stand.fine(&["report", "last", "-o", "/dev/stdout"]).out.contains("</html>"));
+}
+
+#[test]
 fn every_sample_of_the_machine_is_kept() {
     let stand = Stand::new();
     let path = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 200")]);

@@ -276,7 +276,7 @@ fn finish(
         output::print_table(global, &record, &table, options.all_metrics)?;
     }
     let short = short_of_repeats(&record);
-    let path = output::report_path(directory, id);
+    let path = output::report_path(directory, &[id]);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short);
     if !global.quiet {
