@@ -5,7 +5,7 @@ mod common;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ended, Stand};
+use common::{Ended, Stand, in_own_mounts, probe};
 
 /// Programs that keep every processor busy until this is dropped.
 struct Load(Vec<Child>);
@@ -112,4 +112,75 @@ fn a_waiting_time_that_makes_no_sense() {
     let ended = Stand::new().run(&["run", "--wait", "soon"]);
     assert_eq!(ended.status, Some(2));
     assert!(ended.err.contains("--wait") && ended.err.contains("soon"), "{}", ended.err);
+}
+
+/// A small file system of its own for the work directory, or for fio's files.
+#[test]
+fn files_that_do_not_fit_are_refused_before_anything_is_written() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let fio = |directory: &str| {
+        let text = format!(
+            "\n[[scenario]]\nname = \"disk\"\ninstrument = \"fio\"\n\
+             parameters = {{ rw = \"read\", bs = \"4k\", luns = 2, size = \"200M\", runtime = \"1s\"{directory} }}\n\
+             metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
+        );
+        std::fs::read_to_string(&path).unwrap() + &text
+    };
+    let disk = stand.path().join("disk");
+    let of = |name: &str, text: String| {
+        let path = stand.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let in_work = of("work.toml", fio(""));
+    let in_array = of("array.toml", fio(&format!(", directory = \"{}\"", disk.display())));
+    // A fio that only says its version: whoever starts it for more is too late.
+    let bin = stand.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("fio"), "#!/bin/sh\n[ \"$1\" = --version ] && echo fio-3.33\n").unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(bin.join("fio")).status().unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=400m none "$DISK" || exit 99
+        STEND_WORK=$DISK/work "$STEND" run "$IN_WORK"; echo "work $?"
+        "$STEND" run "$IN_ARRAY"; echo "array $?"
+        STEND_WORK=$DISK/work "$STEND" check "$IN_WORK" --json | grep -c '"unfit"'; echo "check $?"
+        STEND_WORK=$DISK/work "$STEND" run "$IN_WORK" --only one --no-progress; echo "small $?"
+    "#;
+    let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
+    let search = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    std::fs::create_dir(&disk).unwrap();
+    let (store, work, probe) = (stand.store(), stand.path().join("work"), probe());
+    let environment = [
+        ("DISK", disk.to_str().unwrap()),
+        ("IN_WORK", &in_work),
+        ("IN_ARRAY", &in_array),
+        ("STEND", &stend),
+        ("STEND_STORE", store.to_str().unwrap()),
+        ("STEND_WORK", work.to_str().unwrap()),
+        ("STEND_PROBE", probe.to_str().unwrap()),
+        ("PATH", &search),
+    ];
+    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    assert_eq!(
+        ended.out.lines().filter(|line| line.split(' ').count() == 2 && !line.starts_with(' ')).collect::<Vec<_>>(),
+        ["work 4", "array 4", "check 0", "small 0"],
+        "{}\n{}",
+        ended.out,
+        ended.err
+    );
+    let refused: Vec<_> = ended.err.lines().filter(|line| line.starts_with("stend: ")).collect();
+    assert_eq!(refused.len(), 2, "one line each: {}", ended.err);
+    for (line, directory) in [(refused[0], disk.join("work")), (refused[1], disk.clone())] {
+        for said in [
+            format!(" MiB in {}; the files in {} need 400 MiB", disk.display(), directory.display()),
+            "STEND_WORK".into(),
+            "--scale".into(),
+            "--even-if-unfit".into(),
+        ] {
+            assert!(line.contains(&said), "`{said}` is not in: {line}");
+        }
+        assert!(!line.contains("--wait"), "waiting makes no room: {line}");
+    }
+    assert_eq!(runs(&stand), 1, "only the one that fits");
 }

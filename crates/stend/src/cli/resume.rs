@@ -42,7 +42,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
     }
-    let Some(conditions) = bench.fitness(global, &record.run.suite, &record.run.skipped, arguments.options)? else {
+    let Some(conditions) = bench.fitness(global, &id, &record.run.suite, &record.run.skipped, arguments.options)?
+    else {
         return Ok(interrupted_early());
     };
     measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)

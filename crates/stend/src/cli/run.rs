@@ -117,7 +117,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         ));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
-    let Some(conditions) = bench.fitness(global, &suite, &skipped, arguments.options)? else {
+    let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, arguments.options)? else {
         return Ok(interrupted_early());
     };
     let machine = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
@@ -176,24 +176,29 @@ impl Bench {
     }
 
     /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user
-    /// interrupted it.
+    /// interrupted it. `run` is the run's id, or any word for one that is still to be made.
     pub(super) fn fitness(
         &self,
         global: &Global,
+        run: &str,
         suite: &Suite,
         skipped: &[Skipped],
         options: Options,
     ) -> Result<Option<Conditions>, Failure> {
         let gates = fitness::widest_gates(prepare::measured(suite, skipped));
-        let look = || machine::check(&self.host, &self.store.to_string_lossy(), &gates);
+        let store = self.store.to_string_lossy();
+        let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run);
+        let spaces = spaces.map_err(Failure::unusable)?;
+        let look = || machine::check(&self.host, &spaces, &gates);
         let patience = if options.even_if_unfit { Duration::ZERO } else { options.wait };
         let mut waiting = Waiting::new(options.bar(global), global.quiet);
         let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
         drop(waiting);
         let Some(conditions) = found else { return Ok(None) };
         if !conditions.unfit.is_empty() && !options.even_if_unfit {
+            let wait = if conditions.lasting { "" } else { "--wait TIME waits longer, " };
             return Err(Failure::unusable(format!(
-                "the machine is not fit to measure: {} (--wait TIME waits longer, --even-if-unfit measures all the same)",
+                "the machine is not fit to measure: {} ({wait}--even-if-unfit measures all the same)",
                 conditions.unfit.join("; ")
             )));
         }

@@ -29,6 +29,11 @@ pub(crate) trait Adapter: Sync {
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
     fn check(&self, scenario: &Scenario) -> Result<(), String>;
 
+    /// The files that a whole run of this scenario needs, by path, with their bytes.
+    fn files(&self, _: &Scenario, _: &Place) -> Result<BTreeMap<String, u64>, String> {
+        Ok(BTreeMap::new())
+    }
+
     /// How to start the tool for one repeat.
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String>;
 
@@ -59,6 +64,13 @@ pub(crate) struct Place {
     pub(crate) data: String,
     /// For the files of one repeat. Empty before it, removed after it.
     pub(crate) work: String,
+}
+
+impl Place {
+    /// The place of a run whose directory is this.
+    pub(crate) fn of(run: &str, directory: &str) -> Self {
+        Self { run: run.into(), data: format!("{directory}/data"), work: format!("{directory}/repeat") }
+    }
 }
 
 /// How to start a tool for one repeat.

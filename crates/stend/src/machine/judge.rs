@@ -38,6 +38,26 @@ impl Finding {
     }
 }
 
+/// A directory on the machine that will be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// What for.
+    pub(crate) purpose: Use,
+    /// Its absolute path; it need not be there yet.
+    pub(crate) directory: String,
+    /// How much is known to be written there, in bytes.
+    pub(crate) bytes: u64,
+}
+
+/// What a directory is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The results are kept there.
+    Results,
+    /// The load has its files there.
+    Work,
+}
+
 /// How good a finding is for measuring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,11 +96,13 @@ fn gated(gate: Option<Gate>, value: f64) -> State {
 
 /// All findings, in the order in which people read them: what runs beside, memory and disk, frequency and heat, the rest.
 /// What the gates would refuse in a repeat makes the machine unfit.
-pub(super) fn judge(texts: &Texts, gates: &Gates) -> Vec<Finding> {
+pub(super) fn judge(texts: &Texts, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
     let mut findings = vec![load(texts)];
     findings.extend(processor_time(texts, gates));
     findings.extend(pressures(texts));
-    findings.extend([swap(texts, gates), free_memory(texts), free_space(texts), governor(texts)]);
+    findings.extend([swap(texts, gates), free_memory(texts)]);
+    findings.extend(free_space(texts, spaces));
+    findings.push(governor(texts));
     findings.extend(frequency_limit(texts));
     findings.extend([turbo(texts), throttling(texts, gates), sensors(texts)]);
     findings.extend(power(texts));
@@ -218,22 +240,57 @@ fn free_memory(texts: &Texts) -> Finding {
     finding(what, state, value, unless_fine(state, "free memory, or the machine will swap"))
 }
 
-fn free_space(texts: &Texts) -> Finding {
-    let what = "free space for results";
-    let line = texts.get("df").and_then(|text| text.lines().last());
-    let field = |place: usize| line?.split_whitespace().nth(place);
-    let Some(kib) = field(3).and_then(|text| text.parse::<u64>().ok()) else {
-        return finding(what, State::Warning, texts.why("df"), "how much may be written cannot be told");
+/// What must be free beyond what is known to be written, in bytes.
+const SPARE_SPACE: u64 = 100 << 20;
+/// With less than this beyond it, there is a warning.
+const AMPLE_SPACE: u64 = 1 << 30;
+
+fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
+    // Bytes available and the mount point, of each directory.
+    let volumes: Vec<_> = (0..spaces.len()).map(|number| volume(texts.get(&format!("df {number}"))?)).collect();
+    let of = |(space, volume): (&Space, &Option<(u64, String)>)| {
+        let (what, elsewhere) = match space.purpose {
+            Use::Results => ("free space for results", "keep results elsewhere: --store"),
+            Use::Work if space.bytes == 0 => ("free space for the load", "set STEND_WORK to another directory"),
+            Use::Work => (
+                "free space for the load",
+                "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
+            ),
+        };
+        let Some((available, mount)) = volume else {
+            let value = format!("df does not say how much there is in {}", space.directory);
+            return finding(what, State::Warning, value, "how much may be written cannot be told");
+        };
+        // Directories on one file system share what is free there.
+        let together = spaces.iter().zip(&volumes).filter(|(_, other)| *other == volume).map(|(other, _)| other.bytes);
+        let needed = if space.bytes == 0 { 0 } else { together.fold(0, u64::saturating_add) };
+        let state = match available.saturating_sub(needed) {
+            left if *available < needed || left < SPARE_SPACE => State::Unfit,
+            left if left < AMPLE_SPACE => State::Warning,
+            _ => State::Fine,
+        };
+        let mut value = format!("{} in {mount}", amount(*available));
+        if needed > 0 {
+            value = format!("{value}; the files in {} need {}", space.directory, amount(needed));
+        }
+        Finding {
+            lasting: true,
+            ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
+        }
     };
-    let state = if kib < 100 << 10 {
-        State::Unfit
-    } else if kib < 1 << 20 {
-        State::Warning
-    } else {
-        State::Fine
-    };
-    let value = format!("{} MiB in {}", kib >> 10, field(5).unwrap_or("?"));
-    Finding { lasting: true, ..finding(what, state, value, unless_fine(state, "make room, or keep results elsewhere")) }
+    spaces.iter().zip(&volumes).map(of).collect()
+}
+
+/// What `df -Pk` says of one directory: the bytes available, and where the file system is mounted.
+fn volume(text: &str) -> Option<(u64, String)> {
+    let fields: Vec<_> = text.lines().last()?.split_whitespace().collect();
+    let kib: u64 = fields.get(3)?.parse().ok()?;
+    Some((kib.saturating_mul(1024), fields.get(5..).filter(|words| !words.is_empty())?.join(" ")))
+}
+
+/// Bytes as people say them.
+fn amount(bytes: u64) -> String {
+    if bytes < 10 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", bytes >> 30) }
 }
 
 const CPU: &str = "sys/devices/system/cpu";

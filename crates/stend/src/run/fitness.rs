@@ -19,6 +19,8 @@ pub(crate) struct Conditions {
     pub(crate) unfit: Vec<String>,
     /// What makes results less steady or says less of them, one line each.
     pub(crate) noted: Vec<String>,
+    /// Whether waiting is no use.
+    pub(crate) lasting: bool,
 }
 
 impl Conditions {
@@ -26,7 +28,8 @@ impl Conditions {
     pub(crate) fn of(findings: &[Finding]) -> Self {
         let of =
             |state: State| findings.iter().filter(|finding| finding.state == state).map(Finding::in_a_line).collect();
-        Self { unfit: of(State::Unfit), noted: of(State::Warning) }
+        let lasting = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
+        Self { unfit: of(State::Unfit), noted: of(State::Warning), lasting }
     }
 }
 
@@ -59,14 +62,12 @@ pub(crate) fn wait(
 ) -> Option<Conditions> {
     let deadline = Instant::now() + patience;
     loop {
-        let findings = look();
-        let conditions = Conditions::of(&findings);
-        let hopeless = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
+        let conditions = Conditions::of(&look());
         if interrupt.requested() {
             return None;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        if conditions.unfit.is_empty() || hopeless || left.is_zero() {
+        if conditions.unfit.is_empty() || conditions.lasting || left.is_zero() {
             return Some(conditions);
         }
         tell(&conditions.unfit, left);

@@ -122,8 +122,8 @@ fn make_repeats(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;
-    let place = Place { run: run.id.clone(), data: format!("{work}/data"), work: format!("{work}/repeat") };
+    let place = Place::of(&run.id, work);
+    host.make_directory(&place.data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);
     let mut clock = Clock::default();
 

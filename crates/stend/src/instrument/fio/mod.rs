@@ -68,6 +68,11 @@ impl Adapter for Fio {
         Job::of(scenario).map(drop)
     }
 
+    fn files(&self, scenario: &Scenario, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+        let job = Job::of(scenario)?;
+        Ok(job.files(place)?.into_iter().map(|path| (path, job.size)).collect())
+    }
+
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
         let job = Job::of(scenario)?;
         let in_work = |name: &str| format!("{}/{name}", place.work);
