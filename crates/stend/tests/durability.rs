@@ -54,6 +54,11 @@ fn killed_at_twenty_moments_the_run_is_whole() {
             .stderr(std::fs::File::create(&said).unwrap())
             .spawn()
             .unwrap();
+        // Half of the moments count from the program's start, half from when it begins to measure.
+        if kill % 2 == 1 {
+            let measures = || std::fs::read_to_string(&said).unwrap().lines().any(|line| line.starts_with("run 2"));
+            wait_until("it measures", measures);
+        }
         std::thread::sleep(moment);
         let finished = child.try_wait().unwrap().is_some();
         child.kill().unwrap();

@@ -20,7 +20,7 @@ use crate::host::{Host, Local, Lock};
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
-use crate::run::{Ending, Journal, Making, make, prepare, standings};
+use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, standings};
 use crate::store::{MeasuringLock, Record, Store};
 use crate::{catalogue, machine};
 
@@ -98,7 +98,6 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         only: arguments.only.clone(),
     };
     let suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
-    prepare::check_parameters(&suite).map_err(|message| Failure::usage(format!("{}: {message}", arguments.suite)))?;
     let host = Local;
     if arguments.dry_run {
         return dry_run(&host, &suite);
@@ -288,7 +287,13 @@ fn finish(
         talk!("report: {}", path.display());
         talk!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
     }
-    Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
+    let misused =
+        record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
+    Ok(match (misused, short.is_empty()) {
+        (true, _) => Exit::Usage,
+        (false, false) => Exit::Unsteady,
+        (false, true) => Exit::Fine,
+    })
 }
 
 /// Scenarios that have fewer valid repeats than they should, and why the last one failed.

@@ -13,7 +13,7 @@ mod parameters;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use stend_model::suite::Scenario;
+use stend_model::suite::{Instrument, Scenario};
 use stend_model::wire::{Event, Usage};
 
 use crate::machine::ToolQuery;
@@ -112,6 +112,17 @@ pub(crate) const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &g
 /// The adapter of this name.
 pub(crate) fn adapter(name: &str) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
+}
+
+/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right.
+pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
+    match &scenario.instrument {
+        Instrument::Adapter(name) => match adapter(name) {
+            Some(adapter) => adapter.check(scenario),
+            None => Err(format!("there is no adapter \"{name}\"")),
+        },
+        Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
+    }
 }
 
 /// What the machine's fingerprint asks about the adapters' tools.

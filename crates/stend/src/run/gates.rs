@@ -16,25 +16,17 @@ const TICK_NS: f64 = 10e6;
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 
 /// Each reason why the repeat does not count, as a sentence; none if it does. `machine` is what was sampled while it ran.
-pub(crate) fn reasons(
-    scenario: &Scenario,
-    report: Option<&Report>,
-    usage: Option<&Usage>,
-    machine: &[Series],
-) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if let Some(report) = report {
-        reasons.extend(verification(scenario, report));
-        for metric in &scenario.metrics {
-            if metric.of(report).is_none() {
-                reasons.push(format!(
-                    "the instrument did not report what the metric \"{}\" needs ({})",
-                    metric.name, metric.value
-                ));
-            }
+pub(crate) fn reasons(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<String> {
+    let mut reasons: Vec<_> = verification(scenario, report).into_iter().collect();
+    for metric in &scenario.metrics {
+        if metric.of(report).is_none() {
+            reasons.push(format!(
+                "the instrument did not report what the metric \"{}\" needs ({})",
+                metric.name, metric.value
+            ));
         }
-        reasons.extend(calibration(scenario, report));
     }
+    reasons.extend(calibration(scenario, report));
     if let Some(usage) = usage {
         reasons.extend(interference(scenario, usage));
     }
@@ -142,7 +134,8 @@ mod tests {
     #[test]
     fn a_clock_that_falls_while_the_command_runs_closes_the_gate() {
         let scenario = &testing::suite().scenarios[0];
-        let closed = |machine: &[Series]| !reasons(scenario, None, None, machine).is_empty();
+        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let closed = |machine: &[Series]| !reasons(scenario, &report, None, machine).is_empty();
         assert!(!closed(&[clock(0, |_| 3e9)]));
         assert!(closed(&[clock(0, |tick| if tick < 15 { 3e9 } else { 2e9 })]));
         assert!(!closed(&[clock(0, |_| 3e9), clock(1, |tick| 3e9 / (tick + 1) as f64)]), "another CPU goes to sleep");

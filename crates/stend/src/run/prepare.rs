@@ -70,18 +70,6 @@ pub(crate) fn fingerprint(host: &dyn Host) -> Result<Machine, String> {
     }
 }
 
-/// Checks every scenario's parameters. The errors name the scenario.
-pub(crate) fn check_parameters(suite: &Suite) -> Result<(), String> {
-    for scenario in &suite.scenarios {
-        if let Instrument::Adapter(name) = &scenario.instrument {
-            let adapter = adapter(name)
-                .ok_or_else(|| format!("scenario \"{}\": there is no adapter \"{name}\"", scenario.name))?;
-            adapter.check(scenario).map_err(|reason| format!("scenario \"{}\": {reason}", scenario.name))?;
-        }
-    }
-    Ok(())
-}
-
 /// The scenarios that cannot be measured on this machine, with the reason and the command that would change that.
 pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
     let mut states = BTreeMap::new();
