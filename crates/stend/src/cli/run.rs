@@ -205,7 +205,7 @@ impl Bench {
             talk!("warning: the machine is not fit to measure: {condition}");
         }
         if !global.quiet && !conditions.noted.is_empty() {
-            talk!("noted: {}", conditions.noted.join("; "));
+            talk!("noted: {} (`stend check` says what to do)", conditions.noted.join("; "));
         }
         Ok(Some(conditions))
     }

@@ -15,7 +15,7 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 /// What was found of a machine before it is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Conditions {
-    /// What makes it unfit, one line each; nothing if it is fit.
+    /// What makes it unfit, with what to do about it, one line each; nothing if it is fit.
     pub(crate) unfit: Vec<String>,
     /// What makes results less steady or says less of them, one line each.
     pub(crate) noted: Vec<String>,
@@ -26,10 +26,10 @@ pub(crate) struct Conditions {
 impl Conditions {
     /// Sorts findings by how bad they are.
     pub(crate) fn of(findings: &[Finding]) -> Self {
-        let of =
-            |state: State| findings.iter().filter(|finding| finding.state == state).map(Finding::in_a_line).collect();
+        let of = |state: State| findings.iter().filter(move |finding| finding.state == state);
+        let noted = of(State::Warning).map(|finding| format!("{}: {}", finding.what, finding.value));
         let lasting = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
-        Self { unfit: of(State::Unfit), noted: of(State::Warning), lasting }
+        Self { unfit: of(State::Unfit).map(Finding::in_a_line).collect(), noted: noted.collect(), lasting }
     }
 }
 
