@@ -66,26 +66,6 @@ fn a_busy_machine_is_refused_unless_the_user_insists() {
 }
 
 #[test]
-fn a_load_that_ends_is_waited_out() {
-    let stand = Stand::new();
-    let suite = suite(&stand);
-    let load = Load::start();
-    let child = stand
-        .command(&["run", &suite, "--wait", "10min", "--no-progress"])
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_secs(2));
-    drop(load);
-    let output = child.wait_with_output().unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{err}");
-    assert!(err.contains("waiting 10 min at most for the machine to be fit: foreign load"), "{err}");
-    assert!(!stand.fine(&["show"]).out.contains("although unfit"));
-}
-
-#[test]
 fn an_interrupted_wait_leaves_no_run_behind() {
     let stand = Stand::new();
     let suite = suite(&stand);

@@ -60,13 +60,14 @@ pub(crate) fn wait(
     interrupt: &Interrupt,
     mut tell: impl FnMut(&[String], Duration),
 ) -> Option<Conditions> {
-    let deadline = Instant::now() + patience;
+    let mut deadline = None;
     loop {
         let conditions = Conditions::of(&look());
         if interrupt.requested() {
             return None;
         }
-        let left = deadline.saturating_duration_since(Instant::now());
+        // Counted from the end of the first look, which a busy machine makes long.
+        let left = deadline.get_or_insert_with(|| Instant::now() + patience).saturating_duration_since(Instant::now());
         if conditions.unfit.is_empty() || conditions.lasting || left.is_zero() {
             return Some(conditions);
         }
