@@ -11,7 +11,7 @@ use stend_model::suite::{Changes, Suite};
 use crate::instrument::check_parameters;
 
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 5] = [
+pub(crate) const SUITES: [(&str, &str); 6] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
