@@ -66,9 +66,12 @@ pub struct Session {
     /// The kernel's boot id, where it has one: sessions of different boots are independent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
-    /// What made the machine unfit to measure when the session began, as `stend check` finds it.
+    /// What made the machine unfit to measure when the session began. It was measured because the user insisted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
+    /// What `stend check` warned of when the session began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noted: Vec<String>,
     /// What the sampler could not read, as `name: reason`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_sensors: Vec<String>,

@@ -8,8 +8,10 @@ use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 
+use crate::instrument::check_parameters;
+
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 5] = [
+pub(crate) const SUITES: [(&str, &str); 6] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
@@ -32,7 +34,7 @@ const REFERENCES: [(&str, &str); 5] = [
 /// There is no such suite, or it cannot be used; one line that says why.
 pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
     let parse = |text: &str, file: &str, directory: &Path| {
-        Suite::parse(text, file, directory, changes).map_err(|error| error.to_string())
+        Suite::parse_checked(text, file, directory, changes, &check_parameters).map_err(|error| error.to_string())
     };
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
         return parse(text, &format!("suites/{name}.toml"), Path::new("."));

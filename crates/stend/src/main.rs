@@ -16,6 +16,7 @@ mod compare;
 mod host;
 mod instrument;
 mod language;
+mod lock;
 mod machine;
 mod report;
 mod run;

@@ -93,6 +93,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         started_at,
         boot_id: None,
         conditions: Vec::new(),
+        noted: Vec::new(),
         missing_sensors: vec!["thermal: none here".into()],
     }];
     Record { run, sessions, repeats }

@@ -87,7 +87,7 @@ fn fio_with_parameters_that_make_no_sense() {
         metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
     std::fs::write(&path, text).unwrap();
     let ended = stand.run(&["run", path.to_str().unwrap()]);
-    says(&ended, 2, &["scenario \"s\"", "sideways", "randread"]);
+    says(&ended, 2, &["fio.toml:3:1: scenario \"s\"", "sideways", "randread"]);
     one_line(&ended);
 }
 
@@ -138,10 +138,32 @@ fn what_this_machine_cannot_do_is_not_tried_again() {
 }
 
 #[test]
+fn parameters_that_the_instrument_refuses_are_not_tried_again() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 3", &[("good", "steady.sh 1"), ("own", "faulty.sh sideways")]);
+    let probe = "[[scenario]]\nname = \"bad\"\ninstrument = \"stend-probe cipher\"\nparameters = { cipher = \"rot13\" }\n\
+        metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + probe).unwrap();
+    let ended = stand.run(&["run", &path, "--no-progress"]);
+    says(
+        &ended,
+        2,
+        &["bad: 0 of 3 (it was started wrongly (status 2): ", "rot13", "own: 0 of 3 (", "unknown way sideways"],
+    );
+    for name in ["bad", "own"] {
+        assert_eq!(ended.err.matches(&format!("{name} (warm-up): failed: ")).count(), 1, "{}", ended.err);
+        assert!(!ended.err.contains(&format!("{name}: failed")), "{}", ended.err);
+    }
+    let shown = stand.json(&["show"]);
+    let valid = shown["run"]["repeats"].as_array().unwrap().iter().filter(|repeat| repeat["outcome"] == "valid");
+    assert_eq!(valid.count(), 4, "the others go on");
+}
+
+#[test]
 fn a_program_that_does_not_exist() {
     let stand = Stand::new();
     let path = stand.path().join("t.toml");
-    let text = "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ncommand = [\"no-such-program\"]\n\
+    let text = "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ncommand = [\"no-such-program\"]\ngates = { foreign_cpu = \"off\", steal = \"off\" }\n\
         metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
     std::fs::write(&path, text).unwrap();
     let ended = stand.run(&["run", path.to_str().unwrap(), "--no-progress"]);

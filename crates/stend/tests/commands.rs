@@ -29,6 +29,44 @@ fn a_run_prints_its_table_and_names_its_report() {
 }
 
 #[test]
+fn a_comparison_does_not_replace_the_report_of_a_run() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    for _ in 0..2 {
+        stand.fine(&["run", &suite, "--quiet"]);
+    }
+    let path = |out: String| std::path::PathBuf::from(out.trim());
+    let own = path(stand.fine(&["report", "last"]).out);
+    let before = std::fs::read(&own).unwrap();
+    let comparison = path(stand.fine(&["report", "last", "last~1"]).out);
+    assert_ne!(own, comparison);
+    assert!(std::fs::read_to_string(&comparison).unwrap().contains("<html"));
+    assert_eq!(std::fs::read(&own).unwrap(), before);
+    let many = path(stand.fine(&[&["report"][..], &["last"; 20]].concat()).out);
+    assert!(many.is_file());
+    let names = std::fs::read_dir(own.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with(".html")), "nothing half written is left");
+}
+
+/// Whoever looks at a report finds a whole one, the old or the new.
+#[test]
+fn a_report_takes_the_place_of_the_old_one_at_once() {
+    use std::os::unix::fs::symlink;
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    let shared = stand.path().join("page.html");
+    symlink(stand.path().join("real.html"), &shared).unwrap();
+    std::fs::write(stand.path().join("real.html"), "old").unwrap();
+    let reader = std::fs::File::open(stand.path().join("real.html")).unwrap();
+    stand.fine(&["report", "last", "-o", shared.to_str().unwrap()]);
+    assert_eq!(std::io::read_to_string(reader).unwrap(), "old", "who has it open reads on in the old one");
+    assert!(std::fs::read_to_string(stand.path().join("real.html")).unwrap().contains("<html"));
+    assert!(shared.is_symlink());
+    assert!(stand.fine(&["report", "last", "-o", "/dev/stdout"]).out.contains("</html>"));
+}
+
+#[test]
 fn every_sample_of_the_machine_is_kept() {
     let stand = Stand::new();
     let path = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 200")]);
@@ -39,6 +77,42 @@ fn every_sample_of_the_machine_is_kept() {
     assert!(shown["run"]["samples"].as_u64().unwrap() > 100, "{}", shown["run"]["samples"]);
     let ended = stand.fine(&["show"]);
     assert!(ended.out.contains("samples"), "{}", ended.out);
+}
+
+/// What lies between two repeats belongs to neither.
+#[test]
+fn a_repeat_has_the_samples_of_its_own_time() {
+    use std::io::Read as _;
+    const HERTZ: i64 = 100;
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 4\nwarmup = 0", &[("one", "steady.sh 200")]);
+    let text = std::fs::read_to_string(&path).unwrap().replace("sample_hertz = 0", &format!("sample_hertz = {HERTZ}"));
+    std::fs::write(&path, text).unwrap();
+    stand.fine(&["run", &path, "--quiet"]);
+    let file = stand.path().join("run.gz");
+    stand.fine(&["export", "last", "-o", file.to_str().unwrap()]);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
+    let (mut start, mut end, mut samples) = (0, 0, 0);
+    for line in text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+        if let Some(usage) = line["repeat"].get("usage") {
+            start = usage["t_ns"].as_i64().unwrap();
+            end = start + usage["wall_ns"].as_i64().unwrap();
+        }
+        let series = &line["series"]["series"];
+        if series["metric"] == "cpu.user_ns_total" {
+            let times: Vec<_> =
+                series["times_ns"].as_array().unwrap().iter().map(|time| time.as_i64().unwrap()).collect();
+            assert!(times.iter().all(|time| (start..=end).contains(time)), "{start} {end} {times:?}");
+            // A busy machine may delay a sample, but not by half a dozen of them.
+            assert!(
+                end - times[times.len() - 1] < 6 * 1_000_000_000 / HERTZ,
+                "the last ones are there: {end} {times:?}"
+            );
+            samples += times.len();
+        }
+    }
+    assert!(samples > 20, "{samples}");
 }
 
 #[test]
@@ -192,5 +266,6 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     }
     stand.fine(&["clean"]);
     let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["precious"]);
+    assert!(left.iter().any(|name| name == "precious"));
+    assert!(left.iter().all(|name| name == "precious" || name == "measuring.lock"), "{left:?}");
 }

@@ -54,6 +54,11 @@ fn killed_at_twenty_moments_the_run_is_whole() {
             .stderr(std::fs::File::create(&said).unwrap())
             .spawn()
             .unwrap();
+        // Half of the moments count from the program's start, half from when it begins to measure.
+        if kill % 2 == 1 {
+            let measures = || std::fs::read_to_string(&said).unwrap().lines().any(|line| line.starts_with("run 2"));
+            wait_until("it measures", measures);
+        }
         std::thread::sleep(moment);
         let finished = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
@@ -73,7 +78,7 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
     let stand = Stand::new();
     let marker = format!("{}", 100_000 + std::process::id());
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n[[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\n\
+        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n[[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\ngates = {{ foreign_cpu = \"off\", steal = \"off\" }}\n\
          metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
     );
     let suite = stand.path().join("sleep.toml");
@@ -126,6 +131,32 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     assert!(!stand.path().join("work").join(&id).exists(), "the run's files are removed");
 }
 
+/// A work directory serves several stores; what a run has there is nobody else's while it goes on.
+#[test]
+fn nobody_else_uses_the_work_directory_of_a_run() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1min\"", &[("slow", "faulty.sh hang")]);
+    let mut child =
+        stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let files = || {
+        let entries = std::fs::read_dir(stand.path().join("work")).into_iter().flatten();
+        entries.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
+    };
+    wait_until("the run has its files there", || files() == 1);
+    let other = stand.path().join("other-store");
+    for arguments in [vec!["clean"], vec!["run", suite.as_str()]] {
+        let ended = common::ended(stand.command(&arguments).env("STEND_STORE", &other));
+        assert_eq!(ended.status, Some(4), "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(&format!("(process {})", child.id())), "{}", ended.err);
+        assert!(ended.err.contains("STEND_WORK"), "{}", ended.err);
+    }
+    assert_eq!(files(), 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    stand.fine(&["clean"]);
+    assert_eq!(files(), 0, "what the killed one left is removed");
+}
+
 #[test]
 fn a_full_disk_is_said_and_nothing_is_lost() {
     let stand = Stand::new();
@@ -134,7 +165,7 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
     let script = r#"
         set -u
         mount -t tmpfs -o size=24m none "$DISK" || exit 99
-        "$STEND" run "$SUITE" --no-progress >"$DIRECTORY/out" 2>"$DIRECTORY/err" &
+        "$STEND" run "$SUITE" --even-if-unfit --no-progress >"$DIRECTORY/out" 2>"$DIRECTORY/err" &
         lab=$!
         # Once some repeats are there, something else fills the disk.
         for _ in $(seq 200); do
@@ -148,7 +179,7 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
         stored_before=$("$STEND" list --json | grep -o '"valid": [0-9]*' | grep -o '[0-9]*')
         echo "stored $stored_before"
         rm "$DISK/filler"
-        "$STEND" resume --no-progress >/dev/null 2>"$DIRECTORY/err2"
+        "$STEND" resume --even-if-unfit --no-progress >/dev/null 2>"$DIRECTORY/err2"
         echo "resumed $?"
         "$STEND" show last --json >"$DIRECTORY/shown.json"
     "#;

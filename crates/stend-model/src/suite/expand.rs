@@ -37,7 +37,13 @@ pub(super) const ADAPTERS: [KnownAdapter; 3] = [
 /// The variable that holds where the suite's file lies.
 const SUITE_DIRECTORY: &str = "suite_directory";
 
-pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Suite, SuiteError> {
+pub(super) fn expand(
+    text: &str,
+    file: &str,
+    directory: &Path,
+    changes: &Changes,
+    check: &dyn Fn(&Scenario) -> Result<(), String>,
+) -> Result<Suite, SuiteError> {
     let place = Place { text, file };
     let suite: SuiteText = toml::from_str(text).map_err(|error| {
         place.error(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', "; "))
@@ -67,6 +73,8 @@ pub(super) fn expand(text: &str, file: &str, directory: &Path, changes: &Changes
             let mut values = values.clone();
             values.extend(point);
             let scenario = scenario(&place, &suite, family, &values, scale, changes)?;
+            check(&scenario)
+                .map_err(|message| place.error(start, format!("scenario \"{}\": {message}", scenario.name)))?;
             scenarios.push((start, scenario));
             if scenarios.len() > MOST_SCENARIOS {
                 return Err(place

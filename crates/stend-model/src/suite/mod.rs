@@ -234,6 +234,18 @@ pub struct Changes {
 impl Suite {
     /// Reads a suite's text. `file` is its name for messages, `directory` becomes the variable `{suite_directory}`.
     pub fn parse(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Self, SuiteError> {
-        expand::expand(text, file, directory, changes)
+        Self::parse_checked(text, file, directory, changes, &|_| Ok(()))
+    }
+
+    /// Reads a suite's text, and asks `check` of each scenario whether its parameters make sense. What it says against one becomes an
+    /// error that says where the scenario is.
+    pub fn parse_checked(
+        text: &str,
+        file: &str,
+        directory: &Path,
+        changes: &Changes,
+        check: &dyn Fn(&Scenario) -> Result<(), String>,
+    ) -> Result<Self, SuiteError> {
+        expand::expand(text, file, directory, changes, check)
     }
 }

@@ -3,23 +3,35 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use stend_model::suite::{Changes, Gates};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
+use crate::catalogue;
 use crate::host::Local;
 use crate::machine::{self, State};
+use crate::run::{fitness, prepare};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
+    /// For this suite: its gates, and the space that its files need
+    suite: Option<String>,
     #[command(flatten)]
     json: Json,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let directory = std::path::absolute(&directory).unwrap_or(directory);
-    let findings = machine::check(&Local, &directory.to_string_lossy());
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let suite =
+        arguments.suite.as_ref().map(|name| catalogue::suite(name, &Changes::default()).map_err(Failure::usage));
+    let suite = suite.transpose()?;
+    let skipped = suite.as_ref().map(|suite| prepare::skipped(&Local, suite)).unwrap_or_default();
+    let scenarios: Vec<_> = suite.iter().flat_map(|suite| prepare::measured(suite, &skipped)).collect();
+    let spaces = prepare::spaces(&Local, scenarios.iter().copied(), &directory.to_string_lossy(), &work, "new");
+    let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
+    let findings = machine::check(&Local, &spaces.map_err(Failure::unusable)?, &gates);
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unsteady } else { Exit::Fine };
     if arguments.json.json {
         output::print_json("findings", &findings)?;

@@ -134,7 +134,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Suites(arguments) => suites::run(arguments),
         Command::References(arguments) => references::run(arguments),
-        Command::Clean(arguments) => clean::run(global, arguments),
+        Command::Clean(arguments) => clean::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }
@@ -146,16 +146,19 @@ fn definition() -> clap::Command {
 }
 
 impl Global {
-    /// The directory of the store.
+    /// The directory of the store, as an absolute path.
     fn store_directory(&self) -> Result<PathBuf, Failure> {
         let home = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        self.store
+        let directory = self
+            .store
             .clone()
             .or_else(|| home("XDG_DATA_HOME").map(|path| path.join("stend")))
             .or_else(|| home("HOME").map(|path| path.join(".local/share/stend")))
             .ok_or_else(|| {
                 Failure::usage("neither HOME nor XDG_DATA_HOME is set; say where runs are kept with --store")
-            })
+            })?;
+        std::path::absolute(&directory)
+            .map_err(|error| Failure::usage(format!("--store \"{}\" is no directory: {error}", directory.display())))
     }
 
     /// Whether standard output is to be coloured.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use stend_model::identity::identity_of;
 
 use super::Global;
 use super::failure::Failure;
@@ -85,11 +86,34 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
     if let Some(directory) = to.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     }
-    std::fs::write(to, page).with_context(|| format!("{} cannot be written", to.display()))?;
+    replace(to, page.as_bytes()).with_context(|| format!("{} cannot be written", to.display()))?;
     Ok(to.to_owned())
 }
 
-/// Where a run's report is written unless the user says otherwise.
-pub(super) fn report_path(store_directory: &Path, run: &str) -> PathBuf {
-    store_directory.join("reports").join(format!("{run}.html"))
+/// Writes a file so that there is the old one or the whole new one at any moment.
+fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    // A link goes on being one. A terminal, a pipe, or a place like /dev/stdout can only be written to.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::write(&path, contents);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, contents).and_then(|()| std::fs::rename(&part, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+/// Where the report of these runs is written unless the user says otherwise.
+pub(super) fn report_path(store_directory: &Path, runs: &[&str]) -> PathBuf {
+    /// Names of files may have 255 bytes; of more runs than fit there the rest is a digest.
+    const MOST_NAMED: usize = 8;
+    let mut name = runs.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("+");
+    if runs.len() > MOST_NAMED {
+        name = format!("{name}+{}", &identity_of(&runs)[..16]);
+    }
+    store_directory.join("reports").join(format!("{name}.html"))
 }

@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// Runs, the first of which is the base
     #[arg(default_value = "last")]
     runs: Vec<String>,
-    /// The file to write [default: reports/RUN.html in the store]
+    /// The file to write [default: reports/RUN.html in the store, or reports/RUN+RUN.html]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -29,7 +29,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         records.push(store.load(&store.resolve(wanted)?)?);
     }
     let table = compare(&records.iter().collect::<Vec<_>>(), &catalogue::references());
-    let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &records[0].run.id));
+    let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
+    let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &ids));
     let path = output::write_report(&store, &records, &table, &path)?;
     output::print(&format!("{}\n", path.display()))?;
     Ok(Exit::Fine)

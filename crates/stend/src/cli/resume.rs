@@ -6,18 +6,17 @@ use stend_model::run::RunState;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::Json;
-use super::run::{Showing, measure};
-use crate::host::Local;
+use super::run::{Bench, Options, interrupted_early, measure};
 use crate::machine;
 use crate::run::prepare;
-use crate::store::{MeasuringLock, Store};
+use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run [default: the newest that is not finished]
     run: Option<String>,
     #[command(flatten)]
-    showing: Showing,
+    options: Options,
     #[command(flatten)]
     json: Json,
 }
@@ -30,13 +29,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
     };
     // Locked before it is loaded, so that nobody adds to it in between.
-    let lock = MeasuringLock::take(&directory)?;
+    let bench = Bench::prepare(&directory)?;
     let record = store.load(&id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
-    let host = Local;
-    let now = prepare::fingerprint(&host).map_err(Failure::unusable)?;
+    let now = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {
@@ -44,6 +42,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
     }
-    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
-    measure(global, &host, &probe, &mut store, &directory, record, arguments.showing, arguments.json, lock)
+    let Some(conditions) = bench.fitness(global, &id, &record.run.suite, &record.run.skipped, arguments.options)?
+    else {
+        return Ok(interrupted_early());
+    };
+    measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)
 }

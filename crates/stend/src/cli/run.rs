@@ -2,22 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
 use stend_model::plan::Plan;
+use stend_model::quantity::parse_duration;
 use stend_model::random::SplitMix64;
-use stend_model::run::{Repeat, Run, RunState, Series, Session};
+use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::suite::{Changes, Suite};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::host::{Host, Local};
+use crate::host::{Host, Local, Lock};
+use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
-use crate::run::progress::Progress;
-use crate::run::{Ending, Journal, Making, make, prepare, standings};
+use crate::run::progress::{Progress, Waiting};
+use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, standings};
 use crate::store::{MeasuringLock, Record, Store};
 use crate::{catalogue, machine};
 
@@ -45,20 +48,39 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    showing: Showing,
+    options: Options,
     #[command(flatten)]
     json: Json,
 }
 
 /// Options of the commands that measure.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Showing {
+pub(super) struct Options {
+    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = waiting_time)]
+    wait: Duration,
+    /// Measure although the machine is not fit; the run keeps what was wrong with it
+    #[arg(long)]
+    even_if_unfit: bool,
     /// A line for each repeat instead of a progress bar
     #[arg(long, env = "STEND_NO_PROGRESS", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "true")]
     no_progress: bool,
     /// Show all metrics in the table, not only each scenario's main one
     #[arg(long)]
     all_metrics: bool,
+}
+
+impl Options {
+    /// Whether one line is redrawn instead of a line printed for each repeat.
+    fn bar(&self, global: &Global) -> bool {
+        std::io::stderr().is_terminal() && !self.no_progress && !global.quiet
+    }
+}
+
+fn waiting_time(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(7 * 86_400);
+    let time = parse_duration(text).map_err(|error| error.to_string())?;
+    if time <= LONGEST { Ok(time) } else { Err("it may be 7d at most".into()) }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
@@ -76,16 +98,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         only: arguments.only.clone(),
     };
     let suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
-    prepare::check_parameters(&suite).map_err(|message| Failure::usage(format!("{}: {message}", arguments.suite)))?;
     let host = Local;
     if arguments.dry_run {
         return dry_run(&host, &suite);
     }
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let lock = MeasuringLock::take(&directory)?;
-    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
-    let skipped = prepare::skipped(&host, &suite);
+    let bench = Bench::prepare(&directory)?;
+    let skipped = prepare::skipped(&bench.host, &suite);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
@@ -95,44 +115,113 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             "no scenario of the suite can be measured here; `stend doctor` tells what is missing",
         ));
     }
-    // Asked before the run is made: one that cannot be measured should not be left behind.
-    prepare::work_directory(&host).map_err(Failure::unusable)?;
+    // All of this before the run is made: one that cannot be measured should not be left behind.
+    let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, arguments.options)? else {
+        return Ok(interrupted_early());
+    };
+    let machine = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
+    if bench.interrupt.requested() {
+        return Ok(interrupted_early());
+    }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
     let run = Run {
         id: run_id(started_at),
         stend_version: env!("CARGO_PKG_VERSION").into(),
-        host: host.name().into(),
+        host: bench.host.name().into(),
         started_at,
         finished_at: None,
         state: RunState::Open,
         seed,
-        machine: prepare::fingerprint(&host).map_err(Failure::unusable)?,
+        machine,
         suite,
         skipped,
     };
     store.add_run(&run)?;
     let record = Record { run, sessions: Vec::new(), repeats: Vec::new() };
-    measure(global, &host, &probe, &mut store, &directory, record, arguments.showing, arguments.json, lock)
+    measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)
+}
+
+/// Says that the user interrupted a command before there was anything to keep.
+pub(super) fn interrupted_early() -> Exit {
+    talk!("interrupted before anything was measured");
+    Exit::Interrupted
+}
+
+/// The machine under test, and what has to be settled there before anything is measured.
+pub(super) struct Bench {
+    pub(super) host: Local,
+    /// The path of `stend-probe`.
+    probe: String,
+    /// The store's directory.
+    store: PathBuf,
+    /// The directory for runs' files.
+    work: String,
+    interrupt: Interrupt,
+    /// Held as long as this is: the store's, and that of the directory for runs' files, which other stores may share.
+    _locks: (MeasuringLock, Box<dyn Lock>),
+}
+
+impl Bench {
+    /// Listens to Ctrl-C, sees to it that nobody else measures with this store or work directory, and finds what every run needs.
+    pub(super) fn prepare(store: &Path) -> Result<Self, Failure> {
+        let host = Local;
+        let store_lock = MeasuringLock::take(store)?;
+        let interrupt = Interrupt::listen()?;
+        let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
+        let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
+        let work_lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
+        Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _locks: (store_lock, work_lock) })
+    }
+
+    /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user
+    /// interrupted it. `run` is the run's id, or any word for one that is still to be made.
+    pub(super) fn fitness(
+        &self,
+        global: &Global,
+        run: &str,
+        suite: &Suite,
+        skipped: &[Skipped],
+        options: Options,
+    ) -> Result<Option<Conditions>, Failure> {
+        let gates = fitness::widest_gates(prepare::measured(suite, skipped));
+        let store = self.store.to_string_lossy();
+        let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run);
+        let spaces = spaces.map_err(Failure::unusable)?;
+        let look = || machine::check(&self.host, &spaces, &gates);
+        let patience = if options.even_if_unfit { Duration::ZERO } else { options.wait };
+        let mut waiting = Waiting::new(options.bar(global), global.quiet);
+        let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
+        drop(waiting);
+        let Some(conditions) = found else { return Ok(None) };
+        if !conditions.unfit.is_empty() && !options.even_if_unfit {
+            let wait = if conditions.lasting { "" } else { "--wait TIME waits longer, " };
+            return Err(Failure::unusable(format!(
+                "the machine is not fit to measure: {} ({wait}--even-if-unfit measures all the same)",
+                conditions.unfit.join("; ")
+            )));
+        }
+        for condition in &conditions.unfit {
+            talk!("warning: the machine is not fit to measure: {condition}");
+        }
+        if !global.quiet && !conditions.noted.is_empty() {
+            talk!("noted: {} (`stend check` says what to do)", conditions.noted.join("; "));
+        }
+        Ok(Some(conditions))
+    }
 }
 
 /// Makes what is missing of a run, then prints its table and names its report.
-#[expect(clippy::too_many_arguments, reason = "run and resume share it, and each gives what it has made")]
 pub(super) fn measure(
     global: &Global,
-    host: &dyn Host,
-    probe: &str,
+    bench: Bench,
     store: &mut Store,
-    directory: &Path,
     record: Record,
-    showing: Showing,
+    conditions: Conditions,
+    options: Options,
     json: Json,
-    lock: MeasuringLock,
 ) -> Result<Exit, Failure> {
     let run = record.run;
-    let work = format!("{}/{}", prepare::work_directory(host).map_err(Failure::unusable)?, run.id);
-    let interrupt = Interrupt::listen()?;
-    let bar = std::io::stderr().is_terminal() && !showing.no_progress && !global.quiet;
     if !global.quiet {
         talk!(
             "run {}: suite {}, {} scenarios, seed {}",
@@ -142,22 +231,18 @@ pub(super) fn measure(
             run.seed
         );
     }
-    let conditions = unfit(host, directory);
-    for condition in &conditions {
-        talk!("warning: the machine is not fit to measure: {condition}");
-    }
     let ending = {
-        let mut progress = Progress::new(&run.suite, bar, global.quiet);
+        let mut progress = Progress::new(&run.suite, options.bar(global), global.quiet);
         let mut journal = StoreJournal { store, run: &run.id };
         let making = Making {
-            host,
-            probe,
-            work: &work,
+            host: &bench.host,
+            probe: &bench.probe,
+            work: &format!("{}/{}", bench.work, run.id),
             run: &run,
             repeats: record.repeats,
             session: record.sessions.len() as u32,
             conditions,
-            interrupt: &interrupt,
+            interrupt: &bench.interrupt,
         };
         make(making, &mut journal, &mut progress)
     };
@@ -168,21 +253,14 @@ pub(super) fn measure(
             return Err(error.into());
         }
     };
-    drop(lock);
+    let directory = bench.store.clone();
+    drop(bench);
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
     if ending == Ending::Interrupted {
         talk!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
         return Ok(Exit::Interrupted);
     }
-    finish(global, store, directory, &run.id, showing, json)
-}
-
-/// What `stend check` finds unfit.
-fn unfit(host: &dyn Host, directory: &Path) -> Vec<String> {
-    let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
-    let findings = machine::check(host, &directory.to_string_lossy());
-    let unfit = findings.into_iter().filter(|finding| finding.state == machine::State::Unfit);
-    unfit.map(|finding| format!("{}: {}; {}", finding.what, finding.value, finding.advice)).collect()
+    finish(global, store, &directory, &run.id, options, json)
 }
 
 /// Prints the table of a complete run and writes its report.
@@ -191,7 +269,7 @@ fn finish(
     store: &Store,
     directory: &Path,
     id: &str,
-    showing: Showing,
+    options: Options,
     json: Json,
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
@@ -199,17 +277,23 @@ fn finish(
     if json.json {
         output::print_json("table", &table)?;
     } else {
-        output::print_table(global, &record, &table, showing.all_metrics)?;
+        output::print_table(global, &record, &table, options.all_metrics)?;
     }
     let short = short_of_repeats(&record);
-    let path = output::report_path(directory, id);
+    let path = output::report_path(directory, &[id]);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short);
     if !global.quiet {
         talk!("report: {}", path.display());
         talk!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
     }
-    Ok(if short.is_empty() { Exit::Fine } else { Exit::Unsteady })
+    let misused =
+        record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
+    Ok(match (misused, short.is_empty()) {
+        (true, _) => Exit::Usage,
+        (false, false) => Exit::Unsteady,
+        (false, true) => Exit::Fine,
+    })
 }
 
 /// Scenarios that have fewer valid repeats than they should, and why the last one failed.

@@ -80,6 +80,13 @@ fn head(record: &Record, samples: i64) -> String {
     for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
         let _ = writeln!(text, "no sensor: {missing}");
     }
+    for session in &record.sessions {
+        for (what, conditions) in [("measured although unfit", &session.conditions), ("noted", &session.noted)] {
+            for condition in conditions {
+                let _ = writeln!(text, "{what}: {condition}");
+            }
+        }
+    }
     let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.outcome != Outcome::Valid).collect();
     if !excluded.is_empty() {
         let _ = writeln!(text, "repeats that do not count:");

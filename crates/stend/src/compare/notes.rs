@@ -66,6 +66,7 @@ fn on_run(record: &Record) -> Vec<Note> {
         notes.push(Note::Unverified { run: run(), scenarios: unverified });
     }
     let mut conditions: Vec<_> = record.sessions.iter().flat_map(|session| session.conditions.clone()).collect();
+    conditions.sort();
     conditions.dedup();
     if !conditions.is_empty() {
         notes.push(Note::Unfit { run: run(), conditions });

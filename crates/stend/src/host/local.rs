@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{Command, Happening, Host, HostError, Output, Process};
+use super::{Command, Happening, Host, HostError, Lock, Output, Process};
+use crate::lock::{self, FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -28,6 +29,7 @@ impl Host for Local {
 
     fn run(&self, command: &Command) -> Result<Output, HostError> {
         let mut process = self.start(command)?;
+        process.stop();
         let deadline = Instant::now() + command.timeout;
         let mut output = Output::default();
         loop {
@@ -96,7 +98,18 @@ impl Host for Local {
             _ => Ok(()),
         }
     }
+
+    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
+        let path = std::path::Path::new(directory).join(lock::NAME);
+        match FileLock::take(&path) {
+            Ok(lock) => Ok(Box::new(lock)),
+            Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),
+            Err(LockError::Unusable(error)) => Err(at(&path.to_string_lossy(), error)),
+        }
+    }
 }
+
+impl Lock for FileLock {}
 
 fn at(path: &str, error: std::io::Error) -> HostError {
     HostError::File { path: path.into(), error }
@@ -229,9 +242,27 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_by_the_path() {
+    fn programs_are_found_where_they_can_be_started() {
+        use std::os::unix::fs::PermissionsExt;
         assert!(Local.find_program("sh").is_some_and(|path| path.ends_with("/sh")));
-        assert_eq!(Local.find_program("no-such-program-here"), None);
+        // Every shell has it built in, and every system has it as a program too.
+        assert!(Local.find_program("printf").is_some_and(|path| path.ends_with("/printf")));
+        for missing in ["no-such-program-here", "export", "/no/such/program", "/etc/passwd", "/tmp"] {
+            assert_eq!(Local.find_program(missing), None, "{missing}");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let own = directory.path().join("own");
+        let path = own.to_str().unwrap();
+        std::fs::write(&own, "#!/bin/sh\n").unwrap();
+        assert_eq!(Local.find_program(path), None, "nobody may execute it");
+        std::fs::set_permissions(&own, PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(Local.find_program(path).as_deref(), Some(path));
+    }
+
+    #[test]
+    fn a_command_that_reads_its_standard_input_finds_its_end() {
+        let output = Local.run(&Command::new(["cat"])).unwrap();
+        assert_eq!((output.exit, output.stdout.len()), (Some(0), 0));
     }
 
     #[test]

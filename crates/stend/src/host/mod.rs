@@ -39,15 +39,22 @@ pub(crate) trait Host: Send + Sync {
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
 
-    /// Where a program lies that the PATH leads to.
+    /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
+    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
+
+    /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
-        if name.contains('/') {
-            return Some(name.to_owned());
-        }
-        let words = ["sh", "-c", "command -v \"$1\"", "sh", name];
-        let output = self.run(&Command::new(words)).ok()?;
-        let path = output.text().trim().to_owned();
-        (output.exit == Some(0) && path.starts_with('/')).then_some(path)
+        // `command -v` would answer for what the shell has built in, which nobody can start.
+        const SCRIPT: &str = r#"
+            found() { [ -f "$1" ] && [ -x "$1" ] && printf '%s\n' "$1"; }
+            case $1 in */*) found "$1"; exit ;; esac
+            set -f
+            IFS=:
+            for directory in $PATH; do found "${directory:-.}/$1" && exit; done
+            exit 1
+        "#;
+        let output = self.run(&Command::new(["sh", "-c", SCRIPT, "sh", name])).ok()?;
+        (output.exit == Some(0)).then(|| output.text().trim_end_matches('\n').to_owned())
     }
 
     /// The contents of a file as text, without what is no UTF-8.
@@ -99,6 +106,9 @@ impl Output {
     }
 }
 
+/// A lock that is held until it is dropped.
+pub(crate) trait Lock: Send {}
+
 /// A started command.
 pub(crate) trait Process: Send {
     /// The next thing that it does, waiting at most so long; `None` if nothing happened.
@@ -132,6 +142,16 @@ pub(crate) enum HostError {
         path: String,
         /// What the system said.
         error: std::io::Error,
+    },
+    /// Another stend uses a directory.
+    #[error(
+        "another stend is using {directory} (process {holder}); wait for it, or set STEND_WORK to another directory"
+    )]
+    Locked {
+        /// The directory there.
+        directory: String,
+        /// The process that uses it.
+        holder: String,
     },
     /// A command could not be started.
     #[error("cannot start {program}: {error}")]

@@ -166,25 +166,17 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
 #[test]
 fn every_suite_passes_the_checks_of_its_adapters() {
     let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into() };
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            continue;
-        }
+    for (name, text) in crate::catalogue::SUITES {
         for scale in [None, Some(0.001)] {
             let changes = Changes { scale, ..Changes::default() };
-            let text = fs::read_to_string(&path).unwrap();
-            let suite = match Suite::parse(&text, "suite", Path::new("."), &changes) {
-                Ok(suite) => suite,
+            let parsed = Suite::parse_checked(text, name, Path::new("."), &changes, &super::check_parameters);
+            let suite = match parsed {
                 Err(error) if scale.is_some() && error.message.contains("cannot be scaled") => continue,
-                Err(error) => panic!("{}: {error}", path.display()),
+                parsed => parsed.unwrap_or_else(|error| panic!("{error}")),
             };
             for scenario in &suite.scenarios {
                 if let stend_model::suite::Instrument::Adapter(name) = &scenario.instrument {
                     let adapter = super::adapter(name).unwrap();
-                    adapter
-                        .check(scenario)
-                        .unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), scenario.name));
                     adapter.invocation(scenario, &place).unwrap();
                 }
             }

@@ -10,9 +10,10 @@ mod gzip;
 mod openssl;
 mod parameters;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use stend_model::suite::Scenario;
+use stend_model::suite::{Instrument, Scenario};
 use stend_model::wire::{Event, Usage};
 
 use crate::machine::ToolQuery;
@@ -27,6 +28,11 @@ pub(crate) trait Adapter: Sync {
 
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
     fn check(&self, scenario: &Scenario) -> Result<(), String>;
+
+    /// The files that a whole run of this scenario needs, by path, with their bytes.
+    fn files(&self, _: &Scenario, _: &Place) -> Result<BTreeMap<String, u64>, String> {
+        Ok(BTreeMap::new())
+    }
 
     /// How to start the tool for one repeat.
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String>;
@@ -60,11 +66,18 @@ pub(crate) struct Place {
     pub(crate) work: String,
 }
 
+impl Place {
+    /// The place of a run whose directory is this.
+    pub(crate) fn of(run: &str, directory: &str) -> Self {
+        Self { run: run.into(), data: format!("{directory}/data"), work: format!("{directory}/repeat") }
+    }
+}
+
 /// How to start a tool for one repeat.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Invocation {
     /// Files to put there first, by path. One in the place's `data` is put there once a session.
-    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) files: BTreeMap<String, Cow<'static, [u8]>>,
     /// Directories outside the place that the tool makes, whose last name is `stend-` and the run's id. They are removed when the run
     /// ends, or by `stend clean`.
     pub(crate) leaves: Vec<String>,
@@ -99,6 +112,17 @@ pub(crate) const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &g
 /// The adapter of this name.
 pub(crate) fn adapter(name: &str) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
+}
+
+/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right.
+pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
+    match &scenario.instrument {
+        Instrument::Adapter(name) => match adapter(name) {
+            Some(adapter) => adapter.check(scenario),
+            None => Err(format!("there is no adapter \"{name}\"")),
+        },
+        Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
+    }
 }
 
 /// What the machine's fingerprint asks about the adapters' tools.

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints what decides whether a machine is fit to measure, every line as `name:text`, like collect.sh. $1: where results will
-# be kept. Runs in the root directory.
+# Prints what decides whether a machine is fit to measure, every line as `name:text`, like collect.sh. Arguments: directories that
+# will be written to. Runs in the root directory.
 LC_ALL=C
 export LC_ALL
 
@@ -44,11 +44,14 @@ texts $d/sys_vendor $d/product_name $d/board_vendor $d/bios_vendor
 texts sys/hypervisor/type proc/xen/capabilities proc/device-tree/hypervisor/compatible
 grep -aH 'Control Program' proc/sysinfo
 
-# Where results will be kept need not be there yet.
-place=$1
-while [ -n "$place" ] && [ ! -e "$place" ]; do
-    place=${place%/*}
+# What will be written to need not be there yet.
+number=0
+for place; do
+    while [ -n "$place" ] && [ ! -e "$place" ]; do
+        place=${place%/*}
+    done
+    df -Pk "${place:-/}" | sed "s|^|df $number:|"
+    number=$((number + 1))
 done
-df -Pk "${place:-/}" | sed 's|^|df:|'
 echo end:
 exit 0

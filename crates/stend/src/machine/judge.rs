@@ -1,6 +1,7 @@
 //! Judges what would disturb a measurement, from texts alone.
 
 use serde::Serialize;
+use stend_model::suite::{Gate, Gates};
 
 use super::cpuinfo::CpuInfo;
 use super::memory::entry;
@@ -8,6 +9,10 @@ use super::settings::{boost, chosen};
 use super::texts::{Texts, tallied};
 use super::topology::count;
 use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
+
+/// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
+/// wrong by two ticks a processor between two readings. No gate closes for less than that.
+pub(crate) const TICKS_OF_DOUBT: f64 = 2.0;
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,6 +25,37 @@ pub(crate) struct Finding {
     pub(crate) value: String,
     /// What to do about it, or what it means; empty if nothing.
     pub(crate) advice: String,
+    /// Whether it stays as it is until somebody changes it, so that waiting is no use.
+    #[serde(skip)]
+    pub(crate) lasting: bool,
+}
+
+impl Finding {
+    /// The finding in one line: what, its value, and what to do about it.
+    pub(crate) fn in_a_line(&self) -> String {
+        let advice = if self.advice.is_empty() { String::new() } else { format!("; {}", self.advice) };
+        format!("{}: {}{advice}", self.what, self.value)
+    }
+}
+
+/// A directory on the machine that will be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// What for.
+    pub(crate) purpose: Use,
+    /// Its absolute path; it need not be there yet.
+    pub(crate) directory: String,
+    /// How much is known to be written there, in bytes.
+    pub(crate) bytes: u64,
+}
+
+/// What a directory is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The results are kept there.
+    Results,
+    /// The load has its files there.
+    Work,
 }
 
 /// How good a finding is for measuring.
@@ -30,12 +66,12 @@ pub(crate) enum State {
     Fine,
     /// Results will be less steady, or say less.
     Warning,
-    /// Repeats would be invalid.
+    /// No repeat would be valid.
     Unfit,
 }
 
 fn finding(what: &'static str, state: State, value: impl Into<String>, advice: &str) -> Finding {
-    Finding { what, state, value: value.into(), advice: advice.to_owned() }
+    Finding { what, state, value: value.into(), advice: advice.to_owned(), lasting: false }
 }
 
 /// The worse of two limits that a value passes. A value that is no number passes none.
@@ -53,14 +89,22 @@ fn unless_fine(state: State, advice: &str) -> &str {
     if state == State::Fine { "" } else { advice }
 }
 
+/// What a gate that closes at once for this value makes of it; less than that is only worth a warning.
+fn gated(gate: Option<Gate>, value: f64) -> State {
+    if gate.is_some_and(|gate| gate.exceeded_by(value)) { State::Unfit } else { State::Warning }
+}
+
 /// All findings, in the order in which people read them: what runs beside, memory and disk, frequency and heat, the rest.
-pub(super) fn judge(texts: &Texts) -> Vec<Finding> {
+/// What the gates would refuse in a repeat makes the machine unfit.
+pub(super) fn judge(texts: &Texts, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
     let mut findings = vec![load(texts)];
-    findings.extend(processor_time(texts));
+    findings.extend(processor_time(texts, gates));
     findings.extend(pressures(texts));
-    findings.extend([swap(texts), free_memory(texts), free_space(texts), governor(texts)]);
+    findings.extend([swap(texts, gates), free_memory(texts)]);
+    findings.extend(free_space(texts, spaces));
+    findings.push(governor(texts));
     findings.extend(frequency_limit(texts));
-    findings.extend([turbo(texts), throttling(texts), sensors(texts)]);
+    findings.extend([turbo(texts), throttling(texts, gates), sensors(texts)]);
     findings.extend(power(texts));
     findings.extend(allowed_processors(texts));
     findings.extend([clocksource(texts), hypervisor(texts), huge_pages(texts), address_randomization(texts)]);
@@ -100,7 +144,7 @@ fn ticks(texts: &Texts, when: &str) -> Option<[u64; 8]> {
     Some(ticks)
 }
 
-fn processor_time(texts: &Texts) -> Vec<Finding> {
+fn processor_time(texts: &Texts, gates: &Gates) -> Vec<Finding> {
     let (Some(before), Some(after)) = (ticks(texts, "before"), ticks(texts, "after")) else {
         return vec![finding(
             "foreign load",
@@ -122,28 +166,25 @@ fn processor_time(texts: &Texts) -> Vec<Finding> {
     }
     let busy = [0, 1, 2, 5, 6].into_iter().map(passed).sum::<f64>();
     let steal = passed(7);
+    let doubt = TICKS_OF_DOUBT * f64::from(threads(texts));
     // One tick is 1 % of half a second on two processors: a single one proves nothing.
-    let state_of = |ticks: f64, warning: f64, unfit: f64| {
-        if ticks < 2.0 { State::Fine } else { graded(ticks / total, warning, unfit) }
+    let state_of = |ticks: f64, warning: f64, gate: Option<Gate>| match ticks / total {
+        share if ticks >= doubt && gated(gate, share) == State::Unfit => State::Unfit,
+        share if ticks >= 2.0 => graded(share, warning, f64::INFINITY),
+        _ => State::Fine,
     };
-    let (foreign_state, steal_state) = (state_of(busy, 0.01, 0.05), state_of(steal, 0.0, 0.01));
-    let share = |ticks: f64| format!("{:.1} % of the processors' time", ticks / total * 100.0);
+    let of = |what, ticks: f64, warning, gate: Option<Gate>, advice: &str| {
+        let state = state_of(ticks, warning, gate);
+        let limit = match gate {
+            Some(Gate::Limit(limit)) => format!(": above {} % repeats are invalid", (limit * 1e3).round() / 10.0),
+            _ => String::new(),
+        };
+        let value = format!("{:.1} % of the processors' time", ticks / total * 100.0);
+        finding(what, state, value, unless_fine(state, &format!("{advice}{limit}")))
+    };
     vec![
-        finding(
-            "foreign load",
-            foreign_state,
-            share(busy),
-            unless_fine(foreign_state, "end what runs beside: from 5 % on repeats are invalid"),
-        ),
-        finding(
-            "steal",
-            steal_state,
-            share(steal),
-            unless_fine(
-                steal_state,
-                "the host gives this virtual machine's time to others: from 1 % on repeats are invalid",
-            ),
-        ),
+        of("foreign load", busy, 0.01, gates.foreign_cpu, "end what runs beside"),
+        of("steal", steal, 0.0, gates.steal, "the host gives this virtual machine's time to others"),
     ]
 }
 
@@ -171,19 +212,19 @@ fn meminfo(texts: &Texts, name: &str) -> Option<u64> {
     entry(texts.get("proc/meminfo")?, name)
 }
 
-fn swap(texts: &Texts) -> Finding {
+fn swap(texts: &Texts, gates: &Gates) -> Finding {
     let swapped = |when: &str| -> Option<u64> {
         let lines = texts.get(&format!("{when} proc/vmstat"))?.lines();
         Some(lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).fold(0, u64::saturating_add))
     };
-    let traffic = swapped("before").zip(swapped("after")).is_some_and(|(before, after)| after > before);
+    let traffic = swapped("before").zip(swapped("after")).map_or(0, |(before, after)| after.saturating_sub(before));
     let total = meminfo(texts, "SwapTotal").unwrap_or(0);
     let used = total.saturating_sub(meminfo(texts, "SwapFree").unwrap_or(total));
     let value = if total == 0 { "none".to_owned() } else { format!("{} of {} MiB used", used >> 20, total >> 20) };
     let (state, advice) = match (traffic, used >> 20) {
-        (true, _) => (State::Unfit, "the machine swaps: free memory, or repeats are invalid"),
-        (false, 0) => (State::Fine, ""),
-        (false, _) => (State::Warning, "what lies in swap may come back during a repeat: swapoff -a && swapon -a"),
+        (1.., _) => (gated(gates.swapping, traffic as f64), "the machine swaps: free memory, or repeats are invalid"),
+        (0, 0) => (State::Fine, ""),
+        (0, _) => (State::Warning, "what lies in swap may come back during a repeat: swapoff -a && swapon -a"),
     };
     finding("swap", state, value, advice)
 }
@@ -199,22 +240,57 @@ fn free_memory(texts: &Texts) -> Finding {
     finding(what, state, value, unless_fine(state, "free memory, or the machine will swap"))
 }
 
-fn free_space(texts: &Texts) -> Finding {
-    let what = "free space for results";
-    let line = texts.get("df").and_then(|text| text.lines().last());
-    let field = |place: usize| line?.split_whitespace().nth(place);
-    let Some(kib) = field(3).and_then(|text| text.parse::<u64>().ok()) else {
-        return finding(what, State::Warning, texts.why("df"), "how much may be written cannot be told");
+/// What must be free beyond what is known to be written, in bytes.
+const SPARE_SPACE: u64 = 100 << 20;
+/// With less than this beyond it, there is a warning.
+const AMPLE_SPACE: u64 = 1 << 30;
+
+fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
+    // Bytes available and the mount point, of each directory.
+    let volumes: Vec<_> = (0..spaces.len()).map(|number| volume(texts.get(&format!("df {number}"))?)).collect();
+    let of = |(space, volume): (&Space, &Option<(u64, String)>)| {
+        let (what, elsewhere) = match space.purpose {
+            Use::Results => ("free space for results", "keep results elsewhere: --store"),
+            Use::Work if space.bytes == 0 => ("free space for the load", "set STEND_WORK to another directory"),
+            Use::Work => (
+                "free space for the load",
+                "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
+            ),
+        };
+        let Some((available, mount)) = volume else {
+            let value = format!("df does not say how much there is in {}", space.directory);
+            return finding(what, State::Warning, value, "how much may be written cannot be told");
+        };
+        // Directories on one file system share what is free there.
+        let together = spaces.iter().zip(&volumes).filter(|(_, other)| *other == volume).map(|(other, _)| other.bytes);
+        let needed = if space.bytes == 0 { 0 } else { together.fold(0, u64::saturating_add) };
+        let state = match available.saturating_sub(needed) {
+            left if *available < needed || left < SPARE_SPACE => State::Unfit,
+            left if left < AMPLE_SPACE => State::Warning,
+            _ => State::Fine,
+        };
+        let mut value = format!("{} in {mount}", amount(*available));
+        if needed > 0 {
+            value = format!("{value}; the files in {} need {}", space.directory, amount(needed));
+        }
+        Finding {
+            lasting: true,
+            ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
+        }
     };
-    let state = if kib < 100 << 10 {
-        State::Unfit
-    } else if kib < 1 << 20 {
-        State::Warning
-    } else {
-        State::Fine
-    };
-    let value = format!("{} MiB in {}", kib >> 10, field(5).unwrap_or("?"));
-    finding(what, state, value, unless_fine(state, "make room, or keep results elsewhere"))
+    spaces.iter().zip(&volumes).map(of).collect()
+}
+
+/// What `df -Pk` says of one directory: the bytes available, and where the file system is mounted.
+fn volume(text: &str) -> Option<(u64, String)> {
+    let fields: Vec<_> = text.lines().last()?.split_whitespace().collect();
+    let kib: u64 = fields.get(3)?.parse().ok()?;
+    Some((kib.saturating_mul(1024), fields.get(5..).filter(|words| !words.is_empty())?.join(" ")))
+}
+
+/// Bytes as people say them.
+fn amount(bytes: u64) -> String {
+    if bytes < 10 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", bytes >> 30) }
 }
 
 const CPU: &str = "sys/devices/system/cpu";
@@ -259,7 +335,7 @@ fn turbo(texts: &Texts) -> Finding {
     }
 }
 
-fn throttling(texts: &Texts) -> Finding {
+fn throttling(texts: &Texts, gates: &Gates) -> Finding {
     let what = "throttling";
     let events = |when: &str| -> Option<u64> {
         let counts = tallied(texts.get(&format!("{when} throttled"))?);
@@ -270,7 +346,7 @@ fn throttling(texts: &Texts) -> Finding {
     match (events("before"), events("after")) {
         (Some(before), Some(after)) if after > before => finding(
             what,
-            State::Unfit,
+            gated(gates.throttling, (after - before) as f64),
             format!("{} events just now", after - before),
             "it is too hot: cool it, or repeats are invalid",
         ),

@@ -35,7 +35,7 @@ use texts::Texts;
 use topology::Topology;
 
 pub(crate) use check::check;
-pub(crate) use judge::State;
+pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
 pub(crate) use tools::ToolQuery;
 pub(crate) use words::{five_lines, five_lines_in, in_words};
 

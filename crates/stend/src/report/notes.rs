@@ -35,8 +35,8 @@ pub(super) fn note(note: &Note) -> Phrase {
         Note::Unfit { run, conditions } => {
             let Phrase { en, ru } = recorded_all(conditions);
             Phrase::new(
-                format!("{run}: when it began the machine was not fit to measure: {en}"),
-                format!("{run}: в начале прогона машина не годилась для измерений: {ru}"),
+                format!("{run}: measured although the machine was unfit: {en}"),
+                format!("{run}: измерено, хотя машина не годилась для измерений: {ru}"),
             )
         }
         Note::Unfinished { run } => Phrase::new(

@@ -29,6 +29,9 @@ const FORMS: &[(&str, &str)] = &[
     ("it did not end within {} and was ended", "не закончил за {} и был остановлен"),
     ("it did not end within {} and could not be ended", "не закончил за {}, и остановить его не удалось"),
     ("the guard died", "программа-сторож погибла"),
+    ("it was started wrongly (status 2): {}", "запущен неверно (код 2): {}"),
+    ("it was started wrongly (status 2)", "запущен неверно (код 2)"),
+    ("it reported no repeat", "не сообщил о повторе"),
     ("it ended with status {}: {}", "закончил с кодом {}: {}"),
     ("it ended with status {}", "закончил с кодом {}"),
     ("it was killed by signal {}: {}", "убит сигналом {}: {}"),
@@ -53,12 +56,12 @@ const FORMS: &[(&str, &str)] = &[
     ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
     // What made the machine unfit.
     (
-        "foreign load: {} of the processors' time; end what runs beside: from 5 % on repeats are invalid",
-        "чужая нагрузка: {} процессорного времени; остановите посторонние программы: от 5 % повторы негодны",
+        "foreign load: {} of the processors' time; end what runs beside: above {} % repeats are invalid",
+        "чужая нагрузка: {} процессорного времени; остановите посторонние программы: выше {} % повторы негодны",
     ),
     (
-        "steal: {} of the processors' time; the host gives this virtual machine's time to others: from 1 % on repeats are invalid",
-        "отнятое время: {} процессорного времени; хозяин отдаёт время этой виртуальной машины другим: от 1 % повторы негодны",
+        "steal: {} of the processors' time; the host gives this virtual machine's time to others: above {} % repeats are invalid",
+        "отнятое время: {} процессорного времени; хозяин отдаёт время этой виртуальной машины другим: выше {} % повторы негодны",
     ),
     (
         "swap: {} of {} MiB used; the machine swaps: free memory, or repeats are invalid",
@@ -69,8 +72,16 @@ const FORMS: &[(&str, &str)] = &[
         "свободная память: доступно {} из {} МиБ; освободите память, иначе машина начнёт подкачивать",
     ),
     (
-        "free space for results: {} MiB in {}; make room, or keep results elsewhere",
-        "место для результатов: {} МиБ в {}; освободите место или храните результаты в другом",
+        "free space for results: {} in {}; make room, or keep results elsewhere: --store",
+        "место для результатов: {} в {}; освободите место или храните результаты в другом: --store",
+    ),
+    (
+        "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
+        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или \"directory\" у fio) или уменьшите их (--scale, --only)",
+    ),
+    (
+        "free space for the load: {} in {}; make room, or set STEND_WORK to another directory",
+        "место для нагрузки: {} в {}; освободите место или укажите в STEND_WORK другой каталог",
     ),
     (
         "throttling: {} events just now; it is too hot: cool it, or repeats are invalid",
@@ -165,9 +176,9 @@ mod tests {
             r#"{{"event":"usage","wall_ns":9000000000,"user_ns":0,"system_ns":0,"exit":0,"machine":{machine}}}"#
         );
         let Ok(Some(Event::Usage(usage))) = parse_line(&usage) else { panic!("{usage}") };
-        let mut closed = gates::reasons(&scenario, Some(&report), Some(&usage), &[]);
+        let mut closed = gates::reasons(&scenario, &report, Some(&usage), &[]);
         report.check = Check::None;
-        closed.extend(gates::reasons(&scenario, Some(&report), None, &[]));
+        closed.extend(gates::reasons(&scenario, &report, None, &[]));
         let russian: BTreeSet<_> = closed.iter().map(|reason| recorded(reason).ru.into_owned()).collect();
         assert_eq!(russian.len(), 8, "{closed:?}");
         for reason in russian {

@@ -257,6 +257,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         started_at,
         boot_id: Some("5f0c".into()),
         conditions: Vec::new(),
+        noted: Vec::new(),
         missing_sensors: vec!["power: no RAPL and no hwmon here".into()],
     };
     SampleRun { run, sessions: vec![session], repeats, series }

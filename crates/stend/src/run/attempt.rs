@@ -1,5 +1,6 @@
 //! One attempt at one repeat: start the instrument under the guard, read what it prints, and see what came of it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -8,8 +9,8 @@ use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::wire::{Begin, Event, Report, Usage, parse_line};
 
-use super::SeriesBuilder;
 use super::interrupt::Interrupt;
+use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, Place, adapter};
 
@@ -77,14 +78,18 @@ impl<'a> Attempts<'a> {
     /// An instrument that prints the wire itself.
     fn speak_the_wire(&self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
         let mut reading = Reading::default();
-        let command = self.guarded(scenario, words, None);
-        let mut attempt = Attempt { command: command.words[self.guard_words()..].to_vec(), ..Attempt::default() };
+        let command = self.guarded(scenario, &words, None);
+        let mut attempt = Attempt { command: words, ..Attempt::default() };
         let followed = self.follow(&command, scenario, &mut attempt, |line| reading.line(line))?;
         if !followed {
             return Ok(None);
         }
-        attempt.failure =
-            attempt.failure.take().or_else(|| reading.complaint(attempt.usage.as_ref(), &attempt.error_output));
+        let usage = attempt.usage.as_ref();
+        let misused = Refusal::of(&scenario.instrument, usage.and_then(|usage| usage.exit)) == Some(Refusal::Misused);
+        let misused =
+            misused.then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
+        let complaint = || misused.or_else(|| reading.complaint(usage, &attempt.error_output));
+        attempt.failure = attempt.failure.take().or_else(complaint);
         let Reading { begin, reports, mut series, kept, .. } = reading;
         attempt.begin = begin;
         attempt.report = reports.into_iter().next();
@@ -118,9 +123,9 @@ impl<'a> Attempts<'a> {
         if let Err(error) = self.put(&files, &leaves) {
             return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
         }
-        let mut command = self.guarded(scenario, words, Some(&self.place.work));
+        let mut command = self.guarded(scenario, &words, Some(&self.place.work));
         command.environment = environment;
-        let mut attempt = Attempt { command: command.words[self.guard_words()..].to_vec(), ..Attempt::default() };
+        let mut attempt = Attempt { command: words, ..Attempt::default() };
         let mut stdout = String::new();
         let followed = self.follow(&command, scenario, &mut attempt, |line| {
             if stdout.len() + line.len() > MOST_TOOL_OUTPUT {
@@ -166,7 +171,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Puts an invocation's files there, and notes what the tool is going to leave elsewhere.
-    fn put(&mut self, files: &BTreeMap<String, Vec<u8>>, leaves: &[String]) -> Result<(), HostError> {
+    fn put(&mut self, files: &BTreeMap<String, Cow<'static, [u8]>>, leaves: &[String]) -> Result<(), HostError> {
         for (path, contents) in files {
             let for_the_run = path.starts_with(&self.place.data);
             if for_the_run && self.written.contains(path) {
@@ -194,18 +199,13 @@ impl<'a> Attempts<'a> {
         self.versions.entry(tool.program).or_insert_with(|| super::prepare::version_of(self.host, tool)).clone()
     }
 
-    fn guarded(&self, scenario: &Scenario, words: Vec<String>, directory: Option<&str>) -> Command {
+    fn guarded(&self, scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
         let seconds = scenario.timeout.0.as_secs_f64();
         let guard = [self.probe, "guard", "--timeout", &format!("{seconds}s"), "--"].map(str::to_owned);
-        let mut command = Command::new(guard.into_iter().chain(words));
+        let mut command = Command::new(guard.into_iter().chain(words.iter().cloned()));
         command.directory = directory.map(str::to_owned);
         command.timeout = scenario.timeout.0;
         command
-    }
-
-    /// How many words stand before the guarded command.
-    fn guard_words(&self) -> usize {
-        5
     }
 
     /// Starts the command and hands over its lines until it ends. `false` if the user interrupted it.
@@ -294,14 +294,19 @@ fn end(mut process: Box<dyn Process>) {
 /// Why a command that ended has failed, from how it ended.
 fn ended_badly(usage: Option<&Usage>, error_output: &str) -> Option<String> {
     let usage = usage?;
-    let last = error_output.lines().rev().find(|line| !line.trim().is_empty());
-    let words = last.map(|line| format!(": {}", line.trim())).unwrap_or_default();
+    let words = last_words(error_output);
     match (usage.exit, usage.signal) {
         (Some(0), _) => None,
         (Some(exit), _) => Some(format!("it ended with status {exit}{words}")),
         (None, Some(signal)) => Some(format!("it was killed by signal {signal}{words}")),
         (None, None) => Some(format!("nobody knows how it ended{words}")),
     }
+}
+
+/// The last line that says something, as the rest of a message: `: …`. Empty if there is none.
+fn last_words(error_output: &str) -> String {
+    let last = error_output.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    last.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
 fn shortened(mut text: String) -> String {

@@ -4,6 +4,7 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
+pub(crate) mod fitness;
 pub(crate) mod gates;
 pub(crate) mod interrupt;
 pub(crate) mod leaves;
@@ -18,17 +19,41 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
-use stend_model::suite::Suite;
+use stend_model::suite::{Instrument, Suite};
 use stend_stats::precision_reached;
 
 use crate::host::Host;
 use crate::instrument::Place;
 use attempt::{Attempt, Attempts};
+use fitness::Conditions;
 use interrupt::Interrupt;
 use sampler::Sampler;
 
-/// The exit status by which an instrument says that this machine cannot do what is asked. It is not tried again.
-pub(crate) const CANNOT_BE_DONE_HERE: i32 = 4;
+/// Why there is no use in starting an instrument again. It says so by its exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It was started in a way that it does not understand.
+    Misused,
+    /// This machine cannot do what is asked.
+    NotHere,
+}
+
+impl Refusal {
+    /// What an instrument means by its exit status. Tools behind adapters have meanings of their own.
+    fn of(instrument: &Instrument, exit: Option<i32>) -> Option<Self> {
+        match (instrument, exit) {
+            (Instrument::Probe(_) | Instrument::Command(_), Some(2)) => Some(Self::Misused),
+            (_, Some(4)) => Some(Self::NotHere),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a repeat failed in a way that the next one would too.
+pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
+    let exit = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?.exit;
+    Refusal::of(&suite.scenarios[repeat.scenario].instrument, exit)
+}
 
 /// Where a run's sessions and repeats go. When a call returns, what it was given is safe.
 pub(crate) trait Journal {
@@ -80,8 +105,8 @@ pub(crate) struct Making<'a> {
     pub(crate) repeats: Vec<Repeat>,
     /// This session's number.
     pub(crate) session: u32,
-    /// What makes the machine unfit to measure as the session begins.
-    pub(crate) conditions: Vec<String>,
+    /// How fit the machine is as the session begins.
+    pub(crate) conditions: Conditions,
     /// Told by Ctrl-C.
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -116,11 +141,12 @@ fn make_repeats(
         number: session,
         started_at: Timestamp::now(),
         boot_id,
-        conditions,
+        conditions: conditions.unfit,
+        noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    host.make_directory(&format!("{work}/data")).context("the directory for the run's files cannot be made")?;
-    let place = Place { run: run.id.clone(), data: format!("{work}/data"), work: format!("{work}/repeat") };
+    let place = Place::of(&run.id, work);
+    host.make_directory(&place.data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);
     let mut clock = Clock::default();
 
@@ -139,7 +165,7 @@ fn make_repeats(
         let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
         let Some(attempt) = attempts.make(scenario)? else { break Ending::Interrupted };
-        let (mut series, sampler_died) = sampler.drain();
+        let (mut series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
@@ -175,7 +201,8 @@ fn judge(attempt: &Attempt, scenario: &stend_model::suite::Scenario, machine: &[
     if let Some(reason) = &attempt.failure {
         return Outcome::Failed(reason.clone());
     }
-    let reasons = gates::reasons(scenario, attempt.report.as_ref(), attempt.usage.as_ref(), machine);
+    let Some(report) = &attempt.report else { return Outcome::Failed("it reported no repeat".into()) };
+    let reasons = gates::reasons(scenario, report, attempt.usage.as_ref(), machine);
     if reasons.is_empty() { Outcome::Valid } else { Outcome::Invalid(reasons) }
 }
 
@@ -190,11 +217,7 @@ pub(crate) fn standings(suite: &Suite, repeats: &[Repeat]) -> Vec<Standing> {
         }
         standing.valid += u32::from(repeat.counts());
         standing.failures_in_a_row = match repeat.outcome {
-            Outcome::Failed(_)
-                if repeat.usage.as_ref().is_some_and(|usage| usage.exit == Some(CANNOT_BE_DONE_HERE)) =>
-            {
-                MOST_FAILURES_IN_A_ROW
-            }
+            Outcome::Failed(_) if refused_for_good(suite, repeat).is_some() => MOST_FAILURES_IN_A_ROW,
             Outcome::Failed(_) => standing.failures_in_a_row + 1,
             _ => 0,
         };

@@ -1,12 +1,14 @@
 //! Before a run: where things are on the machine, and which scenarios can be measured there.
 
+use std::collections::BTreeMap;
+
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
-use stend_model::suite::{Instrument, Suite};
+use stend_model::suite::{Instrument, Scenario, Suite};
 
-use crate::host::{Command, Host};
-use crate::instrument::{self, Tool, adapter};
-use crate::machine;
+use crate::host::{Command, Host, Lock};
+use crate::instrument::{self, Place, Tool, adapter};
+use crate::machine::{self, Space, Use};
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
 /// one of another architecture is noticed here.
@@ -48,6 +50,14 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     }
 }
 
+/// Makes the directory for runs' files, and sees to it that no other stend uses it.
+///
+/// # Errors
+/// It cannot be made, or another stend uses it.
+pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
+    host.make_directory(directory).and_then(|()| host.lock(directory)).map_err(|error| error.to_string())
+}
+
 /// The machine's fingerprint.
 ///
 /// # Errors
@@ -60,21 +70,9 @@ pub(crate) fn fingerprint(host: &dyn Host) -> Result<Machine, String> {
     }
 }
 
-/// Checks every scenario's parameters. The errors name the scenario.
-pub(crate) fn check_parameters(suite: &Suite) -> Result<(), String> {
-    for scenario in &suite.scenarios {
-        if let Instrument::Adapter(name) = &scenario.instrument {
-            let adapter = adapter(name)
-                .ok_or_else(|| format!("scenario \"{}\": there is no adapter \"{name}\"", scenario.name))?;
-            adapter.check(scenario).map_err(|reason| format!("scenario \"{}\": {reason}", scenario.name))?;
-        }
-    }
-    Ok(())
-}
-
 /// The scenarios that cannot be measured on this machine, with the reason and the command that would change that.
 pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
-    let mut states = std::collections::BTreeMap::new();
+    let mut states = BTreeMap::new();
     let mut skipped = Vec::new();
     for scenario in &suite.scenarios {
         let mut skip = |reason: String, remedy: Option<String>| {
@@ -95,6 +93,57 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
         }
     }
     skipped
+}
+
+/// The scenarios of a suite without those that are skipped.
+pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<Item = &'a Scenario> + Clone {
+    suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
+}
+
+/// The directories that measuring these scenarios writes to, with what is known to be written: the store's, the one for runs' files, and
+/// those that adapters were told to use. What an earlier session of the run left there is there already.
+///
+/// # Errors
+/// The machine cannot be asked, or a file cannot have its name.
+pub(crate) fn spaces<'a>(
+    host: &dyn Host,
+    scenarios: impl Iterator<Item = &'a Scenario>,
+    store: &str,
+    work: &str,
+    run: &str,
+) -> Result<Vec<Space>, String> {
+    let place = Place::of(run, &format!("{work}/{run}"));
+    let mut files = BTreeMap::new();
+    for scenario in scenarios {
+        if let Instrument::Adapter(name) = &scenario.instrument
+            && let Some(adapter) = adapter(name)
+        {
+            files.extend(adapter.files(scenario, &place)?);
+        }
+    }
+    if !files.is_empty() {
+        let script = r#"for file; do if [ -e "$file" ]; then printf '%s\n' "$file"; fi; done"#;
+        let words = ["sh", "-c", script, "sh"].into_iter().chain(files.keys().map(String::as_str));
+        let there = host.run(&Command::new(words)).map_err(|error| error.to_string())?.text();
+        for file in there.lines() {
+            files.remove(file);
+        }
+    }
+    let space = |purpose, directory: &str| Space { purpose, directory: directory.to_owned(), bytes: 0 };
+    let mut spaces = vec![space(Use::Results, store), space(Use::Work, work)];
+    for (path, bytes) in files {
+        let directory = path.rsplit_once('/').map_or("/", |path| path.0);
+        // People know the directory that they named, not the run's own in it.
+        let directory = directory.strip_suffix(&format!("/stend-{run}")).unwrap_or(directory);
+        let directory = if directory == place.data { work } else { directory };
+        let at = spaces.iter().position(|space| space.purpose == Use::Work && space.directory == directory);
+        let at = at.unwrap_or_else(|| {
+            spaces.push(space(Use::Work, directory));
+            spaces.len() - 1
+        });
+        spaces[at].bytes = spaces[at].bytes.saturating_add(bytes);
+    }
+    Ok(spaces)
 }
 
 /// The command that installs a package on Debian and Ubuntu.

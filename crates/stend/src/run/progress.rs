@@ -1,6 +1,6 @@
 //! What the user sees while a run is made: a bar on a terminal, a line a repeat elsewhere.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stend_model::plan::{Phase, Step};
@@ -71,6 +71,46 @@ impl Observer for Progress<'_> {
 }
 
 impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What the user sees while a machine is waited for.
+pub(crate) struct Waiting {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    said: Option<Instant>,
+}
+
+impl Waiting {
+    /// How long it is silent between two lines.
+    const SILENCE: Duration = Duration::from_secs(10);
+
+    /// With `bar`, one line that is redrawn; else a line now and then, or none with `quiet`.
+    pub(crate) fn new(bar: bool, quiet: bool) -> Self {
+        let bar = bar.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5)));
+        if let Some(bar) = &bar {
+            bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is right"));
+        }
+        Self { bar, quiet, said: None }
+    }
+
+    /// Says what is waited for, and how long at most.
+    pub(crate) fn tell(&mut self, unfit: &[String], left: Duration) {
+        let line = format!("waiting {} at most for the machine to be fit: {}", in_words(left), unfit.join("; "));
+        if let Some(bar) = &self.bar {
+            bar.set_message(line);
+        } else if !self.quiet && self.said.is_none_or(|said| said.elapsed() >= Self::SILENCE) {
+            talk!("{line}");
+            self.said = Some(Instant::now());
+        }
+    }
+}
+
+impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

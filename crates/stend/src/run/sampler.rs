@@ -1,6 +1,7 @@
 //! The machine's own counters while a run is made: `stend-probe sample` beside it, read by a thread.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use stend_model::run::{Origin, Series};
-use stend_model::wire::{Event, parse_line};
+use stend_model::wire::{Event, Usage, parse_line};
 
 use super::SeriesBuilder;
 use crate::host::{Command, Happening, Host, Process};
@@ -16,16 +17,22 @@ use crate::host::{Command, Happening, Host, Process};
 /// How long the sampler may take to say which sensors it has.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// How long a sample may be on its way from the sampler to here.
+const LAG: Duration = Duration::from_millis(50);
+
 /// A running sampler; dropped, it ends.
 pub(super) struct Sampler {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    /// From one sample to the next, in nanoseconds.
+    period_ns: i64,
 }
 
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    begun: Condvar,
+    /// Rings when it has begun, sampled, or ended.
+    news: Condvar,
     stop: AtomicBool,
 }
 
@@ -33,6 +40,8 @@ struct Shared {
 struct State {
     series: SeriesBuilder,
     missing: Option<BTreeMap<String, String>>,
+    /// The moment of the newest sample, if there is one.
+    newest_ns: Option<i64>,
     /// Why it ended, if it did so by itself.
     ended: Option<String>,
 }
@@ -48,7 +57,7 @@ impl Sampler {
     pub(super) fn start(host: &dyn Host, probe: &str, hertz: u32) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared::default());
         if hertz == 0 {
-            return Ok(Self { shared, thread: None });
+            return Ok(Self { shared, thread: None, period_ns: 0 });
         }
         let command = Command::new([probe, "sample", "--hertz", &hertz.to_string()]);
         let process = host.start(&command).context("the sampler cannot be started")?;
@@ -56,9 +65,9 @@ impl Sampler {
             let shared = Arc::clone(&shared);
             move || follow(process, &shared)
         });
-        let sampler = Self { shared, thread: Some(thread) };
+        let sampler = Self { shared, thread: Some(thread), period_ns: 1_000_000_000 / i64::from(hertz) };
         let waits = |state: &mut State| state.missing.is_none() && state.ended.is_none();
-        let _ = sampler.shared.begun.wait_timeout_while(sampler.shared.lock(), PATIENCE, waits);
+        let _ = sampler.shared.news.wait_timeout_while(sampler.shared.lock(), PATIENCE, waits);
         if let Some(reason) = &sampler.shared.lock().ended {
             anyhow::bail!("the sampler ended at once: {reason}");
         }
@@ -71,11 +80,39 @@ impl Sampler {
         state.missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect()
     }
 
-    /// What was sampled since the last call, and why the sampler ended if it did.
-    pub(super) fn drain(&mut self) -> (Vec<Series>, Option<String>) {
+    /// What was sampled while a command ran, and why the sampler ended if it did. What was sampled since the last call and before
+    /// the command, or after it, is dropped. If nobody knows when the command ran, all is given.
+    pub(super) fn drain(&mut self, usage: Option<&Usage>) -> (Vec<Series>, Option<String>) {
+        let window = usage.and_then(window);
         let mut state = self.shared.lock();
-        (state.series.take(Origin::Machine), state.ended.take())
+        if let Some(window) = &window {
+            // A sample that was due before the command's end may still be on its way.
+            let due = |state: &mut State| {
+                state.ended.is_none() && state.newest_ns.is_some_and(|newest| newest + self.period_ns <= *window.end())
+            };
+            let waited = self.shared.news.wait_timeout_while(state, LAG, due);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let mut series = state.series.take(Origin::Machine);
+        if let Some(window) = &window {
+            series.iter_mut().for_each(|series| cut(series, window));
+            series.retain(|series| !series.values.is_empty());
+        }
+        (series, state.ended.take())
     }
+}
+
+/// From the start of a guarded command to its end, on the machine's monotonic clock.
+fn window(usage: &Usage) -> Option<RangeInclusive<i64>> {
+    usage.t_ns.map(|start| start..=start.saturating_add_unsigned(usage.wall_ns))
+}
+
+/// Leaves of a series what was observed in a window. Its moments are in order.
+fn cut(series: &mut Series, window: &RangeInclusive<i64>) {
+    let begin = series.times_ns.partition_point(|time| time < window.start());
+    let end = series.times_ns.partition_point(|time| time <= window.end());
+    series.times_ns = series.times_ns[begin..end].to_vec();
+    series.values = series.values[begin..end].to_vec();
 }
 
 impl Drop for Sampler {
@@ -95,10 +132,15 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
         }
         match process.next(Duration::from_millis(100)) {
             Some(Happening::Line(line)) => match parse_line(&String::from_utf8_lossy(&line)) {
-                Ok(Some(Event::Sample(sample))) => shared.lock().series.add(&sample),
+                Ok(Some(Event::Sample(sample))) => {
+                    let mut state = shared.lock();
+                    state.series.add(&sample);
+                    state.newest_ns = Some(sample.t_ns);
+                    shared.news.notify_all();
+                }
                 Ok(Some(Event::Begin(begin))) => {
                     shared.lock().missing = Some(begin.missing);
-                    shared.begun.notify_all();
+                    shared.news.notify_all();
                 }
                 Ok(_) => {}
                 Err(error) => last_words = error.to_string(),
@@ -108,7 +150,7 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
                 let status = exit.map_or("killed by a signal".into(), |exit| format!("status {exit}"));
                 let reason = if last_words.is_empty() { status } else { format!("{status}: {last_words}") };
                 shared.lock().ended = Some(reason);
-                shared.begun.notify_all();
+                shared.news.notify_all();
                 return;
             }
             None => {}

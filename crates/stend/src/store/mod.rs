@@ -9,15 +9,19 @@ mod lock;
 mod schema;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use serde::Serialize;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 use thiserror::Error;
 
 pub(crate) use export::{read_export, write_export};
 pub(crate) use lock::MeasuringLock;
+
+/// How long a process waits for another one that writes.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A run with all that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,35 +176,41 @@ impl Store {
     fn prepare(&mut self) -> Result<()> {
         let path = self.path.clone();
         let explain = |error| explain(&path, error);
-        self.connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(explain)?;
-        if self.check_format()? == schema::FORMAT {
-            return self.connection.execute_batch("PRAGMA synchronous = FULL;").map_err(explain);
+        self.connection.busy_timeout(PATIENCE).map_err(explain)?;
+        self.connection.execute_batch("PRAGMA synchronous = FULL;").map_err(explain)?;
+        if self.check_format()? != schema::FORMAT {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(behavior).map_err(explain)?;
+            // While this one waited for its turn another process may have made the tables.
+            if format_of(&transaction, &path)? != schema::FORMAT {
+                transaction.execute_batch(schema::TABLES).map_err(explain)?;
+                transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
+            }
+            transaction.commit().map_err(explain)?;
         }
-        self.connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(explain)?;
-        let transaction = self.connection.transaction().map_err(explain)?;
-        transaction.execute_batch(schema::TABLES).map_err(explain)?;
-        transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
-        transaction.commit().map_err(explain)
+        self.use_write_ahead_log().map_err(explain)
+    }
+
+    /// Turns the write-ahead log on, which stays on. SQLite does not wait by itself for others to let go of the file here.
+    fn use_write_ahead_log(&self) -> rusqlite::Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.connection.execute_batch("PRAGMA journal_mode = WAL;") {
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline =>
+                {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                result => return result,
+            }
+        }
     }
 
     /// The file's format: 0 for a file without tables.
     fn check_format(&self) -> Result<i64> {
-        let explain = |error| explain(&self.path, error);
-        let found: i64 = self.connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(explain)?;
-        if found > schema::FORMAT {
-            return Err(StoreError::Newer { path: self.path.clone(), found });
-        }
-        if found == 0 {
-            let tables: i64 = self
-                .connection
-                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-                .map_err(explain)?;
-            if tables > 0 {
-                let reason = "it is some other program's database".into();
-                return Err(StoreError::NotAStore { path: self.path.clone(), reason });
-            }
-        }
-        Ok(found)
+        // In one transaction: otherwise another process could make the tables between two looks.
+        let transaction = self.connection.unchecked_transaction().map_err(|error| explain(&self.path, error))?;
+        format_of(&transaction, &self.path)
     }
 
     /// Adds a new, open run.
@@ -400,6 +410,24 @@ impl Store {
             reason: format!("a document is damaged ({error})"),
         })
     }
+}
+
+/// The format of the file at `path`: 0 for a file without tables.
+fn format_of(connection: &Connection, path: &Path) -> Result<i64> {
+    let explain = |error| explain(path, error);
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(explain)?;
+    if found > schema::FORMAT {
+        return Err(StoreError::Newer { path: path.to_owned(), found });
+    }
+    if found == 0 {
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+        if tables > 0 {
+            let reason = "it is some other program's database".into();
+            return Err(StoreError::NotAStore { path: path.to_owned(), reason });
+        }
+    }
+    Ok(found)
 }
 
 fn document<T: Serialize>(noun: &T) -> String {

@@ -213,3 +213,29 @@ fn only_one_measures_at_a_time() {
     drop(lock);
     MeasuringLock::take(directory.path()).unwrap();
 }
+
+#[test]
+fn a_new_store_is_opened_by_several_at_once() {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for number in 0..6 {
+                let (directory, start) = (directory.path(), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    if number % 3 == 0 {
+                        Store::open_to_read(directory).unwrap().list().unwrap();
+                    } else {
+                        let run = record(&format!("r{number}"), &[]).run;
+                        Store::open(directory).unwrap().add_run(&Run { state: RunState::Open, ..run }).unwrap();
+                    }
+                });
+            }
+        });
+        let store = Store::open_to_read(directory.path()).unwrap();
+        assert_eq!(store.list().unwrap().len(), 4);
+        let mode: String = store.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+}

@@ -68,12 +68,17 @@ impl Adapter for Fio {
         Job::of(scenario).map(drop)
     }
 
+    fn files(&self, scenario: &Scenario, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+        let job = Job::of(scenario)?;
+        Ok(job.files(place)?.into_iter().map(|path| (path, job.size)).collect())
+    }
+
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
         let job = Job::of(scenario)?;
         let in_work = |name: &str| format!("{}/{name}", place.work);
         let text = job.text(place, LOG_PREFIX)?;
         Ok(Invocation {
-            files: BTreeMap::from([(in_work(JOB_FILE), text.into_bytes())]),
+            files: BTreeMap::from([(in_work(JOB_FILE), text.into_bytes().into())]),
             words: ["sh", "-c", SCRIPT, "stend-fio", &job.size.to_string(), &in_work(REPORT_FILE), &in_work(JOB_FILE)]
                 .map(str::to_owned)
                 .into_iter()

@@ -151,7 +151,7 @@ fn the_job_file_says_what_the_parameters_say() {
         ("ramp_time", "7m"),
     ];
     let invocation = Fio.invocation(&scenario("fio", parameters), &place).unwrap();
-    let text = String::from_utf8(invocation.files["/repeat/job.fio"].clone()).unwrap();
+    let text = String::from_utf8(invocation.files["/repeat/job.fio"].to_vec()).unwrap();
     for line in [
         "rw=randwrite",
         "numjobs=16",

@@ -43,6 +43,13 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Where the pages lie.
+    fn file(self, place: &Place) -> String {
+        format!("{}/stend-pages-{}.html", place.data, self.pages)
+    }
+}
+
 impl Adapter for Gzip {
     fn name(&self) -> &'static str {
         "gzip"
@@ -56,14 +63,19 @@ impl Adapter for Gzip {
         Job::of(scenario).map(drop)
     }
 
+    fn files(&self, scenario: &Scenario, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+        let job = Job::of(scenario)?;
+        Ok(BTreeMap::from([(job.file(place), Corpus::of(job.pages).bytes.len() as u64)]))
+    }
+
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
         let job = Job::of(scenario)?;
         let corpus = Corpus::of(job.pages);
-        let path = format!("{}/stend-pages-{}.html", place.data, job.pages);
+        let path = job.file(place);
         let script = "gzip -n -c -\"$1\" \"$2\" >pages.gz && wc -c <pages.gz && tail -c 8 pages.gz | od -An -v -tu1";
         Ok(Invocation {
             words: ["sh", "-c", script, "stend-gzip", &job.level.to_string(), &path].map(str::to_owned).into(),
-            files: BTreeMap::from([(path, corpus.bytes.clone())]),
+            files: BTreeMap::from([(path, corpus.bytes.as_slice().into())]),
             ..Invocation::default()
         })
     }

@@ -1,23 +1,33 @@
 //! Judgements on the same machines.
 
+use stend_model::suite::{Gate, Gates};
+
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::Output;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{State, check};
+use crate::machine::{Space, State, Use, check};
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
 }
 
+fn results(directory: &str) -> Space {
+    Space { purpose: Use::Results, directory: directory.into(), bytes: 0 }
+}
+
 fn judged(text: &str) -> Vec<Finding> {
-    judge(&Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }))
+    judged_by(text, &Gates::DEFAULT)
+}
+
+fn judged_by(text: &str, gates: &Gates) -> Vec<Finding> {
+    judge(&Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }), &[results("/data")], gates)
 }
 
 #[test]
 fn a_server_with_everything_wrong() {
-    let findings = check(&FixtureHost::named("x86-server"), "/not/there/yet");
+    let findings = check(&FixtureHost::named("x86-server"), &[results("/not/there/yet")], &Gates::DEFAULT);
     let warned: Vec<_> =
         findings.iter().filter(|finding| finding.state == State::Warning).map(|finding| finding.what).collect();
     // Its /proc/stat stands still, which no machine's does.
@@ -43,20 +53,20 @@ fn a_server_with_everything_wrong() {
     assert_eq!(of(&findings, "turbo").value, "on");
     assert_eq!(of(&findings, "transparent huge pages").value, "always");
     assert_eq!(of(&findings, "address randomization").value, "full");
-    assert!(of(&findings, "free space for results").value.contains(" MiB in /"), "{findings:?}");
+    assert!(of(&findings, "free space for results").value.contains("iB in /"), "{findings:?}");
 }
 
 #[test]
 fn every_machine_can_be_judged() {
     for name in ["x86-guest", "arm-cortex-a9", "elbrus-e8c2", "loongson-3a5000"] {
-        let findings = check(&FixtureHost::named(name), "/");
+        let findings = check(&FixtureHost::named(name), &[results("/")], &Gates::DEFAULT);
         assert!(findings.iter().all(|finding| !finding.value.is_empty()), "{name}: {findings:?}");
         assert!(
             findings.iter().all(|finding| finding.state != State::Unfit || finding.what.starts_with("free space")),
             "{name}"
         );
     }
-    let out_of_reach = check(&Unreachable, "/");
+    let out_of_reach = check(&Unreachable, &[results("/")], &Gates::DEFAULT);
     assert_eq!(of(&out_of_reach, "machine").state, State::Unfit);
 }
 
@@ -81,6 +91,26 @@ fn processor_time_of_others_counts_from_the_second_tick_on() {
 }
 
 #[test]
+fn what_no_gate_refuses_does_not_make_unfit() {
+    let text = "before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  106 0 106 1083 0 0 0 5 0 0\n\
+        before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\nbefore throttled:      1 5\nafter throttled:      1 6\n";
+    let unfit = |gates: Gates| -> Vec<_> {
+        let findings = judged_by(text, &gates);
+        findings.iter().filter(|finding| finding.state == State::Unfit).map(|finding| finding.what).collect()
+    };
+    assert_eq!(unfit(Gates::DEFAULT), ["foreign load", "steal", "swap", "throttling"]);
+    assert_eq!(unfit(Gates { foreign_cpu: Some(Gate::Limit(0.2)), ..Gates::DEFAULT }), ["steal", "swap", "throttling"]);
+    let off = Some(Gate::Off);
+    let all_off = Gates { steal: off, foreign_cpu: off, swapping: off, throttling: off, frequency_fall: off };
+    assert!(unfit(all_off).is_empty());
+    let warned = judged_by(text, &all_off);
+    assert_eq!(of(&warned, "swap").state, State::Warning);
+    // Two ticks a processor may be nothing but how the kernel counts.
+    let of_four = format!("sys/devices/system/cpu/online:0-3\n{}", text.replace("106 0 106 1083", "103 0 104 1088"));
+    assert_eq!(of(&judged(&of_four), "foreign load").state, State::Warning);
+}
+
+#[test]
 fn swapping_makes_unfit_and_used_swap_warns() {
     let memory = "proc/meminfo:SwapTotal: 2048 kB\nproc/meminfo:SwapFree: 1024 kB\n";
     assert_eq!(of(&judged(memory), "swap").state, State::Warning);
@@ -96,13 +126,39 @@ fn memory_and_space_run_out_by_degrees() {
     };
     let space = |kib: u32| {
         judged(&format!(
-            "df:Filesystem 1024-blocks Used Available Capacity Mounted on\ndf:/dev/sda1 9 9 {kib} 9% /data\n"
+            "df 0:Filesystem 1024-blocks Used Available Capacity Mounted on\ndf 0:/dev/sda1 9 9 {kib} 9% /data\n"
         ))
     };
     let memory = [50_000, 9_000, 2_000].map(|available| of(&memory(available), "free memory").state);
     let space = [2 << 20, 500 << 10, 50 << 10].map(|kib| of(&space(kib), "free space for results").state);
     assert_eq!(memory, [State::Fine, State::Warning, State::Unfit]);
     assert_eq!(space, [State::Fine, State::Warning, State::Unfit]);
+}
+
+#[test]
+fn files_that_do_not_fit_make_unfit() {
+    let df = |number: u32, gib: u64, mount: &str| format!("df {number}:/dev/sd 9 9 {} 9% {mount}\n", gib << 20);
+    let work = |directory: &str, gib: u64| Space { purpose: Use::Work, directory: directory.into(), bytes: gib << 30 };
+    let judged = |text: String, spaces: &[Space]| {
+        judge(
+            &Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() }),
+            spaces,
+            &Gates::DEFAULT,
+        )
+    };
+    let spaces = [results("/store"), work("/work", 40), work("/array/lun files", 4000)];
+    let findings = judged(df(0, 50, "/") + &df(1, 50, "/") + &df(2, 3000, "/array"), &spaces);
+    let of_space: Vec<_> = findings.iter().filter(|finding| finding.what.starts_with("free space")).collect();
+    assert_eq!(
+        of_space.iter().map(|finding| finding.state).collect::<Vec<_>>(),
+        [State::Fine, State::Fine, State::Unfit]
+    );
+    assert_eq!(of_space[2].value, "3000 GiB in /array; the files in /array/lun files need 4000 GiB");
+    assert!(of_space[2].advice.contains("--scale") && of_space[2].lasting);
+    // Two that fit one by one, on the same file system.
+    let two = [work("/a", 30), work("/b", 30)];
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/"), &two), "free space for the load").state, State::Unfit);
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/b"), &two), "free space for the load").state, State::Fine);
 }
 
 #[test]

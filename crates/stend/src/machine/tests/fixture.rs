@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::host::{Command, Host, HostError, Output, Process};
+use crate::host::{Command, Host, HostError, Lock, Output, Process};
 
 /// What the scripts may use; all else must come from the fixture.
 const COMMANDS: [&str; 12] =
@@ -122,6 +122,10 @@ impl Host for FixtureHost {
     fn remove(&self, path: &str) -> Result<(), HostError> {
         unreachable!("a fingerprint does not remove {path}")
     }
+
+    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
+        unreachable!("a fingerprint does not lock {directory}")
+    }
 }
 
 /// A host that is out of reach.
@@ -158,6 +162,10 @@ impl Host for Unreachable {
     }
 
     fn remove(&self, _: &str) -> Result<(), HostError> {
+        unreachable!()
+    }
+
+    fn lock(&self, _: &str) -> Result<Box<dyn Lock>, HostError> {
         unreachable!()
     }
 }

@@ -1,11 +1,12 @@
 //! Whatever a machine prints, nothing panics.
 
 use proptest::prelude::*;
+use stend_model::suite::Gates;
 
 use crate::host::Output;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{five_lines, in_words, read};
+use crate::machine::{Space, Use, five_lines, in_words, read};
 
 /// Names that some parser asks for.
 const NAMES: [&str; 43] = [
@@ -113,7 +114,7 @@ proptest! {
         for difference in empty.differences(&machine) {
             prop_assert!(!in_words(&difference).is_empty());
         }
-        for finding in judge(&Texts::parse(&output)) {
+        for finding in judge(&Texts::parse(&output), &[Space { purpose: Use::Work, directory: "/".into(), bytes: 1 }], &Gates::DEFAULT) {
             prop_assert!(!finding.what.is_empty());
         }
     }

@@ -102,7 +102,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     data.run.machine.missing = [("board".into(), "/sys/class/dmi: No such file or directory".into())].into();
     data.sessions[0].missing_sensors = vec!["thermal: no cpufreq in /sys".into()];
     data.sessions[0].conditions = vec![
-        "foreign load: 12.0 % of the processors' time; end what runs beside: from 5 % on repeats are invalid".into(),
+        "foreign load: 12.0 % of the processors' time; end what runs beside: above 5 % repeats are invalid".into(),
     ];
     let record =
         crate::store::Record { run: data.run.clone(), sessions: data.sessions.clone(), repeats: data.repeats.clone() };

@@ -1,0 +1,130 @@
+//! The gate before a run: a machine on which no repeat could be valid is waited for, for a while.
+
+use std::time::{Duration, Instant};
+
+use stend_model::suite::{Gate, Gates, Scenario};
+
+use super::interrupt::Interrupt;
+use crate::machine::{Finding, State};
+
+/// How often an unfit machine is looked at again.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// How often a waiting program looks whether the user wants to end.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// What was found of a machine before it is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Conditions {
+    /// What makes it unfit, with what to do about it, one line each; nothing if it is fit.
+    pub(crate) unfit: Vec<String>,
+    /// What makes results less steady or says less of them, one line each.
+    pub(crate) noted: Vec<String>,
+    /// Whether waiting is no use.
+    pub(crate) lasting: bool,
+}
+
+impl Conditions {
+    /// Sorts findings by how bad they are.
+    pub(crate) fn of(findings: &[Finding]) -> Self {
+        let of = |state: State| findings.iter().filter(move |finding| finding.state == state);
+        let noted = of(State::Warning).map(|finding| format!("{}: {}", finding.what, finding.value));
+        let lasting = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
+        Self { unfit: of(State::Unfit).map(Finding::in_a_line).collect(), noted: noted.collect(), lasting }
+    }
+}
+
+/// Of each gate the widest limit that one of the scenarios has. What is beyond it leaves no scenario with a valid repeat; what is within it
+/// is for the gates of the repeats to judge.
+pub(crate) fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Gates {
+    let widest = |gate: fn(&Gates) -> Option<Gate>| {
+        let limits = scenarios.clone().map(|scenario| gate(&scenario.gates).unwrap_or(Gate::Off));
+        limits.reduce(|a, b| match (a, b) {
+            (Gate::Limit(a), Gate::Limit(b)) => Gate::Limit(a.max(b)),
+            _ => Gate::Off,
+        })
+    };
+    Gates {
+        steal: widest(|gates| gates.steal),
+        foreign_cpu: widest(|gates| gates.foreign_cpu),
+        frequency_fall: widest(|gates| gates.frequency_fall),
+        swapping: widest(|gates| gates.swapping),
+        throttling: widest(|gates| gates.throttling),
+    }
+}
+
+/// Looks at the machine until it is fit, or time is up, or it is clear that waiting does not help. `tell` hears what is waited for, and
+/// for how long at most. `None` if the user interrupted it.
+pub(crate) fn wait(
+    look: impl Fn() -> Vec<Finding>,
+    patience: Duration,
+    interrupt: &Interrupt,
+    mut tell: impl FnMut(&[String], Duration),
+) -> Option<Conditions> {
+    let mut deadline = None;
+    loop {
+        let conditions = Conditions::of(&look());
+        if interrupt.requested() {
+            return None;
+        }
+        // Counted from the end of the first look, which a busy machine makes long.
+        let left = deadline.get_or_insert_with(|| Instant::now() + patience).saturating_duration_since(Instant::now());
+        if conditions.unfit.is_empty() || conditions.lasting || left.is_zero() {
+            return Some(conditions);
+        }
+        tell(&conditions.unfit, left);
+        let next = Instant::now() + left.min(LOOK_INTERVAL);
+        while Instant::now() < next && !interrupt.requested() {
+            std::thread::sleep(INTERRUPT_INTERVAL.min(next.saturating_duration_since(Instant::now())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::testing;
+
+    fn finding(state: State, lasting: bool) -> Finding {
+        Finding { what: "foreign load", state, value: "97 %".into(), advice: "end it".into(), lasting }
+    }
+
+    fn looked(findings: &[Finding], patience: Duration) -> (Conditions, usize) {
+        let looks = Cell::new(0);
+        let look = || {
+            looks.set(looks.get() + 1);
+            vec![findings[(looks.get() - 1).min(findings.len() - 1)].clone()]
+        };
+        let conditions = wait(look, patience, &Interrupt::default(), |_, _| {}).unwrap();
+        (conditions, looks.get())
+    }
+
+    #[test]
+    fn a_load_that_passes_is_waited_for_and_one_that_stays_is_said() {
+        let busy = finding(State::Unfit, false);
+        let (conditions, looks) = looked(&[busy.clone(), finding(State::Warning, false)], Duration::from_secs(60));
+        assert_eq!((conditions.unfit.len(), conditions.noted.len(), looks), (0, 1, 2));
+        let started = Instant::now();
+        let (conditions, looks) = looked(&[busy], Duration::from_millis(100));
+        assert_eq!((conditions.unfit, looks), (vec!["foreign load: 97 %; end it".to_owned()], 2));
+        assert!(started.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn what_does_not_pass_is_not_waited_for() {
+        let (conditions, looks) = looked(&[finding(State::Unfit, true)], Duration::from_secs(60));
+        assert_eq!((conditions.unfit.len(), looks), (1, 1));
+    }
+
+    #[test]
+    fn the_most_tolerant_scenario_decides() {
+        let mut scenarios = testing::suite().scenarios;
+        let all = |scenarios: &[Scenario]| widest_gates(scenarios.iter());
+        assert_eq!(all(&scenarios), Gates::DEFAULT);
+        scenarios[1].gates.foreign_cpu = Some(Gate::Limit(0.2));
+        assert_eq!(all(&scenarios), Gates { foreign_cpu: Some(Gate::Limit(0.2)), ..Gates::DEFAULT });
+        scenarios[0].gates.foreign_cpu = Some(Gate::Off);
+        assert_eq!(all(&scenarios).foreign_cpu, Some(Gate::Off));
+    }
+}
