@@ -145,8 +145,8 @@ static INLINE vec chain_l(vec x)
 #else
 /* Both lanes hold the same block: each makes half the terms. Moves by different numbers of bytes are shuffles: where the
  * index says 128, 0 comes in. */
-#define UP(i, n) ((i) < (n) ? 128 : (i) - (n))
-#define DOWN(i, n) ((i) + (n) > 15 ? 128 : (i) + (n))
+#define UP(i, n) ((uint8_t)((i) < (n) ? 128 : (i) - (n)))
+#define DOWN(i, n) ((uint8_t)((i) + (n) > 15 ? 128 : (i) + (n)))
 #define MOVE(DIRECTION, n)                                                                                           \
 	{ DIRECTION(0, n), DIRECTION(1, n), DIRECTION(2, n), DIRECTION(3, n), DIRECTION(4, n), DIRECTION(5, n),      \
 	  DIRECTION(6, n), DIRECTION(7, n), DIRECTION(8, n), DIRECTION(9, n), DIRECTION(10, n), DIRECTION(11, n),    \
@@ -174,27 +174,31 @@ static INLINE vec mapped_pair(const nibble_map_pair map, struct nibbles x)
 	return v_xor(v_shuffle(v_load(map[0]), x.low), v_shuffle(v_load(map[1]), x.high));
 }
 
-static INLINE vec times_pair(unsigned i, struct nibbles x)
+static INLINE vec times_pair(const struct side *side, unsigned i, struct nibbles x)
 {
-	vec product = mapped_pair(T.encrypt.times[i], x);
+	vec product = mapped_pair(side->times[i], x);
 
 	return v_xor(v_shuffle(product, v_load(first_move[i])), v_shuffle(product, v_load(second_move[i])));
 }
 
-static INLINE vec series_pair(unsigned i, struct nibbles x)
+static INLINE vec series_pair(const struct side *side, unsigned i, struct nibbles x)
 {
-	return v_shuffle(mapped_pair(T.encrypt.series[i], x), v_load(series_move[i]));
+	return v_shuffle(mapped_pair(side->series[i], x), v_load(series_move[i]));
 }
 
 static INLINE vec chain_l(vec x)
 {
+	const struct side *side = side_encrypt;
 	struct nibbles b = split(x);
-	vec sum = v_xor(v_xor(times_pair(0, b), times_pair(1, b)), v_xor(times_pair(2, b), times_pair(3, b)));
+	vec sum = v_xor(v_xor(times_pair(side, 0, b), times_pair(side, 1, b)),
+	                v_xor(times_pair(side, 2, b), times_pair(side, 3, b)));
 
 	x = v_xor(v_xor(x, sum), v_exchange_lanes(sum));
 	b = split(x);
-	sum = v_xor(v_xor(v_xor(series_pair(0, b), series_pair(1, b)), v_xor(series_pair(2, b), series_pair(3, b))),
-	            v_xor(v_xor(series_pair(4, b), series_pair(5, b)), v_xor(series_pair(6, b), series_pair(7, b))));
+	sum = v_xor(v_xor(v_xor(series_pair(side, 0, b), series_pair(side, 1, b)),
+	                  v_xor(series_pair(side, 2, b), series_pair(side, 3, b))),
+	            v_xor(v_xor(series_pair(side, 4, b), series_pair(side, 5, b)),
+	                  v_xor(series_pair(side, 6, b), series_pair(side, 7, b))));
 	return v_xor(v_xor(x, sum), v_exchange_lanes(sum));
 }
 #endif
