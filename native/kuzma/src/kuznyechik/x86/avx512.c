@@ -9,6 +9,7 @@
 enum { SLICED_FROM = 33 };
 
 typedef void run_blocks(const struct avx512_state *state, uint8_t *output, const uint8_t *input, size_t blocks);
+typedef void run_64_blocks(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
 
 static void prepare(void)
 {
@@ -32,7 +33,7 @@ ALWAYS_INLINE void wipe_batch(uint8_t batch[16 * SLICED_BLOCKS])
 }
 
 ALWAYS_INLINE void run(const struct avx512_state *state, uint8_t *output, const uint8_t *input, size_t blocks,
-                       void (*sliced)(const struct avx512_state *, uint8_t *, const uint8_t *), run_blocks *dense, run_blocks *lanes)
+                       run_64_blocks *sliced, run_blocks *dense, run_blocks *lanes)
 {
 	for (; blocks >= SLICED_BLOCKS; blocks -= SLICED_BLOCKS) {
 		sliced(state, output, input);

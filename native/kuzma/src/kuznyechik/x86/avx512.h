@@ -76,6 +76,14 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 void kuznyechik_avx512_cbc_encrypt(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input,
                                    size_t blocks);
 
+/* The same pointer, unknown to the compiler: tables stay in memory, where instructions take them at no cost, instead of
+ * in registers, of which there are too few, or in copies on the stack. */
+ALWAYS_INLINE const void *anew(const void *table)
+{
+	__asm__("" : "+r"(table));
+	return table;
+}
+
 ALWAYS_INLINE __m512i xor3(__m512i a, __m512i b, __m512i c)
 {
 	return _mm512_ternarylogic_epi64(a, b, c, 0x96);

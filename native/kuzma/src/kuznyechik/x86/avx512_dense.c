@@ -97,54 +97,65 @@ ALWAYS_INLINE struct group linear(struct group x, const struct avx512_direction 
 	return sum;
 }
 
-ALWAYS_INLINE void encrypt_groups(const struct avx512_state *state, struct group *groups, unsigned count)
+ALWAYS_INLINE struct group encrypt_round(struct group x, const uint64_t key[16])
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
+	const struct avx512_direction *direction = anew(&kuznyechik_avx512_tables.encryption);
 
-	for (unsigned g = 0; g < count; g++)
-		groups[g] = add_key(groups[g], state->plain[0]);
-	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
-		for (unsigned g = 0; g < count; g++)
-			groups[g] = linear(substitute_group(groups[g], direction->box), direction, state->plain[i]);
+	return linear(substitute_group(x, direction->box), direction, key);
 }
 
-ALWAYS_INLINE void decrypt_groups(const struct avx512_state *state, struct group *groups, unsigned count)
+ALWAYS_INLINE struct group decrypt_round(struct group x, const uint64_t key[16])
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.decryption;
+	const struct avx512_direction *direction = anew(&kuznyechik_avx512_tables.decryption);
 
-	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--)
-		for (unsigned g = 0; g < count; g++)
-			groups[g] = substitute_group(linear(add_key(groups[g], state->plain[i]), direction, NULL),
-			                             direction->box);
-	for (unsigned g = 0; g < count; g++)
-		groups[g] = add_key(groups[g], state->plain[0]);
+	return substitute_group(linear(add_key(x, key), direction, NULL), direction->box);
 }
 
+/* One group, or two whose waits fill each other. */
 ALWAYS_INLINE void run_groups(const struct avx512_state *state, uint8_t *output, const uint8_t *input, size_t blocks,
-                              void (*run)(const struct avx512_state *state, struct group *groups, unsigned count))
+                              bool two, bool inverse)
 {
-	if (blocks <= DENSE_BLOCKS) {
-		struct group one = load_group(input, blocks);
-		run(state, &one, 1);
-		store_group(output, one, blocks);
-	} else {
-		struct group two[2] = { load_group(input, DENSE_BLOCKS),
-			                load_group(input + 16 * DENSE_BLOCKS, blocks - DENSE_BLOCKS) };
-		run(state, two, 2);
-		store_group(output, two[0], DENSE_BLOCKS);
-		store_group(output + 16 * DENSE_BLOCKS, two[1], blocks - DENSE_BLOCKS);
+	struct group a = load_group(input, blocks), b = a;
+
+	if (two)
+		b = load_group(input + 16 * DENSE_BLOCKS, blocks - DENSE_BLOCKS);
+	if (!inverse) {
+		a = add_key(a, state->plain[0]);
+		if (two)
+			b = add_key(b, state->plain[0]);
 	}
+	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++) {
+		const uint64_t *key = state->plain[inverse ? KUZNYECHIK_ROUND_KEYS - i : i];
+
+		a = inverse ? decrypt_round(a, key) : encrypt_round(a, key);
+		if (two)
+			b = inverse ? decrypt_round(b, key) : encrypt_round(b, key);
+	}
+	if (inverse) {
+		a = add_key(a, state->plain[0]);
+		if (two)
+			b = add_key(b, state->plain[0]);
+	}
+	store_group(output, a, blocks);
+	if (two)
+		store_group(output + 16 * DENSE_BLOCKS, b, blocks - DENSE_BLOCKS);
 }
 
 void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
-	run_groups(state, output, input, blocks, encrypt_groups);
+	if (blocks <= DENSE_BLOCKS)
+		run_groups(state, output, input, blocks, false, false);
+	else
+		run_groups(state, output, input, blocks, true, false);
 }
 
 void kuznyechik_avx512_decrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
-	run_groups(state, output, input, blocks, decrypt_groups);
+	if (blocks <= DENSE_BLOCKS)
+		run_groups(state, output, input, blocks, false, true);
+	else
+		run_groups(state, output, input, blocks, true, true);
 }
 #endif

@@ -32,8 +32,11 @@ void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *
 	__m512i x = to_aes(_mm512_maskz_loadu_epi64(mask, input));
 
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
-	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
-		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals[0], broadcast_block(state->lanes[i]));
+	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++) {
+		direction = anew(direction);
+		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals[0],
+		                   broadcast_block(state->lanes[i]));
+	}
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
 }
 
@@ -56,6 +59,7 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 	__m512i x = to_aes(_mm512_maskz_loadu_epi64(mask, input));
 
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
+		direction = anew(direction);
 		x = _mm512_xor_si512(x, broadcast_block(state->lanes[i]));
 		x = substitute_at_once(multiply_lanes(x, direction->diagonals[0], zero), direction->aes_box);
 	}

@@ -59,14 +59,6 @@ ALWAYS_INLINE void substitute_all(__m512i y[16], const uint8_t box[256], bool in
 #undef SUBSTITUTE
 }
 
-/* The same pointer, unknown to the compiler: the tables stay in memory, where permutations take them at no cost, instead
- * of in registers, of which there are too few. */
-ALWAYS_INLINE const uint8_t *anew(const uint8_t *box)
-{
-	__asm__("" : "+r"(box));
-	return box;
-}
-
 /* S, then L; or the inverse of both in this order. On Intel, S keeps one of the two ports busy and leaves half of the
  * other's time: the first steps of L go between, as soon as S has made what they need, from y[8] outwards. a_n and b_n
  * are the sums of step n; the names of the products are those of the bytes they start at. */
