@@ -26,31 +26,39 @@ void magma_avx512_sliced_set_key(struct magma_avx512 *keys)
 #define MAJORITY 0xe8
 #define KEY(bit) _mm512_set1_epi32((int)key[bit])
 /* One bit of the sum of `source` and the key, and the next carry. */
-#define SUM(bit, x)                                                  \
+#define SUM(bit)                                                     \
 	word = source[31 - (bit)];                                   \
-	x = LUT(word, KEY(bit), carry, XOR3);                        \
+	x##bit = LUT(word, KEY(bit), carry, XOR3);                   \
 	carry = LUT(word, KEY(bit), carry, MAJORITY);
-#define NIBBLE(n)                                                    \
-	SUM(4 * n, x0)                                               \
-	SUM(4 * n + 1, x1)                                           \
-	SUM(4 * n + 2, x2)                                           \
-	SUM(4 * n + 3, x3)                                           \
-	substitute_##n(target, x0, x1, x2, x3);
+#define SUM_4(a, b, c, d) SUM(a) SUM(b) SUM(c) SUM(d)
+#define SUBSTITUTE(n, a, b, c, d) substitute_##n(target, x##a, x##b, x##c, x##d);
 
-/* Not inlined: a copy for each of the places it is called from would not fit into the cache of decoded instructions. */
+/* The next round begins with the bits that boxes 5, 6 and 7 give, and goes on with those of box 0: so the first boxes
+ * come last, and their work hides the time until the others' results are back from memory.
+ * Not inlined: a copy for each of the places it is called from would not fit into the cache of decoded instructions. */
 static __attribute__((noinline)) void one_round(__m512i *restrict target, const __m512i *restrict source,
                                                 const uint32_t key[32])
 {
-	__m512i word, x0, x1, x2, x3, carry = _mm512_setzero_si512();
+	__m512i word, carry = _mm512_setzero_si512();
+	__m512i x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15;
+	__m512i x16, x17, x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31;
 
-	NIBBLE(0)
-	NIBBLE(1)
-	NIBBLE(2)
-	NIBBLE(3)
-	NIBBLE(4)
-	NIBBLE(5)
-	NIBBLE(6)
-	NIBBLE(7)
+	SUM_4(0, 1, 2, 3)
+	SUM_4(4, 5, 6, 7)
+	SUM_4(8, 9, 10, 11)
+	SUM_4(12, 13, 14, 15)
+	SUBSTITUTE(3, 12, 13, 14, 15)
+	SUM_4(16, 17, 18, 19)
+	SUBSTITUTE(4, 16, 17, 18, 19)
+	SUM_4(20, 21, 22, 23)
+	SUBSTITUTE(5, 20, 21, 22, 23)
+	SUM_4(24, 25, 26, 27)
+	SUBSTITUTE(6, 24, 25, 26, 27)
+	SUM_4(28, 29, 30, 31)
+	SUBSTITUTE(7, 28, 29, 30, 31)
+	SUBSTITUTE(0, 0, 1, 2, 3)
+	SUBSTITUTE(1, 4, 5, 6, 7)
+	SUBSTITUTE(2, 8, 9, 10, 11)
 }
 
 static void all_rounds(__m512i words[WORDS], const struct magma_avx512 *keys, enum magma_order order)
