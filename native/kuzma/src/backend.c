@@ -27,6 +27,9 @@ static const struct kuzma_backend *const magma_backends[] = {
 	&kuzma_magma_avx2,
 	&kuzma_magma_ssse3,
 #endif
+#ifdef KUZMA_ARM
+	&kuzma_magma_neon,
+#endif
 	&kuzma_magma_constant_time,
 	&kuzma_magma_table,
 	&kuzma_magma_compact,

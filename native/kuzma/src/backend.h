@@ -43,6 +43,7 @@ extern const struct kuzma_backend kuzma_magma_ssse3;
 #endif
 #ifdef KUZMA_ARM
 extern const struct kuzma_backend kuzma_kuznyechik_neon;
+extern const struct kuzma_backend kuzma_magma_neon;
 #endif
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_constant_time;

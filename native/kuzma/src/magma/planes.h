@@ -32,12 +32,18 @@ struct planes_key {
 	uint32_t flipped[4]; /* the same with the top bits inverted */
 };
 
+enum planes_order { PLANES_ENCRYPT, PLANES_DECRYPT };
+
 struct planes_state {
 	struct planes_key keys[8];
-	uint32_t words[8];
+	uint32_t words[2][MAGMA_ROUNDS]; /* by planes_order: the keys of all rounds */
 };
 
-enum planes_order { PLANES_ENCRYPT, PLANES_DECRYPT };
+/* The key words that the rounds take. */
+static const uint8_t planes_key_order[2][MAGMA_ROUNDS] = {
+	{ 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1, 0 },
+	{ 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1, 0, 7, 6, 5, 4, 3, 2, 1, 0, 7, 6, 5, 4, 3, 2, 1, 0 },
+};
 
 /* By byte of the word. The index of the high nibble has its top bit inverted. */
 static struct {
@@ -64,20 +70,16 @@ static void planes_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 	struct planes_state *planes = state;
 
 	for (unsigned i = 0; i < 8; i++) {
-		uint32_t word = planes->words[i] = load_be32(key + 4 * i);
+		uint32_t word = load_be32(key + 4 * i);
 
 		for (unsigned j = 0; j < 4; j++) {
 			planes->keys[i].bytes[j] = (word >> 8 * j & 255u) * UINT32_C(0x01010101);
 			planes->keys[i].flipped[j] = planes->keys[i].bytes[j] ^ UINT32_C(0x80808080);
 		}
 	}
-}
-
-static inline unsigned planes_key_of_round(unsigned round, enum planes_order order)
-{
-	unsigned n = order == PLANES_ENCRYPT ? round : MAGMA_ROUNDS - 1 - round;
-
-	return n < 24 ? n % 8 : MAGMA_ROUNDS - 1 - n;
+	magma_expand_key(planes->words[PLANES_ENCRYPT], key);
+	for (unsigned i = 0; i < MAGMA_ROUNDS; i++)
+		planes->words[PLANES_DECRYPT][i] = planes->words[PLANES_ENCRYPT][MAGMA_ROUNDS - 1 - i];
 }
 
 /* Bytes of the left and the right word, lowest first. */
@@ -132,8 +134,8 @@ static inline __attribute__((always_inline)) void planes_rounds(struct planes *p
 	PLANE r0 = p->right0, r1 = p->right1, r2 = p->right2, r3 = p->right3;
 
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i += 2) {
-		planes_round(&l0, &l1, &l2, &l3, r0, r1, r2, r3, &state->keys[planes_key_of_round(i, order)]);
-		planes_round(&r0, &r1, &r2, &r3, l0, l1, l2, l3, &state->keys[planes_key_of_round(i + 1, order)]);
+		planes_round(&l0, &l1, &l2, &l3, r0, r1, r2, r3, &state->keys[planes_key_order[order][i]]);
+		planes_round(&r0, &r1, &r2, &r3, l0, l1, l2, l3, &state->keys[planes_key_order[order][i + 1]]);
 	}
 	/* The last round does not swap. */
 	*p = (struct planes){ r0, r1, r2, r3, l0, l1, l2, l3 };

@@ -11,8 +11,8 @@ static inline void planes_crypt_words(const struct planes_state *state, enum pla
 	__m128i l = *left, r = *right;
 
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i += 2) {
-		l = word_round(l, r, state->words[planes_key_of_round(i, order)]);
-		r = word_round(r, l, state->words[planes_key_of_round(i + 1, order)]);
+		l = word_round(l, r, state->words[order][i]);
+		r = word_round(r, l, state->words[order][i + 1]);
 	}
 	*left = r;
 	*right = l;
