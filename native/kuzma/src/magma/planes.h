@@ -243,7 +243,14 @@ static inline __attribute__((always_inline)) void planes_count(struct planes *p,
 #undef PLANES_BYTE
 }
 
-/* One block at a time, which the including file has; `left` and `right` are updated. */
+/* memset, kept by what follows: a byte at a time would cost half as much as the cipher. */
+static inline void planes_wipe(uint8_t rest[8 * PLANE_BLOCKS])
+{
+	memset(rest, 0, 8 * PLANE_BLOCKS);
+	__asm__ volatile("" : : "r"(rest) : "memory");
+}
+
+/* One block at a time, which the including file has. */
 static inline void planes_crypt_word(const struct planes_state *state, enum planes_order order, uint8_t *block);
 
 static inline __attribute__((always_inline)) void planes_crypt(const void *state, uint8_t *output, const uint8_t *input,
@@ -270,7 +277,7 @@ static inline __attribute__((always_inline)) void planes_crypt(const void *state
 		planes_rounds(&p, planes, order);
 		planes_store(rest, &p, NULL);
 		memcpy(output + 8 * n, rest, 8 * (blocks - n));
-		wipe_bytes(rest, sizeof rest);
+		planes_wipe(rest);
 	}
 }
 
@@ -302,7 +309,7 @@ static void planes_ctr_xor(const void *state, uint8_t *counter, uint8_t *output,
 		planes_rounds(&p, state, PLANES_ENCRYPT);
 		planes_store(rest, &p, NULL);
 		xor_bytes(output + 8 * n, rest, input + 8 * n, 8 * (blocks - n));
-		wipe_bytes(rest, sizeof rest);
+		planes_wipe(rest);
 	}
 	store_be32(counter + 4, first + (uint32_t)blocks);
 }
