@@ -302,7 +302,15 @@ static void planes_ctr_xor(const void *state, uint8_t *counter, uint8_t *output,
 		planes_rounds(&p, state, PLANES_ENCRYPT);
 		planes_store(output + 8 * n, &p, input + 8 * n);
 	}
-	if (n < blocks) {
+	if (blocks - n == 1) {
+		uint8_t block[8];
+
+		store_be32(block, fixed);
+		store_be32(block + 4, first + (uint32_t)n);
+		planes_crypt_word(state, PLANES_ENCRYPT, block);
+		xor_bytes(output + 8 * n, block, input + 8 * n, 8);
+		wipe_bytes(block, sizeof block);
+	} else if (n < blocks) {
 		uint8_t rest[8 * PLANE_BLOCKS];
 
 		planes_count(&p, fixed, first + (uint32_t)n);
