@@ -24,6 +24,11 @@ static const struct kuzma_backend *const kuznyechik_backends[] = {
 static const struct kuzma_backend *const magma_backends[] = {
 #ifdef KUZMA_X86
 	&kuzma_magma_avx512,
+	&kuzma_magma_avx2,
+	&kuzma_magma_ssse3,
+#endif
+#ifdef KUZMA_ARM
+	&kuzma_magma_neon,
 #endif
 	&kuzma_magma_constant_time,
 	&kuzma_magma_table,

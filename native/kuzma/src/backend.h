@@ -34,13 +34,16 @@ struct kuzma_backend {
 
 #ifdef KUZMA_X86
 extern const struct kuzma_backend kuzma_kuznyechik_avx512;
-extern const struct kuzma_backend kuzma_magma_avx512;
 extern const struct kuzma_backend kuzma_kuznyechik_gfni;
 extern const struct kuzma_backend kuzma_kuznyechik_avx2;
 extern const struct kuzma_backend kuzma_kuznyechik_ssse3;
+extern const struct kuzma_backend kuzma_magma_avx512;
+extern const struct kuzma_backend kuzma_magma_avx2;
+extern const struct kuzma_backend kuzma_magma_ssse3;
 #endif
 #ifdef KUZMA_ARM
 extern const struct kuzma_backend kuzma_kuznyechik_neon;
+extern const struct kuzma_backend kuzma_magma_neon;
 #endif
 extern const struct kuzma_backend kuzma_kuznyechik_table;
 extern const struct kuzma_backend kuzma_kuznyechik_constant_time;

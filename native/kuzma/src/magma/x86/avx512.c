@@ -90,9 +90,6 @@ static inline __m512i round_of_one(__m512i target, __m512i source, __m512i key, 
 #define GROUPS 8
 #define EACH_GROUP(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #include "avx512_groups.h"
-#define GROUPS 12
-#define EACH_GROUP(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#include "avx512_groups.h"
 
 typedef void crypt_kernel(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint8_t *input, uint64_t present);
 typedef void count_kernel(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint8_t *input, uint64_t present,
@@ -102,10 +99,11 @@ typedef void count_kernel(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, co
 static crypt_kernel *const crypt_tail[4] = { crypt_1, crypt_2, crypt_3, crypt_4 };
 static count_kernel *const count_tail[4] = { count_1, count_2, count_3, count_4 };
 
-/* How many of `blocks` the next kernel takes: as many groups as pay, and at last 64 blocks or less. */
+/* How many of `blocks` the next kernel takes: eight groups (with more, registers run short), and at last 64
+ * blocks or less. */
 static inline size_t next_part(size_t blocks)
 {
-	return blocks >= 192 ? 192 : blocks >= 128 ? 128 : blocks >= 64 ? 64 : blocks;
+	return blocks >= 128 ? 128 : blocks >= 64 ? 64 : blocks;
 }
 
 static inline uint64_t first_bits(size_t count)
@@ -128,9 +126,7 @@ static void crypt(const struct magma_avx512 *state, enum magma_order order, uint
 	while (blocks > 0) {
 		size_t part = next_part(blocks);
 
-		if (part == 192)
-			crypt_12(keys, output, input, 0);
-		else if (part == 128)
+		if (part == 128)
 			crypt_8(keys, output, input, 0);
 		else
 			crypt_tail[(part - 1) / 16](keys, output, input, first_bits(part));
@@ -166,9 +162,7 @@ static void ctr_xor(const void *state, uint8_t *counter, uint8_t *output, const 
 	while (blocks > 0) {
 		size_t part = next_part(blocks);
 
-		if (part == 192)
-			count_12(keys, output, input, 0, fixed, first);
-		else if (part == 128)
+		if (part == 128)
 			count_8(keys, output, input, 0, fixed, first);
 		else
 			count_tail[(part - 1) / 16](keys, output, input, first_bits(part), fixed, first);

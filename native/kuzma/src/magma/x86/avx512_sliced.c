@@ -5,6 +5,7 @@
 
 #ifdef KUZMA_X86
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "avx512.h"
@@ -14,6 +15,7 @@
  * words[31 - n], and that of the right word is words[63 - n]. Byte g of qword t of each belongs to blocks
  * 64 * g + 8 * t .. + 7, the first of them in the highest bit. */
 #define WORDS 64
+#define BATCH_BYTES ((size_t)8 * MAGMA_SLICED_BLOCKS)
 
 void magma_avx512_sliced_set_key(struct magma_avx512 *keys)
 {
@@ -26,42 +28,88 @@ void magma_avx512_sliced_set_key(struct magma_avx512 *keys)
 #define MAJORITY 0xe8
 #define KEY(bit) _mm512_set1_epi32((int)key[bit])
 /* One bit of the sum of `source` and the key, and the next carry. */
-#define SUM(bit, x)                                                  \
+#define SUM(bit)                                                     \
 	word = source[31 - (bit)];                                   \
-	x = LUT(word, KEY(bit), carry, XOR3);                        \
+	x##bit = LUT(word, KEY(bit), carry, XOR3);                   \
 	carry = LUT(word, KEY(bit), carry, MAJORITY);
-#define NIBBLE(n)                                                    \
-	SUM(4 * n, x0)                                               \
-	SUM(4 * n + 1, x1)                                           \
-	SUM(4 * n + 2, x2)                                           \
-	SUM(4 * n + 3, x3)                                           \
-	substitute_##n(target, x0, x1, x2, x3);
+#define SUM_4(a, b, c, d) SUM(a) SUM(b) SUM(c) SUM(d)
+#define SUBSTITUTE(n, a, b, c, d) substitute_##n(target, x##a, x##b, x##c, x##d);
 
-/* Not inlined: a copy for each of the places it is called from would not fit into the cache of decoded instructions. */
+/* The next round begins with the bits that boxes 5, 6 and 7 give, and goes on with those of box 0: so the first boxes
+ * come last, and their work hides the time until the others' results are back from memory.
+ * Not inlined: a copy for each of the places it is called from would not fit into the cache of decoded instructions. */
 static __attribute__((noinline)) void one_round(__m512i *restrict target, const __m512i *restrict source,
                                                 const uint32_t key[32])
 {
-	__m512i word, x0, x1, x2, x3, carry = _mm512_setzero_si512();
+	__m512i word, carry = _mm512_setzero_si512();
+	__m512i x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15;
+	__m512i x16, x17, x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31;
 
-	NIBBLE(0)
-	NIBBLE(1)
-	NIBBLE(2)
-	NIBBLE(3)
-	NIBBLE(4)
-	NIBBLE(5)
-	NIBBLE(6)
-	NIBBLE(7)
+	SUM_4(0, 1, 2, 3)
+	SUM_4(4, 5, 6, 7)
+	SUM_4(8, 9, 10, 11)
+	SUM_4(12, 13, 14, 15)
+	SUBSTITUTE(3, 12, 13, 14, 15)
+	SUM_4(16, 17, 18, 19)
+	SUBSTITUTE(4, 16, 17, 18, 19)
+	SUM_4(20, 21, 22, 23)
+	SUBSTITUTE(5, 20, 21, 22, 23)
+	SUM_4(24, 25, 26, 27)
+	SUBSTITUTE(6, 24, 25, 26, 27)
+	SUM_4(28, 29, 30, 31)
+	SUBSTITUTE(7, 28, 29, 30, 31)
+	SUBSTITUTE(0, 0, 1, 2, 3)
+	SUBSTITUTE(1, 4, 5, 6, 7)
+	SUBSTITUTE(2, 8, 9, 10, 11)
 }
 
-static void all_rounds(__m512i words[WORDS], const struct magma_avx512 *keys, enum magma_order order)
+#define SUM_TWICE(bit, x, y)                                         \
+	key_bit = KEY(bit);                                          \
+	word = source[31 - (bit)];                                   \
+	x = LUT(word, key_bit, carry, XOR3);                         \
+	carry = LUT(word, key_bit, carry, MAJORITY);                 \
+	word = source[WORDS + 31 - (bit)];                           \
+	y = LUT(word, key_bit, other_carry, XOR3);                   \
+	other_carry = LUT(word, key_bit, other_carry, MAJORITY);
+#define NIBBLE_TWICE(n)                                              \
+	SUM_TWICE(4 * n, x0, y0)                                     \
+	SUM_TWICE(4 * n + 1, x1, y1)                                 \
+	SUM_TWICE(4 * n + 2, x2, y2)                                 \
+	SUM_TWICE(4 * n + 3, x3, y3)                                 \
+	substitute_##n(target, x0, x1, x2, x3);                      \
+	substitute_##n(target + WORDS, y0, y1, y2, y3);
+
+/* Two batches at once, the second in the next WORDS: the carries of one batch are a chain of 32 operations, which takes
+ * longer than all the others of the round need. */
+static __attribute__((noinline)) void one_round_twice(__m512i *restrict target, const __m512i *restrict source,
+                                                      const uint32_t key[32])
+{
+	__m512i word, key_bit, x0, x1, x2, x3, y0, y1, y2, y3;
+	__m512i carry = _mm512_setzero_si512(), other_carry = carry;
+
+	NIBBLE_TWICE(0)
+	NIBBLE_TWICE(1)
+	NIBBLE_TWICE(2)
+	NIBBLE_TWICE(3)
+	NIBBLE_TWICE(4)
+	NIBBLE_TWICE(5)
+	NIBBLE_TWICE(6)
+	NIBBLE_TWICE(7)
+}
+
+static void all_rounds(__m512i *words, const struct magma_avx512 *keys, enum magma_order order, bool twice)
 {
 	__m512i *target = words, *source = words + 32;
 
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i++) {
 		unsigned n = order == MAGMA_ENCRYPT ? i : MAGMA_ROUNDS - 1 - i;
+		const uint32_t *key = keys->key_bits[n < 24 ? n % 8 : 31 - n];
 		__m512i *swapped = target;
 
-		one_round(target, source, keys->key_bits[n < 24 ? n % 8 : 31 - n]);
+		if (twice)
+			one_round_twice(target, source, key);
+		else
+			one_round(target, source, key);
 		target = source;
 		source = swapped;
 	}
@@ -238,21 +286,30 @@ static void unslice(uint8_t *output, __m512i words[WORDS], const uint8_t *addend
 }
 
 /* memset, kept by what follows: a byte at a time would cost more than it hides. */
-static void wipe_words(__m512i words[WORDS])
+static void wipe_words(__m512i words[2 * WORDS])
 {
-	memset(words, 0, WORDS * sizeof *words);
+	memset(words, 0, 2 * WORDS * sizeof *words);
 	__asm__ volatile("" : : "r"(words) : "memory");
 }
 
 void magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
                                const uint8_t *input, size_t batches)
 {
-	__m512i words[WORDS];
+	__m512i words[2 * WORDS];
 
-	for (size_t n = 0; n < batches; n++) {
-		slice(words, input + 8 * MAGMA_SLICED_BLOCKS * n);
-		all_rounds(words, keys, order);
-		unslice(output + 8 * MAGMA_SLICED_BLOCKS * n, words, NULL);
+	while (batches > 0) {
+		bool twice = batches > 1;
+
+		slice(words, input);
+		if (twice)
+			slice(words + WORDS, input + BATCH_BYTES);
+		all_rounds(words, keys, order, twice);
+		unslice(output, words, NULL);
+		if (twice)
+			unslice(output + BATCH_BYTES, words + WORDS, NULL);
+		input += BATCH_BYTES << twice;
+		output += BATCH_BYTES << twice;
+		batches -= 1u + twice;
 	}
 	wipe_words(words);
 }
@@ -287,12 +344,22 @@ static void count_sliced(__m512i words[WORDS], uint32_t fixed, uint32_t first)
 void magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
                                uint32_t fixed, uint32_t first)
 {
-	__m512i words[WORDS];
+	__m512i words[2 * WORDS];
 
-	for (size_t n = 0; n < batches; n++) {
-		count_sliced(words, fixed, first + (uint32_t)n * MAGMA_SLICED_BLOCKS);
-		all_rounds(words, keys, MAGMA_ENCRYPT);
-		unslice(output + 8 * MAGMA_SLICED_BLOCKS * n, words, input + 8 * MAGMA_SLICED_BLOCKS * n);
+	while (batches > 0) {
+		bool twice = batches > 1;
+
+		count_sliced(words, fixed, first);
+		if (twice)
+			count_sliced(words + WORDS, fixed, first + MAGMA_SLICED_BLOCKS);
+		all_rounds(words, keys, MAGMA_ENCRYPT, twice);
+		unslice(output, words, input);
+		if (twice)
+			unslice(output + BATCH_BYTES, words + WORDS, input + BATCH_BYTES);
+		first += MAGMA_SLICED_BLOCKS << twice;
+		input += BATCH_BYTES << twice;
+		output += BATCH_BYTES << twice;
+		batches -= 1u + twice;
 	}
 	wipe_words(words);
 }
