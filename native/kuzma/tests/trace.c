@@ -29,6 +29,7 @@ static const int places[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG
 	                        REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 
 static uint64_t seen;
+static bool divided;
 
 static void see(uint64_t value)
 {
@@ -176,10 +177,16 @@ static void see_instruction(const ucontext_t *context)
 	}
 	if (legacy && it.map == 0 && it.code == 0xD7)
 		see((uint64_t)(registers[REG_RBX] + (registers[REG_RAX] & 255)));
-	/* Divisions take longer for some operands. */
+	/* Divisions take longer for some operands. A divisor in memory shows in the result, a step later. */
+	if (divided) {
+		see((uint64_t)registers[REG_RAX]);
+		see((uint64_t)registers[REG_RDX]);
+	}
+	divided = false;
 	if (legacy && it.map == 0 && (it.code | 1) == 0xF7 && it.modrm != 256 && (it.modrm >> 4 & 3) == 3) {
 		see((uint64_t)registers[REG_RAX]);
 		see((uint64_t)registers[REG_RDX]);
+		divided = true;
 		if (!memory)
 			see((uint64_t)registers[places[(it.modrm & 7) | (it.rex & 1) << 3]]);
 	}

@@ -1,6 +1,6 @@
 /* What the memory system and the branch predictor see of a function: its trace. On x86-64 under Linux, every
  * instruction is executed in single steps; each step's address, the registers that its memory operand is addressed by,
- * the mask of a masked memory operand and the dividend of a division go into one number. A function whose trace is
+ * the mask of a masked move to or from memory and what a division divides go into one number. A function whose trace is
  * the same for all secrets has no branch and no address that depends on them.
  *
  * That holds for the secrets tried, not for all; but two random ones of many bytes leave little room. It sees the
