@@ -48,6 +48,18 @@ pub(crate) fn find(implementation: &str, cipher: &str, mode: &str, bytes: usize)
             blocks::<kuznyechik::Kuznyechik>(&KUZNYECHIK_KEY, KUZNYECHIK_VECTOR, mode, bytes).ok_or_else(unknown)
         }
         ("rustcrypto", "magma", _) => blocks::<magma::Magma>(&MAGMA_KEY, MAGMA_VECTOR, mode, bytes).ok_or_else(unknown),
+        ("kuzma-rustcrypto", "kuznyechik", "ctr") => {
+            Ok(counter::<kuzma::Kuznyechik, ctr::flavors::Ctr128BE>(&KUZNYECHIK_KEY, KUZNYECHIK_VECTOR, bytes))
+        }
+        ("kuzma-rustcrypto", "magma", "ctr") => {
+            Ok(counter::<kuzma::Magma, ctr::flavors::Ctr64BE>(&MAGMA_KEY, MAGMA_VECTOR, bytes))
+        }
+        ("kuzma-rustcrypto", "kuznyechik", _) => {
+            blocks::<kuzma::Kuznyechik>(&KUZNYECHIK_KEY, KUZNYECHIK_VECTOR, mode, bytes).ok_or_else(unknown)
+        }
+        ("kuzma-rustcrypto", "magma", _) => {
+            blocks::<kuzma::Magma>(&MAGMA_KEY, MAGMA_VECTOR, mode, bytes).ok_or_else(unknown)
+        }
         _ => Err(unknown()),
     }
 }
