@@ -53,7 +53,7 @@ pub(crate) struct Ctr {
     pub(crate) context: *const Context,
     blocks_used: u64,
     keystream_used: u32,
-    reserved: u32,
+    counter_is_secret: u32,
     counter: [u8; BLOCK_BYTES_MAX],
     keystream: [u8; BLOCK_BYTES_MAX],
 }
@@ -284,7 +284,7 @@ mod tests {
     fn the_declarations_are_those_of_the_header() {
         let mut ours: Vec<(&str, usize)> = layout! {
             Context = "kuzma_context" { backend, state }
-            Ctr = "kuzma_ctr" { context, blocks_used, keystream_used, reserved, counter, keystream }
+            Ctr = "kuzma_ctr" { context, blocks_used, keystream_used, counter_is_secret, counter, keystream }
             Feedback = "kuzma_feedback" { context, iv_bytes, at, keystream_used, reserved, keystream, iv }
             Mac = "kuzma_mac" { context, pending_bytes, finished, chain, pending }
             CtrAcpkm = "kuzma_ctr_acpkm" { section_key, ctr, section_bytes, section_left }

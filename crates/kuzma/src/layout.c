@@ -19,7 +19,7 @@ const struct kuzma_layout kuzma_layout[] = {
 	FIELD(kuzma_ctr, context),
 	FIELD(kuzma_ctr, blocks_used),
 	FIELD(kuzma_ctr, keystream_used),
-	FIELD(kuzma_ctr, reserved),
+	FIELD(kuzma_ctr, counter_is_secret),
 	FIELD(kuzma_ctr, counter),
 	FIELD(kuzma_ctr, keystream),
 	TYPE(kuzma_feedback),
