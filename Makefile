@@ -19,7 +19,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-lab lint install clean toolchains packages-run packages-test packages-cross
+.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab lint install clean toolchains packages-run packages-test packages-bench packages-cross
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,21 @@ bench-lab: build ## the lab's own speeds: sampling, time between repeats, list a
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')
 
+# Builds kuzma with both compilers and the peers for this very processor, and measures all in one run. Writes what it
+# measured, and the tables of docs/kuzma.md, to docs/data/.
+bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and all its modes and backends
+	@for compiler in gcc clang; do \
+		$(MAKE) --no-print-directory -s -C native CC=$$compiler BUILD="$(CURDIR)/$(TARGET)/native/$$compiler" all || exit 1; done
+	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
+	@mkdir -p docs/data
+	@$(RELEASE)/stend run native/kuzma/bench/peers.toml $(RUN_FLAGS)
+	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-peers.csv
+	@native/kuzma/bench/peers_table.sh docs/data/kuzma-peers.csv >docs/data/kuzma-peers.md
+	@$(RELEASE)/stend run ciphers $(RUN_FLAGS) || [ $$? -eq 3 ]
+	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-ciphers.csv
+	@native/kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
+	@cat docs/data/kuzma-peers.md docs/data/kuzma-ciphers.md
+
 lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
@@ -89,6 +104,9 @@ packages-run:
 
 packages-test:
 	@setup/packages.sh test
+
+packages-bench:
+	@setup/packages.sh bench
 
 packages-cross:
 	@setup/packages.sh cross

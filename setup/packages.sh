@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a purpose needs and that are missing; says what and why.
-# Usage: setup/packages.sh run|test|cross
+# Usage: setup/packages.sh run|test|cross|bench
 #
 # As root, or where sudo asks for no password, it installs. Otherwise it prints the one command and
 # goes on: what cannot be measured without them is then skipped by name.
@@ -30,8 +30,12 @@ riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu libc6-dev-riscv64-cross:the C code i
 s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross:the C code is tested as s390x, where the first byte is the highest
 i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested in 32 bits'
     ;;
+bench)
+    wanted='clang:clang:the ciphers are measured by a second compiler
+gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL'
+    ;;
 *)
-    echo "usage: setup/packages.sh run|test|cross" >&2
+    echo "usage: setup/packages.sh run|test|cross|bench" >&2
     exit 2
     ;;
 esac
