@@ -148,6 +148,9 @@ macro_rules! direction {
                 InOutBuf::new(input, output).map(|blocks| self.blocks(blocks))
             }
         }
+
+        #[cfg(feature = "zeroize")]
+        impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for $name<C> {}
     };
 }
 

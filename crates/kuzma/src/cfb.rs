@@ -64,6 +64,9 @@ macro_rules! direction {
                 Self::with_register(cipher, iv).expect("a block is a register")
             }
         }
+
+        #[cfg(feature = "zeroize")]
+        impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for $name<C> {}
     };
 }
 

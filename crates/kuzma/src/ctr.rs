@@ -194,3 +194,9 @@ impl<C: Cipher> CtrAcpkm<C> {
 }
 
 stream_cipher!(CtrAcpkm);
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Ctr<C> {}
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher> zeroize::ZeroizeOnDrop for CtrAcpkm<C> {}

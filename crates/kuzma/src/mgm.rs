@@ -282,3 +282,15 @@ fn associate<C: Cipher>(state: &mut Bound<C, ffi::Mgm>, data: &[u8]) -> Result<(
     // SAFETY: the state is whole, and the length is that of the data.
     state.call(|state| unsafe { ffi::kuzma_mgm_associate(state, data.as_ptr(), data.len()) })
 }
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Mgm<C> {}
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for MgmSealer<C> {}
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for MgmVerifier<C> {}
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for MgmOpener<C> {}

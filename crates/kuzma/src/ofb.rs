@@ -60,3 +60,6 @@ pub(crate) fn feedback<C: Cipher>(cipher: C, register: &[u8]) -> Result<Bound<C,
         ffi::kuzma_feedback_init(state, context, register.as_ptr(), register.len())
     })
 }
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Ofb<C> {}

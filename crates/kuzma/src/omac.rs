@@ -183,3 +183,9 @@ impl<C: Cipher> OmacAcpkm<C> {
         check(unsafe { ffi::kuzma_mac_acpkm_verify(&raw mut self.state.0, tag.as_ptr(), tag.len()) })
     }
 }
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Omac<C> {}
+
+#[cfg(feature = "zeroize")]
+impl<C: Cipher> zeroize::ZeroizeOnDrop for OmacAcpkm<C> {}
