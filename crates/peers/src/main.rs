@@ -30,7 +30,7 @@ fn run(words: &[String]) -> Result<(), String> {
         return Err("wants five words: IMPLEMENTATION CIPHER MODE SIZE SECONDS".into());
     };
     let bytes: usize = size.parse().map_err(|_| format!("{size}: no number of bytes"))?;
-    if bytes == 0 || bytes % 16 != 0 {
+    if bytes == 0 || !bytes.is_multiple_of(16) {
         return Err(format!("{size}: must be a multiple of 16 bytes"));
     }
     let seconds: f64 = seconds.parse().map_err(|_| format!("{seconds}: no number of seconds"))?;
