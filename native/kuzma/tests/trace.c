@@ -208,6 +208,11 @@ static void on_trap(int signal, siginfo_t *info, void *opaque)
 			context->uc_mcontext.gregs[REG_EFL] |= 0x100;
 		return;
 	}
+	/* A step that a hypervisor delivers late, after the end. */
+	if (!tracing) {
+		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
+		return;
+	}
 	see_instruction(context);
 	if (result.steps < MOST_STEPS && recording) {
 		kept[result.steps] = seen;
@@ -226,11 +231,12 @@ static void breakpoint(void)
 struct trace_result trace(bool record, void (*function)(void *), void *argument)
 {
 	static uint8_t stack[1 << 16];
-	stack_t other = { .ss_sp = stack, .ss_size = sizeof stack }, old_stack;
-	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK }, old_action;
+	stack_t other = { .ss_sp = stack, .ss_size = sizeof stack };
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
-	sigaltstack(&other, &old_stack);
-	sigaction(SIGTRAP, &action, &old_action);
+	/* They stay, for steps that come late. */
+	sigaltstack(&other, NULL);
+	sigaction(SIGTRAP, &action, NULL);
 	recording = record;
 	memset(&result, 0, sizeof result);
 	result.same = true;
@@ -238,8 +244,6 @@ struct trace_result trace(bool record, void (*function)(void *), void *argument)
 	breakpoint();
 	function(argument);
 	breakpoint();
-	sigaction(SIGTRAP, &old_action, NULL);
-	sigaltstack(&old_stack, NULL);
 	result.possible = result.steps > 0 && result.steps < MOST_STEPS;
 	if (record)
 		kept_steps = result.steps;
