@@ -28,13 +28,16 @@ const SLICE: Duration = Duration::from_millis(3);
 const MESSAGE_BYTES: [usize; 2] = [16 * 1024, 1024];
 const KEY: [u8; 32] = *b"a key that is used to bench only";
 
+/// Ciphers one message in place.
+type Run = Box<dyn Fn(&mut [u8])>;
+
 struct Row {
     implementation: String,
     version: String,
     cipher: &'static str,
     mode: &'static str,
     message: Vec<u8>,
-    run: Box<dyn Fn(&mut [u8])>,
+    run: Run,
     calls: u32,
     samples: Vec<f64>,
 }
@@ -141,7 +144,7 @@ fn locked(name: &str, start: &str) -> String {
     format!("{name} {start}{}", &rest[..rest.find('"').expect("the end of a version")])
 }
 
-type Add<'a> = &'a mut dyn FnMut(&str, &str, &'static str, &'static str, Box<dyn Fn(&mut [u8])>);
+type Add<'a> = &'a mut dyn FnMut(&str, &str, &'static str, &'static str, Run);
 
 macro_rules! rustcrypto_ctr {
     ($ctr:ident, $cipher:ty, $key:expr, $iv:expr, $data:expr) => {
@@ -257,7 +260,7 @@ rows!(
     Kuznyechik,
     kuznyechik::Kuznyechik,
     locked("kuznyechik", "0.9"),
-    kuznyechik_for_mgm::Kuznyechik,
+    old_kuznyechik::Kuznyechik,
     [locked("kuznyechik", "0.7"), locked("mgm", "0.4")].join(", "),
     16,
     8,
@@ -270,7 +273,7 @@ rows!(
     Magma,
     magma::Magma,
     locked("magma", "0.10"),
-    magma_for_mgm::Magma,
+    old_magma::Magma,
     [locked("magma", "0.7"), locked("mgm", "0.4")].join(", "),
     8,
     4,
