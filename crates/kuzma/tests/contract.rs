@@ -366,7 +366,7 @@ fn backends_are_found_by_name() {
 #[test]
 fn one_block_and_many_are_the_same() {
     let cipher = magma();
-    for count in [1, 2, 127, 128, 129, 600] {
+    for count in [1, 2, 63, 64, 65, 127, 129, 600] {
         let mut together: Vec<Block<Magma>> = vec![[9; 8].into(); count];
         together.iter_mut().enumerate().for_each(|(number, block)| block[0] = number as u8);
         let mut apart = together.clone();

@@ -274,5 +274,5 @@ macro_rules! against_mgm {
     };
 }
 
-against_mgm!(mgm_of_kuznyechik, Kuznyechik, kuznyechik_for_mgm::Kuznyechik, 16);
-against_mgm!(mgm_of_magma, Magma, magma_for_mgm::Magma, 8);
+against_mgm!(mgm_of_kuznyechik, Kuznyechik, old_kuznyechik::Kuznyechik, 16);
+against_mgm!(mgm_of_magma, Magma, old_magma::Magma, 8);
