@@ -84,9 +84,15 @@ static inline void store_be64(uint8_t *to, uint64_t value)
 /* A store that the compiler may not drop as dead. */
 static inline void wipe_bytes(void *memory, size_t bytes)
 {
+#ifdef __GNUC__
+	memset(memory, 0, bytes);
+	/* As far as the compiler knows, this reads the memory. */
+	__asm__ volatile("" : : "r"(memory) : "memory");
+#else
 	volatile uint8_t *at = memory;
 	while (bytes-- > 0)
 		*at++ = 0;
+#endif
 }
 
 #endif

@@ -76,6 +76,6 @@ enum kuzma_status kuzma_cbc_decrypt(const struct kuzma_context *context, uint8_t
 		memcpy(to, plain, batch);
 		done += batch;
 	}
-	wipe_bytes(plain, sizeof plain);
+	wipe_bytes(plain, bytes < sizeof plain ? bytes : sizeof plain);
 	return KUZMA_OK;
 }

@@ -65,10 +65,11 @@ static void one_chain(struct kuzma_feedback *state, enum feedback feedback, uint
 {
 	const struct kuzma_context *context = state->context;
 	size_t block = block_bytes_of(context);
+	size_t used = blocks < BATCH_BYTES / block ? blocks * block : BATCH_BYTES;
 	uint8_t keystream[BATCH_BYTES], nothing[BATCH_BYTES];
 
 	if (feedback == KEYSTREAM)
-		memset(nothing, 0, sizeof nothing);
+		memset(nothing, 0, used);
 	while (blocks > 0) {
 		size_t batch = blocks < BATCH_BYTES / block ? blocks : BATCH_BYTES / block;
 		uint8_t *chain = state->keystream;
@@ -83,7 +84,7 @@ static void one_chain(struct kuzma_feedback *state, enum feedback feedback, uint
 		input += batch * block;
 		blocks -= batch;
 	}
-	wipe_bytes(keystream, sizeof keystream);
+	wipe_bytes(keystream, used);
 }
 
 /* Whole blocks with a wider register: its chains advance side by side, as many at a time as the ring has blocks. */
@@ -132,7 +133,7 @@ static void all_at_once(struct kuzma_feedback *state, uint8_t *output, const uin
 		output += batch;
 		input += batch;
 	}
-	wipe_bytes(keystream, sizeof keystream);
+	wipe_bytes(keystream, blocks * block < sizeof keystream ? blocks * block : sizeof keystream);
 }
 
 static enum kuzma_status run(struct kuzma_feedback *state, enum feedback feedback, uint8_t *output,

@@ -50,7 +50,7 @@ static void hash_blocks(struct kuzma_mgm *mgm, const uint8_t *data, size_t block
 {
 	const struct kuzma_context *context = mgm->text.context;
 	const struct kuzma_multiplier *multiplier = kuzma_multiplier(context->backend->cipher);
-	size_t block = block_bytes_of(context), batch;
+	size_t block = block_bytes_of(context), batch, used = blocks < BATCH_BYTES / block ? blocks * block : BATCH_BYTES;
 	uint8_t hashes[BATCH_BYTES];
 
 	for (; blocks > 0; blocks -= batch, data += batch * block) {
@@ -59,7 +59,7 @@ static void hash_blocks(struct kuzma_mgm *mgm, const uint8_t *data, size_t block
 		context->backend->encrypt_blocks(context->state, hashes, hashes, batch);
 		multiplier->accumulate(mgm->sum, hashes, data, batch);
 	}
-	wipe_bytes(hashes, sizeof hashes);
+	wipe_bytes(hashes, used);
 }
 
 static void hash(struct kuzma_mgm *mgm, const uint8_t *data, size_t bytes)
