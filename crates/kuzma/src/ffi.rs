@@ -53,7 +53,8 @@ pub(crate) struct Ctr {
     pub(crate) context: *const Context,
     blocks_used: u64,
     keystream_used: u32,
-    counter_is_secret: u32,
+    counter_is_secret: u16,
+    block_bytes: u16,
     counter: [u8; BLOCK_BYTES_MAX],
     keystream: [u8; BLOCK_BYTES_MAX],
 }
@@ -65,7 +66,7 @@ pub(crate) struct Feedback {
     iv_bytes: u32,
     at: u32,
     keystream_used: u32,
-    reserved: u32,
+    block_bytes: u32,
     keystream: [u8; BLOCK_BYTES_MAX],
     iv: [u8; IV_BYTES_MAX],
 }
@@ -75,7 +76,8 @@ pub(crate) struct Feedback {
 pub(crate) struct Mac {
     pub(crate) context: *const Context,
     pending_bytes: u32,
-    finished: u32,
+    finished: u16,
+    block_bytes: u16,
     chain: [u8; BLOCK_BYTES_MAX],
     pending: [u8; BLOCK_BYTES_MAX],
 }
@@ -284,9 +286,9 @@ mod tests {
     fn the_declarations_are_those_of_the_header() {
         let mut ours: Vec<(&str, usize)> = layout! {
             Context = "kuzma_context" { backend, state }
-            Ctr = "kuzma_ctr" { context, blocks_used, keystream_used, counter_is_secret, counter, keystream }
-            Feedback = "kuzma_feedback" { context, iv_bytes, at, keystream_used, reserved, keystream, iv }
-            Mac = "kuzma_mac" { context, pending_bytes, finished, chain, pending }
+            Ctr = "kuzma_ctr" { context, blocks_used, keystream_used, counter_is_secret, block_bytes, counter, keystream }
+            Feedback = "kuzma_feedback" { context, iv_bytes, at, keystream_used, block_bytes, keystream, iv }
+            Mac = "kuzma_mac" { context, pending_bytes, finished, block_bytes, chain, pending }
             CtrAcpkm = "kuzma_ctr_acpkm" { section_key, ctr, section_bytes, section_left }
             MacAcpkm = "kuzma_mac_acpkm" {
                 master, section_key, section_bytes, section_left, pending_bytes, finished, chain, pending, final_key

@@ -130,7 +130,8 @@ impl<C: Cipher> AeadInOut for Mgm<C> {
 }
 
 /// The encrypting side of [`Mgm`] for a message in pieces: first all associated data, then the text, then the tag.
-#[derive(Clone)]
+///
+/// It cannot be cloned: two texts under one nonce would give both away.
 pub struct MgmSealer<C: Cipher> {
     state: Bound<C, ffi::Mgm>,
 }

@@ -89,7 +89,11 @@ impl<C: Cipher, S: Pointing> Bound<C, S> {
 
     /// Begins again. `init` as in [`new`](Self::new).
     pub(crate) fn renew(&mut self, init: impl FnOnce(*mut S, *const ffi::Context) -> ffi::Status) -> Result<(), Error> {
-        check(init(&raw mut self.state.0, self.cipher.context()))
+        let mut state = core::mem::MaybeUninit::uninit();
+        check(init(state.as_mut_ptr(), self.cipher.context()))?;
+        // SAFETY: as in `new`. Only a state that was made takes the place of the old one.
+        self.state = Wiped(unsafe { state.assume_init() });
+        Ok(())
     }
 
     /// Calls the library with a state that points to the context where it is now.

@@ -5,11 +5,16 @@
  *
  * All lengths are in bytes. No function allocates memory or does I/O (one reads an environment variable). `output` is
  * `input` itself or does not overlap it; no alignment is needed. A call that gives an error has written nothing and
- * changed no state. NULL is allowed where the length is 0.
+ * changed no state, with two exceptions: a failed init leaves a state that every later call refuses with
+ * KUZMA_ERROR_CONTEXT, and a verify that gives KUZMA_ERROR_TAG has ended the message. NULL is allowed where the length
+ * is 0. Initial values, tags and states lie apart from input and output, and nobody else changes the input meanwhile.
  *
  * A kuzma_context that is not being initialised or wiped may be used by several threads at once. The state of a mode
- * (kuzma_ctr and so on) belongs to one thread at a time; it points to its kuzma_context, which must outlive it and stay
- * where it is. States may be copied by memcpy. Wipe both when done: they hold key material. */
+ * (kuzma_ctr and so on) belongs to one thread at a time; it points to its kuzma_context, which must outlive it, keep
+ * its key and stay where it is. States may be copied by memcpy. Wipe both when done: they hold key material.
+ *
+ * Who verifies decides how long a tag is. A program that takes the length from the message lets the sender choose four
+ * bytes, which one forgery in 2^32 passes. */
 #ifndef KUZMA_H
 #define KUZMA_H
 
@@ -60,7 +65,11 @@ struct kuzma_backend;
  * It may be moved or copied by memcpy; a copy must be wiped as well. */
 struct kuzma_context {
 	const struct kuzma_backend *backend;
-	uint64_t state[640];
+	union {
+		uint64_t state[640];
+		/* So that a copy of the whole, by =, is one of bytes: what they are is the backend's affair. */
+		unsigned char bytes[640 * 8];
+	};
 };
 
 /* An English sentence for a status; never NULL. */
@@ -89,6 +98,7 @@ const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher);
 void kuzma_require_constant_time(void);
 
 const char *kuzma_backend_name(const struct kuzma_backend *backend);
+/* `backend` is not NULL. */
 enum kuzma_cipher kuzma_backend_cipher(const struct kuzma_backend *backend);
 bool kuzma_backend_supported(const struct kuzma_backend *backend);
 
@@ -100,7 +110,8 @@ bool kuzma_backend_constant_time(const struct kuzma_backend *backend);
 enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_backend *backend,
                              const uint8_t *key, size_t key_bytes);
 
-/* Overwrites the whole context; every later use of it gives KUZMA_ERROR_CONTEXT. NULL is allowed. */
+/* Overwrites the whole context; every later use of it gives KUZMA_ERROR_CONTEXT. NULL is allowed. The stack below is
+ * overwritten too, where earlier calls may have left round keys or text: 16 KiB of it. */
 void kuzma_wipe(struct kuzma_context *context);
 
 /* The same for the state of a mode, as in kuzma_wipe_state(&ctr, sizeof ctr), and for keys and plaintexts: the compiler
@@ -130,7 +141,8 @@ struct kuzma_ctr {
 	const struct kuzma_context *context;
 	uint64_t blocks_used;
 	uint32_t keystream_used; /* bytes of `keystream` already spent; a whole block: none left */
-	uint32_t counter_is_secret;
+	uint16_t counter_is_secret;
+	uint16_t block_bytes;
 	uint8_t counter[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t keystream[KUZMA_BLOCK_BYTES_MAX];
 };
@@ -153,7 +165,7 @@ struct kuzma_feedback {
 	const struct kuzma_context *context;
 	uint32_t iv_bytes, at;   /* the register, and where its leading block stands */
 	uint32_t keystream_used; /* as in kuzma_ctr */
-	uint32_t reserved;
+	uint32_t block_bytes;
 	uint8_t keystream[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t iv[KUZMA_IV_BYTES_MAX];
 };
@@ -170,7 +182,8 @@ enum kuzma_status kuzma_ofb_xor(struct kuzma_feedback *state, uint8_t *output, c
 struct kuzma_mac {
 	const struct kuzma_context *context;
 	uint32_t pending_bytes;
-	uint32_t finished;
+	uint16_t finished;
+	uint16_t block_bytes;
 	uint8_t chain[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t pending[KUZMA_BLOCK_BYTES_MAX];
 };
@@ -220,7 +233,8 @@ struct kuzma_mac_acpkm {
 enum kuzma_status kuzma_mac_acpkm_init(struct kuzma_mac_acpkm *mac, const struct kuzma_backend *backend,
                                        const uint8_t *key, size_t key_bytes, uint64_t section_bytes,
                                        uint64_t master_section_bytes);
-/* As kuzma_mac_update, kuzma_mac_final and kuzma_mac_verify. */
+/* As kuzma_mac_update, kuzma_mac_final and kuzma_mac_verify; and LIMIT when the master key's counter is used up, for
+ * Magma after some 858 million sections. */
 enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes);
 enum kuzma_status kuzma_mac_acpkm_final(struct kuzma_mac_acpkm *mac, uint8_t *tag, size_t tag_bytes);
 enum kuzma_status kuzma_mac_acpkm_verify(struct kuzma_mac_acpkm *mac, const uint8_t *tag, size_t tag_bytes);
@@ -270,7 +284,7 @@ struct kuzma_message {
 	uint8_t *output;      /* MAC: the tag goes here */
 	const uint8_t *input;
 	size_t bytes;         /* of `input`; CBC: a whole number of blocks */
-	uint8_t *iv;          /* one block: read, and in CBC updated; MAC: not used */
+	uint8_t *iv;          /* one block for each message: read, and in CBC updated; MAC: not used */
 };
 
 /* Errors: as for one message; all messages are checked before any is begun. */

@@ -68,9 +68,19 @@ bool kuzma_backend_allowed(const struct kuzma_backend *backend)
 	return backend->constant_time || !atomic_load_explicit(&constant_time_required, memory_order_relaxed);
 }
 
+/* Not where the program runs with more rights than its caller has, as far as the C library can tell. */
+static const char *forced_name(void)
+{
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+	return secure_getenv("KUZMA_BACKEND");
+#else
+	return getenv("KUZMA_BACKEND");
+#endif
+}
+
 const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher)
 {
-	const struct kuzma_backend *backend = kuzma_backend_by_name(cipher, getenv("KUZMA_BACKEND"));
+	const struct kuzma_backend *backend = kuzma_backend_by_name(cipher, forced_name());
 
 	if (kuzma_backend_supported(backend) && kuzma_backend_allowed(backend))
 		return backend;

@@ -48,16 +48,15 @@ static inline void xor_bytes(uint8_t *to, const uint8_t *left, const uint8_t *ri
 {
 	size_t i = 0;
 
-	/* Words, because not every compiler makes them of bytes where the length is not known. */
-	for (; i + 32 <= bytes; i += 32) {
-		uint64_t a[4], b[4];
+	/* Vectors and words, because not every compiler makes them of bytes where the length is not known. One at a time: an
+	 * array of them could be left behind on the stack. */
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
+	typedef uint64_t unaligned_vector __attribute__((vector_size(16), aligned(1), may_alias));
 
-		memcpy(a, left + i, sizeof a);
-		memcpy(b, right + i, sizeof b);
-		for (unsigned word = 0; word < 4; word++)
-			a[word] ^= b[word];
-		memcpy(to + i, a, sizeof a);
-	}
+	for (; i + 16 <= bytes; i += 16)
+		*(unaligned_vector *)(to + i) =
+			*(const unaligned_vector *)(left + i) ^ *(const unaligned_vector *)(right + i);
+#endif
 	for (; i + 8 <= bytes; i += 8) {
 		uint64_t a, b;
 

@@ -20,6 +20,27 @@ const char *kuzma_status_text(enum kuzma_status status)
 	return "unknown status";
 }
 
+/* Never inlined, so that its frame lies where those of earlier calls lay. */
+#ifdef __GNUC__
+#define OWN_FRAME __attribute__((noinline))
+#else
+#define OWN_FRAME
+#endif
+
+static OWN_FRAME void wipe_stack_of_a_key_schedule(void)
+{
+	uint8_t below[4096];
+
+	wipe_bytes(below, sizeof below);
+}
+
+static OWN_FRAME void wipe_stack(void)
+{
+	uint8_t below[16384];
+
+	wipe_bytes(below, sizeof below);
+}
+
 void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
                    const uint8_t key[KUZMA_KEY_BYTES])
 {
@@ -27,6 +48,8 @@ void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *ba
 		backend->prepare();
 	backend->set_key(context->state, key);
 	context->backend = backend;
+	/* Compilers keep round keys on the stack between their making and their storing; two of them give the key. */
+	wipe_stack_of_a_key_schedule();
 }
 
 enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_backend *backend,
@@ -51,6 +74,7 @@ void kuzma_wipe(struct kuzma_context *context)
 		return;
 	wipe_bytes(context->state, sizeof context->state);
 	context->backend = NULL;
+	wipe_stack();
 }
 
 void kuzma_wipe_state(void *state, size_t bytes)

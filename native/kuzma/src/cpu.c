@@ -34,12 +34,20 @@ bool kuzma_cpu_avx512(void)
 #endif
 
 #ifdef KUZMA_ARM
+#ifdef __linux__
 #include <sys/auxv.h>
 
 #include <asm/hwcap.h>
+#endif
 
 bool kuzma_cpu_pmull(void)
 {
+#if defined(__linux__)
 	return (getauxval(AT_HWCAP) & HWCAP_PMULL) != 0;
+#elif defined(__APPLE__)
+	return true; /* in all of them */
+#else
+	return false;
+#endif
 }
 #endif

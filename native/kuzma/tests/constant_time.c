@@ -10,6 +10,8 @@
 #include "operations.h"
 #include "trace.h"
 
+#include <stdlib.h>
+
 #if defined(__has_include)
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
@@ -284,6 +286,7 @@ int main(void)
 
 	if (!RUNNING_ON_VALGRIND && judge(run_straight, &where) == UNKNOWN) {
 		fprintf(stderr, "constant_time: no single steps here, and not under valgrind: nothing was tried\n");
+		CHECK(getenv("CONSTANT_TIME_MUST") == NULL, "built without valgrind/memcheck.h");
 		return harness_finish();
 	}
 	work.bytes = 0;

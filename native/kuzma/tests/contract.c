@@ -248,6 +248,54 @@ static void forgeries(void)
 	      "shortened");
 }
 
+/* A context that has got a key of the other cipher, or none, under a state that was made for this one. */
+static void keys_that_change(void)
+{
+	static struct kuzma_context changing;
+	enum kuzma_cipher other = block == 8 ? KUZMA_KUZNYECHIK : KUZMA_MAGMA;
+	struct kuzma_ctr ctr;
+	struct kuzma_feedback feedback;
+	struct kuzma_mac mac;
+	struct kuzma_mgm mgm;
+
+	for (int wiped = 0; wiped < 2; wiped++) {
+		kuzma_init(&changing, backend, key, sizeof key);
+		kuzma_ctr_init(&ctr, &changing, iv, block / 2);
+		kuzma_feedback_init(&feedback, &changing, iv, block);
+		kuzma_mac_init(&mac, &changing);
+		kuzma_mgm_init(&mgm, &changing, iv, block);
+		kuzma_ctr_xor(&ctr, (uint8_t[5]){ 0 }, input, 5);
+		kuzma_mac_update(&mac, input, block);
+		kuzma_mgm_associate(&mgm, input, block - 1);
+		if (wiped)
+			kuzma_wipe(&changing);
+		else
+			kuzma_init(&changing, kuzma_backend_default(other), key, sizeof key);
+		expect(kuzma_ctr_xor(&ctr, output, input, 64), KUZMA_ERROR_CONTEXT, "CTR, another key");
+		expect(kuzma_cfb_encrypt(&feedback, output, input, 64), KUZMA_ERROR_CONTEXT, "CFB, another key");
+		expect(kuzma_mac_update(&mac, input, 64), KUZMA_ERROR_CONTEXT, "MAC, another key");
+		expect(kuzma_mgm_associate(&mgm, input, 64), KUZMA_ERROR_CONTEXT, "MGM, another key");
+	}
+}
+
+/* The sections' keys come from a counter under the master key, which ends. */
+static void keys_that_end(void)
+{
+	struct kuzma_mac_acpkm mac, same;
+	uint8_t tag[16];
+
+	kuzma_mac_acpkm_init(&mac, backend, key, 32, block, 48);
+	kuzma_mac_acpkm_update(&mac, input, 3);
+	/* Nobody can wait for so many sections. */
+	mac.master.ctr.blocks_used = (block == 8 ? (uint64_t)1 << 32 : (uint64_t)1 << 60) - 48 / block;
+	memcpy(&same, &mac, sizeof mac);
+	expect(kuzma_mac_acpkm_update(&mac, input, 3 * block), KUZMA_ERROR_LIMIT, "more sections than keys");
+	same.master.ctr.context = mac.master.ctr.context;
+	CHECK(memcmp(&same, &mac, sizeof mac) == 0, "the state is as it was");
+	CHECK(kuzma_mac_acpkm_update(&mac, input, 2) == KUZMA_OK && kuzma_mac_acpkm_final(&mac, tag, block) == KUZMA_OK,
+	      "what there is a key for");
+}
+
 static void many(void)
 {
 	struct kuzma_message messages[3];
@@ -324,6 +372,8 @@ int main(void)
 			limits();
 			order();
 			sections();
+			keys_that_change();
+			keys_that_end();
 			forgeries();
 			many();
 		}

@@ -25,8 +25,8 @@ static void kuznyechik(void)
 				value |= (unsigned)(planes[bit] >> n & 1u) << bit;
 				original |= (unsigned)(inverse[bit] >> n & 1u) << bit;
 			}
-			CHECK(value == kuznyechik_pi[first + n], "S of %u: %u", first + n, value);
-			CHECK(first + n == kuznyechik_pi[original], "inverse S of %u: %u", first + n, original);
+			CHECK(value == kuzma_kuznyechik_pi[first + n], "S of %u: %u", first + n, value);
+			CHECK(first + n == kuzma_kuznyechik_pi[original], "inverse S of %u: %u", first + n, original);
 		}
 	}
 }
@@ -45,7 +45,7 @@ static void magma(unsigned box, void (*network)(uint64_t *, uint64_t *, uint64_t
 
 		for (unsigned bit = 0; bit < 4; bit++)
 			value |= (unsigned)(result[bit] >> n & 1u) << bit;
-		CHECK(value == magma_pi[box][n], "S-box %u of %u: %u", box, n, value);
+		CHECK(value == kuzma_magma_pi[box][n], "S-box %u of %u: %u", box, n, value);
 	}
 }
 

@@ -33,7 +33,7 @@ static void form(const struct avx512_sliced *sliced, unsigned number)
 	right = 0;
 	for (unsigned i = 8; i < 16; i++)
 		right = right << 8 | counter[i];
-	kuznyechik_avx512_first_round(state, constant, counter);
+	kuzma_kuznyechik_avx512_first_round(state, constant, counter);
 	for (unsigned i = 0; i < 64; i++) {
 		memcpy(expected + 16 * i, counter, 16);
 		expected[16 * i + 15] = (uint8_t)(counter[15] + i);
@@ -52,7 +52,7 @@ int main(void)
 	if (kuzma_backend_supported(kuzma_backend_by_name(KUZMA_KUZNYECHIK, "avx512")))
 		for (unsigned round = 0; round < 20; round++)
 			for (unsigned number = 0; number < 2; number++)
-				form(&kuznyechik_avx512_sliced[number], number);
+				form(&kuzma_kuznyechik_avx512_sliced[number], number);
 	return harness_finish();
 }
 #else

@@ -212,13 +212,13 @@ static void run_round_keys(void)
 
 	if (strcmp(vector.cipher, "magma") == 0) {
 		uint32_t words[MAGMA_ROUNDS];
-		magma_expand_key(words, key);
+		kuzma_magma_expand_key(words, key);
 		for (size_t i = 0; i < MAGMA_ROUNDS; i++)
 			store_be32(output + 4 * i, words[i]);
 		EXPECT(memcmp(output, need_bytes("output", 4 * MAGMA_ROUNDS), 4 * MAGMA_ROUNDS) == 0, "round keys");
 	} else {
 		uint8_t keys[KUZNYECHIK_ROUND_KEYS][16];
-		kuznyechik_expand_key(keys, key);
+		kuzma_kuznyechik_expand_key(keys, key);
 		EXPECT(memcmp(keys, need_bytes("output", sizeof keys), sizeof keys) == 0, "round keys");
 	}
 }
@@ -238,29 +238,29 @@ static void run_transform(void (*transform)(uint8_t *), void (*inverse)(uint8_t 
 
 static void run_s(void)
 {
-	run_transform(kuznyechik_s, kuznyechik_s_inverse);
+	run_transform(kuzma_kuznyechik_s, kuzma_kuznyechik_s_inverse);
 }
 
 static void run_r(void)
 {
-	run_transform(kuznyechik_r, NULL);
+	run_transform(kuzma_kuznyechik_r, NULL);
 }
 
 static void run_l(void)
 {
-	run_transform(kuznyechik_l, kuznyechik_l_inverse);
+	run_transform(kuzma_kuznyechik_l, kuzma_kuznyechik_l_inverse);
 }
 
 static void run_t(void)
 {
-	EXPECT(magma_t(load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
+	EXPECT(kuzma_magma_t(load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
 }
 
 static void run_g(void)
 {
 	uint32_t key = load_be32(need_bytes("round-key", 4));
 
-	EXPECT(magma_g(key, load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
+	EXPECT(kuzma_magma_g(key, load_be32(need_bytes("input", 4))) == load_be32(need_bytes("output", 4)), "the transformation");
 }
 
 static struct mode {
@@ -336,7 +336,7 @@ static void run_file(const char *path)
 
 int main(int count, char **arguments)
 {
-	kuznyechik_transforms_prepare();
+	kuzma_kuznyechik_transforms_prepare();
 	for (int i = 1; i < count; i++)
 		run_file(arguments[i]);
 	if (count == 1) {

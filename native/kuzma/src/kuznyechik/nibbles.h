@@ -11,9 +11,9 @@
 #include "kuznyechik/tower.h"
 
 #define side tower_side
-#define side_encrypt (&kuznyechik_tower.encrypt)
-#define side_decrypt (&kuznyechik_tower.decrypt)
-#define T kuznyechik_tower
+#define side_encrypt (&kuzma_kuznyechik_tower.encrypt)
+#define side_decrypt (&kuzma_kuznyechik_tower.decrypt)
+#define T kuzma_kuznyechik_tower
 
 struct nibbles {
 	vec low, high;

@@ -50,27 +50,27 @@ struct tower_tables {
 	uint8_t log_e[16], log_power_l[16], log_power_r[16], l[16], r[16], inverse_rest[16];
 };
 
-extern struct tower_tables kuznyechik_tower;
+extern struct tower_tables kuzma_kuznyechik_tower;
 
-/* Fills kuznyechik_tower; thread-safe. */
-void kuznyechik_tower_prepare(void);
+/* Fills kuzma_kuznyechik_tower; thread-safe. */
+void kuzma_kuznyechik_tower_prepare(void);
 
 /* For who wants other forms of the maps. A linear map of bytes by the images of its bits. */
 struct tower_map {
 	uint8_t image[8];
 };
 
-uint8_t tower_apply(const struct tower_map *map, unsigned value);
+uint8_t kuzma_tower_apply(const struct tower_map *map, unsigned value);
 /* First `inner`, then `outer`. */
-struct tower_map tower_compose(const struct tower_map *outer, const struct tower_map *inner);
-struct tower_map tower_inverse(const struct tower_map *map);
+struct tower_map kuzma_tower_compose(const struct tower_map *outer, const struct tower_map *inner);
+struct tower_map kuzma_tower_inverse(const struct tower_map *map);
 /* From GF(2)[x] / `from` to GF(2)[x] / `to`, an isomorphism of fields. */
-struct tower_map tower_isomorphism(unsigned from, unsigned to);
+struct tower_map kuzma_tower_isomorphism(unsigned from, unsigned to);
 /* `map` in another basis: into, map, back. */
-struct tower_map tower_conjugate(const struct tower_map *into, const struct tower_map *map);
+struct tower_map kuzma_tower_conjugate(const struct tower_map *into, const struct tower_map *map);
 /* x -> constant x modulo `polynomial`. */
-struct tower_map tower_product(unsigned constant, unsigned polynomial);
-uint8_t tower_multiply(unsigned left, unsigned right, unsigned polynomial);
+struct tower_map kuzma_tower_product(unsigned constant, unsigned polynomial);
+uint8_t kuzma_tower_multiply(unsigned left, unsigned right, unsigned polynomial);
 
 #define TOWER_POLYNOMIAL_L 0x1C3u   /* of the coefficients of l() */
 #define TOWER_POLYNOMIAL_S 0x11Du   /* of the structure of S */
@@ -91,8 +91,8 @@ struct tower_parts {
 	uint8_t phi[16];              /* n(phi[t]) by n(t) */
 };
 
-extern struct tower_parts kuznyechik_tower_parts;
+extern struct tower_parts kuzma_kuznyechik_tower_parts;
 
-extern const uint8_t kuznyechik_tower_coefficients[16]; /* 1, 148, 32, ...: of z^0 .. z^15 in p(z) */
-extern const uint8_t kuznyechik_tower_times[TOWER_TIMES];
+extern const uint8_t kuzma_kuznyechik_tower_coefficients[16]; /* 1, 148, 32, ...: of z^0 .. z^15 in p(z) */
+extern const uint8_t kuzma_kuznyechik_tower_times[TOWER_TIMES];
 #endif

@@ -5,7 +5,7 @@
 
 #include "bytes.h"
 
-const uint8_t kuznyechik_pi[256] = {
+const uint8_t kuzma_kuznyechik_pi[256] = {
 	252, 238, 221, 17, 207, 110, 49, 22, 251, 196, 250, 218, 35, 197, 4, 77,
 	233, 119, 240, 219, 147, 46, 153, 186, 23, 54, 241, 187, 20, 205, 95, 193,
 	249, 24, 101, 90, 226, 92, 239, 33, 129, 28, 60, 66, 139, 1, 142, 79,
@@ -24,7 +24,7 @@ const uint8_t kuznyechik_pi[256] = {
 	89, 166, 116, 210, 230, 244, 180, 192, 209, 102, 175, 194, 57, 75, 99, 182,
 };
 
-uint8_t kuznyechik_pi_inverse[256];
+uint8_t kuzma_kuznyechik_pi_inverse[256];
 
 /* l() of RFC 7801 section 4.1.2: the coefficients of a_15 .. a_0. */
 static const uint8_t coefficients[16] = {
@@ -50,29 +50,29 @@ static uint8_t multiply(unsigned left, unsigned right)
 static void make_tables(void)
 {
 	for (unsigned value = 0; value < 256; value++) {
-		kuznyechik_pi_inverse[kuznyechik_pi[value]] = (uint8_t)value;
+		kuzma_kuznyechik_pi_inverse[kuzma_kuznyechik_pi[value]] = (uint8_t)value;
 		for (unsigned i = 0; i < 8; i++)
 			products[i][value] = multiply(value, coefficients[i]);
 	}
 }
 
-void kuznyechik_transforms_prepare(void)
+void kuzma_kuznyechik_transforms_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, make_tables);
 }
 
-void kuznyechik_s(uint8_t block[16])
+void kuzma_kuznyechik_s(uint8_t block[16])
 {
 	for (unsigned i = 0; i < 16; i++)
-		block[i] = kuznyechik_pi[block[i]];
+		block[i] = kuzma_kuznyechik_pi[block[i]];
 }
 
-void kuznyechik_s_inverse(uint8_t block[16])
+void kuzma_kuznyechik_s_inverse(uint8_t block[16])
 {
 	for (unsigned i = 0; i < 16; i++)
-		block[i] = kuznyechik_pi_inverse[block[i]];
+		block[i] = kuzma_kuznyechik_pi_inverse[block[i]];
 }
 
 /* The sum of coefficient i times at[i] for i < 15: the palindrome without the last, which is 1. */
@@ -85,7 +85,7 @@ static uint8_t sum_of_products(const uint8_t at[15])
 	return (uint8_t)sum;
 }
 
-void kuznyechik_r(uint8_t block[16])
+void kuzma_kuznyechik_r(uint8_t block[16])
 {
 	uint8_t first = (uint8_t)(sum_of_products(block) ^ block[15]);
 
@@ -94,7 +94,7 @@ void kuznyechik_r(uint8_t block[16])
 }
 
 /* 16 steps of R write a_31 .. a_16 in front of a_15 .. a_0, without moving anything. */
-void kuznyechik_l(uint8_t block[16])
+void kuzma_kuznyechik_l(uint8_t block[16])
 {
 	uint8_t line[32];
 
@@ -105,7 +105,7 @@ void kuznyechik_l(uint8_t block[16])
 	wipe_bytes(line, sizeof line);
 }
 
-void kuznyechik_l_inverse(uint8_t block[16])
+void kuzma_kuznyechik_l_inverse(uint8_t block[16])
 {
 	uint8_t line[32];
 
@@ -116,7 +116,7 @@ void kuznyechik_l_inverse(uint8_t block[16])
 	wipe_bytes(line, sizeof line);
 }
 
-void kuznyechik_expand_key(uint8_t round_keys[KUZNYECHIK_ROUND_KEYS][16], const uint8_t key[32])
+void kuzma_kuznyechik_expand_key(uint8_t round_keys[KUZNYECHIK_ROUND_KEYS][16], const uint8_t key[32])
 {
 	uint8_t left[16], right[16], mixed[16], constant[16];
 
@@ -127,10 +127,10 @@ void kuznyechik_expand_key(uint8_t round_keys[KUZNYECHIK_ROUND_KEYS][16], const 
 	for (unsigned i = 1; i <= 32; i++) {
 		memset(constant, 0, sizeof constant);
 		constant[15] = (uint8_t)i;
-		kuznyechik_l(constant); /* C_i = L(Vec_128(i)) */
+		kuzma_kuznyechik_l(constant); /* C_i = L(Vec_128(i)) */
 		xor_bytes(mixed, left, constant, 16);
-		kuznyechik_s(mixed);
-		kuznyechik_l(mixed);
+		kuzma_kuznyechik_s(mixed);
+		kuzma_kuznyechik_l(mixed);
 		xor_bytes(mixed, mixed, right, 16);
 		memcpy(right, left, 16);
 		memcpy(left, mixed, 16);

@@ -56,9 +56,9 @@ static void planes_make_tables(void)
 {
 	for (unsigned j = 0; j < 4; j++) {
 		for (unsigned nibble = 0; nibble < 16; nibble++) {
-			unsigned high = magma_pi[2 * j + 1][nibble ^ 8u];
+			unsigned high = kuzma_magma_pi[2 * j + 1][nibble ^ 8u];
 
-			planes_tables.low[j][nibble] = (uint8_t)(magma_pi[2 * j][nibble] << 3);
+			planes_tables.low[j][nibble] = (uint8_t)(kuzma_magma_pi[2 * j][nibble] << 3);
 			planes_tables.high_stays[j][nibble] = (uint8_t)((high & 1u) << 7);
 			planes_tables.high_moves[j][nibble] = (uint8_t)(high >> 1);
 		}
@@ -77,7 +77,7 @@ static void planes_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 			planes->keys[i].flipped[j] = planes->keys[i].bytes[j] ^ UINT32_C(0x80808080);
 		}
 	}
-	magma_expand_key(planes->words[PLANES_ENCRYPT], key);
+	kuzma_magma_expand_key(planes->words[PLANES_ENCRYPT], key);
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i++)
 		planes->words[PLANES_DECRYPT][i] = planes->words[PLANES_ENCRYPT][MAGMA_ROUNDS - 1 - i];
 }

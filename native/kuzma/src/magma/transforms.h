@@ -7,12 +7,12 @@
 
 #define MAGMA_ROUNDS 32
 
-extern const uint8_t magma_pi[8][16]; /* section 4.1: Pi'_0 .. Pi'_7 */
+extern const uint8_t kuzma_magma_pi[8][16]; /* section 4.1: Pi'_0 .. Pi'_7 */
 
-uint32_t magma_t(uint32_t word);               /* section 4.2: t */
-uint32_t magma_g(uint32_t key, uint32_t word); /* section 4.2: g[k] */
+uint32_t kuzma_magma_t(uint32_t word);               /* section 4.2: t */
+uint32_t kuzma_magma_g(uint32_t key, uint32_t word); /* section 4.2: g[k] */
 
 /* Section 4.3: K_1 .. K_32. */
-void magma_expand_key(uint32_t round_keys[MAGMA_ROUNDS], const uint8_t key[32]);
+void kuzma_magma_expand_key(uint32_t round_keys[MAGMA_ROUNDS], const uint8_t key[32]);
 
 #endif

@@ -113,6 +113,18 @@ static enum kuzma_status next_section(struct kuzma_mac_acpkm *mac)
 	return status;
 }
 
+/* Whether the master key has keystream for all the sections that so many more bytes begin. */
+static bool has_keys(struct kuzma_mac_acpkm *mac, uint64_t bytes)
+{
+	uint64_t beyond = bytes > mac->section_left ? bytes - mac->section_left : 0;
+	uint64_t sections = beyond / mac->section_bytes + (beyond % mac->section_bytes > 0);
+	uint64_t bytes_each = KUZMA_KEY_BYTES + block_bytes_of(&mac->master.section_key);
+
+	/* The state may have been moved since the last call. */
+	mac->master.ctr.context = &mac->master.section_key;
+	return sections <= UINT64_MAX / bytes_each && kuzma_ctr_has_room(&mac->master.ctr, sections * bytes_each);
+}
+
 /* Whole blocks, none of them the last of the message. */
 static enum kuzma_status absorb(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes)
 {
@@ -144,6 +156,9 @@ enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint
 
 	if (bytes > fill) {
 		size_t whole = (bytes - fill - 1) / block * block;
+
+		if (!has_keys(mac, (uint64_t)block + whole))
+			return KUZMA_ERROR_LIMIT;
 
 		memcpy(mac->pending + mac->pending_bytes, data, fill);
 		mac->pending_bytes = 0;
@@ -188,7 +203,11 @@ enum kuzma_status kuzma_mac_acpkm_verify(struct kuzma_mac_acpkm *mac, const uint
 {
 	enum kuzma_status status = finish(mac, tag, tag_bytes);
 
-	if (status == KUZMA_OK && !kuzma_equal(mac->chain, tag, tag_bytes))
+	if (status != KUZMA_OK)
+		return status;
+	if (!kuzma_equal(mac->chain, tag, tag_bytes))
 		status = KUZMA_ERROR_TAG;
+	/* The right tag of a message that was refused helps a forger. */
+	wipe_bytes(mac->chain, sizeof mac->chain);
 	return status;
 }

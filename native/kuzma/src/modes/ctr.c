@@ -11,7 +11,7 @@ static enum kuzma_status check(const struct kuzma_ctr *ctr)
 {
 	if (ctr == NULL)
 		return KUZMA_ERROR_ARGUMENT;
-	return ctr->context == NULL || ctr->context->backend == NULL ? KUZMA_ERROR_CONTEXT : KUZMA_OK;
+	return kuzma_check_state(ctr->context, ctr->block_bytes);
 }
 
 enum kuzma_status kuzma_ctr_init(struct kuzma_ctr *ctr, const struct kuzma_context *context, const uint8_t *iv,
@@ -31,16 +31,17 @@ enum kuzma_status kuzma_ctr_init(struct kuzma_ctr *ctr, const struct kuzma_conte
 		return KUZMA_ERROR_IV;
 	memcpy(ctr->counter, iv, iv_bytes);
 	ctr->keystream_used = (uint32_t)block;
+	ctr->block_bytes = (uint16_t)block;
 	ctr->context = context;
 	return KUZMA_OK;
 }
 
-bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, size_t bytes)
+bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, uint64_t bytes)
 {
-	size_t block = block_bytes_of(ctr->context), left = block - ctr->keystream_used;
-	size_t more = bytes > left ? bytes - left : 0;
+	uint64_t block = block_bytes_of(ctr->context), left = block - ctr->keystream_used;
+	uint64_t more = bytes > left ? bytes - left : 0;
 
-	return more / block + (more % block > 0) <= blocks_max(block) - ctr->blocks_used;
+	return more / block + (more % block > 0) <= blocks_max((size_t)block) - ctr->blocks_used;
 }
 
 enum kuzma_status kuzma_ctr_xor(struct kuzma_ctr *ctr, uint8_t *output, const uint8_t *input, size_t bytes)

@@ -19,7 +19,7 @@ enum kuzma_status kuzma_feedback_init(struct kuzma_feedback *state, const struct
 		return status;
 	memcpy(state->iv, iv, iv_bytes);
 	state->iv_bytes = (uint32_t)iv_bytes;
-	state->keystream_used = (uint32_t)block_bytes_of(context);
+	state->block_bytes = state->keystream_used = (uint32_t)block_bytes_of(context);
 	state->context = context;
 	return KUZMA_OK;
 }
@@ -29,9 +29,8 @@ static enum kuzma_status check(const struct kuzma_feedback *state, const uint8_t
 {
 	if (state == NULL)
 		return KUZMA_ERROR_ARGUMENT;
-	if (state->context == NULL || state->context->backend == NULL)
-		return KUZMA_ERROR_CONTEXT;
-	return kuzma_check_buffers(output, input, bytes);
+	enum kuzma_status status = kuzma_check_state(state->context, state->block_bytes);
+	return status == KUZMA_OK ? kuzma_check_buffers(output, input, bytes) : status;
 }
 
 /* Part of one block. The keystream block has been made; its place in the ring fills up byte by byte. */

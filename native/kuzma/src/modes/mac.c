@@ -6,9 +6,8 @@ static enum kuzma_status check(const struct kuzma_mac *mac)
 {
 	if (mac == NULL)
 		return KUZMA_ERROR_ARGUMENT;
-	if (mac->context == NULL || mac->context->backend == NULL)
-		return KUZMA_ERROR_CONTEXT;
-	return mac->finished ? KUZMA_ERROR_ORDER : KUZMA_OK;
+	enum kuzma_status status = kuzma_check_state(mac->context, mac->block_bytes);
+	return status == KUZMA_OK && mac->finished ? KUZMA_ERROR_ORDER : status;
 }
 
 enum kuzma_status kuzma_mac_init(struct kuzma_mac *mac, const struct kuzma_context *context)
@@ -18,9 +17,11 @@ enum kuzma_status kuzma_mac_init(struct kuzma_mac *mac, const struct kuzma_conte
 	if (mac == NULL)
 		return KUZMA_ERROR_ARGUMENT;
 	memset(mac, 0, sizeof *mac);
-	if (status == KUZMA_OK)
-		mac->context = context;
-	return status;
+	if (status != KUZMA_OK)
+		return status;
+	mac->block_bytes = (uint16_t)block_bytes_of(context);
+	mac->context = context;
+	return KUZMA_OK;
 }
 
 enum kuzma_status kuzma_mac_update(struct kuzma_mac *mac, const uint8_t *data, size_t bytes)
@@ -112,8 +113,12 @@ enum kuzma_status kuzma_mac_verify(struct kuzma_mac *mac, const uint8_t *tag, si
 {
 	enum kuzma_status status = finish(mac, tag, tag_bytes);
 
-	if (status == KUZMA_OK && !kuzma_equal(mac->chain, tag, tag_bytes))
+	if (status != KUZMA_OK)
+		return status;
+	if (!kuzma_equal(mac->chain, tag, tag_bytes))
 		status = KUZMA_ERROR_TAG;
+	/* The right tag of a message that was refused helps a forger. */
+	wipe_bytes(mac->chain, sizeof mac->chain);
 	return status;
 }
 

@@ -12,7 +12,7 @@ static enum kuzma_status check(const struct kuzma_mgm *mgm)
 {
 	if (mgm == NULL)
 		return KUZMA_ERROR_ARGUMENT;
-	return mgm->text.context == NULL || mgm->text.context->backend == NULL ? KUZMA_ERROR_CONTEXT : KUZMA_OK;
+	return kuzma_check_state(mgm->text.context, mgm->text.block_bytes);
 }
 
 enum kuzma_status kuzma_mgm_init(struct kuzma_mgm *mgm, const struct kuzma_context *context, const uint8_t *nonce,
@@ -40,6 +40,7 @@ enum kuzma_status kuzma_mgm_init(struct kuzma_mgm *mgm, const struct kuzma_conte
 	memcpy(mgm->hash_counter, starts + block, block);
 	wipe_bytes(starts, sizeof starts);
 	mgm->text.keystream_used = (uint32_t)block;
+	mgm->text.block_bytes = (uint16_t)block;
 	mgm->text.context = context;
 	mgm->text.counter_is_secret = 1;
 	mgm->stage = ASSOCIATING;

@@ -14,6 +14,9 @@ enum kuzma_status kuzma_check_buffers(const uint8_t *output, const uint8_t *inpu
 /* Whether the context has a key. */
 enum kuzma_status kuzma_check_context(const struct kuzma_context *context);
 
+/* Whether a state was made, and its context still has a key of the same cipher. */
+enum kuzma_status kuzma_check_state(const struct kuzma_context *context, size_t block);
+
 /* A register of one or more whole blocks. */
 enum kuzma_status kuzma_check_register(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes);
 
@@ -38,7 +41,7 @@ void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, bo
                        const uint8_t *input, size_t blocks);
 
 /* Whether so many bytes more would stay within the counter. */
-bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, size_t bytes);
+bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, uint64_t bytes);
 
 /* A pointer to, and a length of, a tag. */
 enum kuzma_status kuzma_check_tag(const struct kuzma_context *context, const uint8_t *tag, size_t tag_bytes);

@@ -1,5 +1,7 @@
 #include "modes/modes.h"
 
+#include "kuznyechik/block128.h"
+
 enum kuzma_status kuzma_check_buffers(const uint8_t *output, const uint8_t *input, size_t bytes)
 {
 	if (bytes == 0)
@@ -20,6 +22,13 @@ enum kuzma_status kuzma_check_context(const struct kuzma_context *context)
 	if (context == NULL)
 		return KUZMA_ERROR_ARGUMENT;
 	return context->backend == NULL ? KUZMA_ERROR_CONTEXT : KUZMA_OK;
+}
+
+enum kuzma_status kuzma_check_state(const struct kuzma_context *context, size_t block)
+{
+	if (context == NULL || context->backend == NULL || block_bytes_of(context) != block)
+		return KUZMA_ERROR_CONTEXT;
+	return KUZMA_OK;
 }
 
 enum kuzma_status kuzma_check_register(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes)
@@ -65,24 +74,28 @@ void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *o
 
 void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half)
 {
-	size_t counting = half == LEFT_HALF ? 0 : block / 2, fixed = block / 2 - counting;
-
 	if (block == KUZMA_MAGMA_BLOCK_BYTES) {
-		uint32_t value = load_be32(counter + counting);
+		uint32_t left = load_be32(counter), right = load_be32(counter + 4);
 		for (size_t n = 0; n < blocks; n++, to += 8) {
-			store_be32(to + counting, value++);
-			OPAQUE(value);
-			memcpy(to + fixed, counter + fixed, 4);
+			store_be64(to, (uint64_t)left << 32 | right);
+			half == LEFT_HALF ? left++ : right++;
+			OPAQUE(left);
+			OPAQUE(right);
 		}
-		store_be32(counter + counting, value);
+		store_be32(counter, left);
+		store_be32(counter + 4, right);
 	} else {
-		uint64_t value = load_be64(counter + counting);
+		uint64_t value = load_be64(half == LEFT_HALF ? counter : counter + 8);
+		uint64_t fixed = load_le64(half == LEFT_HALF ? counter + 8 : counter);
 		for (size_t n = 0; n < blocks; n++, to += 16) {
-			store_be64(to + counting, value++);
+			uint8_t bytes[8];
+
+			store_be64(bytes, value++);
 			OPAQUE(value);
-			memcpy(to + fixed, counter + fixed, 8);
+			uint64_t counted = load_le64(bytes);
+			block128_store(to, half == LEFT_HALF ? block128_make(counted, fixed) : block128_make(fixed, counted));
 		}
-		store_be64(counter + counting, value);
+		store_be64(half == LEFT_HALF ? counter : counter + 8, value);
 	}
 }
 

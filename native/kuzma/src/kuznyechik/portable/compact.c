@@ -12,7 +12,7 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 {
 	struct compact_state *compact = state;
 
-	kuznyechik_expand_key(compact->round_keys, key);
+	kuzma_kuznyechik_expand_key(compact->round_keys, key);
 }
 
 static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
@@ -24,8 +24,8 @@ static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *in
 		memcpy(block, input + 16 * n, 16);
 		for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
 			xor_bytes(block, block, compact->round_keys[i], 16);
-			kuznyechik_s(block);
-			kuznyechik_l(block);
+			kuzma_kuznyechik_s(block);
+			kuzma_kuznyechik_l(block);
 		}
 		xor_bytes(output + 16 * n, block, compact->round_keys[KUZNYECHIK_ROUND_KEYS - 1], 16);
 	}
@@ -41,8 +41,8 @@ static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *in
 		memcpy(block, input + 16 * n, 16);
 		for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 			xor_bytes(block, block, compact->round_keys[i], 16);
-			kuznyechik_l_inverse(block);
-			kuznyechik_s_inverse(block);
+			kuzma_kuznyechik_l_inverse(block);
+			kuzma_kuznyechik_s_inverse(block);
 		}
 		xor_bytes(output + 16 * n, block, compact->round_keys[0], 16);
 	}
@@ -54,7 +54,7 @@ const struct kuzma_backend kuzma_kuznyechik_compact = {
 	.cipher = KUZMA_KUZNYECHIK,
 	.constant_time = false,
 	.state_bytes = sizeof(struct compact_state),
-	.prepare = kuznyechik_transforms_prepare,
+	.prepare = kuzma_kuznyechik_transforms_prepare,
 	.set_key = set_key,
 	.encrypt_blocks = encrypt_blocks,
 	.decrypt_blocks = decrypt_blocks,

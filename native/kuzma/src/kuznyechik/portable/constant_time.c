@@ -41,14 +41,14 @@ static void fill_constants(linear_constants constants, void (*linear)(uint8_t *)
 
 static void make_constants(void)
 {
-	kuznyechik_transforms_prepare();
-	fill_constants(forward, kuznyechik_l);
-	fill_constants(backward, kuznyechik_l_inverse);
+	kuzma_kuznyechik_transforms_prepare();
+	fill_constants(forward, kuzma_kuznyechik_l);
+	fill_constants(backward, kuzma_kuznyechik_l_inverse);
 	for (unsigned i = 0; i < 32; i++) {
 		uint8_t block[16] = { 0 };
 
 		block[15] = (uint8_t)(i + 1);
-		kuznyechik_l(block);
+		kuzma_kuznyechik_l(block);
 		schedule[i][0] = load_le64(block);
 		schedule[i][1] = load_le64(block + 8);
 	}

@@ -42,9 +42,9 @@ static void fill_table(block128 table[16][256], void (*linear)(uint8_t *), const
 
 static void make_tables(void)
 {
-	kuznyechik_transforms_prepare();
-	fill_table(encrypt_table, kuznyechik_l, kuznyechik_pi);
-	fill_table(decrypt_table, kuznyechik_l_inverse, kuznyechik_pi_inverse);
+	kuzma_kuznyechik_transforms_prepare();
+	fill_table(encrypt_table, kuzma_kuznyechik_l, kuzma_kuznyechik_pi);
+	fill_table(decrypt_table, kuzma_kuznyechik_l_inverse, kuzma_kuznyechik_pi_inverse);
 }
 
 static void prepare(void)
@@ -59,12 +59,12 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 	struct table_state *table = state;
 	uint8_t keys[KUZNYECHIK_ROUND_KEYS][16];
 
-	kuznyechik_expand_key(keys, key);
+	kuzma_kuznyechik_expand_key(keys, key);
 	for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS; i++) {
 		table->encrypt_keys[i][0] = load_le64(keys[i]);
 		table->encrypt_keys[i][1] = load_le64(keys[i] + 8);
 		if (i > 0)
-			kuznyechik_l_inverse(keys[i]);
+			kuzma_kuznyechik_l_inverse(keys[i]);
 		table->decrypt_keys[i][0] = load_le64(keys[i]);
 		table->decrypt_keys[i][1] = load_le64(keys[i] + 8);
 	}
@@ -126,10 +126,10 @@ static inline block128 encrypt_one(const struct table_state *table, block128 blo
 
 static inline block128 decrypt_one(const struct table_state *table, block128 block)
 {
-	block = box_block(kuznyechik_pi, block);
+	block = box_block(kuzma_kuznyechik_pi, block);
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--)
 		block = block128_xor(substitute(decrypt_table, block), round_key(table->decrypt_keys[i]));
-	return block128_xor(box_block(kuznyechik_pi_inverse, block), round_key(table->decrypt_keys[0]));
+	return block128_xor(box_block(kuzma_kuznyechik_pi_inverse, block), round_key(table->decrypt_keys[0]));
 }
 
 /* Four blocks go through each round together: the loads of one fill the waits of the others. */
@@ -169,10 +169,10 @@ static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *in
 	for (; n + 4 <= blocks; n += 4) {
 		const uint8_t *from = input + 16 * n;
 		uint8_t *to = output + 16 * n;
-		block128 a = box_block(kuznyechik_pi, block128_load(from));
-		block128 b = box_block(kuznyechik_pi, block128_load(from + 16));
-		block128 c = box_block(kuznyechik_pi, block128_load(from + 32));
-		block128 d = box_block(kuznyechik_pi, block128_load(from + 48));
+		block128 a = box_block(kuzma_kuznyechik_pi, block128_load(from));
+		block128 b = box_block(kuzma_kuznyechik_pi, block128_load(from + 16));
+		block128 c = box_block(kuzma_kuznyechik_pi, block128_load(from + 32));
+		block128 d = box_block(kuzma_kuznyechik_pi, block128_load(from + 48));
 
 		for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 			block128 key = round_key(table->decrypt_keys[i]);
@@ -182,10 +182,10 @@ static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *in
 			d = block128_xor(substitute(decrypt_table, d), key);
 		}
 		block128 key = round_key(table->decrypt_keys[0]);
-		block128_store(to, block128_xor(box_block(kuznyechik_pi_inverse, a), key));
-		block128_store(to + 16, block128_xor(box_block(kuznyechik_pi_inverse, b), key));
-		block128_store(to + 32, block128_xor(box_block(kuznyechik_pi_inverse, c), key));
-		block128_store(to + 48, block128_xor(box_block(kuznyechik_pi_inverse, d), key));
+		block128_store(to, block128_xor(box_block(kuzma_kuznyechik_pi_inverse, a), key));
+		block128_store(to + 16, block128_xor(box_block(kuzma_kuznyechik_pi_inverse, b), key));
+		block128_store(to + 32, block128_xor(box_block(kuzma_kuznyechik_pi_inverse, c), key));
+		block128_store(to + 48, block128_xor(box_block(kuzma_kuznyechik_pi_inverse, d), key));
 	}
 	for (; n < blocks; n++)
 		block128_store(output + 16 * n, decrypt_one(table, block128_load(input + 16 * n)));

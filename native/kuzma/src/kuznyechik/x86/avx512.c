@@ -15,13 +15,13 @@ static void prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, kuznyechik_avx512_make_tables);
+	pthread_once(&once, kuzma_kuznyechik_avx512_make_tables);
 }
 
 /* Depends on neither key nor data. */
 static const struct avx512_sliced *sliced_form(void)
 {
-	return &kuznyechik_avx512_sliced[__builtin_cpu_is("amd") ? SHORTEST_CHAIN : FEWEST_OPERATIONS];
+	return &kuzma_kuznyechik_avx512_sliced[__builtin_cpu_is("amd") ? SHORTEST_CHAIN : FEWEST_OPERATIONS];
 }
 
 /* wipe_bytes() goes byte by byte, which would cost as much as ciphering. */
@@ -62,14 +62,14 @@ ALWAYS_INLINE void run(const struct avx512_state *state, uint8_t *output, const 
 
 static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	run(state, output, input, blocks, sliced_form()->encrypt, kuznyechik_avx512_encrypt_dense,
-	    kuznyechik_avx512_encrypt_lanes);
+	run(state, output, input, blocks, sliced_form()->encrypt, kuzma_kuznyechik_avx512_encrypt_dense,
+	    kuzma_kuznyechik_avx512_encrypt_lanes);
 }
 
 static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	run(state, output, input, blocks, sliced_form()->decrypt, kuznyechik_avx512_decrypt_dense,
-	    kuznyechik_avx512_decrypt_lanes);
+	run(state, output, input, blocks, sliced_form()->decrypt, kuzma_kuznyechik_avx512_decrypt_dense,
+	    kuzma_kuznyechik_avx512_decrypt_lanes);
 }
 
 /* output = input ^ mask, 1 to 64 blocks. */
@@ -119,7 +119,7 @@ static void ctr_xor(const void *from, uint8_t *counter, uint8_t *output, const u
 		} else {
 			if (!have_constant || right % 256 == 0) {
 				store_be64(counter + 8, right);
-				kuznyechik_avx512_first_round(state, constant, counter);
+				kuzma_kuznyechik_avx512_first_round(state, constant, counter);
 				have_constant = true;
 			}
 			if (some == SLICED_BLOCKS) {
@@ -152,10 +152,10 @@ const struct kuzma_backend kuzma_kuznyechik_avx512 = {
 	.state_bytes = sizeof(struct avx512_state),
 	.supported = kuzma_cpu_avx512,
 	.prepare = prepare,
-	.set_key = kuznyechik_avx512_set_key,
+	.set_key = kuzma_kuznyechik_avx512_set_key,
 	.encrypt_blocks = encrypt_blocks,
 	.decrypt_blocks = decrypt_blocks,
 	.ctr_xor = ctr_xor,
-	.cbc_encrypt = kuznyechik_avx512_cbc_encrypt,
+	.cbc_encrypt = kuzma_kuznyechik_avx512_cbc_encrypt,
 };
 #endif

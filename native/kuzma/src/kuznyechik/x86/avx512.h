@@ -58,22 +58,22 @@ struct avx512_tables {
 
 enum avx512_factor { FACTOR_148, FACTOR_32, FACTOR_16, FACTOR_194, FACTOR_192, FACTOR_251 };
 
-extern struct avx512_tables kuznyechik_avx512_tables;
+extern struct avx512_tables kuzma_kuznyechik_avx512_tables;
 
-void kuznyechik_avx512_make_tables(void);
-void kuznyechik_avx512_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES]);
+void kuzma_kuznyechik_avx512_make_tables(void);
+void kuzma_kuznyechik_avx512_set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES]);
 
 /* 1 to 16 blocks. */
-void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks);
-void kuznyechik_avx512_decrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_decrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks);
 /* 1 to 4 blocks. */
-void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks);
-void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks);
-void kuznyechik_avx512_cbc_encrypt(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_cbc_encrypt(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input,
                                    size_t blocks);
 
 /* The same pointer, unknown to the compiler: tables stay in memory, where instructions take them at no cost, instead of

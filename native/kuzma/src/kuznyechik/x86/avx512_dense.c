@@ -99,14 +99,14 @@ ALWAYS_INLINE struct group linear(struct group x, const struct avx512_direction 
 
 ALWAYS_INLINE struct group encrypt_round(struct group x, const uint64_t key[16])
 {
-	const struct avx512_direction *direction = anew(&kuznyechik_avx512_tables.encryption);
+	const struct avx512_direction *direction = anew(&kuzma_kuznyechik_avx512_tables.encryption);
 
 	return linear(substitute_group(x, direction->box), direction, key);
 }
 
 ALWAYS_INLINE struct group decrypt_round(struct group x, const uint64_t key[16])
 {
-	const struct avx512_direction *direction = anew(&kuznyechik_avx512_tables.decryption);
+	const struct avx512_direction *direction = anew(&kuzma_kuznyechik_avx512_tables.decryption);
 
 	return substitute_group(linear(add_key(x, key), direction, NULL), direction->box);
 }
@@ -141,7 +141,7 @@ ALWAYS_INLINE void run_groups(const struct avx512_state *state, uint8_t *output,
 		store_group(output + 16 * DENSE_BLOCKS, b, blocks - DENSE_BLOCKS);
 }
 
-void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
 	if (blocks <= DENSE_BLOCKS)
@@ -150,7 +150,7 @@ void kuznyechik_avx512_encrypt_dense(const struct avx512_state *state, uint8_t *
 		run_groups(state, output, input, blocks, true, false);
 }
 
-void kuznyechik_avx512_decrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_decrypt_dense(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
 	if (blocks <= DENSE_BLOCKS)

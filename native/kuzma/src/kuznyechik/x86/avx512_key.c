@@ -21,7 +21,7 @@ ALWAYS_INLINE void put_pair(struct avx512_state *state, unsigned index, __m512i 
 {
 	__m512i pair = _mm512_mask_mov_epi64(first, 0xF0, second);
 	__m512i plain = from_aes(pair);
-	__m512i folded = from_aes(multiply_lanes(pair, kuznyechik_avx512_tables.fold[0], _mm512_setzero_si512()));
+	__m512i folded = from_aes(multiply_lanes(pair, kuzma_kuznyechik_avx512_tables.fold[0], _mm512_setzero_si512()));
 
 	_mm_storeu_si128((__m128i *)(void *)state->lanes[index], _mm512_castsi512_si128(first));
 	_mm_storeu_si128((__m128i *)(void *)state->lanes[index + 1], _mm512_castsi512_si128(second));
@@ -32,9 +32,9 @@ ALWAYS_INLINE void put_pair(struct avx512_state *state, unsigned index, __m512i 
 	spread_key(state->folded[index], folded, 2, true);
 }
 
-void kuznyechik_avx512_set_key(void *to, const uint8_t key[KUZMA_KEY_BYTES])
+void kuzma_kuznyechik_avx512_set_key(void *to, const uint8_t key[KUZMA_KEY_BYTES])
 {
-	const struct avx512_tables *tables = &kuznyechik_avx512_tables;
+	const struct avx512_tables *tables = &kuzma_kuznyechik_avx512_tables;
 	const struct avx512_direction *direction = &tables->encryption;
 	struct avx512_state *state = to;
 	__m512i left = to_aes(broadcast_block(key)), right = to_aes(broadcast_block(key + 16));

@@ -6,7 +6,7 @@
 
 ALWAYS_INLINE __m512i encrypt_single(const struct avx512_state *state, __m512i x)
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
+	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.encryption;
 
 	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++)
 		x = linear_single(substitute_at_once(x, direction->aes_box), direction, broadcast_block(state->lanes[i]));
@@ -18,10 +18,10 @@ ALWAYS_INLINE void store_block(uint8_t *output, __m512i x)
 	_mm_storeu_si128((__m128i *)(void *)output, _mm512_castsi512_si128(x));
 }
 
-void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
+	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.encryption;
 
 	if (blocks == 1) {
 		__m512i x = _mm512_xor_si512(to_aes(broadcast_block(input)), broadcast_block(state->lanes[0]));
@@ -40,10 +40,10 @@ void kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uint8_t *
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
 }
 
-void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
+void kuzma_kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *output, const uint8_t *input,
                                      size_t blocks)
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.decryption;
+	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.decryption;
 	const __m512i zero = _mm512_setzero_si512();
 
 	if (blocks == 1) {
@@ -67,10 +67,10 @@ void kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uint8_t *
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
 }
 
-void kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks)
+void kuzma_kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks)
 {
 	const struct avx512_state *state = from;
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
+	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.encryption;
 	const __m512i first = broadcast_block(state->lanes[0]), last = broadcast_block(state->lanes[9]);
 	__m512i chain = to_aes(broadcast_block(iv));
 
@@ -93,9 +93,9 @@ void kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t *outpu
 	store_block(iv, from_aes(_mm512_xor_si512(chain, first)));
 }
 
-void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16])
+void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16])
 {
-	const struct avx512_direction *direction = &kuznyechik_avx512_tables.encryption;
+	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.encryption;
 	const __m512i lane_bytes = _mm512_set_epi64(0x0808080808080808, 0x0909090909090909, 0x0A0A0A0A0A0A0A0A,
 	                                            0x0B0B0B0B0B0B0B0B, 0x0C0C0C0C0C0C0C0C, 0x0D0D0D0D0D0D0D0D,
 	                                            0x0E0E0E0E0E0E0E0E, 0x0F0F0F0F0F0F0F0F);

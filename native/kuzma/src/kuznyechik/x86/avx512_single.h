@@ -10,12 +10,12 @@ static const uint8_t avx512_twice[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 
 
 ALWAYS_INLINE __m512i to_aes(__m512i x)
 {
-	return affine(x, broadcast_word(kuznyechik_avx512_tables.to_aes));
+	return affine(x, broadcast_word(kuzma_kuznyechik_avx512_tables.to_aes));
 }
 
 ALWAYS_INLINE __m512i from_aes(__m512i x)
 {
-	return affine(x, broadcast_word(kuznyechik_avx512_tables.from_aes));
+	return affine(x, broadcast_word(kuzma_kuznyechik_avx512_tables.from_aes));
 }
 
 /* A matrix times the block in each lane, and a term to be added: the sum over 16 rotations of the block, each multiplied

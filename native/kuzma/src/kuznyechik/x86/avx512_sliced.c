@@ -20,7 +20,7 @@
 
 ALWAYS_INLINE __m512i product(__m512i x, enum avx512_factor factor)
 {
-	return affine(x, broadcast_word(kuznyechik_avx512_tables.factors[factor]));
+	return affine(x, broadcast_word(kuzma_kuznyechik_avx512_tables.factors[factor]));
 }
 
 /* One step: the new y[n]. `newest` is the k of the byte that the step before made. */
@@ -186,7 +186,7 @@ ALWAYS_INLINE void store_sliced(uint8_t *output, const __m512i y[16], const uint
 ALWAYS_INLINE void rounds(__m512i y[16], const struct avx512_state *state, unsigned first, enum avx512_form form)
 {
 	for (unsigned i = first; i < KUZNYECHIK_ROUND_KEYS - 1; i++)
-		one_round(y, kuznyechik_avx512_tables.encryption.box, state->folded[i], false, form);
+		one_round(y, kuzma_kuznyechik_avx512_tables.encryption.box, state->folded[i], false, form);
 }
 
 ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
@@ -200,7 +200,7 @@ ALWAYS_INLINE void encrypt(const struct avx512_state *state, uint8_t *output, co
 
 ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, const uint8_t *input, enum avx512_form form)
 {
-	const uint8_t *box = kuznyechik_avx512_tables.decryption.box;
+	const uint8_t *box = kuzma_kuznyechik_avx512_tables.decryption.box;
 	__m512i y[16];
 
 	load_sliced(y, input, NULL);
@@ -224,9 +224,9 @@ ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t cons
 
 	s = _mm512_xor_si512(s, _mm512_set1_epi8((char)right));
 	s = _mm512_xor_si512(s, broadcast_word(state->plain[0][15]));
-	s = substitute(s, kuznyechik_avx512_tables.encryption.box);
+	s = substitute(s, kuzma_kuznyechik_avx512_tables.encryption.box);
 #define COLUMN(n)                                                                                   \
-	y[n] = _mm512_xor_si512(affine(s, broadcast_word(kuznyechik_avx512_tables.last_column[n])), \
+	y[n] = _mm512_xor_si512(affine(s, broadcast_word(kuzma_kuznyechik_avx512_tables.last_column[n])), \
 	                        broadcast_word(constant[n]));
 	EACH16(COLUMN)
 #undef COLUMN
@@ -278,7 +278,7 @@ NO_INLINE void counter_shortest(const struct avx512_state *state, const uint64_t
 	counter(state, constant, right, output, input, SHORTEST_CHAIN);
 }
 
-const struct avx512_sliced kuznyechik_avx512_sliced[2] = {
+const struct avx512_sliced kuzma_kuznyechik_avx512_sliced[2] = {
 	[FEWEST_OPERATIONS] = { encrypt_fewest, decrypt_fewest, counter_fewest },
 	[SHORTEST_CHAIN] = { encrypt_shortest, decrypt_shortest, counter_shortest },
 };

@@ -11,7 +11,7 @@ struct avx512_sliced {
 	void (*encrypt)(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
 	void (*decrypt)(const struct avx512_state *state, uint8_t *output, const uint8_t *input);
 	/* output = input ^ the 64 counter blocks from `right` on, enciphered. `right` is the right half of the first one,
-	 * a multiple of 64; `constant` is what kuznyechik_avx512_first_round() made of the left half and the upper 56
+	 * a multiple of 64; `constant` is what kuzma_kuznyechik_avx512_first_round() made of the left half and the upper 56
 	 * bits of `right`. `input` NULL: zeros. */
 	void (*counter)(const struct avx512_state *state, const uint64_t constant[16], uint64_t right, uint8_t *output,
 	                const uint8_t *input);
@@ -23,9 +23,9 @@ struct avx512_sliced {
 enum avx512_form { FEWEST_OPERATIONS, SHORTEST_CHAIN };
 
 /* By enum avx512_form. */
-extern const struct avx512_sliced kuznyechik_avx512_sliced[2];
+extern const struct avx512_sliced kuzma_kuznyechik_avx512_sliced[2];
 
 /* The counter block's first round but for its last byte, in the order of the sliced bytes, and K_2. */
-void kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16]);
+void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16]);
 
 #endif

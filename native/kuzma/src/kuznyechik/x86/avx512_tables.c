@@ -2,7 +2,7 @@
 #include "avx512.h"
 
 #ifdef KUZMA_X86
-struct avx512_tables kuznyechik_avx512_tables;
+struct avx512_tables kuzma_kuznyechik_avx512_tables;
 
 enum { KUZNYECHIK_FIELD = 0x1C3, AES_FIELD = 0x11B };
 
@@ -69,8 +69,8 @@ static void make_isomorphism(uint8_t to_aes[256], uint8_t from_aes[256])
 	}
 	for (unsigned j = 0; j < 8; j++)
 		back[j] = from_aes[1u << j];
-	kuznyechik_avx512_tables.to_aes = matrix(images);
-	kuznyechik_avx512_tables.from_aes = matrix(back);
+	kuzma_kuznyechik_avx512_tables.to_aes = matrix(images);
+	kuzma_kuznyechik_avx512_tables.from_aes = matrix(back);
 }
 
 static void make_diagonals(uint8_t diagonals[16][64], uint8_t factors[16][16], const uint8_t to_aes[256])
@@ -108,18 +108,18 @@ static void make_direction(struct avx512_direction *direction, const uint8_t box
 			direction->columns[m][i] = to_aes[factors[i % 16][4 * m + i / 16]];
 }
 
-void kuznyechik_avx512_make_tables(void)
+void kuzma_kuznyechik_avx512_make_tables(void)
 {
 	static const uint8_t factors[6] = { 148, 32, 16, 194, 192, 251 };
 	/* p_0 .. p_15 of avx512_sliced.c. */
 	static const uint8_t recursion[16] = { 1, 148, 32, 133, 16, 194, 192, 1, 251, 1, 192, 194, 16, 133, 32, 148 };
-	struct avx512_tables *tables = &kuznyechik_avx512_tables;
+	struct avx512_tables *tables = &kuzma_kuznyechik_avx512_tables;
 	uint8_t to_aes[256], from_aes[256], fold[16][16] = { { 0 } };
 
-	kuznyechik_transforms_prepare();
+	kuzma_kuznyechik_transforms_prepare();
 	make_isomorphism(to_aes, from_aes);
-	make_direction(&tables->encryption, kuznyechik_pi, kuznyechik_l, to_aes);
-	make_direction(&tables->decryption, kuznyechik_pi_inverse, kuznyechik_l_inverse, to_aes);
+	make_direction(&tables->encryption, kuzma_kuznyechik_pi, kuzma_kuznyechik_l, to_aes);
+	make_direction(&tables->decryption, kuzma_kuznyechik_pi_inverse, kuzma_kuznyechik_l_inverse, to_aes);
 	for (unsigned i = 0; i < 6; i++)
 		tables->factors[i] = product_matrix(factors[i]);
 	for (unsigned n = 0; n < 16; n++)
@@ -129,13 +129,13 @@ void kuznyechik_avx512_make_tables(void)
 	for (unsigned i = 0; i < 32; i++) {
 		uint8_t block[16] = { 0 };
 		block[15] = (uint8_t)(i + 1);
-		kuznyechik_l(block);
+		kuzma_kuznyechik_l(block);
 		for (unsigned j = 0; j < 16; j++)
 			tables->constants[i][j] = to_aes[block[j]];
 	}
 	uint8_t column[16] = { 0 };
 	column[15] = 1;
-	kuznyechik_l(column);
+	kuzma_kuznyechik_l(column);
 	for (unsigned n = 0; n < 16; n++)
 		tables->last_column[n] = product_matrix(column[15 - n]);
 }

@@ -213,17 +213,17 @@ static void fill_matrix(matrix to, const struct tower_map *map)
 /* Product by a constant of L, in the basis of `into`. */
 static void fill_product(matrix to, unsigned constant, const struct tower_map *into_basis)
 {
-	struct tower_map map = tower_product(constant, TOWER_POLYNOMIAL_L);
+	struct tower_map map = kuzma_tower_product(constant, TOWER_POLYNOMIAL_L);
 
-	map = tower_conjugate(into_basis, &map);
+	map = kuzma_tower_conjugate(into_basis, &map);
 	fill_matrix(to, &map);
 }
 
 static void fill_side(struct side *side, const struct tower_map *slices, const struct tower_map *lanes,
                       void (*linear)(uint8_t *))
 {
-	struct tower_map slices_back = tower_inverse(slices), lanes_back = tower_inverse(lanes);
-	struct tower_map across = tower_compose(slices, &lanes_back);
+	struct tower_map slices_back = kuzma_tower_inverse(slices), lanes_back = kuzma_tower_inverse(lanes);
+	struct tower_map across = kuzma_tower_compose(slices, &lanes_back);
 	uint8_t block[16];
 
 	fill_matrix(side->into, slices);
@@ -232,14 +232,14 @@ static void fill_side(struct side *side, const struct tower_map *slices, const s
 	fill_matrix(side->lanes_out_of, &lanes_back);
 	fill_matrix(side->lanes_to_slices, &across);
 	for (unsigned i = 0; i < TOWER_TIMES; i++)
-		fill_product(side->times[i], kuznyechik_tower_times[i], slices);
+		fill_product(side->times[i], kuzma_kuznyechik_tower_times[i], slices);
 	for (unsigned j = 0; j < 16; j++) {
 		memset(block, 0, sizeof block);
 		block[j] = 1;
 		linear(block);
 		for (unsigned i = 0; i < 16; i++) {
 			unsigned d = (j - i) & 15u;
-			side->diagonal[d & 7][d >> 3][i] = tower_apply(lanes, block[i]);
+			side->diagonal[d & 7][d >> 3][i] = kuzma_tower_apply(lanes, block[i]);
 			if (j == 15)
 				fill_product(side->column[i], block[i], slices);
 		}
@@ -252,39 +252,39 @@ static struct tower_map nibble_to_field(const struct tower_parts *parts, unsigne
 	struct tower_map map = { { 0 } };
 
 	for (unsigned i = 0; i < 4; i++)
-		map.image[shift + i] = tower_multiply(scale, parts->element[1u << i], TOWER_POLYNOMIAL_AES);
+		map.image[shift + i] = kuzma_tower_multiply(scale, parts->element[1u << i], TOWER_POLYNOMIAL_AES);
 	return map;
 }
 
 /* `from`: from the basis of the box to the nibbles of tower.h. */
 static void fill_box(struct box *box, const struct tower_parts *parts, const struct tower_map *from)
 {
-	struct tower_map out = tower_inverse(from), map;
-	struct tower_map standard = tower_inverse(&parts->into_encrypt);
+	struct tower_map out = kuzma_tower_inverse(from), map;
+	struct tower_map standard = kuzma_tower_inverse(&parts->into_encrypt);
 	uint8_t s_nibbles[256];
 
 	for (unsigned x = 0; x < 256; x++) {
-		unsigned y = tower_apply(&parts->into_encrypt, kuznyechik_pi[tower_apply(&standard, x)]);
-		s_nibbles[x] = tower_apply(&out, y);
+		unsigned y = kuzma_tower_apply(&parts->into_encrypt, kuzma_kuznyechik_pi[kuzma_tower_apply(&standard, x)]);
+		s_nibbles[x] = kuzma_tower_apply(&out, y);
 	}
 	fill_matrix(box->nibbles, from);
 	map = nibble_to_field(parts, 0, parts->scale);
-	map = tower_compose(&map, from);
+	map = kuzma_tower_compose(&map, from);
 	fill_matrix(box->scaled_l, &map);
 	map = nibble_to_field(parts, 4, 1);
-	map = tower_compose(&map, from);
+	map = kuzma_tower_compose(&map, from);
 	fill_matrix(box->r, &map);
 	for (unsigned t = 0; t < 16; t++) {
-		box->phi[t] = tower_multiply(parts->scale, parts->element[parts->phi[t]], TOWER_POLYNOMIAL_AES);
+		box->phi[t] = kuzma_tower_multiply(parts->scale, parts->element[parts->phi[t]], TOWER_POLYNOMIAL_AES);
 		box->a[t] = 0;
 		for (unsigned r = 1; r < 16; r++) {
-			unsigned l = tower_multiply(parts->element[t], parts->element[r], TOWER_POLYNOMIAL_AES);
+			unsigned l = kuzma_tower_multiply(parts->element[t], parts->element[r], TOWER_POLYNOMIAL_AES);
 			box->a[t] ^= s_nibbles[r << 4 | parts->coordinates[l]];
 		}
 	}
 	box->b[0] = 0;
 	for (unsigned r = 1; r < 16; r++) {
-		unsigned value = tower_multiply(parts->element[r], parts->element[parts->phi[0]], TOWER_POLYNOMIAL_AES);
+		unsigned value = kuzma_tower_multiply(parts->element[r], parts->element[parts->phi[0]], TOWER_POLYNOMIAL_AES);
 		box->b[parts->coordinates[value]] = s_nibbles[r << 4] ^ box->a[0];
 	}
 	for (unsigned l = 0; l < 16; l++)
@@ -294,42 +294,42 @@ static void fill_box(struct box *box, const struct tower_parts *parts, const str
 /* The same; what comes in was put through S and lacks k(0). */
 static void fill_inverse_box(struct inverse_box *box, const struct tower_parts *parts, const struct tower_map *from)
 {
-	struct tower_map out = tower_inverse(from), standard = tower_inverse(&parts->into_decrypt), map = { { 0 } };
+	struct tower_map out = kuzma_tower_inverse(from), standard = kuzma_tower_inverse(&parts->into_decrypt), map = { { 0 } };
 
 	fill_matrix(box->nibbles, from);
 	for (unsigned i = 0; i < 4; i++)
 		map.image[4 + i] = (uint8_t)(1u << i);
-	map = tower_compose(&map, from);
+	map = kuzma_tower_compose(&map, from);
 	fill_matrix(box->v, &map);
-	map = tower_compose(&parts->into_decrypt, &parts->from_aes);
-	map = tower_compose(&out, &map);
+	map = kuzma_tower_compose(&parts->into_decrypt, &parts->from_aes);
+	map = kuzma_tower_compose(&out, &map);
 	fill_matrix(box->out, &map);
 	box->e[0] = 0;
 	for (unsigned v = 1; v < 16; v++)
-		box->e[v] = parts->power[kuznyechik_tower.log_e[v]];
+		box->e[v] = parts->power[kuzma_kuznyechik_tower.log_e[v]];
 	for (unsigned u = 0, power = 1; u < 16; u++) {
-		power = tower_multiply(power, parts->w, TOWER_POLYNOMIAL_AES);
+		power = kuzma_tower_multiply(power, parts->w, TOWER_POLYNOMIAL_AES);
 		box->power[15 - u] = (uint8_t)power;
-		unsigned x = kuznyechik_pi_inverse[tower_apply(&standard, u) ^ kuznyechik_pi[0]];
-		box->rest[u] = tower_apply(&out, tower_apply(&parts->into_decrypt, x));
+		unsigned x = kuzma_kuznyechik_pi_inverse[kuzma_tower_apply(&standard, u) ^ kuzma_kuznyechik_pi[0]];
+		box->rest[u] = kuzma_tower_apply(&out, kuzma_tower_apply(&parts->into_decrypt, x));
 	}
 }
 
 static void make_tables(void)
 {
-	const struct tower_parts *parts = &kuznyechik_tower_parts;
+	const struct tower_parts *parts = &kuzma_kuznyechik_tower_parts;
 	struct tower_map identity = { { 1, 2, 4, 8, 16, 32, 64, 128 } };
-	struct tower_map lanes = tower_isomorphism(TOWER_POLYNOMIAL_L, TOWER_POLYNOMIAL_AES);
-	struct tower_map lanes_back = tower_inverse(&lanes);
+	struct tower_map lanes = kuzma_tower_isomorphism(TOWER_POLYNOMIAL_L, TOWER_POLYNOMIAL_AES);
+	struct tower_map lanes_back = kuzma_tower_inverse(&lanes);
 	struct tower_map to_encrypt, to_decrypt;
 	uint8_t block[16];
 
-	kuznyechik_tower_prepare();
-	to_encrypt = tower_compose(&parts->into_encrypt, &lanes_back);
-	to_decrypt = tower_compose(&parts->into_decrypt, &lanes_back);
-	fill_side(&tables.encrypt, &parts->into_encrypt, &lanes, kuznyechik_l);
-	fill_side(&tables.decrypt, &parts->into_decrypt, &lanes, kuznyechik_l_inverse);
-	memset(tables.decrypt.offset_lanes, tower_apply(&lanes, kuznyechik_pi[0]), 16);
+	kuzma_kuznyechik_tower_prepare();
+	to_encrypt = kuzma_tower_compose(&parts->into_encrypt, &lanes_back);
+	to_decrypt = kuzma_tower_compose(&parts->into_decrypt, &lanes_back);
+	fill_side(&tables.encrypt, &parts->into_encrypt, &lanes, kuzma_kuznyechik_l);
+	fill_side(&tables.decrypt, &parts->into_decrypt, &lanes, kuzma_kuznyechik_l_inverse);
+	memset(tables.decrypt.offset_lanes, kuzma_tower_apply(&lanes, kuzma_kuznyechik_pi[0]), 16);
 	fill_box(&tables.slices, parts, &identity);
 	fill_box(&tables.lanes, parts, &to_encrypt);
 	fill_inverse_box(&tables.slices_inverse, parts, &identity);
@@ -337,9 +337,9 @@ static void make_tables(void)
 	for (unsigned i = 0; i < 32; i++) {
 		memset(block, 0, sizeof block);
 		block[15] = (uint8_t)(i + 1);
-		kuznyechik_l(block);
+		kuzma_kuznyechik_l(block);
 		for (unsigned n = 0; n < 16; n++)
-			tables.schedule[i][n] = tower_apply(&lanes, block[n]);
+			tables.schedule[i][n] = kuzma_tower_apply(&lanes, block[n]);
 	}
 }
 

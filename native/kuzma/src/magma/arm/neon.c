@@ -36,8 +36,8 @@ static void make_tables(void)
 	planes_make();
 	for (unsigned place = 0; place < 4; place++) {
 		for (unsigned nibble = 0; nibble < 16; nibble++) {
-			word_tables.low[16 * place + nibble] = magma_pi[2 * place][nibble];
-			word_tables.high[16 * place + nibble] = (uint8_t)(magma_pi[2 * place + 1][nibble] << 4);
+			word_tables.low[16 * place + nibble] = kuzma_magma_pi[2 * place][nibble];
+			word_tables.high[16 * place + nibble] = (uint8_t)(kuzma_magma_pi[2 * place + 1][nibble] << 4);
 		}
 	}
 }

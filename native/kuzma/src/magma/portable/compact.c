@@ -12,7 +12,7 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 {
 	struct compact_state *compact = state;
 
-	magma_expand_key(compact->round_keys, key);
+	kuzma_magma_expand_key(compact->round_keys, key);
 }
 
 /* `first` and `step` give the order of the round keys: 0 and +1, or 31 and -1. */
@@ -24,7 +24,7 @@ static void process(const void *state, uint8_t *output, const uint8_t *input, si
 		uint32_t left = load_be32(input + 8 * n), right = load_be32(input + 8 * n + 4);
 
 		for (int i = 0; i < MAGMA_ROUNDS; i++) {
-			uint32_t mixed = left ^ magma_g(compact->round_keys[first + step * i], right);
+			uint32_t mixed = left ^ kuzma_magma_g(compact->round_keys[first + step * i], right);
 			left = right;
 			right = mixed;
 		}

@@ -31,7 +31,7 @@ static void make_polynomial(void)
 		for (unsigned input = 0; input < 16; input++)
 			if ((input & ~product) == 0)
 				for (unsigned box = 0; box < 8; box++)
-					word ^= (uint64_t)magma_pi[box][input] << (4 * box);
+					word ^= (uint64_t)kuzma_magma_pi[box][input] << (4 * box);
 		polynomial[product] = word | word << 32;
 	}
 }

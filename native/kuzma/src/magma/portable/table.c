@@ -21,8 +21,8 @@ static void make_table(void)
 {
 	for (unsigned position = 0; position < 4; position++) {
 		for (uint32_t value = 0; value < 256; value++) {
-			uint32_t pair = (uint32_t)magma_pi[2 * position][value & 15u] |
-			                (uint32_t)magma_pi[2 * position + 1][value >> 4] << 4;
+			uint32_t pair = (uint32_t)kuzma_magma_pi[2 * position][value & 15u] |
+			                (uint32_t)kuzma_magma_pi[2 * position + 1][value >> 4] << 4;
 			uint32_t word = pair << (8 * position);
 			table[position][value] = word << 11 | word >> 21;
 		}
@@ -40,7 +40,7 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 {
 	struct table_state *keys = state;
 
-	magma_expand_key(keys->encrypt_keys, key);
+	kuzma_magma_expand_key(keys->encrypt_keys, key);
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i++)
 		keys->decrypt_keys[i] = keys->encrypt_keys[MAGMA_ROUNDS - 1 - i];
 }

@@ -27,8 +27,8 @@ static void make_tables(void)
 {
 	for (unsigned place = 0; place < 4; place++) {
 		for (unsigned nibble = 0; nibble < 16; nibble++) {
-			tables.low[16 * place + nibble] = magma_pi[2 * place][nibble];
-			tables.high[16 * place + nibble] = (uint8_t)(magma_pi[2 * place + 1][nibble] << 4);
+			tables.low[16 * place + nibble] = kuzma_magma_pi[2 * place][nibble];
+			tables.high[16 * place + nibble] = (uint8_t)(kuzma_magma_pi[2 * place + 1][nibble] << 4);
 		}
 	}
 }
@@ -44,10 +44,10 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 {
 	struct magma_avx512 *keys = state;
 
-	magma_expand_key(keys->encrypt_keys, key);
+	kuzma_magma_expand_key(keys->encrypt_keys, key);
 	for (unsigned i = 0; i < MAGMA_ROUNDS; i++)
 		keys->decrypt_keys[i] = keys->encrypt_keys[MAGMA_ROUNDS - 1 - i];
-	magma_avx512_sliced_set_key(keys);
+	kuzma_magma_avx512_sliced_set_key(keys);
 }
 
 /* vpermb takes six bits of each index byte: the nibble, and here the place of the byte in the word. */
@@ -118,7 +118,7 @@ static void crypt(const struct magma_avx512 *state, enum magma_order order, uint
 	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
 
 	if (batches > 0) {
-		magma_avx512_sliced_crypt(state, order, output, input, batches);
+		kuzma_magma_avx512_sliced_crypt(state, order, output, input, batches);
 		output += 8 * MAGMA_SLICED_BLOCKS * batches;
 		input += 8 * MAGMA_SLICED_BLOCKS * batches;
 		blocks -= MAGMA_SLICED_BLOCKS * batches;
@@ -153,7 +153,7 @@ static void ctr_xor(const void *state, uint8_t *counter, uint8_t *output, const 
 	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
 
 	if (batches > 0) {
-		magma_avx512_sliced_count(state, output, input, batches, fixed, first);
+		kuzma_magma_avx512_sliced_count(state, output, input, batches, fixed, first);
 		first += (uint32_t)batches * MAGMA_SLICED_BLOCKS;
 		output += 8 * MAGMA_SLICED_BLOCKS * batches;
 		input += 8 * MAGMA_SLICED_BLOCKS * batches;

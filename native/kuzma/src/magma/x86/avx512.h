@@ -20,13 +20,13 @@ struct magma_avx512 {
 /* Key words are taken in this order: 0 .. 7 three times, then 7 .. 0; or from the end to the start. */
 enum magma_order { MAGMA_ENCRYPT, MAGMA_DECRYPT };
 
-void magma_avx512_sliced_set_key(struct magma_avx512 *keys);
+void kuzma_magma_avx512_sliced_set_key(struct magma_avx512 *keys);
 
 /* Whole batches. */
-void magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
+void kuzma_magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
                                const uint8_t *input, size_t batches);
 /* The blocks (fixed, first), (fixed, first + 1), ... are encrypted and added to the input. */
-void magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
+void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
                                uint32_t fixed, uint32_t first);
 
 #endif

@@ -17,7 +17,7 @@
 #define WORDS 64
 #define BATCH_BYTES ((size_t)8 * MAGMA_SLICED_BLOCKS)
 
-void magma_avx512_sliced_set_key(struct magma_avx512 *keys)
+void kuzma_magma_avx512_sliced_set_key(struct magma_avx512 *keys)
 {
 	for (unsigned w = 0; w < 8; w++)
 		for (unsigned bit = 0; bit < 32; bit++)
@@ -292,7 +292,7 @@ static void wipe_words(__m512i words[2 * WORDS])
 	__asm__ volatile("" : : "r"(words) : "memory");
 }
 
-void magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
+void kuzma_magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
                                const uint8_t *input, size_t batches)
 {
 	__m512i words[2 * WORDS];
@@ -341,7 +341,7 @@ static void count_sliced(__m512i words[WORDS], uint32_t fixed, uint32_t first)
 	}
 }
 
-void magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
+void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
                                uint32_t fixed, uint32_t first)
 {
 	__m512i words[2 * WORDS];

@@ -16,11 +16,11 @@ static struct {
 
 static void word_make_tables(void)
 {
-	uint32_t zero = magma_t(0);
+	uint32_t zero = kuzma_magma_t(0);
 
 	for (unsigned i = 0; i < 8; i++)
 		for (unsigned nibble = 0; nibble < 16; nibble++)
-			word_tables.box[i][nibble] = (uint8_t)((magma_pi[i][nibble] ^ magma_pi[i][0]) << (i % 2 * 4));
+			word_tables.box[i][nibble] = (uint8_t)((kuzma_magma_pi[i][nibble] ^ kuzma_magma_pi[i][0]) << (i % 2 * 4));
 	word_tables.rest = zero << 11 | zero >> 21;
 }
 
