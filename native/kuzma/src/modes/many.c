@@ -5,6 +5,10 @@
 /* As many lanes as fill the widest batches. */
 #define LANE_BYTES 1024u
 #define LANES_MAX (LANE_BYTES / KUZMA_MAGMA_BLOCK_BYTES)
+/* So many steps go between two visits to the messages, a cache line of each: messages that lie at equal distances share
+ * few sets of the cache, and a line is gone before its next block is wanted. */
+#define VISIT_BYTES 64u
+#define STEPS_MAX (VISIT_BYTES / KUZMA_MAGMA_BLOCK_BYTES)
 
 enum many_mode { CBC, CFB, OFB, MAC };
 
@@ -14,6 +18,8 @@ struct lanes {
 	size_t active;
 	size_t tag_bytes;
 	uint8_t chain[LANE_BYTES];
+	/* The blocks of all lanes, step by step. */
+	uint8_t text[STEPS_MAX][LANE_BYTES];
 	const uint8_t *input[LANES_MAX];
 	uint8_t *output[LANES_MAX];
 	size_t steps[LANES_MAX];
@@ -102,33 +108,46 @@ static void close_gap(struct lanes *lanes, size_t lane)
 }
 
 /* Inlined with a constant block and mode. */
-static inline void steps_of(struct lanes *lanes, size_t steps, size_t block, enum many_mode mode)
+static inline void visit(struct lanes *lanes, size_t steps, size_t block, enum many_mode mode)
 {
 	const struct kuzma_context *context = lanes->context;
+	size_t bytes = lanes->active * block;
 
-	while (steps-- > 0) {
-		if (mode == CBC || mode == MAC)
-			for (size_t lane = 0; lane < lanes->active; lane++) {
-				uint8_t *chain = lanes->chain + lane * block;
-				xor_bytes(chain, chain, lanes->input[lane], block);
-				lanes->input[lane] += block;
-			}
-		context->backend->encrypt_blocks(context->state, lanes->chain, lanes->chain, lanes->active);
-		if (mode == MAC)
-			continue;
-		for (size_t lane = 0; lane < lanes->active; lane++) {
-			uint8_t *chain = lanes->chain + lane * block, *output = lanes->output[lane];
-			if (mode == CBC) {
-				memcpy(output, chain, block);
-			} else {
-				xor_bytes(output, chain, lanes->input[lane], block);
-				lanes->input[lane] += block;
-			}
-			if (mode == CFB)
-				memcpy(chain, output, block);
-			lanes->output[lane] = output + block;
-		}
+	for (size_t lane = 0; lane < lanes->active; lane++) {
+		for (size_t step = 0; step < steps; step++)
+			memcpy(lanes->text[step] + lane * block, lanes->input[lane] + step * block, block);
+		lanes->input[lane] += steps * block;
 	}
+	for (size_t step = 0; step < steps; step++) {
+		uint8_t *text = lanes->text[step];
+
+		if (mode == CBC || mode == MAC)
+			xor_bytes(lanes->chain, lanes->chain, text, bytes);
+		context->backend->encrypt_blocks(context->state, lanes->chain, lanes->chain, lanes->active);
+		if (mode == CFB || mode == OFB)
+			xor_bytes(text, text, lanes->chain, bytes);
+		if (mode == CFB)
+			memcpy(lanes->chain, text, bytes);
+		if (mode == CBC)
+			memcpy(text, lanes->chain, bytes);
+	}
+	if (mode == MAC)
+		return;
+	for (size_t lane = 0; lane < lanes->active; lane++) {
+		for (size_t step = 0; step < steps; step++)
+			memcpy(lanes->output[lane] + step * block, lanes->text[step] + lane * block, block);
+		lanes->output[lane] += steps * block;
+	}
+}
+
+static inline void steps_of(struct lanes *lanes, size_t steps, size_t block, enum many_mode mode)
+{
+	const size_t most = VISIT_BYTES / block;
+
+	for (; steps >= most; steps -= most)
+		visit(lanes, most, block, mode);
+	if (steps > 0)
+		visit(lanes, steps, block, mode);
 }
 
 static void take_steps(struct lanes *lanes, size_t steps)
@@ -208,6 +227,7 @@ static enum kuzma_status many(const struct kuzma_context *context, enum many_mod
 		kuzma_mac_final_key(context, lanes.final_key);
 	run(&lanes, messages, count);
 	wipe_bytes(lanes.chain, sizeof lanes.chain);
+	wipe_bytes(lanes.text, sizeof lanes.text);
 	wipe_bytes(lanes.last, sizeof lanes.last);
 	wipe_bytes(lanes.final_key, sizeof lanes.final_key);
 	return KUZMA_OK;
