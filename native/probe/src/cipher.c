@@ -91,10 +91,12 @@ static void check(void)
 static const struct command command = {
 	"cipher", "Encrypt or decrypt a buffer again and again with Kuznyechik or Magma.",
 	"Input and output are two buffers of SIZE x N bytes, gone over at least once as a whole. Every pass has the same\n"
-	"input and initial value, so that the output can be checked: 1 MiB from the start of messages against the backend\n"
-	"`table` (which itself is checked against `compact`), of longer messages 64 random blocks and the last as well, and\n"
-	"tags. An RFC vector is checked before the clock starts. Work: bytes; operations: passes; in mode key the bytes are\n"
-	"those of keys, 32 each. cbc, cfb and ofb in the direction that must go block by block do so unless N is more than 1.\n"
+	"input and initial value, so that the output can be checked against the backend `table` (which itself is checked\n"
+	"against `compact`): every byte and tag of up to 4 MiB, and in mac, mgm and the acpkm modes of any size, once and then\n"
+	"by a digest; in the other modes, of more than that, 1 MiB from the start and of every message behind it the first\n"
+	"block, the last and up to 64 random ones; in mode key the last key of each message. An RFC vector is checked before\n"
+	"the clock starts. Work: bytes; operations: passes; in mode key the bytes are those of keys, 32 each. cbc, cfb and ofb\n"
+	"in the direction that must go block by block do so unless N is more than 1.\n"
 	"Observed: clock_hz_before and clock_hz_after by calibration, and their mean clock_hz if they agree within 2 %.",
 	options, sizeof options / sizeof *options, NULL, check,
 };
@@ -216,6 +218,29 @@ static void print_begin(struct json *json, const struct kuzma_backend *backend)
 	wire_close_begin(json);
 }
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void tell_checked(struct repeat *repeat, const struct cipher_job *job, const struct cipher_checked *checked)
+{
+	char text[160] = "", tags[80] = "";
+
+	if (checked->blocks > 0)
+		snprintf(text, sizeof text, "%zu bytes from the start and %zu blocks behind, the first and last of each message among them,",
+		         checked->bytes, checked->blocks);
+	else if (job->mode->makes_text)
+		snprintf(text, sizeof text, "all %zu byte%s", checked->bytes, plural(checked->bytes));
+	if (job->mode->unit == UNIT_KEY)
+		snprintf(tags, sizeof tags, "%zu key%s, the last of each message,", checked->tags, plural(checked->tags));
+	else if (job->mode->makes_tag)
+		snprintf(tags, sizeof tags, "%s%zu tag%s", job->mode->makes_text ? " and " : "", checked->tags, plural(checked->tags));
+	snprintf(repeat->evidence, sizeof repeat->evidence, "RFC vector; %s%s against the backend %s%s", text, tags,
+	         kuzma_backend_name(kuzma_context_backend(&job->base)),
+	         checked->by_digest ? ", by a digest from an earlier repeat" : "");
+}
+
 int command_cipher(int argc, char **argv)
 {
 	static struct worker workers[THREADS_MAX];
@@ -251,7 +276,7 @@ int command_cipher(int argc, char **argv)
 	print_begin(&json, backend);
 	for (uint64_t n = 0; n < chosen.repeats; n++) {
 		struct repeat repeat = { .n = n, .passed = true };
-		size_t checked = 0;
+		struct cipher_checked checked = { 0 };
 
 		struct clock_estimate before = clock_measure(CALIBRATION_NS);
 		measure(workers, threads, &repeat);
@@ -259,10 +284,7 @@ int command_cipher(int argc, char **argv)
 		for (size_t i = 0; i < threads; i++)
 			repeat.passed &= cipher_check(&job, &workers[i].lane, workers[i].output.data, workers[i].input.data,
 			                              &seed, &checked);
-		snprintf(repeat.evidence, sizeof repeat.evidence, "RFC vector; %zu bytes%s%s against the backend %s", checked,
-		         mode->right_block != NULL && job.message_bytes > checked ? ", random blocks and the last" : "",
-		         mode->makes_tag ? ", and tags," : "",
-		         kuzma_backend_name(kuzma_context_backend(&job.base)));
+		tell_checked(&repeat, &job, &checked);
 		wire_repeat(&json, &repeat);
 	}
 	wire_end(&json, chosen.repeats);
