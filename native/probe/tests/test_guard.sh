@@ -101,6 +101,12 @@ wait
 END
 	left 'chain of sessions' "setsid sh '$work/chain.sh' 5 & while ! [ -s \"\$PIDFILE\" ]; do sleep 0.01; done; exit 3" 4000
 
+	# CPU time counts until the command's end, and until then also that of what it leaves running.
+	left 'busy afterwards' '(trap "" TERM; while :; do :; done) & echo $! >"$PIDFILE"; exit 3' 4000
+	usage 'busy afterwards: not counted' '"user_ns":[0-9]\{1,8\},'
+	left 'busy before' '(while :; do :; done) & echo $! >"$PIDFILE"; sleep 0.5; exit 3' 2500
+	usage 'busy before: counted' '"user_ns":[1-9][0-9]\{8\},'
+
 	# What ends by itself soon after is left to do so, and its output is kept.
 	"$probe" guard -- sh -c '(sleep 0.05; echo late) & exit 0' <"$work/open" >"$work/all"
 	ok 'late output is kept' sh -c "head -n 1 '$work/all' | grep -qx late"
