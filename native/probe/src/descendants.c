@@ -60,9 +60,10 @@ static bool read_process(const char *name, struct process *process)
 	if (count <= 0)
 		return false;
 	text[count] = '\0';
-	/* "1 (name) S parent …"; the name may hold anything, parentheses too. */
+	/* "1 (name) S parent …"; the name may hold anything, parentheses too. State Z says nothing: a process shows it also
+	 * when its main thread has ended and others go on. */
 	at = strrchr(text, ')');
-	if (at == NULL || strlen(at) < 5 || at[2] == 'Z')
+	if (at == NULL || strlen(at) < 5)
 		return false;
 	process->id = (pid_t)strtol(name, NULL, 10);
 	process->parent = (pid_t)strtol(at + 3, &end, 10);

@@ -9,8 +9,8 @@
  * system cannot do that; such a process then belongs to init. */
 bool descendants_adopt(void);
 
-/* Sends the signal to every descendant that lives, parents first, and CONT after it, for a stopped process sees no
- * other signal than KILL. False: this system does not tell which they are. */
+/* Sends the signal to every descendant, parents first, and CONT after it, for a stopped process sees no other signal than
+ * KILL. False: this system does not tell which they are, or its /proc is that of another process namespace. */
 bool descendants_signal(int number);
 
 /* Adds the CPU time that every descendant has used so far, and its children that have ended: of what is still running

@@ -134,6 +134,7 @@ struct watch {
 	uint64_t next; /* when the stage has lasted long enough; 0: never */
 	uint64_t give_up;
 	bool adopting, watch_input, timed_out, left_running, ended;
+	bool finding; /* what left the group can be found */
 	int status; /* of the command, when it has ended */
 	struct stretch stretch;
 	struct rusage usage; /* until the command's end */
@@ -158,7 +159,7 @@ static void kill_all(struct watch *watch, uint64_t now)
 		watch->give_up = now + KILL_NS;
 	watch->stage = KILLED;
 	watch->next = now + AGAIN_NS;
-	descendants_signal(SIGKILL);
+	watch->finding = descendants_signal(SIGKILL);
 	kill(-watch->command, SIGKILL);
 }
 
@@ -273,7 +274,11 @@ static void wait_for_all(struct watch *watch)
 		ssize_t count;
 
 		if (watch->stage == KILLED && watch->ended && monotonic_ns() >= watch->give_up) {
-			warn_line("a process that the command started cannot be ended, not even by KILL; going on without it");
+			if (watch->finding)
+				warn_line("a process that the command started cannot be ended, not even by KILL; going on without it");
+			else
+				warn_line("/proc is not this process namespace's: what left the command's group cannot be found; "
+				          "going on without it");
 			return;
 		}
 		if (poll(descriptors, 2, poll_timeout(watch)) > 0) {
