@@ -254,8 +254,8 @@ int command_cipher(int argc, char **argv)
 
 	const struct cipher_mode *mode = cipher_mode_by_name(chosen.mode);
 	size_t threads = (size_t)chosen.threads;
-	/* At most 2^40 bytes 2^20 times, and the room for tags: no overflow. */
-	buffer_check(chosen.messages * (chosen.size + CIPHER_TAG_ROOM));
+	/* At most 2^40 bytes 2^20 times, and the room for tags: no overflow. Input and output of each thread. */
+	buffer_check(2 * chosen.threads, chosen.messages * (chosen.size + CIPHER_TAG_ROOM));
 	/* One that is longer than any message here can be changes nothing by being longer still. */
 	size_t section = chosen.section > SIZE_MAX / 2 ? SIZE_MAX / 2 + 1 : (size_t)chosen.section;
 	const struct kuzma_backend *backend = choose_backend();

@@ -126,6 +126,15 @@ done
 # More than any machine has, and than 32 bits can count: refused, not cut to what fits.
 status 'cipher too large' 4 "$probe" cipher --size 1024GiB
 status 'copy too large' 4 "$probe" copy --size 1024GiB
+# Input and output of every thread, source and target: each alone would fit.
+if [ -r /proc/meminfo ]; then
+	thousandth=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo) / 16 * 16))
+	status 'cipher, all threads too large' 4 timeout 5 "$probe" cipher --threads 1024 --size $thousandth
+	status 'cipher, input and output too large' 4 timeout 5 "$probe" cipher --size $((thousandth * 8 / 10))KiB
+	status 'copy, source and target too large' 4 timeout 5 "$probe" copy --size $((thousandth * 12 / 10))KiB
+else
+	skip 'all buffers together' 'there is no /proc/meminfo'
+fi
 status 'pipe too large' 4 "$probe" pipe --pipe-size 1GiB
 # A suite names the backends of all architectures: those that this one lacks are refused as that, not as a mistake.
 for pair in $(sed -n 's/^[[:space:]]*&kuzma_\([a-z]*\)_\(.*\),$/\1:\2/p' kuzma/src/backend.c | tr _ -); do
