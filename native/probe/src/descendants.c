@@ -11,6 +11,11 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+#if defined SYS_pidfd_open && defined SYS_pidfd_send_signal
+#include <errno.h>
+#define HAVE_PIDFD
 #endif
 
 bool descendants_adopt(void)
@@ -137,6 +142,48 @@ static bool find(struct processes *processes, size_t *count)
 	return known;
 }
 
+#ifdef HAVE_PIDFD
+/* Whether the process of that number is, now, a child of ours or of one of the `count` in front: its parent may have
+ * ended, and another of those may have adopted it. */
+static bool still_below(const struct processes *processes, size_t count, pid_t id)
+{
+	char name[24];
+	struct process now;
+	bool below;
+
+	snprintf(name, sizeof name, "%ld", (long)id);
+	if (!read_process(name, &now))
+		return false;
+	below = now.parent == getpid();
+	for (size_t i = 0; !below && i < count; i++)
+		below = processes->all[i].id == now.parent;
+	return below;
+}
+
+/* Whoever is not our child may end and be waited for at any time, and its number may then be a stranger's. What a
+ * descriptor stands for stays: so take one, look again who that is, then send. False: this system has no such calls. */
+static bool signal_for_sure(const struct processes *processes, size_t count, pid_t id, int number)
+{
+	int descriptor = (int)syscall(SYS_pidfd_open, id, 0);
+	bool done = true;
+
+	if (descriptor < 0)
+		return errno == ESRCH;
+	if (still_below(processes, count, id)) {
+		done = syscall(SYS_pidfd_send_signal, descriptor, number, NULL, 0) == 0 || errno == ESRCH;
+		syscall(SYS_pidfd_send_signal, descriptor, SIGCONT, NULL, 0);
+	}
+	close(descriptor);
+	return done;
+}
+#else
+static bool signal_for_sure(const struct processes *processes, size_t count, pid_t id, int number)
+{
+	(void)processes, (void)count, (void)id, (void)number;
+	return false;
+}
+#endif
+
 bool descendants_signal(int number)
 {
 	struct processes processes = { 0 };
@@ -144,8 +191,12 @@ bool descendants_signal(int number)
 	bool known = find(&processes, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		kill(processes.all[i].id, number);
-		kill(processes.all[i].id, SIGCONT);
+		pid_t id = processes.all[i].id;
+
+		if (signal_for_sure(&processes, count, id, number))
+			continue;
+		kill(id, number);
+		kill(id, SIGCONT);
 	}
 	free(processes.all);
 	return known;
