@@ -14,14 +14,15 @@
 
 enum { HUGE_BYTES = 2 << 20 };
 
-void buffer_check(uint64_t bytes)
+void buffer_check(uint64_t count, uint64_t bytes)
 {
-	if (bytes > SIZE_MAX / 2)
-		fail(EXIT_UNSUPPORTED, "a buffer of %" PRIu64 " bytes does not fit in the address space", bytes);
+	if (bytes > SIZE_MAX / 2 / count)
+		fail(EXIT_UNSUPPORTED, "%" PRIu64 " x %" PRIu64 " bytes of buffers do not fit in the address space", count, bytes);
 	/* Systems promise more than they have, and kill later. */
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	if (pages > 0 && page > 0 && bytes / (uint64_t)page >= (uint64_t)pages)
-		fail(EXIT_UNSUPPORTED, "a buffer of %" PRIu64 " bytes is more than the memory of this machine", bytes);
+	if (pages > 0 && page > 0 && count * bytes / (uint64_t)page >= (uint64_t)pages)
+		fail(EXIT_UNSUPPORTED, "%" PRIu64 " x %" PRIu64 " bytes of buffers are more than the memory of this machine", count,
+		     bytes);
 }
 
 struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages)
@@ -29,7 +30,7 @@ struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages)
 	struct buffer buffer = { .bytes = bytes };
 	size_t boundary = huge_pages ? HUGE_BYTES : 1; /* a mapping starts with a page */
 
-	buffer_check(bytes);
+	buffer_check(1, bytes);
 	buffer.mapping_bytes = bytes + offset + boundary;
 	buffer.mapping = mmap(NULL, buffer.mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer.mapping == MAP_FAILED)

@@ -13,8 +13,8 @@ struct buffer {
 	size_t mapping_bytes;
 };
 
-/* Ends the program with one line and EXIT_UNSUPPORTED if this machine has no room for so many bytes. */
-void buffer_check(uint64_t bytes);
+/* Ends the program with one line and EXIT_UNSUPPORTED if this machine has no room for `count` buffers of so many bytes. */
+void buffer_check(uint64_t count, uint64_t bytes);
 /* Checks, and maps. Huge pages are asked for, not ensured. */
 struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages);
 /* Writes to each page, so that no fault is left for the measurement. */

@@ -33,7 +33,7 @@ struct cipher_mode {
 	/* Many messages side by side, in the direction in which one message cannot use more than one block at a time. */
 	enum kuzma_status (*many)(const struct kuzma_context *context, const struct kuzma_message *messages, size_t count);
 	/* Whether block `index` of a long message, given whole in input and output, is right: without all the blocks before
-	 * it. NULL: no such way. */
+	 * it. The last one may be cut short. NULL: no such way; no mode that makes a tag has one. */
 	bool (*right_block)(const struct cipher_message *message, bool decrypt, size_t index);
 	enum { UNIT_BYTE, UNIT_BLOCK, UNIT_KEY } unit; /* of the length of a message */
 	bool makes_text, makes_tag;
@@ -56,8 +56,15 @@ struct cipher_job {
 struct cipher_lane {
 	struct kuzma_message *messages; /* NULL: one after the other */
 	uint8_t *ivs;
-	uint8_t long_tag[16]; /* by `base`, of a message that is too long to go over it for each repeat */
-	bool long_tag_known;
+	uint64_t right_digest; /* of output that was compared whole with what `base` makes, and agreed */
+	bool right_known;
+};
+
+/* What cipher_check has compared. */
+struct cipher_checked {
+	size_t bytes, tags;
+	size_t blocks;  /* beside those bytes; 0: they are all that there is */
+	bool by_digest; /* with output that was compared in an earlier repeat */
 };
 
 void cipher_job_make(struct cipher_job *job, const struct cipher_mode *mode, const struct kuzma_backend *backend,
@@ -77,9 +84,10 @@ void cipher_pass(const struct cipher_job *job, struct cipher_lane *lane, uint8_t
 /* RFC 7801 section 5.5, RFC 8891 appendix A.3: encryption and decryption. */
 bool cipher_known_answer(const struct kuzma_backend *backend);
 
-/* Output and tags against `base`: 1 MiB from the start of messages; of longer messages 64 random blocks and the last,
- * where the mode allows it, and the tag of the first. Adds what was compared to *bytes. */
+/* Output and tags against `base`. All of it, if it is at most 4 MiB or the mode has no other way; that is done once a lane,
+ * and from then on a digest is compared. Else 1 MiB from the start, and of every message behind it the first block, the
+ * last, and random ones, up to 64. Adds what was compared to *checked. */
 bool cipher_check(const struct cipher_job *job, struct cipher_lane *lane, const uint8_t *output, const uint8_t *input,
-                  uint64_t *seed, size_t *bytes);
+                  uint64_t *seed, struct cipher_checked *checked);
 
 #endif

@@ -154,30 +154,37 @@ static bool cbc_block(const struct cipher_message *m, bool decrypt, size_t index
 	return memcmp(expected, m->output + at, block) == 0;
 }
 
+static size_t block_bytes(const struct cipher_message *m, size_t index)
+{
+	size_t block = m->job->block, left = m->bytes - index * block;
+
+	return left < block ? left : block;
+}
+
 static bool ctr_block(const struct cipher_message *m, bool decrypt, size_t index)
 {
 	struct kuzma_ctr state;
 	uint8_t expected[16];
-	size_t block = m->job->block, at = index * block;
+	size_t block = m->job->block, at = index * block, bytes = block_bytes(m, index);
 
 	(void)decrypt;
 	must(kuzma_ctr_init(&state, m->context, m->job->iv, block / 2));
 	must(kuzma_ctr_seek(&state, at));
-	must(kuzma_ctr_xor(&state, expected, m->input + at, block));
-	return memcmp(expected, m->output + at, block) == 0;
+	must(kuzma_ctr_xor(&state, expected, m->input + at, bytes));
+	return memcmp(expected, m->output + at, bytes) == 0;
 }
 
 /* CFB encrypts the ciphertext block before, OFB the keystream block before; both give this one's keystream. */
 static bool feedback_block(const struct cipher_message *m, const uint8_t *coded, size_t index)
 {
 	uint8_t keystream[16];
-	size_t block = m->job->block, at = index * block;
+	size_t block = m->job->block, at = index * block, bytes = block_bytes(m, index);
 
 	memcpy(keystream, m->job->iv, block);
 	for (size_t i = 0; index > 0 && i < block; i++)
 		keystream[i] = coded != NULL ? coded[at - block + i] : m->input[at - block + i] ^ m->output[at - block + i];
 	must(kuzma_ecb_encrypt(m->context, keystream, keystream, block));
-	for (size_t i = 0; i < block; i++)
+	for (size_t i = 0; i < bytes; i++)
 		if (keystream[i] != (m->input[at + i] ^ m->output[at + i]))
 			return false;
 	return true;

@@ -109,7 +109,7 @@ int command_copy(int argc, char **argv)
 	uint64_t seed = 1;
 
 	options_parse(&command, argc, argv);
-	buffer_check(chosen.size / 2);
+	buffer_check(2, chosen.size / 2);
 	const struct copy_method *method = choose_method();
 	size_t half = (size_t)(chosen.size / 2);
 	bool huge_pages = strcmp(chosen.huge_pages, "yes") == 0;

@@ -56,16 +56,6 @@ static uint64_t timeval_ns(struct timeval time)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
-static void add_time(struct timeval *sum, struct timeval time)
-{
-	sum->tv_sec += time.tv_sec;
-	sum->tv_usec += time.tv_usec;
-	if (sum->tv_usec >= 1000000) {
-		sum->tv_usec -= 1000000;
-		sum->tv_sec++;
-	}
-}
-
 static int signal_pipe[2];
 
 static void on_signal(int number)
@@ -144,9 +134,10 @@ struct watch {
 	uint64_t next; /* when the stage has lasted long enough; 0: never */
 	uint64_t give_up;
 	bool adopting, watch_input, timed_out, left_running, ended;
+	bool finding; /* what left the group can be found */
 	int status; /* of the command, when it has ended */
 	struct stretch stretch;
-	struct rusage usage;
+	struct rusage usage; /* until the command's end */
 };
 
 static void terminate(struct watch *watch)
@@ -168,7 +159,7 @@ static void kill_all(struct watch *watch, uint64_t now)
 		watch->give_up = now + KILL_NS;
 	watch->stage = KILLED;
 	watch->next = now + AGAIN_NS;
-	descendants_signal(SIGKILL);
+	watch->finding = descendants_signal(SIGKILL);
 	kill(-watch->command, SIGKILL);
 }
 
@@ -237,10 +228,11 @@ static void command_ended(struct watch *watch, int status)
 	}
 }
 
-/* Takes what the children that have ended have used. Adopted ones among them: their times count as well. False: nothing
- * is left. */
+/* Takes the children that have ended, and counts what they used as long as the command ran: the machine's counters are read
+ * at its end too. Adopted ones among them: their times count as well. False: nothing is left. */
 static bool reap(struct watch *watch)
 {
+	bool counting = !watch->ended;
 	struct rusage one;
 	int status;
 	pid_t ended;
@@ -250,15 +242,20 @@ static bool reap(struct watch *watch)
 			continue;
 		if (ended < 0)
 			break;
-		add_time(&watch->usage.ru_utime, one.ru_utime);
-		add_time(&watch->usage.ru_stime, one.ru_stime);
-		if (one.ru_maxrss > watch->usage.ru_maxrss)
-			watch->usage.ru_maxrss = one.ru_maxrss;
+		if (counting) {
+			timeval_add(&watch->usage.ru_utime, one.ru_utime);
+			timeval_add(&watch->usage.ru_stime, one.ru_stime);
+			if (one.ru_maxrss > watch->usage.ru_maxrss)
+				watch->usage.ru_maxrss = one.ru_maxrss;
+		}
 		if (ended == watch->command)
 			command_ended(watch, status);
 	}
-	if (ended == 0)
+	if (ended == 0) {
+		if (counting && watch->ended)
+			descendants_add_times(&watch->usage.ru_utime, &watch->usage.ru_stime);
 		return true;
+	}
 	if (!watch->ended)
 		fail(EXIT_BROKEN, "cannot wait for the command: %s", strerror(errno));
 	/* Without adoption what is left is known only as far as it stayed in the group. */
@@ -277,7 +274,11 @@ static void wait_for_all(struct watch *watch)
 		ssize_t count;
 
 		if (watch->stage == KILLED && watch->ended && monotonic_ns() >= watch->give_up) {
-			warn_line("a process that the command started cannot be ended, not even by KILL; going on without it");
+			if (watch->finding)
+				warn_line("a process that the command started cannot be ended, not even by KILL; going on without it");
+			else
+				warn_line("/proc is not this process namespace's: what left the command's group cannot be found; "
+				          "going on without it");
 			return;
 		}
 		if (poll(descriptors, 2, poll_timeout(watch)) > 0) {

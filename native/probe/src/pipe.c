@@ -245,7 +245,7 @@ static void make_plan(struct plan *plan)
 			fill = (enum pipe_fill)i;
 	plan->huge_pages = is(chosen.huge_pages, "yes");
 	plan->check_all = is(chosen.verify, "full");
-	buffer_check(chosen.chunk);
+	buffer_check(1, chosen.chunk);
 	choose_cores(plan);
 	choose_pipe_size(plan);
 	pipe_pattern_make(&plan->pattern, fill, (size_t)chosen.chunk);

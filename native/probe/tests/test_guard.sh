@@ -9,10 +9,11 @@ usage() { # NAME TEXT
 	ok "$1: usage" grep -q "^{\"event\":\"usage\",.*$2" "$work/usage"
 }
 
-# gone NAME PIDFILE: that process has ended (a zombie has).
+# gone NAME PIDFILE: that process has ended (a zombie has, unless threads of it go on).
 gone() {
 	pid=$(cat "$2")
-	ok "$1: the process is gone" sh -c "! kill -0 $pid 2>/dev/null || grep -q '^State:[[:space:]]*Z' /proc/$pid/status"
+	ok "$1: the process is gone" sh -c "! kill -0 $pid 2>/dev/null ||
+		{ grep -q '^State:[[:space:]]*Z' /proc/$pid/status && [ \$(ls /proc/$pid/task | wc -l) -eq 1 ]; }"
 }
 
 # within NAME MILLISECONDS START: no longer ago than that, START from `date +%s%N`.
@@ -100,6 +101,52 @@ setsid sh "$0" $(($1 - 1)) &
 wait
 END
 	left 'chain of sessions' "setsid sh '$work/chain.sh' 5 & while ! [ -s \"\$PIDFILE\" ]; do sleep 0.01; done; exit 3" 4000
+
+	# Its main thread has ended, so that it looks like a zombie; the other one goes on.
+	cat >"$work/headless.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *go_on(void *argument)
+{
+	FILE *file = fopen(argument, "w");
+	sleep(1);
+	fprintf(file, "%d\n", (int)getpid());
+	fclose(file);
+	sleep(30);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	setsid();
+	signal(SIGTERM, SIG_IGN);
+	if (argc == 2 && pthread_create(&thread, NULL, go_on, argv[1]) == 0)
+		pthread_exit(NULL);
+	return 1;
+}
+END
+	# shellcheck disable=SC2086 # the words of CFLAGS are separate words
+	ok 'a program without its main thread' ${CC:-cc} $CFLAGS "$work/headless.c" -pthread -o "$work/headless"
+	left 'main thread ended' "'$work/headless' \"\$PIDFILE\" & while ! [ -s \"\$PIDFILE\" ]; do sleep 0.01; done; exit 3" 5000
+
+	# In a process namespace with the /proc of the outer one: what cannot be found is told as that.
+	if unshare --user --map-root-user --pid --fork true 2>/dev/null; then
+		unshare --user --map-root-user --pid --fork "$probe" guard -- sh -c 'setsid sleep 30 & sleep 0.1; exit 3' \
+			<"$work/open" >"$work/usage" 2>"$work/err"
+		ok 'namespace: status' [ $? -eq 3 ]
+		usage 'namespace' '"exit":3,"left_running":true[,}]'
+		ok 'namespace: one line says why' grep -qx "stend-probe guard: /proc is not .* cannot be found; going on without it" "$work/err"
+	else
+		skip 'a process namespace' 'this system lets nobody make one'
+	fi
+
+	# CPU time counts until the command's end, and until then also that of what it leaves running.
+	left 'busy afterwards' '(trap "" TERM; while :; do :; done) & echo $! >"$PIDFILE"; exit 3' 4000
+	usage 'busy afterwards: not counted' '"user_ns":[0-9]\{1,8\},'
+	left 'busy before' '(while :; do :; done) & echo $! >"$PIDFILE"; sleep 0.5; exit 3' 2500
+	usage 'busy before: counted' '"user_ns":[1-9][0-9]\{8\},'
 
 	# What ends by itself soon after is left to do so, and its output is kept.
 	"$probe" guard -- sh -c '(sleep 0.05; echo late) & exit 0' <"$work/open" >"$work/all"

@@ -58,6 +58,7 @@ cipher --threads 1025
 cipher --repeats 0
 cipher --repeats 1000001
 cipher --backend none
+cipher --cipher magma --backend gfni
 cipher --backend=
 cipher --list-backends=1
 cipher extra
@@ -125,7 +126,28 @@ done
 # More than any machine has, and than 32 bits can count: refused, not cut to what fits.
 status 'cipher too large' 4 "$probe" cipher --size 1024GiB
 status 'copy too large' 4 "$probe" copy --size 1024GiB
+# Input and output of every thread, source and target: each alone would fit.
+if [ -r /proc/meminfo ]; then
+	thousandth=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo) / 16 * 16))
+	status 'cipher, all threads too large' 4 timeout 5 "$probe" cipher --threads 1024 --size $thousandth
+	status 'cipher, input and output too large' 4 timeout 5 "$probe" cipher --size $((thousandth * 8 / 10))KiB
+	status 'copy, source and target too large' 4 timeout 5 "$probe" copy --size $((thousandth * 12 / 10))KiB
+else
+	skip 'all buffers together' 'there is no /proc/meminfo'
+fi
 status 'pipe too large' 4 "$probe" pipe --pipe-size 1GiB
+# A suite names the backends of all architectures: those that this one lacks are refused as that, not as a mistake.
+for pair in $(sed -n 's/^[[:space:]]*&kuzma_\([a-z]*\)_\(.*\),$/\1:\2/p' kuzma/src/backend.c | tr _ -); do
+	cipher=${pair%:*}
+	backend=${pair#*:}
+	status "$cipher, $backend, --check" 0 "$probe" cipher --check --cipher "$cipher" --backend "$backend"
+	case $("$probe" cipher --list-backends | grep "\"$cipher\",\"backend\":\"$backend\"") in
+	*'"supported":true'*) expected=0 ;;
+	*) expected=4 ;;
+	esac
+	status "$cipher, $backend" "$expected" "$probe" cipher --cipher "$cipher" --backend "$backend" --size 1KiB --seconds 1ms
+done
+ok 'all backends were tried' [ "${pair:-}" = magma:compact ]
 "$probe" info >"$work/info"
 ok 'info is one JSON object' "$json_check" --whole "$work/info"
 "$probe" cipher --list-backends >"$work/backends"
