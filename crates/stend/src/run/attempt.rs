@@ -33,6 +33,8 @@ pub(super) struct Attempt {
     pub(super) begin: Option<Begin>,
     pub(super) report: Option<Report>,
     pub(super) usage: Option<Usage>,
+    /// It was ended because of what it printed.
+    pub(super) stopped: bool,
     pub(super) command: Vec<String>,
     pub(super) output: String,
     pub(super) error_output: String,
@@ -85,9 +87,9 @@ impl<'a> Attempts<'a> {
             return Ok(None);
         }
         let usage = attempt.usage.as_ref();
-        let misused = Refusal::of(&scenario.instrument, usage.and_then(|usage| usage.exit)) == Some(Refusal::Misused);
-        let misused =
-            misused.then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
+        let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
+        let misused = (refusal == Some(Refusal::Misused))
+            .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
         let complaint = || misused.or_else(|| reading.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Reading { begin, reports, mut series, kept, .. } = reading;
@@ -242,6 +244,7 @@ impl<'a> Attempts<'a> {
                         };
                         if let Err(reason) = taken {
                             attempt.failure = Some(reason);
+                            attempt.stopped = true;
                             process.stop();
                         }
                     }

@@ -8,6 +8,9 @@ case $1 in
 rubbish) echo "$begin"; echo 'Segmentation fault (core dumped)'; echo "$good"; echo "$end" ;;
 status) echo "$begin"; echo "$good"; echo "$end"; echo 'the pump is broken' >&2; exit 1 ;;
 cannot) echo 'this machine has no pump' >&2; exit 4 ;;
+# Whoever is ended may have any status.
+late) trap 'exit 4' TERM; echo "$begin"; sleep 1000 & wait ;;
+babbling) trap 'exit 2' TERM; echo "$begin"; echo 'Hello!'; sleep 1000 & wait ;;
 hang) echo "$begin"; sleep 1000 ;;
 stubborn) trap '' TERM; echo "$begin"; while :; do sleep 1; done ;;
 flood) echo "$begin"; yes '{"event":"weather"}' | head -n 1000000; echo "$good"; echo "$end" ;;
