@@ -254,8 +254,9 @@ pub(super) fn measure(
         }
     };
     let directory = bench.store.clone();
-    drop(bench);
+    // Closed before the lock is released: whoever takes it next must find the run as it is.
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
+    drop(bench);
     if ending == Ending::Interrupted {
         talk!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
         return Ok(Exit::Interrupted);
