@@ -10,9 +10,6 @@ use rustix::fs::{FlockOperation, flock};
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The name of the file that is locked in a directory where only one may measure.
-pub(crate) const NAME: &str = "measuring.lock";
-
 /// A lock that is held. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct FileLock {

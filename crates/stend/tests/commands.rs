@@ -258,6 +258,16 @@ fn scaled_parameters_are_said_in_the_table() {
 }
 
 #[test]
+fn runs_files_may_lie_in_the_store_itself() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let ended = common::ended(stand.command(&["run", &suite, "--quiet"]).env("STEND_WORK", stand.store()));
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert_eq!(common::ended(stand.command(&["clean"]).env("STEND_WORK", stand.store())).status, Some(0));
+    assert!(stand.fine(&["show"]).out.contains("finished"));
+}
+
+#[test]
 fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     let stand = Stand::new();
     let work = stand.path().join("work");
@@ -267,5 +277,5 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     stand.fine(&["clean"]);
     let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().any(|name| name == "precious"));
-    assert!(left.iter().all(|name| name == "precious" || name == "measuring.lock"), "{left:?}");
+    assert!(left.iter().all(|name| name == "precious" || name == "in-use.lock"), "{left:?}");
 }

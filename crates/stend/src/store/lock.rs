@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use super::StoreError;
-use crate::lock::{self, FileLock, LockError};
+use crate::lock::{FileLock, LockError};
+
+/// Not the name of the lock of the directory for runs' files, which may be the same directory.
+const NAME: &str = "measuring.lock";
 
 /// Held while measuring.
 #[derive(Debug)]
@@ -14,7 +17,7 @@ pub(crate) struct MeasuringLock {
 impl MeasuringLock {
     /// Takes the lock of the store in `directory`, or says who has it.
     pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
-        let path = directory.join(lock::NAME);
+        let path = directory.join(NAME);
         match FileLock::take(&path) {
             Ok(lock) => Ok(Self { _lock: lock }),
             Err(LockError::Held(holder)) => Err(StoreError::Busy(format!(
