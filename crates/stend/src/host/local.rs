@@ -108,6 +108,9 @@ impl Host for Local {
             Ok(lock) => Ok(Box::new(lock)),
             Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),
             Err(LockError::Unusable(error)) => Err(at(&path.to_string_lossy(), error)),
+            Err(LockError::NotLocked(error)) => {
+                Err(HostError::NotLocked { path: path.to_string_lossy().into_owned(), error })
+            }
         }
     }
 }

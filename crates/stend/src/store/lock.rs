@@ -21,12 +21,13 @@ impl MeasuringLock {
         match FileLock::take(&path) {
             Ok(lock) => Ok(Self { _lock: lock }),
             Err(LockError::Held(holder)) => Err(StoreError::Busy(format!(
-                "another stend is measuring with this store (process {holder}); wait for it, or give another --store"
+                "another stend is measuring with this store{holder}; wait for it, or give another --store"
             ))),
             Err(LockError::Unusable(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Err(StoreError::Full { path })
             }
             Err(LockError::Unusable(error)) => Err(StoreError::ReadOnly { path, reason: error.to_string() }),
+            Err(LockError::NotLocked(error)) => Err(StoreError::NotLocked { path, reason: error.to_string() }),
         }
     }
 }
