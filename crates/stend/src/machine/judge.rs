@@ -261,8 +261,9 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
             let value = format!("df does not say how much there is in {}", space.directory);
             return finding(what, State::Warning, value, "how much may be written cannot be told");
         };
-        // Directories on one file system share what is free there.
-        let together = spaces.iter().zip(&volumes).filter(|(_, other)| *other == volume).map(|(other, _)| other.bytes);
+        // Directories on one file system share what is free there. How much that is may change from one look to the next.
+        let here = |other: &Option<(u64, String)>| other.as_ref().is_some_and(|(_, other)| other == mount);
+        let together = spaces.iter().zip(&volumes).filter(|(_, other)| here(other)).map(|(other, _)| other.bytes);
         let needed = if space.bytes == 0 { 0 } else { together.fold(0, u64::saturating_add) };
         let state = match available.saturating_sub(needed) {
             left if *available < needed || left < SPARE_SPACE => State::Unfit,

@@ -159,6 +159,8 @@ fn files_that_do_not_fit_make_unfit() {
     let two = [work("/a", 30), work("/b", 30)];
     assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/"), &two), "free space for the load").state, State::Unfit);
     assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/b"), &two), "free space for the load").state, State::Fine);
+    // Something was written there between two calls of df.
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 49, "/"), &two), "free space for the load").state, State::Unfit);
 }
 
 #[test]
