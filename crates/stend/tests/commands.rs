@@ -66,6 +66,45 @@ fn a_report_takes_the_place_of_the_old_one_at_once() {
     assert!(stand.fine(&["report", "last", "-o", "/dev/stdout"]).out.contains("</html>"));
 }
 
+/// What is open already belongs to somebody else, and so does what stands in it.
+#[test]
+fn a_report_goes_behind_what_an_open_file_holds() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    std::os::unix::fs::symlink("/dev/stdout", stand.path().join("link")).unwrap();
+    // A name that leaves no room for a longer one beside it.
+    let long = "x".repeat(255);
+    let script = format!(
+        r#"
+        for name in all new long third; do echo before >$name; done
+        "$STEND" report last -o /dev/stdout >>all || exit
+        "$STEND" report last -o link >>all || exit
+        "$STEND" report last -o /proc/self/fd/1 >new || exit
+        "$STEND" report last -o /dev/fd/3 3>>third || exit
+        echo old >{long}
+        "$STEND" report last -o {long} || exit
+        mv {long} long
+        "#
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(stand.path());
+    command.env("STEND", stand.command(&[]).get_program()).env("STEND_STORE", stand.store());
+    let ended = common::ended(&mut command);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let read = |name: &str| std::fs::read_to_string(stand.path().join(name)).unwrap();
+    let pages = |text: &str| (text.matches("<!DOCTYPE html>").count(), text.matches("</html>").count());
+    assert_eq!(pages(&read("all")), (2, 2));
+    for name in ["all", "third"] {
+        assert!(read(name).starts_with("before\n<!DOCTYPE html>"), "{name}");
+    }
+    for name in ["new", "long"] {
+        let text = read(name);
+        assert_eq!(pages(&text), (1, 1), "{name}");
+        assert!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "{name}");
+    }
+}
+
 #[test]
 fn every_sample_of_the_machine_is_kept() {
     let stand = Stand::new();
