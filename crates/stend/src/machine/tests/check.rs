@@ -7,7 +7,7 @@ use crate::host::Output;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{Space, State, Use, check};
+use crate::machine::{Space, State, Use, check, script};
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
@@ -54,6 +54,21 @@ fn a_server_with_everything_wrong() {
     assert_eq!(of(&findings, "transparent huge pages").value, "always");
     assert_eq!(of(&findings, "address randomization").value, "full");
     assert!(of(&findings, "free space for results").value.contains("iB in /"), "{findings:?}");
+}
+
+#[test]
+fn the_checks_own_work_lies_outside_of_what_it_judges() {
+    let text = script(&FixtureHost::named("x86-server"), include_str!("../check.sh"), &[]).unwrap().text();
+    let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    let at =
+        |name: &str| names.iter().position(|other| *other == name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    let (before, after) = (at("before proc/stat"), at("after proc/stat"));
+    assert_eq!(after, before + 1);
+    for name in ["proc/vmstat", "throttled"] {
+        assert!(at(&format!("before {name}")) < before && after < at(&format!("after {name}")), "{name}");
+    }
+    let stat = text.lines().find_map(|line| line.strip_prefix("before proc/stat:")).unwrap();
+    assert!(stat.starts_with("cpu  "), "{stat}");
 }
 
 #[test]
