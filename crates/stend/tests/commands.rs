@@ -106,6 +106,19 @@ fn a_report_goes_behind_what_an_open_file_holds() {
 }
 
 #[test]
+fn what_a_command_leaves_running_is_said() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "faulty.sh leaving")]);
+    let ended = stand.fine(&["run", &suite, "--no-progress"]);
+    let said = "left processes running, which were ended and whose work is in no figure: \"two\"";
+    assert!(ended.out.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{}", ended.out);
+    let table = stand.json(&["show"])["run"]["table"].clone();
+    let notes = table["notes"].as_array().unwrap();
+    let note = notes.iter().find(|note| note["kind"] == "left_running").unwrap();
+    assert_eq!(note["scenarios"], serde_json::json!(["two"]));
+}
+
+#[test]
 fn every_sample_of_the_machine_is_kept() {
     let stand = Stand::new();
     let path = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 200")]);

@@ -19,6 +19,7 @@ silent) ;;
 wrong) echo "$begin"; echo '{"event":"repeat","wall_ns":1000000,"work":{"bytes":1000},"check":"failed","evidence":"3 bytes differ"}'; echo "$end" ;;
 unchecked) echo "$begin"; echo '{"event":"repeat","wall_ns":1000000,"work":{"bytes":1000},"check":"none"}'; echo "$end" ;;
 twice) echo "$begin"; echo "$good"; echo "$good"; echo "$end" ;;
+leaving) echo "$begin"; sleep 1000 >/dev/null 2>&1 & echo "$good"; echo "$end" ;;
 no-end) echo "$begin"; echo "$good" ;;
 *) echo "faulty.sh: unknown way $1" >&2; exit 2 ;;
 esac
