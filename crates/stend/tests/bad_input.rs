@@ -251,6 +251,19 @@ fn a_store_that_cannot_be_written() {
 }
 
 #[test]
+fn a_work_directory_that_cannot_be_written() {
+    let stand = Stand::new();
+    let suite = stand.suite("", &[("one", "steady.sh 1")]);
+    let ended = common::ended(stand.command(&["run", &suite]).env("STEND_WORK", "/sys/kernel/stend"));
+    says(&ended, 4, &["/sys/kernel/stend", "set STEND_WORK to a directory that can be written"]);
+    one_line(&ended);
+    // As a service without a home has it.
+    let mut command = stand.command(&["check", "--json"]);
+    let ended = common::ended(command.env_remove("STEND_WORK").env_remove("XDG_CACHE_HOME").env("HOME", "/"));
+    assert!(!ended.out.contains("//"), "{}", ended.out);
+}
+
+#[test]
 fn a_read_only_store_can_still_be_read() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);

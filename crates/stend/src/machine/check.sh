@@ -56,7 +56,11 @@ for place; do
     while [ -n "$place" ] && [ ! -e "$place" ]; do
         place=${place%/*}
     done
-    df -Pk "${place:-/}" | sed "s|^|df $number:|"
+    place=${place:-/}
+    if ! [ -d "$place" ] || ! [ -w "$place" ]; then
+        echo "unwritable $number:$place"
+    fi
+    df -Pk "$place" | sed "s|^|df $number:|"
     number=$((number + 1))
 done
 echo end:

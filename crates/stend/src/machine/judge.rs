@@ -248,7 +248,7 @@ const AMPLE_SPACE: u64 = 1 << 30;
 fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
     // Bytes available and the mount point, of each directory.
     let volumes: Vec<_> = (0..spaces.len()).map(|number| volume(texts.get(&format!("df {number}"))?)).collect();
-    let of = |(space, volume): (&Space, &Option<(u64, String)>)| {
+    let of = |(number, space): (usize, &Space)| {
         let (what, elsewhere) = match space.purpose {
             Use::Results => ("free space for results", "keep results elsewhere: --store"),
             Use::Work if space.bytes == 0 => ("free space for the load", "set STEND_WORK to another directory"),
@@ -257,7 +257,15 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
                 "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
             ),
         };
-        let Some((available, mount)) = volume else {
+        if let Some(place) = texts.line(&format!("unwritable {number}")) {
+            let value = format!("{place} cannot be written");
+            let advice = match space.purpose {
+                Use::Results => elsewhere,
+                Use::Work => "set STEND_WORK, or fio's \"directory\", to another directory",
+            };
+            return Finding { lasting: true, ..finding(what, State::Unfit, value, advice) };
+        }
+        let Some((available, mount)) = &volumes[number] else {
             let value = format!("df does not say how much there is in {}", space.directory);
             return finding(what, State::Warning, value, "how much may be written cannot be told");
         };
@@ -279,7 +287,7 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
             ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
         }
     };
-    spaces.iter().zip(&volumes).map(of).collect()
+    spaces.iter().enumerate().map(of).collect()
 }
 
 /// What `df -Pk` says of one directory: the bytes available, and where the file system is mounted.

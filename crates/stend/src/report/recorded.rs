@@ -72,6 +72,14 @@ const FORMS: &[(&str, &str)] = &[
         "свободная память: доступно {} из {} МиБ; освободите память, иначе машина начнёт подкачивать",
     ),
     (
+        "free space for results: {} cannot be written; keep results elsewhere: --store",
+        "место для результатов: в {} нельзя писать; храните результаты в другом: --store",
+    ),
+    (
+        "free space for the load: {} cannot be written; set STEND_WORK, or fio's \"directory\", to another directory",
+        "место для нагрузки: в {} нельзя писать; укажите в STEND_WORK или в \"directory\" у fio другой каталог",
+    ),
+    (
         "free space for results: {} in {}; make room, or keep results elsewhere: --store",
         "место для результатов: {} в {}; освободите место или храните результаты в другом: --store",
     ),

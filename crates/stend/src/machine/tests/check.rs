@@ -179,6 +179,18 @@ fn files_that_do_not_fit_make_unfit() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_made_makes_unfit() {
+    // Nothing can be made below a file, by nobody.
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let work = Space { purpose: Use::Work, directory: format!("{file}/a/b"), bytes: 0 };
+    let findings = check(&FixtureHost::named("x86-server"), &[results("/"), work], &Gates::DEFAULT);
+    let found = of(&findings, "free space for the load");
+    assert_eq!((found.state, found.value.as_str()), (State::Unfit, format!("{file} cannot be written").as_str()));
+    assert!(found.advice.contains("STEND_WORK") && found.lasting);
+    assert!(!of(&findings, "free space for results").value.contains("cannot"));
+}
+
+#[test]
 fn throttling_just_now_makes_unfit() {
     let findings = judged("before throttled:      2 5\nafter throttled:      1 5\nafter throttled:      1 6\n");
     assert_eq!(of(&findings, "throttling").state, State::Unfit);
