@@ -68,10 +68,6 @@ const FORMS: &[(&str, &str)] = &[
         "подкачка: занято {} из {} МиБ; машина подкачивает: освободите память, иначе повторы негодны",
     ),
     (
-        "free memory: {} of {} MiB available; free memory, or the machine will swap",
-        "свободная память: доступно {} из {} МиБ; освободите память, иначе машина начнёт подкачивать",
-    ),
-    (
         "free space for results: {} cannot be written; keep results elsewhere: --store",
         "место для результатов: в {} нельзя писать; храните результаты в другом: --store",
     ),
