@@ -58,7 +58,10 @@ fn a_busy_machine_is_refused_unless_the_user_insists() {
     assert!(waited.err.contains("waiting 1 s at most"), "{}", waited.err);
     assert_eq!(runs(&stand), 0, "nothing was made");
 
+    let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--wait", "1s", "--no-progress"]);
+    assert!(insisted.err.contains("waiting 1 s at most"), "what the user asks for is done: {}", insisted.err);
     let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--no-progress"]);
+    assert!(!insisted.err.contains("waiting"), "{}", insisted.err);
     assert!(insisted.err.contains("warning: the machine is not fit to measure: foreign load"), "{}", insisted.err);
     assert!(insisted.out.contains("measured although the machine was unfit: foreign load"), "{}", insisted.out);
     let shown = stand.fine(&["show"]).out;

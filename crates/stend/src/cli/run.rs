@@ -53,12 +53,15 @@ pub(super) struct Arguments {
     json: Json,
 }
 
+/// How long an unfit machine is waited for unless the user says otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Options of the commands that measure.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Options {
-    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = waiting_time)]
-    wait: Duration,
+    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0 [default: 60s, or 0 with --even-if-unfit]
+    #[arg(long, value_name = "TIME", value_parser = waiting_time)]
+    wait: Option<Duration>,
     /// Measure although the machine is not fit; the run keeps what was wrong with it
     #[arg(long)]
     even_if_unfit: bool,
@@ -189,7 +192,8 @@ impl Bench {
         let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run);
         let spaces = spaces.map_err(Failure::unusable)?;
         let look = || machine::check(&self.host, &spaces, &gates);
-        let patience = if options.even_if_unfit { Duration::ZERO } else { options.wait };
+        let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };
+        let patience = options.wait.unwrap_or(usual);
         let mut waiting = Waiting::new(options.bar(global), global.quiet);
         let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
         drop(waiting);
