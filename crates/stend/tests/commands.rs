@@ -18,6 +18,7 @@ fn a_run_prints_its_table_and_names_its_report() {
     let ended = stand.fine(&["run", &suite, "--no-progress"]);
     assert!(ended.out.contains("small") && ended.out.contains("B/s"), "{}", ended.out);
     assert!(!ended.out.contains('\x1b'), "no colour in a pipe");
+    assert!(ended.err.contains(": suite test, 1 scenario, seed "), "{}", ended.err);
     assert_eq!(ended.err.lines().filter(|line| line.starts_with('[')).count(), 7, "a line a repeat: {}", ended.err);
     let report = ended.err.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
     let page = std::fs::read_to_string(report).unwrap();

@@ -17,6 +17,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::{Host, Local, Lock};
+use crate::language::english_plural;
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
@@ -228,10 +229,10 @@ pub(super) fn measure(
     let run = record.run;
     if !global.quiet {
         talk!(
-            "run {}: suite {}, {} scenarios, seed {}",
+            "run {}: suite {}, {}, seed {}",
             run.id,
             run.suite.name,
-            run.suite.scenarios.len() - run.skipped.len(),
+            english_plural(run.suite.scenarios.len() - run.skipped.len(), "scenario", "scenarios"),
             run.seed
         );
     }
@@ -262,7 +263,8 @@ pub(super) fn measure(
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
     drop(bench);
     if ending == Ending::Interrupted {
-        talk!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
+        let kept = english_plural(repeats.len(), "repeat is", "repeats are");
+        talk!("interrupted; {kept} kept. Go on with: stend resume {}", run.id);
         return Ok(Exit::Interrupted);
     }
     finish(global, store, &directory, &run.id, options, json)
@@ -329,7 +331,8 @@ fn say_what_is_short(short: &[String]) {
     if short.is_empty() {
         return;
     }
-    talk!("{} scenarios have fewer repeats that count than they should:", short.len());
+    let many = english_plural(short.len(), "scenario has", "scenarios have");
+    talk!("{many} fewer repeats that count than they should:");
     for line in short.iter().take(MOST_LINES) {
         talk!("  {line}");
     }
@@ -350,14 +353,14 @@ fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
             left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
         let _ = writeln!(
             text,
-            "  {}{state}\n      {} {} · {} repeats",
+            "  {}{state}\n      {} {} · {}",
             scenario.name,
             scenario.instrument,
             parameters.join(" "),
-            scenario.repeats
+            english_plural(scenario.repeats as usize, "repeat", "repeats")
         );
     }
-    let _ = writeln!(text, "{} repeats in all, warm-ups included", plan.len());
+    let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));
     output::print(&text)?;
     Ok(Exit::Fine)
 }

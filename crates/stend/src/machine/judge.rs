@@ -9,6 +9,7 @@ use super::settings::{boost, chosen};
 use super::texts::{Texts, tallied};
 use super::topology::count;
 use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
+use crate::language::english_plural;
 
 /// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
 /// wrong by two ticks a processor between two readings. No gate closes for less than that.
@@ -357,18 +358,22 @@ fn throttling(texts: &Texts, gates: &Gates) -> Finding {
         (Some(before), Some(after)) if after > before => finding(
             what,
             gated(gates.throttling, (after - before) as f64),
-            format!("{} events just now", after - before),
+            format!("{} just now", events_in_words(after - before)),
             "it is too hot: cool it, or repeats are invalid",
         ),
         (Some(_), Some(0)) => finding(what, State::Fine, "none since the start", ""),
         (Some(_), Some(after)) => finding(
             what,
             State::Warning,
-            format!("{after} events since the start"),
+            format!("{} since the start", events_in_words(after)),
             "it has been too hot before, and may be again under load",
         ),
         _ => finding(what, State::Fine, "no counters", "whether heat slows it down shows only in its frequency"),
     }
+}
+
+fn events_in_words(events: u64) -> String {
+    english_plural(events as usize, "event", "events")
 }
 
 fn sensors(texts: &Texts) -> Finding {

@@ -88,6 +88,10 @@ const FORMS: &[(&str, &str)] = &[
         "место для нагрузки: {} в {}; освободите место или укажите в STEND_WORK другой каталог",
     ),
     (
+        "throttling: {} event just now; it is too hot: cool it, or repeats are invalid",
+        "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
+    ),
+    (
         "throttling: {} events just now; it is too hot: cool it, or repeats are invalid",
         "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
     ),

@@ -194,7 +194,7 @@ fn a_directory_that_cannot_be_made_makes_unfit() {
 fn throttling_just_now_makes_unfit() {
     let findings = judged("before throttled:      2 5\nafter throttled:      1 5\nafter throttled:      1 6\n");
     assert_eq!(of(&findings, "throttling").state, State::Unfit);
-    assert_eq!(of(&findings, "throttling").value, "1 events just now");
+    assert_eq!(of(&findings, "throttling").value, "1 event just now");
 }
 
 #[test]
