@@ -123,7 +123,8 @@ impl<'a> Attempts<'a> {
             Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
         };
         if let Err(error) = self.put(&files, &leaves) {
-            return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
+            let failure = Some(format!("its files cannot be put there: {error}"));
+            return Ok(Some(Attempt { failure, ..Attempt::default() }));
         }
         let mut command = self.guarded(scenario, &words, Some(&self.place.work));
         command.environment = environment;

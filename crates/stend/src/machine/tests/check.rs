@@ -8,6 +8,7 @@ use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
 use crate::machine::{Space, State, Use, check, script};
+use crate::report::recorded::recorded;
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
@@ -188,6 +189,36 @@ fn a_directory_that_cannot_be_made_makes_unfit() {
     assert_eq!((found.state, found.value.as_str()), (State::Unfit, format!("{file} cannot be written").as_str()));
     assert!(found.advice.contains("STEND_WORK") && found.lasting);
     assert!(!of(&findings, "free space for results").value.contains("cannot"));
+}
+
+/// A report in Russian says in Russian why a machine was unfit.
+#[test]
+fn every_unfit_finding_has_a_russian_form() {
+    let busy = "before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  150 0 150 1010 0 0 0 50 0 0\n\
+        before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\n";
+    let throttled = |events: u32| format!("before throttled:      1 5\nafter throttled:      1 {}\n", 5 + events);
+    let swap = "proc/meminfo:SwapTotal: 2048 kB\nproc/meminfo:SwapFree: 1024 kB\n";
+    let df = |number: u32| format!("df {number}:/dev/sda1 9 9 9 9% /\n");
+    let full = format!("{busy}{}{}{}{}", throttled(1), df(0), df(1), df(2));
+    let unwritable = format!("{swap}{busy}{}unwritable 0:/\nunwritable 1:/\nunwritable 2:/\n", throttled(2));
+    let work = |bytes: u64| Space { purpose: Use::Work, directory: "/work".into(), bytes };
+    let spaces = [results("/data"), work(0), work(1 << 30)];
+    let mut said = 0;
+    for text in [full, unwritable] {
+        let texts = Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() });
+        for finding in judge(&texts, &spaces, &Gates::DEFAULT).iter().filter(|finding| finding.state == State::Unfit) {
+            said += 1;
+            in_russian(finding);
+        }
+    }
+    assert_eq!(said, 2 * (4 + 3));
+    in_russian(of(&check(&Unreachable, &[], &Gates::DEFAULT), "machine"));
+}
+
+fn in_russian(finding: &Finding) {
+    let russian = recorded(&finding.in_a_line()).ru;
+    assert!(russian.chars().any(|c| ('а'..='я').contains(&c)), "{russian}");
+    assert!(!russian.contains(finding.what), "{russian}");
 }
 
 #[test]
