@@ -103,6 +103,9 @@ pub struct Repeat {
     /// What the guarded command used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// `stend` ended the command because of what it printed, so that how it ended says nothing of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
     /// The command as it was started, word by word.
     pub command: Vec<String>,
     /// Its standard output as it came, without `sample` lines; shortened if it was very long.

@@ -1,6 +1,6 @@
 //! The suites and references that are part of the program, and those of the user.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +65,20 @@ fn note_files(suite: &mut Suite) {
     }
 }
 
+/// What of the files that the commands name, as the suite says them, is no longer what it was when they were noted.
+pub(crate) fn changed_files(suite: &Suite) -> BTreeSet<String> {
+    let noted = suite.scenarios.iter().flat_map(|scenario| {
+        let of =
+            |(path, name): (&String, &String)| Some((path.clone(), name.clone(), scenario.files.get(name)?.clone()));
+        scenario.places.iter().filter_map(of)
+    });
+    // Each file once, however many scenarios name it.
+    let noted: BTreeSet<_> = noted.collect();
+    let changed =
+        noted.into_iter().filter(|(path, _, digest)| digest_of_file(Path::new(path)).as_ref() != Some(digest));
+    changed.map(|(_, name, _)| name).collect()
+}
+
 /// None of what is no file: to read a pipe would take from it.
 fn digest_of_file(path: &Path) -> Option<String> {
     path.is_file().then(|| digest_of_stream(File::open(path).ok()?).ok()).flatten()
@@ -78,8 +92,6 @@ pub(crate) fn references() -> Vec<Reference> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     fn files(directory: &str) -> BTreeSet<String> {

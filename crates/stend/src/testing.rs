@@ -122,6 +122,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
             unknown: serde_json::Map::new(),
         }),
         usage: None,
+        stopped: false,
         command: vec!["true".into()],
         output: "{\"event\":\"end\"}\n".into(),
         error_output: String::new(),

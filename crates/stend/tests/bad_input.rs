@@ -11,6 +11,13 @@ fn says(ended: &Ended, status: i32, parts: &[&str]) {
     }
 }
 
+/// Writes a program.
+fn program(path: &std::path::Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 fn one_line(ended: &Ended) {
     assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
 }
@@ -137,6 +144,35 @@ fn what_this_machine_cannot_do_is_not_tried_again() {
     );
 }
 
+/// Statuses 2 and 4 refuse for good only where an instrument chose them.
+#[test]
+fn what_was_ended_or_has_statuses_of_its_own_is_tried_again() {
+    for (way, parts) in [
+        ("late", ["did not end within 1s and was ended", "bad: 0 of 1"]),
+        ("babbling", ["a line that is no event", "Hello!"]),
+    ] {
+        let stand = Stand::new();
+        let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1s\"", &[("bad", &format!("faulty.sh {way}"))]);
+        let ended = stand.run(&["run", &suite, "--no-progress"]);
+        says(&ended, 3, &parts);
+        assert_eq!(ended.err.matches("bad: failed").count(), 2, "{way}: {}", ended.err);
+    }
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 1\nwarmup = 0", &[]);
+    let fio = "[[scenario]]\nname = \"bad\"\ninstrument = \"fio\"\n\
+        parameters = { rw = \"read\", bs = \"4k\", size = \"1M\", runtime = \"1s\" }\n\
+        metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + fio).unwrap();
+    let bin = stand.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo fio-3.33 && exit\necho 'no such disk' >&2\nexit 4\n";
+    program(&bin.join("fio"), text);
+    let search = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let ended = common::ended(stand.command(&["run", &path, "--no-progress"]).env("PATH", search));
+    says(&ended, 3, &["it ended with status 4: no such disk"]);
+    assert_eq!(ended.err.matches("bad: failed").count(), 2, "{}", ended.err);
+}
+
 #[test]
 fn parameters_that_the_instrument_refuses_are_not_tried_again() {
     let stand = Stand::new();
@@ -190,9 +226,7 @@ fn a_tool_that_is_missing_or_too_old_is_skipped_by_name() {
     }
     let run = || common::ended(stand.command(&["run", &path, "--no-progress"]).env("PATH", &bin));
     says(&run(), 0, &["skipped: disk: fio is not on the machine's PATH", "apt-get install -y fio"]);
-    let old = bin.join("fio");
-    std::fs::write(&old, "#!/bin/sh\necho fio-2.1\n").unwrap();
-    std::process::Command::new("chmod").arg("+x").arg(&old).status().unwrap();
+    program(&bin.join("fio"), "#!/bin/sh\necho fio-2.1\n");
     says(&run(), 0, &["skipped: disk: fio is too old: \"fio-2.1\""]);
     let only = common::ended(stand.command(&["run", &path, "--only", "disk"]).env("PATH", &bin));
     says(&only, 4, &["no scenario of the suite can be measured here", "stend doctor"]);
@@ -214,6 +248,19 @@ fn a_store_that_cannot_be_written() {
     let ended = common::ended(stand.command(&["run", &suite]).env("STEND_STORE", "/sys/kernel/stend"));
     says(&ended, 4, &["/sys/kernel/stend", "cannot be written", "--store"]);
     one_line(&ended);
+}
+
+#[test]
+fn a_work_directory_that_cannot_be_written() {
+    let stand = Stand::new();
+    let suite = stand.suite("", &[("one", "steady.sh 1")]);
+    let ended = common::ended(stand.command(&["run", &suite]).env("STEND_WORK", "/sys/kernel/stend"));
+    says(&ended, 4, &["/sys/kernel/stend", "set STEND_WORK to a directory that can be written"]);
+    one_line(&ended);
+    // As a service without a home has it.
+    let mut command = stand.command(&["check", "--json"]);
+    let ended = common::ended(command.env_remove("STEND_WORK").env_remove("XDG_CACHE_HOME").env("HOME", "/"));
+    assert!(!ended.out.contains("//"), "{}", ended.out);
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn a_run_prints_its_table_and_names_its_report() {
     let ended = stand.fine(&["run", &suite, "--no-progress"]);
     assert!(ended.out.contains("small") && ended.out.contains("B/s"), "{}", ended.out);
     assert!(!ended.out.contains('\x1b'), "no colour in a pipe");
+    assert!(ended.err.contains(": suite test, 1 scenario, seed "), "{}", ended.err);
     assert_eq!(ended.err.lines().filter(|line| line.starts_with('[')).count(), 7, "a line a repeat: {}", ended.err);
     let report = ended.err.lines().find_map(|line| line.strip_prefix("report: ")).unwrap();
     let page = std::fs::read_to_string(report).unwrap();
@@ -64,6 +65,58 @@ fn a_report_takes_the_place_of_the_old_one_at_once() {
     assert!(std::fs::read_to_string(stand.path().join("real.html")).unwrap().contains("<html"));
     assert!(shared.is_symlink());
     assert!(stand.fine(&["report", "last", "-o", "/dev/stdout"]).out.contains("</html>"));
+}
+
+/// What is open already belongs to somebody else, and so does what stands in it.
+#[test]
+fn a_report_goes_behind_what_an_open_file_holds() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    std::os::unix::fs::symlink("/dev/stdout", stand.path().join("link")).unwrap();
+    // A name that leaves no room for a longer one beside it.
+    let long = "x".repeat(255);
+    let script = format!(
+        r#"
+        for name in all new long third; do echo before >$name; done
+        "$STEND" report last -o /dev/stdout >>all || exit
+        "$STEND" report last -o link >>all || exit
+        "$STEND" report last -o /proc/self/fd/1 >new || exit
+        "$STEND" report last -o /dev/fd/3 3>>third || exit
+        echo old >{long}
+        "$STEND" report last -o {long} || exit
+        mv {long} long
+        "#
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(stand.path());
+    command.env("STEND", stand.command(&[]).get_program()).env("STEND_STORE", stand.store());
+    let ended = common::ended(&mut command);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let read = |name: &str| std::fs::read_to_string(stand.path().join(name)).unwrap();
+    let pages = |text: &str| (text.matches("<!DOCTYPE html>").count(), text.matches("</html>").count());
+    assert_eq!(pages(&read("all")), (2, 2));
+    for name in ["all", "third"] {
+        assert!(read(name).starts_with("before\n<!DOCTYPE html>"), "{name}");
+    }
+    for name in ["new", "long"] {
+        let text = read(name);
+        assert_eq!(pages(&text), (1, 1), "{name}");
+        assert!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "{name}");
+    }
+}
+
+#[test]
+fn what_a_command_leaves_running_is_said() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "faulty.sh leaving")]);
+    let ended = stand.fine(&["run", &suite, "--no-progress"]);
+    let said = "left processes running, which were ended and whose work is in no figure: \"two\"";
+    assert!(ended.out.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{}", ended.out);
+    let table = stand.json(&["show"])["run"]["table"].clone();
+    let notes = table["notes"].as_array().unwrap();
+    let note = notes.iter().find(|note| note["kind"] == "left_running").unwrap();
+    assert_eq!(note["scenarios"], serde_json::json!(["two"]));
 }
 
 #[test]
@@ -258,6 +311,16 @@ fn scaled_parameters_are_said_in_the_table() {
 }
 
 #[test]
+fn runs_files_may_lie_in_the_store_itself() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let ended = common::ended(stand.command(&["run", &suite, "--quiet"]).env("STEND_WORK", stand.store()));
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert_eq!(common::ended(stand.command(&["clean"]).env("STEND_WORK", stand.store())).status, Some(0));
+    assert!(stand.fine(&["show"]).out.contains("finished"));
+}
+
+#[test]
 fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     let stand = Stand::new();
     let work = stand.path().join("work");
@@ -267,5 +330,5 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     stand.fine(&["clean"]);
     let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().any(|name| name == "precious"));
-    assert!(left.iter().all(|name| name == "precious" || name == "measuring.lock"), "{left:?}");
+    assert!(left.iter().all(|name| name == "precious" || name == "in-use.lock"), "{left:?}");
 }

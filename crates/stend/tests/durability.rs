@@ -131,6 +131,38 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     assert!(!stand.path().join("work").join(&id).exists(), "the run's files are removed");
 }
 
+#[test]
+fn a_run_does_not_go_on_with_another_script() {
+    let stand = Stand::new();
+    let script = stand.path().join("steady.sh");
+    std::fs::copy(instruments().join("steady.sh"), &script).unwrap();
+    let path = stand.suite("repeats = 40\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let here = instruments().join("steady.sh");
+    std::fs::write(&path, text.replace(here.to_str().unwrap(), "{suite_directory}/steady.sh")).unwrap();
+    let mut child =
+        stand.command(&["run", &path, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_until("a repeat is stored", || {
+        stand.json(&["list"])["runs"][0]["valid"].as_u64().is_some_and(|valid| valid >= 1)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let old = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(&script, format!("{old}# edited\n")).unwrap();
+    let refused = stand.run(&["resume", "--no-progress"]);
+    assert_eq!(refused.status, Some(4), "{}", refused.err);
+    assert!(
+        refused.err.contains("cannot go on") && refused.err.contains("{suite_directory}/steady.sh"),
+        "{}",
+        refused.err
+    );
+    std::fs::remove_file(&script).unwrap();
+    assert_eq!(stand.run(&["resume"]).status, Some(4), "nor without any");
+    assert_eq!(stand.json(&["show"])["run"]["sessions"].as_array().unwrap().len(), 1, "nothing was added");
+    std::fs::write(&script, old).unwrap();
+    stand.fine(&["resume", "--no-progress"]);
+}
+
 /// A work directory serves several stores; what a run has there is nobody else's while it goes on.
 #[test]
 fn nobody_else_uses_the_work_directory_of_a_run() {

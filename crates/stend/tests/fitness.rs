@@ -57,8 +57,12 @@ fn a_busy_machine_is_refused_unless_the_user_insists() {
     assert_refused(&waited);
     assert!(waited.err.contains("waiting 1 s at most"), "{}", waited.err);
     assert_eq!(runs(&stand), 0, "nothing was made");
+    assert_eq!(stand.run(&["check", &suite]).status, Some(4), "as a run is refused");
 
+    let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--wait", "1s", "--no-progress"]);
+    assert!(insisted.err.contains("waiting 1 s at most"), "what the user asks for is done: {}", insisted.err);
     let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--no-progress"]);
+    assert!(!insisted.err.contains("waiting"), "{}", insisted.err);
     assert!(insisted.err.contains("warning: the machine is not fit to measure: foreign load"), "{}", insisted.err);
     assert!(insisted.out.contains("measured although the machine was unfit: foreign load"), "{}", insisted.out);
     let shown = stand.fine(&["show"]).out;

@@ -1,6 +1,8 @@
 //! The suites and references that come with the program: each can be read, and published figures meet the scenarios that
 //! measure the same.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,6 +147,20 @@ fn every_published_figure_stands_beside_a_scenario() {
         assert!(reference.machine.iter().all(|machine| used(&machine.id)), "{name} has a machine without figures");
     }
     assert_eq!(without.len(), WITHOUT_SCENARIO.len(), "the list of figures without a scenario is out of date");
+}
+
+/// What a machine lacks is one thing; a scenario that no machine could start is a mistake in the suite.
+#[test]
+fn no_suite_starts_an_instrument_wrongly() {
+    for (name, text) in files("suites") {
+        for scenario in suite(&name, &text, &Changes::default()).scenarios {
+            let Instrument::Probe(subcommand) = &scenario.instrument else { continue };
+            let parameters = scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+            let mut command = std::process::Command::new(common::probe());
+            let ended = common::ended(command.arg(subcommand).args(parameters).arg("--check"));
+            assert!(matches!(ended.status, Some(0 | 4)), "{name}: {}: {}", scenario.name, ended.err);
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 fit · 2 usage or configuration · 4 not fit: `stend run` would refuse it")]
 pub(super) struct Arguments {
     /// For this suite: its gates, and the space that its files need
     suite: Option<String>,
@@ -32,7 +33,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let spaces = prepare::spaces(&Local, scenarios.iter().copied(), &directory.to_string_lossy(), &work, "new");
     let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
     let findings = machine::check(&Local, &spaces.map_err(Failure::unusable)?, &gates);
-    let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unsteady } else { Exit::Fine };
+    let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };
     if arguments.json.json {
         output::print_json("findings", &findings)?;
         return Ok(exit);

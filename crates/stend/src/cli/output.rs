@@ -1,6 +1,7 @@
 //! What several commands print: JSON, the table, the report's place.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -90,9 +91,18 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
     Ok(to.to_owned())
 }
 
-/// Writes a file so that there is the old one or the whole new one at any moment.
+/// Writes a file so that there is the old one or the whole new one at any moment, where there can be.
 fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    // A link goes on being one. A terminal, a pipe, or a place like /dev/stdout can only be written to.
+    if is_standard_output(path) {
+        // Opened anew it would have a place of its own in the file that it may be, and what is printed next would stand in the page.
+        let mut out = std::io::stdout().lock();
+        return out.write_all(contents).and_then(|()| out.flush());
+    }
+    // Another open file, like /dev/fd/3, is not this program's to empty or to replace.
+    if leads_through_proc(path) {
+        return OpenOptions::new().append(true).open(path)?.write_all(contents);
+    }
+    // A link goes on being one. A terminal or a pipe can only be written to.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return std::fs::write(&path, contents);
@@ -100,11 +110,46 @@ fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let written = std::fs::write(&part, contents).and_then(|()| std::fs::rename(&part, &path));
+    let written = match std::fs::write(&part, contents) {
+        Ok(()) => std::fs::rename(&part, &path),
+        // Nothing can be made beside it, but perhaps it can be written itself.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::InvalidFilename
+            ) =>
+        {
+            return std::fs::write(&path, contents);
+        }
+        Err(error) => Err(error),
+    };
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }
     written
+}
+
+/// Whether a path is what standard output goes to, by whatever name.
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    let out = rustix::fs::fstat(std::io::stdout());
+    out.is_ok_and(|out| {
+        rustix::fs::stat(path).is_ok_and(|there| (there.st_dev, there.st_ino) == (out.st_dev, out.st_ino))
+    })
+}
+
+/// Whether a path, or a link that it is, names an open file of some process: such a link leads to the file itself.
+fn leads_through_proc(path: &Path) -> bool {
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if directory.canonicalize().is_ok_and(|directory| directory.starts_with("/proc")) {
+            return true;
+        }
+        let Ok(target) = path.read_link() else { return false };
+        path = directory.join(target);
+    }
+    false
 }
 
 /// Where the report of these runs is written unless the user says otherwise.

@@ -9,6 +9,7 @@ use stend_model::reference::Reference;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
+use crate::language::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -43,12 +44,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 fn in_short(reference: &Reference) -> String {
     let machines: Vec<_> = reference.machine.iter().map(|machine| machine.name.as_str()).collect();
     format!(
-        "{}\n    {}, {}\n    grade {} · {} figures · {}\n",
+        "{}\n    {}, {}\n    grade {} · {} · {}\n",
         reference.name,
         reference.title,
         reference.source,
         reference.grade,
-        reference.figure.len(),
+        english_plural(reference.figure.len(), "figure", "figures"),
         machines.join(", ")
     )
 }

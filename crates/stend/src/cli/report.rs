@@ -31,7 +31,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let table = compare(&records.iter().collect::<Vec<_>>(), &catalogue::references());
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &ids));
+    // Behind the page itself its place would be one line of rubbish.
+    let printed = output::is_standard_output(&path);
     let path = output::write_report(&store, &records, &table, &path)?;
-    output::print(&format!("{}\n", path.display()))?;
+    if !printed {
+        output::print(&format!("{}\n", path.display()))?;
+    }
     Ok(Exit::Fine)
 }

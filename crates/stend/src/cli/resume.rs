@@ -7,9 +7,9 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::Json;
 use super::run::{Bench, Options, interrupted_early, measure};
-use crate::machine;
 use crate::run::prepare;
 use crate::store::Store;
+use crate::{catalogue, machine};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -41,6 +41,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let words: Vec<_> = differences.iter().map(machine::in_words).collect();
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
+    }
+    // And of one work.
+    let changed: Vec<_> = catalogue::changed_files(&record.run.suite).into_iter().collect();
+    if !changed.is_empty() {
+        return Err(Failure::unusable(format!(
+            "run {id} cannot go on: what it measures is no longer what it was: {}; put the old contents back, or begin another run",
+            changed.join(", ")
+        )));
     }
     let Some(conditions) = bench.fitness(global, &id, &record.run.suite, &record.run.skipped, arguments.options)?
     else {

@@ -17,6 +17,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::{Host, Local, Lock};
+use crate::language::english_plural;
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
@@ -53,12 +54,15 @@ pub(super) struct Arguments {
     json: Json,
 }
 
+/// How long an unfit machine is waited for unless the user says otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Options of the commands that measure.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Options {
-    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = waiting_time)]
-    wait: Duration,
+    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0 [default: 60s, or 0 with --even-if-unfit]
+    #[arg(long, value_name = "TIME", value_parser = waiting_time)]
+    wait: Option<Duration>,
     /// Measure although the machine is not fit; the run keeps what was wrong with it
     #[arg(long)]
     even_if_unfit: bool,
@@ -189,7 +193,8 @@ impl Bench {
         let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run);
         let spaces = spaces.map_err(Failure::unusable)?;
         let look = || machine::check(&self.host, &spaces, &gates);
-        let patience = if options.even_if_unfit { Duration::ZERO } else { options.wait };
+        let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };
+        let patience = options.wait.unwrap_or(usual);
         let mut waiting = Waiting::new(options.bar(global), global.quiet);
         let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
         drop(waiting);
@@ -224,10 +229,10 @@ pub(super) fn measure(
     let run = record.run;
     if !global.quiet {
         talk!(
-            "run {}: suite {}, {} scenarios, seed {}",
+            "run {}: suite {}, {}, seed {}",
             run.id,
             run.suite.name,
-            run.suite.scenarios.len() - run.skipped.len(),
+            english_plural(run.suite.scenarios.len() - run.skipped.len(), "scenario", "scenarios"),
             run.seed
         );
     }
@@ -254,10 +259,12 @@ pub(super) fn measure(
         }
     };
     let directory = bench.store.clone();
-    drop(bench);
+    // Closed before the lock is released: whoever takes it next must find the run as it is.
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
+    drop(bench);
     if ending == Ending::Interrupted {
-        talk!("interrupted; {} repeats are kept. Go on with: stend resume {}", repeats.len(), run.id);
+        let kept = english_plural(repeats.len(), "repeat is", "repeats are");
+        talk!("interrupted; {kept} kept. Go on with: stend resume {}", run.id);
         return Ok(Exit::Interrupted);
     }
     finish(global, store, &directory, &run.id, options, json)
@@ -324,7 +331,8 @@ fn say_what_is_short(short: &[String]) {
     if short.is_empty() {
         return;
     }
-    talk!("{} scenarios have fewer repeats that count than they should:", short.len());
+    let many = english_plural(short.len(), "scenario has", "scenarios have");
+    talk!("{many} fewer repeats that count than they should:");
     for line in short.iter().take(MOST_LINES) {
         talk!("  {line}");
     }
@@ -345,14 +353,14 @@ fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
             left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
         let _ = writeln!(
             text,
-            "  {}{state}\n      {} {} · {} repeats",
+            "  {}{state}\n      {} {} · {}",
             scenario.name,
             scenario.instrument,
             parameters.join(" "),
-            scenario.repeats
+            english_plural(scenario.repeats as usize, "repeat", "repeats")
         );
     }
-    let _ = writeln!(text, "{} repeats in all, warm-ups included", plan.len());
+    let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));
     output::print(&text)?;
     Ok(Exit::Fine)
 }

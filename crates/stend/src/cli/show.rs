@@ -10,6 +10,7 @@ use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
+use crate::language::english_plural;
 use crate::store::{Record, Store};
 
 #[derive(Debug, Args)]
@@ -68,9 +69,10 @@ fn head(record: &Record, samples: i64) -> String {
     );
     let _ = writeln!(
         text,
-        "{} sessions, {} repeats, {samples} samples · seed {} · stend {}",
-        record.sessions.len(),
-        record.repeats.len(),
+        "{}, {}, {} · seed {} · stend {}",
+        english_plural(record.sessions.len(), "session", "sessions"),
+        english_plural(record.repeats.len(), "repeat", "repeats"),
+        english_plural(samples as usize, "sample", "samples"),
         run.seed,
         run.stend_version
     );

@@ -9,6 +9,7 @@ use stend_model::suite::{Changes, Suite};
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
+use crate::language::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -63,10 +64,10 @@ fn one(suite: &Suite, json: Json) -> Result<Exit, Failure> {
             scenario.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.unit)).collect();
         let _ = writeln!(
             text,
-            "\n{}\n    {} · {} repeats · {}",
+            "\n{}\n    {} · {} · {}",
             scenario.name,
             scenario.instrument,
-            scenario.repeats,
+            english_plural(scenario.repeats as usize, "repeat", "repeats"),
             metrics.join(", ")
         );
         let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();

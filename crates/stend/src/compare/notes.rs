@@ -71,6 +71,14 @@ fn on_run(record: &Record) -> Vec<Note> {
     if !conditions.is_empty() {
         notes.push(Note::Unfit { run: run(), conditions });
     }
+    let left_running = suite.scenarios.iter().enumerate().filter(|(place, _)| {
+        let of_it = record.repeats.iter().filter(|repeat| repeat.scenario == *place);
+        of_it.filter_map(|repeat| repeat.usage.as_ref()).any(|usage| usage.left_running)
+    });
+    let scenarios: Vec<_> = left_running.map(|(_, scenario)| scenario.name.clone()).collect();
+    if !scenarios.is_empty() {
+        notes.push(Note::LeftRunning { run: run(), scenarios });
+    }
     let several = builds_of(record).into_iter().filter(|(_, builds)| builds.len() > 1);
     let instruments: Vec<_> = several.map(|(instrument, _)| instrument.to_owned()).collect();
     if !instruments.is_empty() {

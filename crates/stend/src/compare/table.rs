@@ -41,6 +41,8 @@ pub(crate) enum Note {
     Unverified { run: String, scenarios: usize },
     /// What made the machine unfit to measure when the run, or a later session of it, began.
     Unfit { run: String, conditions: Vec<String> },
+    /// Repeats of these scenarios left processes running, which belong to no repeat.
+    LeftRunning { run: String, scenarios: Vec<String> },
     /// The run can go on.
     Unfinished { run: String },
     /// It was made by another stend than the base.

@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::{Command, Happening, Host, HostError, Lock, Output, Process};
-use crate::lock::{self, FileLock, LockError};
+use crate::lock::{FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
 const LONGEST_LINE: u64 = 1 << 20;
+
+/// The file that is locked in a directory. Not the store's, which may be in the same directory.
+const LOCK: &str = "in-use.lock";
 
 /// Lines that wait for their reader. When so many do, the command waits too, instead of filling the memory.
 const LINES_IN_FLIGHT: usize = 4096;
@@ -100,11 +103,14 @@ impl Host for Local {
     }
 
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
-        let path = std::path::Path::new(directory).join(lock::NAME);
+        let path = std::path::Path::new(directory).join(LOCK);
         match FileLock::take(&path) {
             Ok(lock) => Ok(Box::new(lock)),
             Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),
             Err(LockError::Unusable(error)) => Err(at(&path.to_string_lossy(), error)),
+            Err(LockError::NotLocked(error)) => {
+                Err(HostError::NotLocked { path: path.to_string_lossy().into_owned(), error })
+            }
         }
     }
 }

@@ -144,14 +144,20 @@ pub(crate) enum HostError {
         error: std::io::Error,
     },
     /// Another stend uses a directory.
-    #[error(
-        "another stend is using {directory} (process {holder}); wait for it, or set STEND_WORK to another directory"
-    )]
+    #[error("another stend is using {directory}{holder}; wait for it, or set STEND_WORK to another directory")]
     Locked {
         /// The directory there.
         directory: String,
-        /// The process that uses it.
+        /// The process that uses it, in brackets, if it is known.
         holder: String,
+    },
+    /// The system does not lock a file.
+    #[error("{path} cannot be locked: {error}; set STEND_WORK to a directory on another file system")]
+    NotLocked {
+        /// Its path there.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
     },
     /// A command could not be started.
     #[error("cannot start {program}: {error}")]

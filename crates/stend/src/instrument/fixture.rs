@@ -183,3 +183,46 @@ fn every_suite_passes_the_checks_of_its_adapters() {
         }
     }
 }
+
+/// What adapters say of tools that went wrong is stend's own, so the Russian report says it in Russian.
+#[test]
+fn every_failure_has_a_russian_form() {
+    use super::{fio::Fio, gzip::Gzip, openssl::OpenSsl};
+    type Change = fn(&mut Finished);
+    fn report(finished: &mut Finished, change: impl Fn(String) -> String) {
+        let report = finished.files.get_mut("/repeat/report.json").unwrap();
+        *report = change(String::from_utf8(report.clone()).unwrap()).into_bytes();
+    }
+    let cases: [(&dyn Adapter, &str, Change); 17] = [
+        (&Fio, "fio-3.33-no-directory", |_| {}),
+        (&Fio, "fio-3.33-no-engine", |_| {}),
+        (&Fio, "fio-3.33-disk-full", |_| {}),
+        (&Fio, "fio-3.33-randread", |finished| drop(finished.files.remove("/repeat/report.json"))),
+        (&Fio, "fio-3.33-randread", |finished| report(finished, |text| text[..text.len() / 2].into())),
+        (&Fio, "fio-3.33-randread", |finished| report(finished, |_| "{\"jobs\": 7}".into())),
+        (&Fio, "fio-3.33-randread", |finished| report(finished, |text| text.replace("\"error\" : 0", "\"error\" : 5"))),
+        (&Fio, "fio-3.33-randread", |finished| {
+            let log = finished.files.get_mut("/repeat/log_iops.log").unwrap();
+            log.extend_from_slice(b"Hello!\n");
+        }),
+        (&OpenSsl, "openssl-3.0-unknown", |_| {}),
+        (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = String::new()),
+        (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = "too few".into()),
+        (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = "+R:many".into()),
+        (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = "+R:0:aes-256-gcm:1.000000".into()),
+        (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.usage.timed_out = true),
+        (&Gzip, "gzip-1.12-pages-3", |finished| finished.usage.wall_ns = 0),
+        (&Gzip, "gzip-1.12-pages-3", |finished| finished.stdout = "Hello!".into()),
+        (&Gzip, "gzip-1.12-pages-3", |finished| finished.usage.exit = Some(1)),
+    ];
+    let mut said = std::collections::BTreeSet::new();
+    for (adapter, name, change) in cases {
+        let (scenario, mut finished) = read(adapter, name);
+        change(&mut finished);
+        let failure = adapter.translate(&scenario, &finished).unwrap_err();
+        let russian = crate::report::recorded::recorded(&failure).ru;
+        assert!(russian.chars().any(|c| ('а'..='я').contains(&c)), "{failure}");
+        said.insert(failure);
+    }
+    assert!(said.len() >= 14, "each in its own words: {said:#?}");
+}

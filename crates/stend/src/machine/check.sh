@@ -10,14 +10,20 @@ tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
 
 # What counts up.
 counters() {
-    grep -a '^cpu ' proc/stat | sed "s|^|$1 proc/stat:|"
     grep -aE '^pswp(in|out) ' proc/vmstat | sed "s|^|$1 proc/vmstat:|"
     grep -ah '' sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count | sort | uniq -c | sed "s|^|$1 throttled:|"
 }
 
-# First of all, so that none of the work below is taken for foreign.
+# What the processors did, first line of all. The shell reads it by itself: a program would count.
+processors() {
+    read -r line <proc/stat && echo "$1 proc/stat:$line"
+}
+
+# First of all, and with the processors' time innermost, so that none of the work around it is taken for foreign.
 counters before 2>/dev/null
+processors before 2>/dev/null
 sleep 0.5 2>/dev/null || sleep 1
+processors after 2>/dev/null
 counters after 2>/dev/null
 
 texts proc/loadavg proc/pressure/cpu proc/pressure/io proc/pressure/memory sys/devices/system/cpu/online
@@ -50,7 +56,11 @@ for place; do
     while [ -n "$place" ] && [ ! -e "$place" ]; do
         place=${place%/*}
     done
-    df -Pk "${place:-/}" | sed "s|^|df $number:|"
+    place=${place:-/}
+    if ! [ -d "$place" ] || ! [ -w "$place" ]; then
+        echo "unwritable $number:$place"
+    fi
+    df -Pk "$place" | sed "s|^|df $number:|"
     number=$((number + 1))
 done
 echo end:

@@ -9,6 +9,7 @@ use super::settings::{boost, chosen};
 use super::texts::{Texts, tallied};
 use super::topology::count;
 use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
+use crate::language::english_plural;
 
 /// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
 /// wrong by two ticks a processor between two readings. No gate closes for less than that.
@@ -66,7 +67,7 @@ pub(crate) enum State {
     Fine,
     /// Results will be less steady, or say less.
     Warning,
-    /// No repeat would be valid.
+    /// Gates would refuse the repeats, or what they write would not fit.
     Unfit,
 }
 
@@ -235,7 +236,8 @@ fn free_memory(texts: &Texts) -> Finding {
     let (Some(total), Some(available)) = (meminfo(texts, "MemTotal"), meminfo(texts, "MemAvailable")) else {
         return finding(what, State::Fine, "/proc/meminfo does not say", "");
     };
-    let state = graded(1.0 - available as f64 / total.max(1) as f64, 0.9, 0.97);
+    // Only a warning: no gate looks at it, and if the machine swaps, one does.
+    let state = graded(1.0 - available as f64 / total.max(1) as f64, 0.9, f64::INFINITY);
     let value = format!("{} of {} MiB available", available >> 20, total >> 20);
     finding(what, state, value, unless_fine(state, "free memory, or the machine will swap"))
 }
@@ -248,7 +250,7 @@ const AMPLE_SPACE: u64 = 1 << 30;
 fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
     // Bytes available and the mount point, of each directory.
     let volumes: Vec<_> = (0..spaces.len()).map(|number| volume(texts.get(&format!("df {number}"))?)).collect();
-    let of = |(space, volume): (&Space, &Option<(u64, String)>)| {
+    let of = |(number, space): (usize, &Space)| {
         let (what, elsewhere) = match space.purpose {
             Use::Results => ("free space for results", "keep results elsewhere: --store"),
             Use::Work if space.bytes == 0 => ("free space for the load", "set STEND_WORK to another directory"),
@@ -257,12 +259,21 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
                 "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
             ),
         };
-        let Some((available, mount)) = volume else {
+        if let Some(place) = texts.line(&format!("unwritable {number}")) {
+            let value = format!("{place} cannot be written");
+            let advice = match space.purpose {
+                Use::Results => elsewhere,
+                Use::Work => "set STEND_WORK, or fio's \"directory\", to another directory",
+            };
+            return Finding { lasting: true, ..finding(what, State::Unfit, value, advice) };
+        }
+        let Some((available, mount)) = &volumes[number] else {
             let value = format!("df does not say how much there is in {}", space.directory);
             return finding(what, State::Warning, value, "how much may be written cannot be told");
         };
-        // Directories on one file system share what is free there.
-        let together = spaces.iter().zip(&volumes).filter(|(_, other)| *other == volume).map(|(other, _)| other.bytes);
+        // Directories on one file system share what is free there. How much that is may change from one look to the next.
+        let here = |other: &Option<(u64, String)>| other.as_ref().is_some_and(|(_, other)| other == mount);
+        let together = spaces.iter().zip(&volumes).filter(|(_, other)| here(other)).map(|(other, _)| other.bytes);
         let needed = if space.bytes == 0 { 0 } else { together.fold(0, u64::saturating_add) };
         let state = match available.saturating_sub(needed) {
             left if *available < needed || left < SPARE_SPACE => State::Unfit,
@@ -278,7 +289,7 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
             ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
         }
     };
-    spaces.iter().zip(&volumes).map(of).collect()
+    spaces.iter().enumerate().map(of).collect()
 }
 
 /// What `df -Pk` says of one directory: the bytes available, and where the file system is mounted.
@@ -347,18 +358,22 @@ fn throttling(texts: &Texts, gates: &Gates) -> Finding {
         (Some(before), Some(after)) if after > before => finding(
             what,
             gated(gates.throttling, (after - before) as f64),
-            format!("{} events just now", after - before),
+            format!("{} just now", events_in_words(after - before)),
             "it is too hot: cool it, or repeats are invalid",
         ),
         (Some(_), Some(0)) => finding(what, State::Fine, "none since the start", ""),
         (Some(_), Some(after)) => finding(
             what,
             State::Warning,
-            format!("{after} events since the start"),
+            format!("{} since the start", events_in_words(after)),
             "it has been too hot before, and may be again under load",
         ),
         _ => finding(what, State::Fine, "no counters", "whether heat slows it down shows only in its frequency"),
     }
+}
+
+fn events_in_words(events: u64) -> String {
+    english_plural(events as usize, "event", "events")
 }
 
 fn sensors(texts: &Texts) -> Finding {

@@ -115,9 +115,9 @@ texts! {
     sources: "Published sources", "Опубликованные источники";
     method: "Method", "Метод";
     method_point: "A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.",
-        "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
+        "Результат – медиана годных повторов. Разброс – 1.4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
     method_verdict: "Better or worse is said only where both hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %. Same: the whole interval lies within the floor. All else is unresolved.",
-        "«Лучше» и «хуже» – только если верно и то и другое: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05, и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+        "«Лучше» и «хуже» – только если верно и то и другое: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0.05, и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
     method_grade: "Evidence: A – samples from two or more sessions; B – samples from one session; C – a published figure with its spread; D – a single published number.",

@@ -18,7 +18,7 @@ pub(crate) mod language;
 pub(crate) mod markdown;
 mod notes;
 mod phrase;
-mod recorded;
+pub(crate) mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;
 mod scale;

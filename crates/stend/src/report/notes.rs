@@ -39,6 +39,13 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: измерено, хотя машина не годилась для измерений: {ru}"),
             )
         }
+        Note::LeftRunning { run, scenarios } => {
+            let names = listed(scenarios);
+            Phrase::new(
+                format!("{run}: left processes running, which were ended and whose work is in no figure: {}", names.en),
+                format!("{run}: оставлены работающие процессы; они остановлены, их работы в цифрах нет: {}", names.ru),
+            )
+        }
         Note::Unfinished { run } => Phrase::new(
             format!("{run} is not finished; `stend resume {run}` goes on with it"),
             format!("{run} не закончен; продолжить: `stend resume {run}`"),

@@ -50,11 +50,68 @@ const FORMS: &[(&str, &str)] = &[
     ("{} exited with status {}", "{} закончил с кодом {}"),
     ("{} was ended by signal {}", "{} убит сигналом {}"),
     ("{} was stopped because its time was up{}", "{} остановлен: время вышло{}"),
+    ("its files cannot be put there: {}", "не удалось положить его файлы: {}"),
+    // The same, of tools behind adapters.
+    ("fio's report is no complete JSON ({}): {}", "отчёт fio – не целый JSON ({}): {}"),
+    ("fio's report is no complete JSON ({})", "отчёт fio – не целый JSON ({})"),
+    ("fio's report is not as expected: {}", "отчёт fio не такой, как ожидалось: {}"),
+    ("fio's report has {} groups of jobs instead of one", "в отчёте fio групп заданий не одна, а {}"),
+    ("fio wrote no report: {}", "fio не написал отчёта: {}"),
+    ("fio wrote no report", "fio не написал отчёта"),
+    (
+        "fio's job \"{}\" failed with error {}, {} errors: {}",
+        "задание fio «{}» не удалось: код ошибки {}, ошибок {}: {}",
+    ),
+    ("fio's job \"{}\" failed with error {}, {} errors", "задание fio «{}» не удалось: код ошибки {}, ошибок {}"),
+    ("fio's job \"{}\" failed with error {}: {}", "задание fio «{}» не удалось: код ошибки {}: {}"),
+    ("fio's job \"{}\" failed with error {}", "задание fio «{}» не удалось: код ошибки {}"),
+    ("fio did no operation: {}", "fio не сделал ни одной операции: {}"),
+    ("fio did no operation", "fio не сделал ни одной операции"),
+    ("fio's {} log has the line {}", "в журнале {} программы fio есть строка {}"),
+    ("openssl speed counted in {} processes instead of {}: {}", "openssl speed считал процессов: {} вместо {}: {}"),
+    ("openssl speed counted in {} processes instead of {}", "openssl speed считал процессов: {} вместо {}"),
+    (
+        "openssl speed counted {} operations in {} s of {} s: {}",
+        "openssl speed насчитал операций: {}, секунд: {} из {}: {}",
+    ),
+    ("openssl speed counted {} operations in {} s of {} s", "openssl speed насчитал операций: {}, секунд: {} из {}"),
+    ("openssl speed printed {}", "openssl speed напечатал {}"),
+    (
+        "gzip took no time at all; the guard did not measure it",
+        "gzip не занял никакого времени; программа-сторож его не измерила",
+    ),
+    (
+        "expected the length and the last eight bytes of gzip's result, got {}",
+        "ожидались длина и последние восемь байт результата gzip, а получено {}",
+    ),
+    // What adapters checked.
+    (
+        "there is no known answer for {} that the openssl command can compute",
+        "для {} нет известного ответа, который могла бы вычислить команда openssl",
+    ),
+    (
+        "this OpenSSL computes {}; the operations of the timed loop are counted, their results not looked at",
+        "этот OpenSSL вычисляет {}; операции измеряемого цикла сосчитаны, их результаты не проверяются",
+    ),
+    ("this OpenSSL's command line cannot compute {}", "командная строка этого OpenSSL не может вычислить {}"),
+    ("{}: {} is right, this OpenSSL computes {}", "{}: верно {}, этот OpenSSL вычисляет {}"),
+    (
+        "gzip's trailer says CRC-32 {} and {} bytes; the pages have {} and {}",
+        "по хвосту gzip CRC-32 {}, байт {}; у страниц {} и {}",
+    ),
     // Why a scenario was skipped.
     ("{} is not on the machine's PATH", "программы {} нет в PATH машины"),
     ("{} is too old: {}, and {} is needed", "{} слишком старой версии: {}, нужна {}"),
     ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
     // What made the machine unfit.
+    (
+        "machine: {}; it must be within reach and have a POSIX shell",
+        "машина: {}; она должна быть доступна, и на ней нужна оболочка POSIX",
+    ),
+    (
+        "swap: none; the machine swaps: free memory, or repeats are invalid",
+        "подкачка: места нет, но машина подкачивает: освободите память, иначе повторы негодны",
+    ),
     (
         "foreign load: {} of the processors' time; end what runs beside: above {} % repeats are invalid",
         "чужая нагрузка: {} процессорного времени; остановите посторонние программы: выше {} % повторы негодны",
@@ -68,8 +125,12 @@ const FORMS: &[(&str, &str)] = &[
         "подкачка: занято {} из {} МиБ; машина подкачивает: освободите память, иначе повторы негодны",
     ),
     (
-        "free memory: {} of {} MiB available; free memory, or the machine will swap",
-        "свободная память: доступно {} из {} МиБ; освободите память, иначе машина начнёт подкачивать",
+        "free space for results: {} cannot be written; keep results elsewhere: --store",
+        "место для результатов: в {} нельзя писать; храните результаты в другом: --store",
+    ),
+    (
+        "free space for the load: {} cannot be written; set STEND_WORK, or fio's \"directory\", to another directory",
+        "место для нагрузки: в {} нельзя писать; укажите в STEND_WORK или в \"directory\" у fio другой каталог",
     ),
     (
         "free space for results: {} in {}; make room, or keep results elsewhere: --store",
@@ -84,10 +145,22 @@ const FORMS: &[(&str, &str)] = &[
         "место для нагрузки: {} в {}; освободите место или укажите в STEND_WORK другой каталог",
     ),
     (
+        "throttling: {} event just now; it is too hot: cool it, or repeats are invalid",
+        "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
+    ),
+    (
         "throttling: {} events just now; it is too hot: cool it, or repeats are invalid",
         "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
     ),
     // What could not be read.
+    ("{} did not end within {} s and was killed", "{} не закончил за {} с и был убит"),
+    ("cannot start {}: {}", "не запускается {}: {}"),
+    ("the script that asks the machine ended early", "скрипт, который опрашивает машину, закончил раньше времени"),
+    ("neither {} nor {} says it", "этого не говорят ни {}, ни {}"),
+    ("{} has no name for it", "в {} нет названия"),
+    ("none of {} is on the PATH", "ничего из {} нет в PATH"),
+    ("{} printed nothing", "{} ничего не напечатал"),
+    ("no window of {} ms in fio's logs", "в журналах fio нет ни одного окна в {} мс"),
     ("no thermal zone in {} and no temperature in {}", "нет ни термозон в {}, ни температур в {}"),
     ("no cpufreq in {}", "нет cpufreq в {}"),
     ("cannot read {}", "не читается {}"),
@@ -97,7 +170,7 @@ const FORMS: &[(&str, &str)] = &[
 ];
 
 /// A sentence of a run in both languages.
-pub(super) fn recorded(sentence: &str) -> Phrase {
+pub(crate) fn recorded(sentence: &str) -> Phrase {
     let russian = FORMS.iter().find_map(|(en, ru)| Some(filled(ru, &parts(en, sentence)?)));
     Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
 }

@@ -33,6 +33,8 @@ pub(super) struct Attempt {
     pub(super) begin: Option<Begin>,
     pub(super) report: Option<Report>,
     pub(super) usage: Option<Usage>,
+    /// It was ended because of what it printed.
+    pub(super) stopped: bool,
     pub(super) command: Vec<String>,
     pub(super) output: String,
     pub(super) error_output: String,
@@ -85,9 +87,9 @@ impl<'a> Attempts<'a> {
             return Ok(None);
         }
         let usage = attempt.usage.as_ref();
-        let misused = Refusal::of(&scenario.instrument, usage.and_then(|usage| usage.exit)) == Some(Refusal::Misused);
-        let misused =
-            misused.then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
+        let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
+        let misused = (refusal == Some(Refusal::Misused))
+            .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
         let complaint = || misused.or_else(|| reading.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Reading { begin, reports, mut series, kept, .. } = reading;
@@ -121,7 +123,8 @@ impl<'a> Attempts<'a> {
             Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
         };
         if let Err(error) = self.put(&files, &leaves) {
-            return Ok(Some(Attempt { failure: Some(error.to_string()), ..Attempt::default() }));
+            let failure = Some(format!("its files cannot be put there: {error}"));
+            return Ok(Some(Attempt { failure, ..Attempt::default() }));
         }
         let mut command = self.guarded(scenario, &words, Some(&self.place.work));
         command.environment = environment;
@@ -242,6 +245,7 @@ impl<'a> Attempts<'a> {
                         };
                         if let Err(reason) = taken {
                             attempt.failure = Some(reason);
+                            attempt.stopped = true;
                             process.stop();
                         }
                     }

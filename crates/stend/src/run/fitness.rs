@@ -1,4 +1,4 @@
-//! The gate before a run: a machine on which no repeat could be valid is waited for, for a while.
+//! The gate before a run: a machine on which gates would refuse the repeats is waited for, for a while.
 
 use std::time::{Duration, Instant};
 
@@ -33,8 +33,8 @@ impl Conditions {
     }
 }
 
-/// Of each gate the widest limit that one of the scenarios has. What is beyond it leaves no scenario with a valid repeat; what is within it
-/// is for the gates of the repeats to judge.
+/// Of each gate the widest limit that one of the scenarios has. What is beyond it is beyond every scenario's gates; what is within it is for
+/// the gates of the repeats to judge.
 pub(crate) fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Gates {
     let widest = |gate: fn(&Gates) -> Option<Gate>| {
         let limits = scenarios.clone().map(|scenario| gate(&scenario.gates).unwrap_or(Gate::Off));

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Instrument, Suite};
+use stend_model::wire::Usage;
 use stend_stats::precision_reached;
 
 use crate::host::Host;
@@ -39,10 +40,13 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// What an instrument means by its exit status. Tools behind adapters have meanings of their own.
-    fn of(instrument: &Instrument, exit: Option<i32>) -> Option<Self> {
-        match (instrument, exit) {
-            (Instrument::Probe(_) | Instrument::Command(_), Some(2)) => Some(Self::Misused),
+    /// What an instrument that ended by itself means by its exit status. Tools behind adapters have meanings of their own, and what
+    /// was ended, for its time or for what it printed (`stopped`), says nothing by it.
+    fn of(instrument: &Instrument, usage: &Usage, stopped: bool) -> Option<Self> {
+        let by_itself = !usage.timed_out && !stopped;
+        match (instrument, usage.exit.filter(|_| by_itself)) {
+            (Instrument::Adapter(_), _) => None,
+            (_, Some(2)) => Some(Self::Misused),
             (_, Some(4)) => Some(Self::NotHere),
             _ => None,
         }
@@ -51,8 +55,8 @@ impl Refusal {
 
 /// Whether a repeat failed in a way that the next one would too.
 pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
-    let exit = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?.exit;
-    Refusal::of(&suite.scenarios[repeat.scenario].instrument, exit)
+    let usage = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?;
+    Refusal::of(&suite.scenarios[repeat.scenario].instrument, usage, repeat.stopped)
 }
 
 /// Where a run's sessions and repeats go. When a call returns, what it was given is safe.
@@ -171,7 +175,7 @@ fn make_repeats(
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
         }
         let outcome = judge(&attempt, scenario, &series);
-        let Attempt { begin, report, usage, command, output, error_output, series: own, .. } = attempt;
+        let Attempt { begin, report, usage, stopped, command, output, error_output, series: own, .. } = attempt;
         series.extend(own);
         let repeat = Repeat {
             sequence: u32::try_from(repeats.len()).context("too many repeats")?,
@@ -184,6 +188,7 @@ fn make_repeats(
             begin,
             report,
             usage,
+            stopped,
             command,
             output,
             error_output,

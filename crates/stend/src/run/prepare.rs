@@ -6,7 +6,7 @@ use stend_model::machine::Machine;
 use stend_model::run::Skipped;
 use stend_model::suite::{Instrument, Scenario, Suite};
 
-use crate::host::{Command, Host, Lock};
+use crate::host::{Command, Host, HostError, Lock};
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Space, Use};
 
@@ -40,7 +40,7 @@ pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
 /// # Errors
 /// The machine cannot be asked, or has neither.
 pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
-    let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-$HOME/.cache}/stend}""#;
+    let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-${HOME%/}/.cache}/stend}""#;
     let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
     let directory = output.text().trim_end_matches('\n').to_owned();
     if directory.starts_with('/') {
@@ -55,7 +55,10 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
 /// # Errors
 /// It cannot be made, or another stend uses it.
 pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
-    host.make_directory(directory).and_then(|()| host.lock(directory)).map_err(|error| error.to_string())
+    host.make_directory(directory).and_then(|()| host.lock(directory)).map_err(|error| match error {
+        HostError::File { .. } => format!("{error}; set STEND_WORK to a directory that can be written"),
+        error => error.to_string(),
+    })
 }
 
 /// The machine's fingerprint.

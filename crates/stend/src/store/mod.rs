@@ -84,6 +84,14 @@ pub(crate) enum StoreError {
         /// What the system said.
         reason: String,
     },
+    /// The system does not lock the file.
+    #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
+    NotLocked {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
     /// The disk is full.
     #[error("the disk that holds {path} is full: free some space there; what was stored before is safe", path = .path.display())]
     Full {

@@ -7,7 +7,8 @@ use crate::host::Output;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{Space, State, Use, check};
+use crate::machine::{Space, State, Use, check, script};
+use crate::report::recorded::recorded;
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
     findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
@@ -54,6 +55,21 @@ fn a_server_with_everything_wrong() {
     assert_eq!(of(&findings, "transparent huge pages").value, "always");
     assert_eq!(of(&findings, "address randomization").value, "full");
     assert!(of(&findings, "free space for results").value.contains("iB in /"), "{findings:?}");
+}
+
+#[test]
+fn the_checks_own_work_lies_outside_of_what_it_judges() {
+    let text = script(&FixtureHost::named("x86-server"), include_str!("../check.sh"), &[]).unwrap().text();
+    let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    let at =
+        |name: &str| names.iter().position(|other| *other == name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    let (before, after) = (at("before proc/stat"), at("after proc/stat"));
+    assert_eq!(after, before + 1);
+    for name in ["proc/vmstat", "throttled"] {
+        assert!(at(&format!("before {name}")) < before && after < at(&format!("after {name}")), "{name}");
+    }
+    let stat = text.lines().find_map(|line| line.strip_prefix("before proc/stat:")).unwrap();
+    assert!(stat.starts_with("cpu  "), "{stat}");
 }
 
 #[test]
@@ -131,7 +147,7 @@ fn memory_and_space_run_out_by_degrees() {
     };
     let memory = [50_000, 9_000, 2_000].map(|available| of(&memory(available), "free memory").state);
     let space = [2 << 20, 500 << 10, 50 << 10].map(|kib| of(&space(kib), "free space for results").state);
-    assert_eq!(memory, [State::Fine, State::Warning, State::Unfit]);
+    assert_eq!(memory, [State::Fine, State::Warning, State::Warning]);
     assert_eq!(space, [State::Fine, State::Warning, State::Unfit]);
 }
 
@@ -159,13 +175,57 @@ fn files_that_do_not_fit_make_unfit() {
     let two = [work("/a", 30), work("/b", 30)];
     assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/"), &two), "free space for the load").state, State::Unfit);
     assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/b"), &two), "free space for the load").state, State::Fine);
+    // Something was written there between two calls of df.
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 49, "/"), &two), "free space for the load").state, State::Unfit);
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_makes_unfit() {
+    // Nothing can be made below a file, by nobody.
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let work = Space { purpose: Use::Work, directory: format!("{file}/a/b"), bytes: 0 };
+    let findings = check(&FixtureHost::named("x86-server"), &[results("/"), work], &Gates::DEFAULT);
+    let found = of(&findings, "free space for the load");
+    assert_eq!((found.state, found.value.as_str()), (State::Unfit, format!("{file} cannot be written").as_str()));
+    assert!(found.advice.contains("STEND_WORK") && found.lasting);
+    assert!(!of(&findings, "free space for results").value.contains("cannot"));
+}
+
+/// A report in Russian says in Russian why a machine was unfit.
+#[test]
+fn every_unfit_finding_has_a_russian_form() {
+    let busy = "before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  150 0 150 1010 0 0 0 50 0 0\n\
+        before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\n";
+    let throttled = |events: u32| format!("before throttled:      1 5\nafter throttled:      1 {}\n", 5 + events);
+    let swap = "proc/meminfo:SwapTotal: 2048 kB\nproc/meminfo:SwapFree: 1024 kB\n";
+    let df = |number: u32| format!("df {number}:/dev/sda1 9 9 9 9% /\n");
+    let full = format!("{busy}{}{}{}{}", throttled(1), df(0), df(1), df(2));
+    let unwritable = format!("{swap}{busy}{}unwritable 0:/\nunwritable 1:/\nunwritable 2:/\n", throttled(2));
+    let work = |bytes: u64| Space { purpose: Use::Work, directory: "/work".into(), bytes };
+    let spaces = [results("/data"), work(0), work(1 << 30)];
+    let mut said = 0;
+    for text in [full, unwritable] {
+        let texts = Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() });
+        for finding in judge(&texts, &spaces, &Gates::DEFAULT).iter().filter(|finding| finding.state == State::Unfit) {
+            said += 1;
+            in_russian(finding);
+        }
+    }
+    assert_eq!(said, 2 * (4 + 3));
+    in_russian(of(&check(&Unreachable, &[], &Gates::DEFAULT), "machine"));
+}
+
+fn in_russian(finding: &Finding) {
+    let russian = recorded(&finding.in_a_line()).ru;
+    assert!(russian.chars().any(|c| ('а'..='я').contains(&c)), "{russian}");
+    assert!(!russian.contains(finding.what), "{russian}");
 }
 
 #[test]
 fn throttling_just_now_makes_unfit() {
     let findings = judged("before throttled:      2 5\nafter throttled:      1 5\nafter throttled:      1 6\n");
     assert_eq!(of(&findings, "throttling").state, State::Unfit);
-    assert_eq!(of(&findings, "throttling").value, "1 events just now");
+    assert_eq!(of(&findings, "throttling").value, "1 event just now");
 }
 
 #[test]
