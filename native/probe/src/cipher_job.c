@@ -255,16 +255,17 @@ static bool check_blocks(const struct cipher_job *job, size_t n, const uint8_t *
 {
 	struct cipher_message message = made_message(job, n, output, input);
 	size_t blocks = (job->message_bytes + job->block - 1) / job->block;
-	size_t random = RANDOM_BLOCKS_ALL / job->messages;
+	size_t random = RANDOM_BLOCKS_ALL / job->messages, count;
 	bool right = true;
 
 	random = random < 1 ? 1 : random > RANDOM_BLOCKS ? RANDOM_BLOCKS : random;
+	count = blocks < random + 2 ? blocks : random + 2;
 	message.context = &job->base;
-	for (size_t i = 0; i < random + 2; i++) {
-		size_t index = i == 0 ? 0 : i == 1 ? blocks - 1 : (size_t)(random_word(seed) % blocks);
+	for (size_t i = 0; i < count; i++) {
+		size_t index = i == 0 ? blocks - 1 : count == blocks || i == 1 ? i - 1 : (size_t)(random_word(seed) % blocks);
 		right &= job->mode->right_block(&message, job->decrypt, index);
 	}
-	checked->blocks += random + 2;
+	checked->blocks += count;
 	return right;
 }
 
