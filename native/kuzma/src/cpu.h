@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/* ISO C wants a declaration in every file, also in one that holds nothing for this machine. */
+struct kuzma_backend;
+
 #if !defined(KUZMA_NO_INTRINSICS) && defined(__GNUC__) && !defined(__e2k__)
 #if defined(__x86_64__)
 #define KUZMA_X86 1
