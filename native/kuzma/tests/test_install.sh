@@ -14,12 +14,12 @@ if ! command -v pkg-config >/dev/null; then
 	finish
 	exit
 fi
-make -s -C "$source/.." install BUILD="$build" DESTDIR="$work/root" PREFIX=/opt/kuzma >"$work/log" 2>&1 || cat "$work/log" >&2
-prefix=$work/root/opt/kuzma
+make -s -C "$source/.." install BUILD="$build" DESTDIR="$work/installed" PREFIX=/opt/kuzma >"$work/log" 2>&1 || cat "$work/log" >&2
+prefix=$work/installed/opt/kuzma
 for file in include/kuzma.h lib/libkuzma.a lib/libkuzma.so lib/pkgconfig/kuzma.pc bin/stend-probe; do
 	ok "$file is installed" [ -e "$prefix/$file" ]
 done
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/installed"
 ok 'the version is that of the header' grep -q "KUZMA_VERSION \"$(pkg-config --modversion kuzma)\"" "$prefix/include/kuzma.h"
 
 # shellcheck disable=SC2046,SC2086 # the words of pkg-config and of CFLAGS are separate words

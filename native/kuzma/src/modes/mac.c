@@ -113,13 +113,7 @@ enum kuzma_status kuzma_mac_verify(struct kuzma_mac *mac, const uint8_t *tag, si
 {
 	enum kuzma_status status = finish(mac, tag, tag_bytes);
 
-	if (status != KUZMA_OK)
-		return status;
-	if (!kuzma_equal(mac->chain, tag, tag_bytes))
-		status = KUZMA_ERROR_TAG;
-	/* The right tag of a message that was refused helps a forger. */
-	wipe_bytes(mac->chain, sizeof mac->chain);
-	return status;
+	return status == KUZMA_OK ? kuzma_compare_tag(mac->chain, tag, tag_bytes) : status;
 }
 
 enum kuzma_status kuzma_mac_message(const struct kuzma_context *context, uint8_t *tag, size_t tag_bytes,

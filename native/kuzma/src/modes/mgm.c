@@ -217,15 +217,11 @@ enum kuzma_status kuzma_mgm_verify(struct kuzma_mgm *mgm, const uint8_t *tag, si
 {
 	enum kuzma_status status = finish(mgm, ENCRYPTING, tag, tag_bytes);
 
-	if (status != KUZMA_OK)
-		return status;
-	bool same = kuzma_equal(mgm->sum, tag, tag_bytes);
-	/* The right tag of a message that was refused helps a forger. */
-	wipe_bytes(mgm->sum, sizeof mgm->sum);
-	if (!same)
-		return KUZMA_ERROR_TAG;
-	mgm->stage = DECRYPTING;
-	return KUZMA_OK;
+	if (status == KUZMA_OK)
+		status = kuzma_compare_tag(mgm->sum, tag, tag_bytes);
+	if (status == KUZMA_OK)
+		mgm->stage = DECRYPTING;
+	return status;
 }
 
 enum kuzma_status kuzma_mgm_decrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes)

@@ -60,7 +60,8 @@ void kuzma_mac_final_key(const struct kuzma_context *context, uint8_t *final_key
  * `from`. */
 void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block);
 
-/* Whether two tags are the same, in a time that does not depend on where they differ. */
-bool kuzma_equal(const uint8_t *left, const uint8_t *right, size_t bytes);
+/* OK or TAG: whether the tag that was made, one block of KUZMA_BLOCK_BYTES_MAX bytes, begins as the given one, in a time
+ * that does not depend on where they differ. The made one is wiped: of a message that is refused, it helps a forger. */
+enum kuzma_status kuzma_compare_tag(uint8_t *made, const uint8_t *given, size_t bytes);
 
 #endif

@@ -133,12 +133,13 @@ void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block)
 	to[block - 1] = (uint8_t)(from[block - 1] << 1 ^ feedback);
 }
 
-bool kuzma_equal(const uint8_t *left, const uint8_t *right, size_t bytes)
+enum kuzma_status kuzma_compare_tag(uint8_t *made, const uint8_t *given, size_t bytes)
 {
 	/* Volatile: a compiler that sees the result used as a truth value could stop at the first difference. */
 	volatile uint8_t difference = 0;
 
 	for (size_t i = 0; i < bytes; i++)
-		difference = (uint8_t)(difference | (left[i] ^ right[i]));
-	return difference == 0;
+		difference = (uint8_t)(difference | (made[i] ^ given[i]));
+	wipe_bytes(made, KUZMA_BLOCK_BYTES_MAX);
+	return difference == 0 ? KUZMA_OK : KUZMA_ERROR_TAG;
 }
