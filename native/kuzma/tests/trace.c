@@ -11,18 +11,24 @@
 #if defined(__x86_64__) && defined(__linux__) && !defined(INSTRUMENTED)
 #include <cpuid.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <ucontext.h>
+#include <x86intrin.h>
 
 extern const char __executable_start[];
 
-enum { MOST_STEPS = 1 << 23 };
+enum { MOST_STEPS = 1 << 23, SINGLE_STEP = 0x100 };
 
 static uint64_t kept[MOST_STEPS];
 static size_t kept_steps;
 static uint64_t runs; /* tells a run from all others */
 static volatile bool recording, tracing;
 static struct trace_result result;
+
+/* The steps that count: from the traced function's first instruction until it has returned. */
+static uintptr_t first_instruction, return_address, stack_at_entry;
+static volatile enum { BEFORE, INSIDE, AFTER } place;
 
 /* The registers' numbers in instructions, as places in the signal's context. */
 static const int places[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -195,24 +201,35 @@ static void see_instruction(const ucontext_t *context)
 		see(runs);
 }
 
+/* Whether the step that `context` is of counts. Kept by addresses alone: a hypervisor may deliver a step late, or not at
+ * all, and two traps that meet become one signal. */
+static bool counts(const ucontext_t *context)
+{
+	uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t stack = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+	if (place == BEFORE && instruction == first_instruction) {
+		place = INSIDE;
+		stack_at_entry = stack;
+		memcpy(&return_address, (const void *)stack, sizeof return_address);
+	} else if (place == INSIDE && instruction == return_address && stack > stack_at_entry) {
+		place = AFTER;
+	}
+	return place == INSIDE;
+}
+
 static void on_trap(int signal, siginfo_t *info, void *opaque)
 {
 	ucontext_t *context = opaque;
 
 	(void)signal;
-	/* A breakpoint begins and ends the steps. */
-	if (info->si_code != TRAP_TRACE) {
-		tracing = !tracing;
-		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
-		if (tracing)
-			context->uc_mcontext.gregs[REG_EFL] |= 0x100;
-		return;
-	}
-	/* A step that a hypervisor delivers late, after the end. */
+	(void)info;
 	if (!tracing) {
-		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
+		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)SINGLE_STEP;
 		return;
 	}
+	if (!counts(context))
+		return;
 	see_instruction(context);
 	if (result.steps < MOST_STEPS && recording) {
 		kept[result.steps] = seen;
@@ -221,11 +238,6 @@ static void on_trap(int signal, siginfo_t *info, void *opaque)
 		result.differs = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] - (uintptr_t)__executable_start;
 	}
 	result.steps++;
-}
-
-static void breakpoint(void)
-{
-	__asm__ volatile("int3" ::: "memory");
 }
 
 struct trace_result trace(bool record, void (*function)(void *), void *argument)
@@ -241,9 +253,15 @@ struct trace_result trace(bool record, void (*function)(void *), void *argument)
 	memset(&result, 0, sizeof result);
 	result.same = true;
 	runs++;
-	breakpoint();
+	first_instruction = (uintptr_t)function;
+	place = BEFORE;
+	tracing = true;
+	atomic_signal_fence(memory_order_seq_cst); /* the handler reads what stands above */
+	__writeeflags(__readeflags() | SINGLE_STEP);
 	function(argument);
-	breakpoint();
+	__writeeflags(__readeflags() & ~(unsigned long long)SINGLE_STEP);
+	atomic_signal_fence(memory_order_seq_cst);
+	tracing = false;
 	result.possible = result.steps > 0 && result.steps < MOST_STEPS;
 	if (record)
 		kept_steps = result.steps;
