@@ -20,6 +20,7 @@ openssl:openssl:the openssl adapter is tested with the real openssl
 gzip:gzip:the gzip adapter is tested with the real gzip
 clang:clang:the C code is checked with a second compiler
 pkg-config:pkg-config:the installed library is found as other projects find theirs
+pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
     ;;

@@ -1,0 +1,57 @@
+/* How the lines of one block are made. A block is 3000 numbers, from a multiple of 3000 on: a multiple of 15, so that words
+ * and numbers stand in the same places in every block, and of 1000, so that only the digits above the last three
+ * differ, and take three values, one after the other. */
+#ifndef FIZZBUZZ_BACKEND_H
+#define FIZZBUZZ_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	BLOCK_LINES = 3000,
+	LOW_DIGITS = 3,
+	DIGITS_MOST = 17,
+	/* Of 15 lines, 8 are numbers, 4 "Fizz", 2 "Buzz" and one "FizzBuzz". */
+	BLOCK_BYTES_MOST = BLOCK_LINES / 15 * (8 * (DIGITS_MOST + 1) + 4 * 5 + 2 * 5 + 9),
+	/* What backends may write or read beyond a block. */
+	SLACK = 64,
+	HIGH_ROOM = 16
+};
+
+/* What the bytes of a block are taken from: the digits above the last three for each thousand of it, then the
+ * letters. 64 bytes, as many as one permutation takes. */
+struct alphabet {
+	uint8_t high[BLOCK_LINES / 1000][HIGH_ROOM]; /* from the first digit on */
+	uint8_t letters[16];                         /* LETTERS */
+};
+
+#define LETTERS "FizBu\n0123456789"
+
+/* All blocks whose numbers have the same number of digits. */
+struct shape {
+	unsigned digits; /* of all numbers of the block; 0: none yet */
+	size_t bytes;
+	uint8_t index[BLOCK_BYTES_MOST + SLACK]; /* for each byte of the block, where it stands in the alphabet */
+	char low[1000][LOW_DIGITS + 1];                /* "000\n" … "999\n" */
+};
+
+struct backend {
+	const char *name;
+	bool (*supported)(void); /* NULL: always */
+	/* Writes shape->bytes bytes, and maybe up to SLACK more. */
+	void (*fill)(const struct shape *shape, const struct alphabet *alphabet, uint8_t *to);
+	/* Whether `data`, shape->bytes of them, is the block; NULL: fill and compare. Reads no further. */
+	bool (*same)(const struct shape *shape, const struct alphabet *alphabet, const uint8_t *data);
+};
+
+extern const struct backend fizzbuzz_portable;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(STEND_NO_INTRINSICS)
+#define FIZZBUZZ_X86
+extern const struct backend fizzbuzz_avx512;
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(STEND_NO_INTRINSICS)
+#define FIZZBUZZ_ARM
+extern const struct backend fizzbuzz_neon;
+#endif
+
+#endif

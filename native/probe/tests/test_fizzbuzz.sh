@@ -1,0 +1,62 @@
+#!/bin/sh
+# Fizz Buzz through real pipes: what is right passes, whoever carries it, and what is wrong or missing is found and named.
+. "$(dirname "$0")/common.sh"
+
+# carried NAME STATUS WORDS COMMAND...: the output of a writer, through a shell command, into the check.
+carried() {
+	name=$1
+	expected=$2
+	words=$3
+	writer=$4
+	shift 4
+	"$probe" fizzbuzz --bytes 3MB --writer "$writer" | sh -c "$*" |
+		"$probe" fizzbuzz --verify --bytes 3MB >"$work/lines" 2>"$work/err"
+	got=$?
+	ok "$name: exit status $got instead of $expected" [ "$got" -eq "$expected" ]
+	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	ok "$name: $words" grep -q "$words" "$work/lines"
+}
+
+"$probe" fizzbuzz --bytes 1MB >"$work/expected"
+awk 'BEGIN { for (i = 1; i <= 200000; i++) print i % 15 == 0 ? "FizzBuzz" : i % 3 == 0 ? "Fizz" : i % 5 == 0 ? "Buzz" : i }' \
+	>"$work/awk"
+ok 'as awk prints it' sh -c "head -c 1000000 '$work/awk' | cmp -s - '$work/expected'"
+"$probe" fizzbuzz --offset 500000 --bytes 1000 >"$work/piece"
+ok 'from the middle' sh -c "tail -c +500001 '$work/expected' | head -c 1000 | cmp -s - '$work/piece'"
+
+for writer in write fresh; do
+	# Where vmsplice() is missing there is only write().
+	"$probe" fizzbuzz --bytes 1 --writer "$writer" 2>/dev/null | grep -q 1 || {
+		skip "writer $writer" 'this system has no vmsplice()'
+		continue
+	}
+	carried "$writer, cat" 0 'every byte of 3000000"' "$writer" cat
+	carried "$writer, small reads" 0 'every byte of 3000000"' "$writer" 'dd bs=1000 status=none'
+	carried "$writer, cut off" 1 'right, but 2000000 bytes instead of 3000000' "$writer" 'head -c 2000000'
+	carried "$writer, a byte lost" 1 'wrong from byte 1234' "$writer" 'head -c 1234; dd bs=1 count=1 of=/dev/null 2>/dev/null; cat'
+	carried "$writer, a letter changed" 1 'in line 150[0-9]*: ' "$writer" "sed '1500s/Fizz/Fuzz/'"
+	carried "$writer, nothing came" 1 'right, but 0 bytes\|no byte came' "$writer" 'cat >/dev/null'
+	if command -v pv >/dev/null 2>&1; then
+		carried "$writer, pv, which moves pages on" 0 'every byte of 3000000"' "$writer" 'pv -q'
+	else
+		skip "$writer through pv" 'there is no pv'
+	fi
+	# Who reads a little and goes away is no error.
+	("$probe" fizzbuzz --writer "$writer"; echo $? >"$work/status") | head -c 100000 >"$work/head"
+	ok "$writer: a reader that goes away" [ "$(cat "$work/status")" -eq 0 ]
+	ok "$writer: what it got" sh -c "head -c 100000 '$work/expected' | cmp -s - '$work/head'"
+done
+# Into a file: write(), chosen by itself.
+"$probe" fizzbuzz --bytes 1MB >"$work/file"
+ok 'a file' cmp -s "$work/expected" "$work/file"
+if [ -c /dev/full ]; then
+	"$probe" fizzbuzz --bytes 1MB >/dev/full 2>"$work/err"
+	ok 'a full disk is told' [ $? -eq 1 ]
+	ok 'in one line' sh -c "[ \$(wc -l <'$work/err') -eq 1 ]"
+else
+	skip 'a full disk' 'there is no /dev/full'
+fi
+status 'an offset beyond the end' 2 "$probe" fizzbuzz --offset 9000000000000000000
+status 'an unknown backend' 4 "$probe" fizzbuzz --backend none
+ok 'the portable backend' sh -c "'$probe' fizzbuzz --backend portable --bytes 1MB | cmp -s - '$work/expected'"
+finish
