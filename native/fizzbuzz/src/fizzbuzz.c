@@ -96,30 +96,42 @@ static uint8_t *put_line(uint8_t *to, uint64_t number)
 	return to;
 }
 
-/* The block of `first`, which has `digits` digits in all its numbers, as places in the alphabet. */
+/* For all blocks whose numbers have `digits` digits; `first` begins one of them. */
 static void make_shape(struct shape *shape, uint64_t first, unsigned digits)
 {
 	uint8_t line[32];
 	uint8_t *to = shape->index;
+	size_t high_digits = digits - LOW_DIGITS + 1; /* of a tenth: the hundreds as well */
 
-	for (unsigned i = 0; i < 1000; i++) {
-		char text[] = { (char)('0' + i / 100), (char)('0' + i / 10 % 10), (char)('0' + i % 10), '\n' };
-		memcpy(shape->low[i], text, sizeof text);
-	}
-	for (unsigned i = 0; i < BLOCK_LINES; i++) {
+	for (unsigned i = 0; i < TENTH_LINES; i++) {
 		size_t bytes = (size_t)(put_line(line, first + i) - line);
 		bool is_number = line[0] >= '0' && line[0] <= '9';
 
 		for (size_t j = 0; j < bytes; j++) {
 			size_t place = (size_t)(strchr(LETTERS, line[j]) - LETTERS) + offsetof(struct alphabet, letters);
-			if (is_number && j < digits - LOW_DIGITS)
-				place = i / 1000 * HIGH_ROOM + j;
+			if (is_number && j < high_digits)
+				place = i / 100 * HIGH_ROOM + j;
 			*to++ = (uint8_t)place;
 		}
 	}
-	shape->bytes = (size_t)(to - shape->index);
+	shape->tenth_bytes = (size_t)(to - shape->index);
 	shape->digits = digits;
 	memset(to, 0, SLACK);
+	for (unsigned i = 0; i < 1000; i++) {
+		char text[] = { (char)('0' + i / 100), (char)('0' + i / 10 % 10), (char)('0' + i % 10), '\n' };
+		memcpy(shape->low[i], text, sizeof text);
+	}
+	memset(shape->hundreds, 0, sizeof shape->hundreds);
+	for (unsigned tenth = 0; tenth < TENTHS; tenth++) {
+		for (unsigned i = 0; i < 3; i++) {
+			unsigned hundred = 3 * tenth + i;
+			shape->thousands[tenth][2 * i] = hundred / 10 * 2;
+			shape->thousands[tenth][2 * i + 1] = hundred / 10 * 2 + 1;
+			shape->hundreds[tenth][HIGH_ROOM * i + high_digits - 1] = (uint8_t)('0' + hundred % 10);
+		}
+		shape->thousands[tenth][6] = 6; /* the letters */
+		shape->thousands[tenth][7] = 7;
+	}
 }
 
 static void make_alphabet(struct alphabet *alphabet, uint64_t first)
@@ -145,7 +157,7 @@ static void enter(struct fizzbuzz *stream, uint64_t first)
 		if (stream->shape.digits != digits)
 			make_shape(&stream->shape, first, digits);
 		make_alphabet(&stream->alphabet, first);
-		stream->bytes = stream->shape.bytes;
+		stream->bytes = TENTHS * stream->shape.tenth_bytes;
 		return;
 	}
 	/* Few blocks are like that: line by line. */

@@ -14,6 +14,14 @@ static bool supported(void)
 	       __builtin_cpu_supports("gfni") && __builtin_cpu_supports("vpclmulqdq");
 }
 
+static inline __m512i tenth_alphabet(const struct shape *shape, const struct alphabet *alphabet, size_t tenth)
+{
+	__m512i thousands = _mm512_permutexvar_epi64(_mm512_loadu_si512(shape->thousands[tenth]), _mm512_loadu_si512(alphabet));
+	__m512i hundreds = _mm512_loadu_si512(shape->hundreds[tenth]);
+
+	return _mm512_mask_mov_epi8(thousands, _mm512_test_epi8_mask(hundreds, hundreds), hundreds);
+}
+
 static inline __m512i take(const struct shape *shape, size_t at, __m512i letters)
 {
 	return _mm512_permutexvar_epi8(_mm512_loadu_si512(shape->index + at), letters);
@@ -21,33 +29,41 @@ static inline __m512i take(const struct shape *shape, size_t at, __m512i letters
 
 static void fill(const struct shape *shape, const struct alphabet *alphabet, uint8_t *to)
 {
-	__m512i letters = _mm512_loadu_si512(alphabet);
-	/* Up to a multiple of 64 first: a store that crosses cache lines costs two, a load of the index less. */
-	size_t at = -(uintptr_t)to & 63;
+	size_t bytes = shape->tenth_bytes;
 
-	_mm512_storeu_si512(to, take(shape, 0, letters));
-	for (; at + 256 <= shape->bytes; at += 256) {
-		_mm512_store_si512(to + at, take(shape, at, letters));
-		_mm512_store_si512(to + at + 64, take(shape, at + 64, letters));
-		_mm512_store_si512(to + at + 128, take(shape, at + 128, letters));
-		_mm512_store_si512(to + at + 192, take(shape, at + 192, letters));
+	for (size_t tenth = 0; tenth < TENTHS; tenth++, to += bytes) {
+		__m512i letters = tenth_alphabet(shape, alphabet, tenth);
+		/* Up to a multiple of 64 first: a store that crosses cache lines costs two, a load of the index less. */
+		size_t at = -(uintptr_t)to & 63;
+
+		_mm512_storeu_si512(to, take(shape, 0, letters));
+		for (; at + 128 <= bytes; at += 128) {
+			_mm512_store_si512(to + at, take(shape, at, letters));
+			_mm512_store_si512(to + at + 64, take(shape, at + 64, letters));
+		}
+		for (; at < bytes; at += 64)
+			_mm512_store_si512(to + at, take(shape, at, letters));
 	}
-	for (; at < shape->bytes; at += 64)
-		_mm512_store_si512(to + at, take(shape, at, letters));
 }
 
 static bool same(const struct shape *shape, const struct alphabet *alphabet, const uint8_t *data)
 {
-	__m512i letters = _mm512_loadu_si512(alphabet), differs = _mm512_setzero_si512();
-	size_t at = 0;
+	__m512i differs = _mm512_setzero_si512();
+	size_t bytes = shape->tenth_bytes;
 
-	for (; at + 64 <= shape->bytes; at += 64) {
-		__m512i difference = _mm512_xor_si512(take(shape, at, letters), _mm512_loadu_si512(data + at));
-		differs = _mm512_or_si512(differs, difference);
+	for (size_t tenth = 0; tenth < TENTHS; tenth++, data += bytes) {
+		__m512i letters = tenth_alphabet(shape, alphabet, tenth);
+		size_t at = 0;
+
+		for (; at + 64 <= bytes; at += 64) {
+			__m512i difference = _mm512_xor_si512(take(shape, at, letters), _mm512_loadu_si512(data + at));
+			differs = _mm512_or_si512(differs, difference);
+		}
+		__mmask64 rest = (UINT64_C(1) << (bytes - at)) - 1; /* fewer than 64 */
+		__m512i difference = _mm512_xor_si512(take(shape, at, letters), _mm512_maskz_loadu_epi8(rest, data + at));
+		differs = _mm512_or_si512(differs, _mm512_maskz_mov_epi8(rest, difference));
 	}
-	__mmask64 rest = (UINT64_C(1) << (shape->bytes - at)) - 1; /* fewer than 64 */
-	__mmask64 wrong = _mm512_mask_cmpneq_epi8_mask(rest, take(shape, at, letters), _mm512_maskz_loadu_epi8(rest, data + at));
-	return (wrong | _mm512_test_epi64_mask(differs, differs)) == 0;
+	return _mm512_test_epi64_mask(differs, differs) == 0;
 }
 
 const struct backend fizzbuzz_avx512 = { "avx512", supported, fill, same };
