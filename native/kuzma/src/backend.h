@@ -10,6 +10,9 @@
 #include "cpu.h"
 #include "kuzma.h"
 
+/* Which half of a counter block counts, big-endian and modulo its own size. */
+enum counting_half { LEFT_HALF, RIGHT_HALF };
+
 struct kuzma_backend {
 	const char *name;
 	enum kuzma_cipher cipher;
@@ -27,6 +30,10 @@ struct kuzma_backend {
 	 * own size; the left half stays. `counter` (one block) is updated. The counter is public: the time may depend on where it
 	 * carries. NULL: made of encrypt_blocks. */
 	void (*ctr_xor)(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks);
+	/* As ctr_xor for the counters of MGM, which are secret: the time does not depend on them. Either half may count;
+	 * `input` NULL: the enciphered counters themselves. NULL: made of encrypt_blocks. */
+	void (*hidden_counters)(const void *state, uint8_t *counter, enum counting_half half, uint8_t *output,
+	                        const uint8_t *input, size_t blocks);
 	/* CBC with a register of one block, which is updated; `output` NULL: only the register is wanted, as a MAC does.
 	 * NULL: made of encrypt_blocks. */
 	void (*cbc_encrypt)(const void *state, uint8_t *iv, uint8_t *output, const uint8_t *input, size_t blocks);

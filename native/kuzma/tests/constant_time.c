@@ -3,7 +3,7 @@
  *    and addresses that depend on it. Exact, for all modes, but valgrind knows no AVX-512 and no GFNI;
  *  - otherwise, the traces of trace.h under two sets of secrets are compared, of the backends that memcheck cannot run.
  *    Only of the backends' own functions: the modes above them are the same for all, and single steps are slow.
- * Where the counter of CTR stands is no secret: the kernels divide the work at its wraps. That of MGM is one.
+ * Where the counter of CTR stands is no secret: the kernels divide the work at its wraps. That of MGM, the hidden one, is.
  * The table backends, and kernels made for the purpose, must fail both: a test that cannot fail is no test. */
 #include "../src/backend.h"
 #include "../src/multiply/multiply.h"
@@ -27,11 +27,12 @@
 
 enum { ATTEMPTS = 5, ROOM = 16 * 300 };
 
-enum kernel { ENCRYPT, DECRYPT, COUNTER, CHAIN, CHAIN_ONLY, KERNELS };
+enum kernel { ENCRYPT, DECRYPT, COUNTER, HIDDEN_COUNTER, HIDDEN_COUNTER_ALONE, CHAIN, CHAIN_ONLY, KERNELS };
 
 /* All that a function under test works on; always at the same addresses. */
 static struct {
-	uint8_t key[32], input[ROOM], output[ROOM], iv[KUZMA_IV_BYTES_MAX], tag[16], counter[16];
+	uint8_t key[32], input[ROOM], output[ROOM], iv[KUZMA_IV_BYTES_MAX], tag[16], counter[16], hidden_counter[16];
+	bool wraps; /* whether the hidden counter wraps soon: with every other set of secrets */
 	struct kuzma_context context;
 	const struct kuzma_backend *backend;
 	const struct operation *operation;
@@ -79,6 +80,14 @@ static void run_kernel(void *unused)
 	case COUNTER:
 		if (backend->ctr_xor != NULL)
 			backend->ctr_xor(state, work.counter, work.output, work.input, blocks);
+		break;
+	case HIDDEN_COUNTER:
+		if (backend->hidden_counters != NULL)
+			backend->hidden_counters(state, work.hidden_counter, RIGHT_HALF, work.output, work.input, blocks);
+		break;
+	case HIDDEN_COUNTER_ALONE:
+		if (backend->hidden_counters != NULL)
+			backend->hidden_counters(state, work.hidden_counter, LEFT_HALF, work.output, NULL, blocks);
 		break;
 	case CHAIN:
 	case CHAIN_ONLY:
@@ -161,6 +170,8 @@ static void fill(void)
 
 	random_bytes(&seed, work.key, sizeof work.key);
 	random_bytes(&seed, work.input, sizeof work.input);
+	memset(work.hidden_counter, work.wraps ? 0xfe : 0, sizeof work.hidden_counter);
+	work.wraps = !work.wraps;
 	/* No secrets, and the same in every run. */
 	random_bytes(&of_iv, work.iv, sizeof work.iv);
 	work.iv[0] &= 0x7f; /* as MGM wants it */
@@ -169,6 +180,7 @@ static void fill(void)
 	if (RUNNING_ON_VALGRIND) {
 		VALGRIND_MAKE_MEM_UNDEFINED(work.key, sizeof work.key);
 		VALGRIND_MAKE_MEM_UNDEFINED(work.input, sizeof work.input);
+		VALGRIND_MAKE_MEM_UNDEFINED(work.hidden_counter, sizeof work.hidden_counter);
 	}
 	if (work.backend != NULL)
 		run_init(NULL);
@@ -196,6 +208,7 @@ static enum verdict judge(void (*function)(void *), uintptr_t *where)
 	enum verdict verdict = UNKNOWN;
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		seed = start;
+		work.wraps = false;
 		fill();
 		struct trace_result first = trace(true, function, NULL);
 		fill();
@@ -253,7 +266,8 @@ static void check_operations(const char *name)
 /* Block counts at which kernels take different ways: one, a few, whole groups and what is left over. */
 static void check_kernels(const char *name)
 {
-	static const char *const kernels[KERNELS] = { "blocks encrypted", "blocks decrypted", "counters", "chain", "register" };
+	static const char *const kernels[KERNELS] = { "blocks encrypted", "blocks decrypted", "counters", "hidden counters",
+		                                      "hidden counters alone", "chain", "register" };
 	static const size_t wide_counts[] = { 1, 3, 7, 21, 69, 600 }, narrow_counts[] = { 1, 2 };
 
 	work.bytes = 0;

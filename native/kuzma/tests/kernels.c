@@ -17,13 +17,31 @@ struct pair {
 	size_t block;
 };
 
-enum operation { ENCRYPT, DECRYPT, CTR, CBC, MAC, OPERATIONS };
+enum operation { ENCRYPT, DECRYPT, CTR, HIDDEN_RIGHT, HIDDEN_LEFT, HIDDEN_ALONE, CBC, MAC, OPERATIONS };
 
-static const char *const operation_names[] = { "encryption", "decryption", "CTR", "CBC", "CBC without output" };
+static const char *const operation_names[] = {
+	"encryption",      "decryption", "CTR", "hidden counters on the right", "hidden counters on the left",
+	"hidden counters", "CBC",        "CBC without output",
+};
+
+static bool counts(enum operation operation)
+{
+	return operation >= CTR && operation <= HIDDEN_ALONE;
+}
 
 static bool has(const struct kuzma_backend *backend, enum operation operation)
 {
-	return operation == CTR ? backend->ctr_xor != NULL : operation < CTR || backend->cbc_encrypt != NULL;
+	if (operation == CTR)
+		return backend->ctr_xor != NULL;
+	if (counts(operation))
+		return backend->hidden_counters != NULL;
+	return operation < CTR || backend->cbc_encrypt != NULL;
+}
+
+/* The first byte behind the half that counts. */
+static size_t counting_end(enum operation operation, size_t block)
+{
+	return operation == HIDDEN_LEFT || operation == HIDDEN_ALONE ? block / 2 : block;
 }
 
 static void apply(const struct kuzma_context *context, enum operation operation, uint8_t *iv, uint8_t *output,
@@ -35,6 +53,9 @@ static void apply(const struct kuzma_context *context, enum operation operation,
 	case ENCRYPT: backend->encrypt_blocks(context->state, output, input, blocks); break;
 	case DECRYPT: backend->decrypt_blocks(context->state, output, input, blocks); break;
 	case CTR: backend->ctr_xor(context->state, iv, output, input, blocks); break;
+	case HIDDEN_RIGHT: backend->hidden_counters(context->state, iv, RIGHT_HALF, output, input, blocks); break;
+	case HIDDEN_LEFT: backend->hidden_counters(context->state, iv, LEFT_HALF, output, input, blocks); break;
+	case HIDDEN_ALONE: backend->hidden_counters(context->state, iv, LEFT_HALF, output, NULL, blocks); break;
 	case CBC: backend->cbc_encrypt(context->state, iv, output, input, blocks); break;
 	default: backend->cbc_encrypt(context->state, iv, NULL, input, blocks);
 	}
@@ -51,10 +72,13 @@ static void expect(const struct kuzma_context *context, enum operation operation
 		return;
 	}
 	for (size_t n = 0; n < blocks; n++, input += block, output += block) {
-		if (operation == CTR) {
+		if (counts(operation)) {
+			size_t end = counting_end(operation, block);
+
 			backend->encrypt_blocks(context->state, output, iv, 1);
-			xor_bytes(output, output, input, block);
-			for (size_t i = block; i-- > block / 2 && ++iv[i] == 0;)
+			if (operation != HIDDEN_ALONE)
+				xor_bytes(output, output, input, block);
+			for (size_t i = end; i-- > end - block / 2 && ++iv[i] == 0;)
 				;
 		} else {
 			xor_bytes(iv, iv, input, block);
@@ -98,18 +122,19 @@ static void check(const struct pair *pair, enum operation operation, const uint8
 	free(room);
 }
 
-/* The counter carries into each of its bytes, at each place in a batch, and wraps without touching the left half. */
-static void counters(const struct pair *pair)
+/* The counter carries into each of its bytes, at each place in a batch, and wraps without touching the other half. */
+static void counters(const struct pair *pair, enum operation operation)
 {
+	size_t end = counting_end(operation, pair->block);
 	uint8_t start[16];
 
 	for (size_t bytes = 1; bytes <= pair->block / 2; bytes++) {
 		for (unsigned before = 1; before <= 256; before += before < 20 ? 1 : 59) {
 			random_bytes(&seed, start, sizeof start);
-			memset(start + pair->block - bytes, 0xff, bytes);
-			start[pair->block - 1] = (uint8_t)(0u - before);
-			check(pair, CTR, start, 270, 1);
-			check(pair, CTR, start, 530, 0);
+			memset(start + end - bytes, 0xff, bytes);
+			start[end - 1] = (uint8_t)(0u - before);
+			check(pair, operation, start, 270, 1);
+			check(pair, operation, start, 530, 0);
 		}
 	}
 }
@@ -139,9 +164,9 @@ static void check_backend(const struct kuzma_backend *backend)
 		}
 		for (size_t blocks = 511; blocks <= 514; blocks++)
 			check(&pair, operation, start, blocks, 7);
+		if (counts(operation))
+			counters(&pair, operation);
 	}
-	if (has(backend, CTR))
-		counters(&pair);
 }
 
 int main(void)

@@ -15,6 +15,7 @@ static void form(const struct avx512_sliced *sliced, unsigned number)
 	struct kuzma_context context, base;
 	const struct avx512_state *state = (const void *)context.state;
 	uint8_t key[32], input[BYTES + 3], output[BYTES], expected[BYTES], counter[16];
+	struct avx512_hidden_counters counters;
 	uint64_t constant[16], right;
 
 	random_bytes(&seed, key, sizeof key);
@@ -33,7 +34,7 @@ static void form(const struct avx512_sliced *sliced, unsigned number)
 	right = 0;
 	for (unsigned i = 8; i < 16; i++)
 		right = right << 8 | counter[i];
-	kuzma_kuznyechik_avx512_first_round(state, constant, counter);
+	kuzma_kuznyechik_avx512_first_round(state, constant, counter, RIGHT_HALF);
 	for (unsigned i = 0; i < 64; i++) {
 		memcpy(expected + 16 * i, counter, 16);
 		expected[16 * i + 15] = (uint8_t)(counter[15] + i);
@@ -45,6 +46,28 @@ static void form(const struct avx512_sliced *sliced, unsigned number)
 	for (unsigned i = 0; i < BYTES; i++)
 		expected[i] ^= input[3 + i];
 	CHECK(memcmp(output, expected, BYTES) == 0, "form %u: counters and data", number);
+
+	/* The second 64 of 256 whose left half counts, and wraps before, among or behind them. */
+	random_bytes(&seed, counter, sizeof counter);
+	counters.half = LEFT_HALF;
+	counters.start = counter[7];
+	kuzma_kuznyechik_avx512_first_round(state, counters.constant, counter, LEFT_HALF);
+	for (unsigned i = 0; i < 256; i++) {
+		if (i / 64 == 1)
+			memcpy(expected + 16 * (i - 64), counter, 16);
+		for (unsigned j = 8; j-- > 0 && ++counter[j] == 0;)
+			;
+	}
+	kuzma_kuznyechik_avx512_first_round(state, constant, counter, LEFT_HALF);
+	for (unsigned i = 0; i < 16; i++)
+		counters.change[i] = counters.constant[i] ^ constant[i];
+	kuzma_ecb_encrypt(&base, expected, expected, BYTES);
+	sliced->hidden_counter(state, &counters, 64, output, NULL);
+	CHECK(memcmp(output, expected, BYTES) == 0, "form %u: hidden counters from %u", number, counters.start);
+	sliced->hidden_counter(state, &counters, 64, output, input + 3);
+	for (unsigned i = 0; i < BYTES; i++)
+		expected[i] ^= input[3 + i];
+	CHECK(memcmp(output, expected, BYTES) == 0, "form %u: hidden counters and data", number);
 }
 
 int main(void)

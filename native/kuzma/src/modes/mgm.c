@@ -56,8 +56,7 @@ static void hash_blocks(struct kuzma_mgm *mgm, const uint8_t *data, size_t block
 
 	for (; blocks > 0; blocks -= batch, data += batch * block) {
 		batch = blocks < BATCH_BYTES / block ? blocks : BATCH_BYTES / block;
-		kuzma_make_counters(hashes, mgm->hash_counter, batch, block, LEFT_HALF);
-		context->backend->encrypt_blocks(context->state, hashes, hashes, batch);
+		kuzma_hidden_counters(context, mgm->hash_counter, LEFT_HALF, hashes, NULL, batch);
 		multiplier->accumulate(mgm->sum, hashes, data, batch);
 	}
 	wipe_bytes(hashes, used);

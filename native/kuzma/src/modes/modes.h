@@ -6,7 +6,7 @@
 #include "bytes.h"
 
 /* Bytes that a mode works on at a time where it needs a buffer: whole batches of every backend, and well inside L1. */
-#define BATCH_BYTES 2048u
+#define BATCH_BYTES 8192u
 
 /* NULL pointers and overlap; `bytes` may be any number. KUZMA_OK if the call may go on. */
 enum kuzma_status kuzma_check_buffers(const uint8_t *output, const uint8_t *input, size_t bytes);
@@ -30,15 +30,13 @@ static inline size_t block_bytes_of(const struct kuzma_context *context)
 void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *output, const uint8_t *input,
                  size_t blocks);
 
-/* Writes `blocks` counter blocks from `counter` on and moves that on. One half of the block counts, big-endian and modulo
- * its size. Takes a time that does not depend on the counter. */
-enum counting_half { LEFT_HALF, RIGHT_HALF };
-void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half);
-
 /* output = input ^ E(counter), E(counter + 1), ... over whole blocks; see struct kuzma_backend. The counters of CTR are
- * public; those of MGM are not, and the backends' own way with counters may depend on where they carry. */
+ * public; those of MGM are not, and the backends' ctr_xor may depend on where they carry. */
 void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, bool counter_is_secret, uint8_t *output,
                        const uint8_t *input, size_t blocks);
+/* The same for secret counters, of which either half counts; without input it gives them enciphered. */
+void kuzma_hidden_counters(const struct kuzma_context *context, uint8_t *counter, enum counting_half half,
+                           uint8_t *output, const uint8_t *input, size_t blocks);
 
 /* Whether so many bytes more would stay within the counter. */
 bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, uint64_t bytes);

@@ -72,7 +72,8 @@ void kuzma_chain(const struct kuzma_context *context, uint8_t *chain, uint8_t *o
 #define OPAQUE(value) ((void)(value))
 #endif
 
-void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half)
+/* Writes `blocks` counter blocks from `counter` on and moves that on, in a time that does not depend on it. */
+static void make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t block, enum counting_half half)
 {
 	if (block == KUZMA_MAGMA_BLOCK_BYTES) {
 		uint32_t left = load_be32(counter), right = load_be32(counter + 4);
@@ -102,18 +103,32 @@ void kuzma_make_counters(uint8_t *to, uint8_t *counter, size_t blocks, size_t bl
 void kuzma_counter_xor(const struct kuzma_context *context, uint8_t *counter, bool counter_is_secret, uint8_t *output,
                        const uint8_t *input, size_t blocks)
 {
+	if (context->backend->ctr_xor != NULL && !counter_is_secret)
+		context->backend->ctr_xor(context->state, counter, output, input, blocks);
+	else
+		kuzma_hidden_counters(context, counter, RIGHT_HALF, output, input, blocks);
+}
+
+void kuzma_hidden_counters(const struct kuzma_context *context, uint8_t *counter, enum counting_half half,
+                           uint8_t *output, const uint8_t *input, size_t blocks)
+{
 	const struct kuzma_backend *backend = context->backend;
 	size_t block = block_bytes_of(context);
 	uint8_t keystream[BATCH_BYTES];
 
-	if (backend->ctr_xor != NULL && !counter_is_secret) {
-		backend->ctr_xor(context->state, counter, output, input, blocks);
+	if (backend->hidden_counters != NULL) {
+		backend->hidden_counters(context->state, counter, half, output, input, blocks);
+		return;
+	}
+	if (input == NULL) {
+		make_counters(output, counter, blocks, block, half);
+		backend->encrypt_blocks(context->state, output, output, blocks);
 		return;
 	}
 	for (size_t bytes = blocks * block; bytes > 0;) {
 		size_t batch = bytes < BATCH_BYTES ? bytes : BATCH_BYTES;
 
-		kuzma_make_counters(keystream, counter, batch / block, block, RIGHT_HALF);
+		make_counters(keystream, counter, batch / block, block, half);
 		backend->encrypt_blocks(context->state, keystream, keystream, batch / block);
 		xor_bytes(output, input, keystream, batch);
 		output += batch;

@@ -51,8 +51,9 @@ struct avx512_tables {
 	_Alignas(64) uint8_t constants[33][16];
 	/* Matrices of the products by the factors of L: enum avx512_factor. */
 	uint64_t factors[6];
-	/* What byte 15 contributes to each byte of L, in the order of avx512_sliced.c. */
-	uint64_t last_column[16];
+	/* What byte 7 and what byte 15 contribute to each byte of L, in the order of avx512_sliced.c: by enum
+	 * counting_half, as these are the bytes that change from one counter to the next. */
+	uint64_t counting_columns[2][16];
 	uint64_t to_aes, from_aes;
 };
 

@@ -93,7 +93,8 @@ void kuzma_kuznyechik_avx512_cbc_encrypt(const void *from, uint8_t *iv, uint8_t 
 	store_block(iv, from_aes(_mm512_xor_si512(chain, first)));
 }
 
-void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16])
+void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16],
+                                         const uint8_t counter[16], enum counting_half half)
 {
 	const struct avx512_direction *direction = &kuzma_kuznyechik_avx512_tables.encryption;
 	const __m512i lane_bytes = _mm512_set_epi64(0x0808080808080808, 0x0909090909090909, 0x0A0A0A0A0A0A0A0A,
@@ -102,7 +103,8 @@ void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint6
 	__m512i x = _mm512_xor_si512(to_aes(broadcast_block(counter)), broadcast_block(state->lanes[0]));
 
 	x = substitute_at_once(x, direction->aes_box);
-	x = _mm512_and_si512(x, _mm512_broadcast_i32x4(_mm_set_epi32(0x00FFFFFF, -1, -1, -1)));
+	x = _mm512_and_si512(x, _mm512_broadcast_i32x4(half == LEFT_HALF ? _mm_set_epi32(-1, -1, 0x00FFFFFF, -1)
+	                                                                 : _mm_set_epi32(0x00FFFFFF, -1, -1, -1)));
 	x = from_aes(linear_single(x, direction, broadcast_block(state->lanes[1])));
 	/* y[n] is byte 15 - n. */
 	_mm512_storeu_si512(constant, _mm512_shuffle_epi8(x, lane_bytes));

@@ -211,23 +211,47 @@ ALWAYS_INLINE void decrypt(const struct avx512_state *state, uint8_t *output, co
 	store_sliced(output, y, state->plain[0], NULL);
 }
 
-/* Only byte 15 differs between the 64 counters: it alone goes through the first round, the rest is `constant`. */
-ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
-                           uint8_t *output, const uint8_t *input, enum avx512_form form)
+/* 0 .. 63. Lane l, byte j: block 4j + l. */
+ALWAYS_INLINE __m512i block_numbers(void)
 {
-	/* Lane l, byte j: block 4j + l. */
 	const __m128i fours = _mm_set_epi8(60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
 	const __m512i lanes = _mm512_set_epi32(0x03030303, 0x03030303, 0x03030303, 0x03030303, 0x02020202, 0x02020202,
 	                                       0x02020202, 0x02020202, 0x01010101, 0x01010101, 0x01010101, 0x01010101,
 	                                       0, 0, 0, 0);
-	__m512i y[16], s = _mm512_or_si512(_mm512_broadcast_i32x4(fours), lanes);
 
-	s = _mm512_xor_si512(s, _mm512_set1_epi8((char)right));
+	return _mm512_or_si512(_mm512_broadcast_i32x4(fours), lanes);
+}
+
+/* Only byte 15 differs between the 64 counters: it alone goes through the first round, the rest is `constant`. */
+ALWAYS_INLINE void counter(const struct avx512_state *state, const uint64_t constant[16], uint64_t right,
+                           uint8_t *output, const uint8_t *input, enum avx512_form form)
+{
+	const uint64_t *columns = kuzma_kuznyechik_avx512_tables.counting_columns[RIGHT_HALF];
+	__m512i y[16], s = _mm512_xor_si512(block_numbers(), _mm512_set1_epi8((char)right));
+
 	s = _mm512_xor_si512(s, broadcast_word(state->plain[0][15]));
 	s = substitute(s, kuzma_kuznyechik_avx512_tables.encryption.box);
-#define COLUMN(n)                                                                                   \
-	y[n] = _mm512_xor_si512(affine(s, broadcast_word(kuzma_kuznyechik_avx512_tables.last_column[n])), \
-	                        broadcast_word(constant[n]));
+#define COLUMN(n) y[n] = _mm512_xor_si512(affine(s, broadcast_word(columns[n])), broadcast_word(constant[n]));
+	EACH16(COLUMN)
+#undef COLUMN
+	rounds(y, state, 1, form);
+	store_sliced(output, y, NULL, input);
+}
+
+/* The same wherever the byte wraps: a mask chooses between the two constants. */
+ALWAYS_INLINE void hidden_counter(const struct avx512_state *state, const struct avx512_hidden_counters *counters,
+                                  uint8_t first, uint8_t *output, const uint8_t *input, enum avx512_form form)
+{
+	const uint64_t *columns = kuzma_kuznyechik_avx512_tables.counting_columns[counters->half];
+	const __m512i start = _mm512_set1_epi8((char)counters->start);
+	__m512i y[16], s = _mm512_add_epi8(_mm512_add_epi8(block_numbers(), _mm512_set1_epi8((char)first)), start);
+	__m512i wrapped = _mm512_movm_epi8(_mm512_cmplt_epu8_mask(s, start));
+
+	s = _mm512_xor_si512(s, broadcast_word(state->plain[0][counters->half == LEFT_HALF ? 7 : 15]));
+	s = substitute(s, kuzma_kuznyechik_avx512_tables.encryption.box);
+#define COLUMN(n)                                                                                            \
+	y[n] = _mm512_xor_si512(affine(s, broadcast_word(columns[n])), broadcast_word(counters->constant[n])); \
+	y[n] = _mm512_ternarylogic_epi64(y[n], wrapped, broadcast_word(counters->change[n]), 0x78); /* a ^ (b & c) */
 	EACH16(COLUMN)
 #undef COLUMN
 	rounds(y, state, 1, form);
@@ -278,8 +302,22 @@ NO_INLINE void counter_shortest(const struct avx512_state *state, const uint64_t
 	counter(state, constant, right, output, input, SHORTEST_CHAIN);
 }
 
+NO_INLINE void hidden_counter_fewest(const struct avx512_state *state, const struct avx512_hidden_counters *counters,
+                                     uint8_t first, uint8_t *output, const uint8_t *input)
+{
+	ALIGN_SPILLS();
+	hidden_counter(state, counters, first, output, input, FEWEST_OPERATIONS);
+}
+
+NO_INLINE void hidden_counter_shortest(const struct avx512_state *state, const struct avx512_hidden_counters *counters,
+                                       uint8_t first, uint8_t *output, const uint8_t *input)
+{
+	ALIGN_SPILLS();
+	hidden_counter(state, counters, first, output, input, SHORTEST_CHAIN);
+}
+
 const struct avx512_sliced kuzma_kuznyechik_avx512_sliced[2] = {
-	[FEWEST_OPERATIONS] = { encrypt_fewest, decrypt_fewest, counter_fewest },
-	[SHORTEST_CHAIN] = { encrypt_shortest, decrypt_shortest, counter_shortest },
+	[FEWEST_OPERATIONS] = { encrypt_fewest, decrypt_fewest, counter_fewest, hidden_counter_fewest },
+	[SHORTEST_CHAIN] = { encrypt_shortest, decrypt_shortest, counter_shortest, hidden_counter_shortest },
 };
 #endif

@@ -4,7 +4,19 @@
 
 #include <stdint.h>
 
+#include "backend.h"
+
 struct avx512_state;
+
+/* 256 counters in a row whose value is secret, as in MGM: but for the byte that counts, each byte of them has one value
+ * until that one wraps and one after it. So the first round of all of them is made of two blocks. */
+struct avx512_hidden_counters {
+	/* What kuzma_kuznyechik_avx512_first_round() makes of the first, and what to add after the wrap. */
+	uint64_t constant[16], change[16];
+	enum counting_half half;
+	/* The byte that counts, in the first. */
+	uint8_t start;
+};
 
 struct avx512_sliced {
 	/* Exactly 64 blocks. */
@@ -15,6 +27,9 @@ struct avx512_sliced {
 	 * bits of `right`. `input` NULL: zeros. */
 	void (*counter)(const struct avx512_state *state, const uint64_t constant[16], uint64_t right, uint8_t *output,
 	                const uint8_t *input);
+	/* The same with 64 of `counters`, from number `first` on, which is at most 192. Always in the same time. */
+	void (*hidden_counter)(const struct avx512_state *state, const struct avx512_hidden_counters *counters,
+	                       uint8_t first, uint8_t *output, const uint8_t *input);
 };
 
 /* How many 512-bit operations a processor starts per cycle decides which form is best. Intel starts two: the fewest
@@ -25,7 +40,8 @@ enum avx512_form { FEWEST_OPERATIONS, SHORTEST_CHAIN };
 /* By enum avx512_form. */
 extern const struct avx512_sliced kuzma_kuznyechik_avx512_sliced[2];
 
-/* The counter block's first round but for its last byte, in the order of the sliced bytes, and K_2. */
-void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16], const uint8_t counter[16]);
+/* The counter block's first round but for the byte that counts, in the order of the sliced bytes, and K_2. */
+void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16],
+                                         const uint8_t counter[16], enum counting_half half);
 
 #endif

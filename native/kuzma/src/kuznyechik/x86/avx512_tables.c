@@ -133,10 +133,12 @@ void kuzma_kuznyechik_avx512_make_tables(void)
 		for (unsigned j = 0; j < 16; j++)
 			tables->constants[i][j] = to_aes[block[j]];
 	}
-	uint8_t column[16] = { 0 };
-	column[15] = 1;
-	kuzma_kuznyechik_l(column);
-	for (unsigned n = 0; n < 16; n++)
-		tables->last_column[n] = product_matrix(column[15 - n]);
+	for (unsigned half = LEFT_HALF; half <= RIGHT_HALF; half++) {
+		uint8_t column[16] = { 0 };
+		column[half == LEFT_HALF ? 7 : 15] = 1;
+		kuzma_kuznyechik_l(column);
+		for (unsigned n = 0; n < 16; n++)
+			tables->counting_columns[half][n] = product_matrix(column[15 - n]);
+	}
 }
 #endif

@@ -93,7 +93,7 @@ static inline __m512i round_of_one(__m512i target, __m512i source, __m512i key, 
 
 typedef void crypt_kernel(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint8_t *input, uint64_t present);
 typedef void count_kernel(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output, const uint8_t *input, uint64_t present,
-                          uint32_t fixed, uint32_t first);
+                          enum counting_half half, uint32_t left, uint32_t right);
 
 /* The kernels for up to 64 blocks, by the number of groups less one. */
 static crypt_kernel *const crypt_tail[4] = { crypt_1, crypt_2, crypt_3, crypt_4 };
@@ -146,32 +146,36 @@ static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *in
 	crypt(state, MAGMA_DECRYPT, output, input, blocks);
 }
 
-static void ctr_xor(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks)
+/* Takes the same time for all counters. */
+static void hidden_counters(const void *state, uint8_t *counter, enum counting_half half, uint8_t *output,
+                            const uint8_t *input, size_t blocks)
 {
 	const uint32_t *keys = ((const struct magma_avx512 *)state)->encrypt_keys;
-	uint32_t fixed = load_be32(counter), first = load_be32(counter + 4);
-	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
+	uint32_t left = load_be32(counter), right = load_be32(counter + 4);
+	uint32_t *counting = half == LEFT_HALF ? &left : &right;
 
-	if (batches > 0) {
-		kuzma_magma_avx512_sliced_count(state, output, input, batches, fixed, first);
-		first += (uint32_t)batches * MAGMA_SLICED_BLOCKS;
-		output += 8 * MAGMA_SLICED_BLOCKS * batches;
-		input += 8 * MAGMA_SLICED_BLOCKS * batches;
-		blocks -= MAGMA_SLICED_BLOCKS * batches;
-	}
 	while (blocks > 0) {
-		size_t part = next_part(blocks);
+		size_t batches = blocks / MAGMA_SLICED_BLOCKS;
+		size_t part = batches > 0 ? batches * MAGMA_SLICED_BLOCKS : next_part(blocks);
 
-		if (part == 128)
-			count_8(keys, output, input, 0, fixed, first);
+		if (batches > 0)
+			kuzma_magma_avx512_sliced_count(state, half, output, input, batches, left, right);
+		else if (part == 128)
+			count_8(keys, output, input, 0, half, left, right);
 		else
-			count_tail[(part - 1) / 16](keys, output, input, first_bits(part), fixed, first);
-		first += (uint32_t)part;
+			count_tail[(part - 1) / 16](keys, output, input, first_bits(part), half, left, right);
+		*counting += (uint32_t)part;
 		output += 8 * part;
-		input += 8 * part;
+		input = input == NULL ? NULL : input + 8 * part;
 		blocks -= part;
 	}
-	store_be32(counter + 4, first);
+	store_be32(counter, left);
+	store_be32(counter + 4, right);
+}
+
+static void ctr_xor(const void *state, uint8_t *counter, uint8_t *output, const uint8_t *input, size_t blocks)
+{
+	hidden_counters(state, counter, RIGHT_HALF, output, input, blocks);
 }
 
 /* As round_of_one, with one block: only the first word of each register counts. */
@@ -227,6 +231,7 @@ const struct kuzma_backend kuzma_magma_avx512 = {
 	.encrypt_blocks = encrypt_blocks,
 	.decrypt_blocks = decrypt_blocks,
 	.ctr_xor = ctr_xor,
+	.hidden_counters = hidden_counters,
 	.cbc_encrypt = cbc_encrypt,
 };
 

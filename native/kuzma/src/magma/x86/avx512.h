@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend.h"
 #include "magma/transforms.h"
 
 /* Blocks in one batch of the bit-sliced kernel. */
@@ -25,8 +26,8 @@ void kuzma_magma_avx512_sliced_set_key(struct magma_avx512 *keys);
 /* Whole batches. */
 void kuzma_magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma_order order, uint8_t *output,
                                const uint8_t *input, size_t batches);
-/* The blocks (fixed, first), (fixed, first + 1), ... are encrypted and added to the input. */
-void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
-                               uint32_t fixed, uint32_t first);
+/* The counters from (left, right) on are encrypted and added to the input; NULL: to nothing. */
+void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, enum counting_half half, uint8_t *output,
+                                     const uint8_t *input, size_t batches, uint32_t left, uint32_t right);
 
 #endif

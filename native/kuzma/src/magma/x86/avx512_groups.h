@@ -22,8 +22,10 @@
 	left##n = _mm512_mask_shuffle_epi32(low, ODD_WORDS, high, FROM_EVEN);                           \
 	right##n = _mm512_mask_shuffle_epi32(high, EVEN_WORDS, low, FROM_ODD);
 #define COUNT(n)                                                                              \
-	left##n = _mm512_set1_epi32((int)fixed);                                              \
-	right##n = _mm512_add_epi32(_mm512_set1_epi32((int)(first + 16u * n)), lane_numbers);
+	left##n = _mm512_add_epi32(_mm512_set1_epi32((int)left), left_numbers);               \
+	right##n = _mm512_add_epi32(_mm512_set1_epi32((int)right), right_numbers);            \
+	left_numbers = _mm512_mask_add_epi32(left_numbers, left_counts, left_numbers, _mm512_set1_epi32(16)); \
+	right_numbers = _mm512_mask_add_epi32(right_numbers, right_counts, right_numbers, _mm512_set1_epi32(16));
 #if GROUPS == 1
 #define EVEN_ROUND(n) left##n = round_of_one(left##n, right##n, key, low_table, high_table);
 #define ODD_ROUND(n) right##n = round_of_one(right##n, left##n, key, low_table, high_table);
@@ -37,7 +39,7 @@
 	high = _mm512_mask_shuffle_epi32(left##n, EVEN_WORDS, right##n, FROM_ODD);                     \
 	low = _mm512_shuffle_epi8(low, swap);                                                 \
 	high = _mm512_shuffle_epi8(high, swap);                                               \
-	if (counting) {                                                                       \
+	if (counting && input != NULL) {                                                      \
 		low = _mm512_xor_si512(                                                       \
 			low, _mm512_maskz_loadu_epi64(MASK(16 * n), input + 128 * n)); \
 		high = _mm512_xor_si512(                                                      \
@@ -46,12 +48,11 @@
 	_mm512_mask_storeu_epi64(output + 128 * n, MASK(16 * n), low);             \
 	_mm512_mask_storeu_epi64(output + 128 * n + 64, MASK(16 * n + 8), high);
 
-/* With `counting`, the blocks are (fixed, first), (fixed, first + 1), ..., and their encryption is added to the input.
- * Bit n of
- * `present`: block n is there, if GROUPS <= 4; else all are. */
+/* With `counting`, the blocks are (left, right), and so on with the `half` that counts; their encryption is added to the
+ * input, or NULL. Bit n of `present`: block n is there, if GROUPS <= 4; else all are. */
 static inline __attribute__((always_inline)) void NAME(groups_)(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output,
                                                                 const uint8_t *input, uint64_t present, bool counting,
-                                                                uint32_t fixed, uint32_t first)
+                                                                enum counting_half half, uint32_t left, uint32_t right)
 {
 	const __m512i swap = _mm512_broadcast_i32x4(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
 	const __m512i low_table = _mm512_load_si512(tables.low), high_table = _mm512_load_si512(tables.high);
@@ -59,7 +60,11 @@ static inline __attribute__((always_inline)) void NAME(groups_)(const uint32_t k
 	EACH_GROUP(DECLARE)
 
 	if (counting) {
-		const __m512i lane_numbers = _mm512_set_epi32(15, 7, 14, 6, 13, 5, 12, 4, 11, 3, 10, 2, 9, 1, 8, 0);
+		const __m512i numbers = _mm512_set_epi32(15, 7, 14, 6, 13, 5, 12, 4, 11, 3, 10, 2, 9, 1, 8, 0);
+		const __mmask16 left_counts = half == LEFT_HALF ? 0xffff : 0, right_counts = (__mmask16)~left_counts;
+		__m512i left_numbers = _mm512_maskz_mov_epi32(left_counts, numbers);
+		__m512i right_numbers = _mm512_maskz_mov_epi32(right_counts, numbers);
+
 		EACH_GROUP(COUNT)
 	} else {
 		EACH_GROUP(LOAD)
@@ -76,13 +81,14 @@ static inline __attribute__((always_inline)) void NAME(groups_)(const uint32_t k
 static __attribute__((noinline)) void NAME(crypt_)(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output,
                                                    const uint8_t *input, uint64_t present)
 {
-	NAME(groups_)(keys, output, input, present, false, 0, 0);
+	NAME(groups_)(keys, output, input, present, false, RIGHT_HALF, 0, 0);
 }
 
 static __attribute__((noinline)) void NAME(count_)(const uint32_t keys[MAGMA_ROUNDS], uint8_t *output,
-                                                   const uint8_t *input, uint64_t present, uint32_t fixed, uint32_t first)
+                                                   const uint8_t *input, uint64_t present, enum counting_half half,
+                                                   uint32_t left, uint32_t right)
 {
-	NAME(groups_)(keys, output, input, present, true, fixed, first);
+	NAME(groups_)(keys, output, input, present, true, half, left, right);
 }
 
 #undef GROUPS

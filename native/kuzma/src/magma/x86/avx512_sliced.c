@@ -326,38 +326,42 @@ static inline __m512i number_bit(unsigned bit)
 	return _mm512_maskz_set1_epi8((uint64_t)(low[bit - 6] ^ 0xff) * UINT64_C(0x0101010101010101), -1);
 }
 
-static void count_sliced(__m512i words[WORDS], uint32_t fixed, uint32_t first)
+/* `first` of the half that counts, which is `counting`; the other one is all `fixed`. */
+static void count_sliced(__m512i counting[WORDS / 2], uint32_t first, __m512i other[WORDS / 2], uint32_t fixed)
 {
 	__m512i carry = _mm512_setzero_si512();
 
 	for (unsigned bit = 0; bit < 32; bit++)
-		words[31 - bit] = _mm512_set1_epi32((int)(0u - (fixed >> bit & 1u)));
+		other[31 - bit] = _mm512_set1_epi32((int)(0u - (fixed >> bit & 1u)));
 	for (unsigned bit = 0; bit < 32; bit++) {
 		__m512i of_first = _mm512_set1_epi32((int)(0u - (first >> bit & 1u)));
 		__m512i of_number = bit < 9 ? number_bit(bit) : _mm512_setzero_si512();
 
-		words[63 - bit] = LUT(of_first, of_number, carry, XOR3);
+		counting[31 - bit] = LUT(of_first, of_number, carry, XOR3);
 		carry = LUT(of_first, of_number, carry, MAJORITY);
 	}
 }
 
-void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, uint8_t *output, const uint8_t *input, size_t batches,
-                               uint32_t fixed, uint32_t first)
+void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, enum counting_half half, uint8_t *output,
+                                     const uint8_t *input, size_t batches, uint32_t left, uint32_t right)
 {
+	uint32_t first = half == LEFT_HALF ? left : right, fixed = half == LEFT_HALF ? right : left;
 	__m512i words[2 * WORDS];
+	__m512i *counting = half == LEFT_HALF ? words : words + WORDS / 2;
+	__m512i *other = half == LEFT_HALF ? words + WORDS / 2 : words;
 
 	while (batches > 0) {
 		bool twice = batches > 1;
 
-		count_sliced(words, fixed, first);
+		count_sliced(counting, first, other, fixed);
 		if (twice)
-			count_sliced(words + WORDS, fixed, first + MAGMA_SLICED_BLOCKS);
+			count_sliced(counting + WORDS, first + MAGMA_SLICED_BLOCKS, other + WORDS, fixed);
 		all_rounds(words, keys, MAGMA_ENCRYPT, twice);
 		unslice(output, words, input);
 		if (twice)
-			unslice(output + BATCH_BYTES, words + WORDS, input + BATCH_BYTES);
+			unslice(output + BATCH_BYTES, words + WORDS, input == NULL ? NULL : input + BATCH_BYTES);
 		first += MAGMA_SLICED_BLOCKS << twice;
-		input += BATCH_BYTES << twice;
+		input = input == NULL ? NULL : input + (BATCH_BYTES << twice);
 		output += BATCH_BYTES << twice;
 		batches -= 1u + twice;
 	}
