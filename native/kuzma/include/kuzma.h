@@ -177,6 +177,13 @@ enum kuzma_status kuzma_feedback_init(struct kuzma_feedback *state, const struct
 enum kuzma_status kuzma_cfb_encrypt(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
 enum kuzma_status kuzma_cfb_decrypt(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
 enum kuzma_status kuzma_ofb_xor(struct kuzma_feedback *state, uint8_t *output, const uint8_t *input, size_t bytes);
+/* A whole message in one call; `iv` stays as it is. Errors as above. */
+enum kuzma_status kuzma_cfb_encrypt_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                            uint8_t *output, const uint8_t *input, size_t bytes);
+enum kuzma_status kuzma_cfb_decrypt_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                            uint8_t *output, const uint8_t *input, size_t bytes);
+enum kuzma_status kuzma_ofb_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                    uint8_t *output, const uint8_t *input, size_t bytes);
 
 /* ---- MAC (OMAC1, CMAC), GOST R 34.13-2015 section 5.6. */
 struct kuzma_mac {
@@ -214,6 +221,10 @@ enum kuzma_status kuzma_ctr_acpkm_init(struct kuzma_ctr_acpkm *ctr, const struct
 /* As kuzma_ctr_xor. */
 enum kuzma_status kuzma_ctr_acpkm_xor(struct kuzma_ctr_acpkm *ctr, uint8_t *output, const uint8_t *input,
                                       size_t bytes);
+/* A whole message in one call. Errors as above. */
+enum kuzma_status kuzma_ctr_acpkm_message(const struct kuzma_backend *backend, const uint8_t *key, size_t key_bytes,
+                                          const uint8_t *iv, size_t iv_bytes, uint64_t section_bytes, uint8_t *output,
+                                          const uint8_t *input, size_t bytes);
 
 /* ---- OMAC-ACPKM, R 1323565.1.017-2018 section 4.2 (RFC 8645 section 6.3.6): the MAC whose key changes after each
  * section; the keys are a keystream of CTR-ACPKM under the master key, with sections of its own. */
@@ -238,6 +249,10 @@ enum kuzma_status kuzma_mac_acpkm_init(struct kuzma_mac_acpkm *mac, const struct
 enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes);
 enum kuzma_status kuzma_mac_acpkm_final(struct kuzma_mac_acpkm *mac, uint8_t *tag, size_t tag_bytes);
 enum kuzma_status kuzma_mac_acpkm_verify(struct kuzma_mac_acpkm *mac, const uint8_t *tag, size_t tag_bytes);
+/* A whole message in one call. */
+enum kuzma_status kuzma_mac_acpkm_message(const struct kuzma_backend *backend, const uint8_t *key, size_t key_bytes,
+                                          uint64_t section_bytes, uint64_t master_section_bytes, uint8_t *tag,
+                                          size_t tag_bytes, const uint8_t *data, size_t bytes);
 
 /* ---- MGM, RFC 9058: authenticated encryption with associated data.
  *

@@ -17,6 +17,15 @@ static void expect(enum kuzma_status status, enum kuzma_status wanted, const cha
 	CHECK(memcmp(output, before, sizeof output) == 0, "%s: an error writes nothing", what);
 }
 
+/* The same of a call on a state, or on a register, which then is as it was. */
+#define REFUSES(state, call, wanted, what)                                                                       \
+	do {                                                                                                     \
+		static unsigned char kept[sizeof(state)];                                                        \
+		memcpy(kept, &(state), sizeof kept);                                                             \
+		expect(call, wanted, what);                                                                      \
+		CHECK(memcmp(kept, &(state), sizeof kept) == 0, "%s: an error leaves the state as it was", what); \
+	} while (0)
+
 static void keys(void)
 {
 	struct kuzma_context fresh = { 0 };
@@ -40,39 +49,109 @@ static void keys(void)
 }
 
 /* What all modes have in common. */
+static void one_mode(const struct operation *operation, bool whole)
+{
+	struct call good = { .context = &context, .key = key, .iv = iv, .iv_blocks = 1, .output = output, .input = input,
+		             .bytes = 32, .whole = whole };
+	struct call call = good;
+
+	if (operation->whole_blocks)
+		for (call.bytes = 1; call.bytes < 64; call.bytes++)
+			if (call.bytes % block != 0)
+				expect(operation->run(&call), KUZMA_ERROR_LENGTH, operation->name);
+	call = good;
+	call.bytes = 0;
+	call.input = call.output = NULL;
+	CHECK(operation->run(&call) == KUZMA_OK, "%s of nothing", operation->name);
+	if (operation->run == operations[12].run)
+		return; /* MGM opening makes its tag from the input: no bad buffers */
+	call = good;
+	call.input = NULL;
+	expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
+	if (operation->no_output)
+		return;
+	call = good;
+	call.output = NULL;
+	expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
+	call = good;
+	call.input = output;
+	call.output = output + 1;
+	expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
+	call.input = output + 31;
+	call.output = output;
+	expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
+}
+
 static void every_mode(void)
 {
-	for (const struct operation *operation = operations; operation->name != NULL; operation++) {
-		struct call good = { .context = &context, .key = key, .iv = iv, .iv_blocks = 1, .output = output,
-			             .input = input, .bytes = 32 };
-		struct call call = good;
+	for (const struct operation *operation = operations; operation->name != NULL; operation++)
+		for (int whole = 0; whole < 2; whole++)
+			one_mode(operation, whole);
+}
 
-		if (operation->whole_blocks)
-			for (call.bytes = 1; call.bytes < 64; call.bytes++)
-				if (call.bytes % block != 0)
-					expect(operation->run(&call), KUZMA_ERROR_LENGTH, operation->name);
-		call = good;
-		call.bytes = 0;
-		call.input = call.output = NULL;
-		CHECK(operation->run(&call) == KUZMA_OK, "%s of nothing", operation->name);
-		if (operation->run == operations[12].run)
-			continue; /* MGM opening makes its tag from the input: no bad buffers */
-		call = good;
-		call.input = NULL;
-		expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
-		if (operation->no_output)
-			continue;
-		call = good;
-		call.output = NULL;
-		expect(operation->run(&call), KUZMA_ERROR_ARGUMENT, operation->name);
-		call = good;
-		call.input = output;
-		call.output = output + 1;
-		expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
-		call.input = output + 31;
-		call.output = output;
-		expect(operation->run(&call), KUZMA_ERROR_OVERLAP, operation->name);
-	}
+/* Bad calls in the midst of a message, which then goes on. */
+static void errors_midway(void)
+{
+	static struct kuzma_ctr_acpkm ctr_acpkm;
+	static struct kuzma_mac_acpkm mac_acpkm;
+	struct kuzma_ctr ctr;
+	struct kuzma_feedback feedback;
+	struct kuzma_mac mac;
+	struct kuzma_mgm mgm;
+	uint8_t some[5], tag[16];
+
+#define BAD_BUFFERS(state, call, what)                                                                  \
+	REFUSES(state, call(&state, NULL, input, 33), KUZMA_ERROR_ARGUMENT, what ": no output");        \
+	REFUSES(state, call(&state, output, NULL, 33), KUZMA_ERROR_ARGUMENT, what ": no input");        \
+	REFUSES(state, call(&state, output + 1, output, 33), KUZMA_ERROR_OVERLAP, what ": overlap");    \
+	CHECK(call(&state, some, input, sizeof some) == KUZMA_OK, what " goes on")
+	kuzma_ctr_init(&ctr, &context, iv, block / 2);
+	kuzma_ctr_xor(&ctr, some, input, sizeof some);
+	BAD_BUFFERS(ctr, kuzma_ctr_xor, "CTR");
+	kuzma_feedback_init(&feedback, &context, iv, 2 * block);
+	kuzma_cfb_encrypt(&feedback, some, input, sizeof some);
+	BAD_BUFFERS(feedback, kuzma_cfb_encrypt, "CFB encryption");
+	BAD_BUFFERS(feedback, kuzma_cfb_decrypt, "CFB decryption");
+	BAD_BUFFERS(feedback, kuzma_ofb_xor, "OFB");
+	kuzma_ctr_acpkm_init(&ctr_acpkm, backend, key, sizeof key, iv, block / 2, 2 * block);
+	kuzma_ctr_acpkm_xor(&ctr_acpkm, some, input, sizeof some);
+	BAD_BUFFERS(ctr_acpkm, kuzma_ctr_acpkm_xor, "CTR-ACPKM");
+
+	iv[0] &= 0x7f;
+	kuzma_mgm_init(&mgm, &context, iv, block);
+	kuzma_mgm_associate(&mgm, input, sizeof some);
+	REFUSES(mgm, kuzma_mgm_associate(&mgm, NULL, 33), KUZMA_ERROR_ARGUMENT, "MGM: no associated data");
+	kuzma_mgm_encrypt(&mgm, some, input, sizeof some);
+	BAD_BUFFERS(mgm, kuzma_mgm_encrypt, "MGM sealing");
+	REFUSES(mgm, kuzma_mgm_final(&mgm, output, 3), KUZMA_ERROR_TAG_LENGTH, "MGM: short tag");
+	REFUSES(mgm, kuzma_mgm_verify(&mgm, some, 4), KUZMA_ERROR_ORDER, "MGM: opening while sealing");
+	kuzma_mgm_init(&mgm, &context, iv, block);
+	kuzma_mgm_absorb(&mgm, input, sizeof some);
+	REFUSES(mgm, kuzma_mgm_absorb(&mgm, NULL, 33), KUZMA_ERROR_ARGUMENT, "MGM: no ciphertext");
+	/* The tag of what was absorbed, by way of the keystream and of the plaintext. */
+	memset(some, 0, sizeof some);
+	kuzma_mgm_seal(&context, iv, block, NULL, 0, some, some, sizeof some, tag, block);
+	for (size_t i = 0; i < sizeof some; i++)
+		some[i] ^= input[i];
+	kuzma_mgm_seal(&context, iv, block, NULL, 0, some, some, sizeof some, tag, block);
+	CHECK(kuzma_mgm_verify(&mgm, tag, block) == KUZMA_OK, "MGM opening goes on");
+	kuzma_mgm_decrypt(&mgm, some, input, 1);
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, NULL, input, 2), KUZMA_ERROR_ARGUMENT, "MGM opening: no output");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output + 1, output, 2), KUZMA_ERROR_OVERLAP, "MGM opening: overlap");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_LIMIT, "more than was verified");
+	CHECK(kuzma_mgm_decrypt(&mgm, some, input, 4) == KUZMA_OK, "the rest");
+#undef BAD_BUFFERS
+
+	kuzma_mac_init(&mac, &context);
+	kuzma_mac_update(&mac, input, sizeof some);
+	REFUSES(mac, kuzma_mac_update(&mac, NULL, 33), KUZMA_ERROR_ARGUMENT, "MAC: no data");
+	REFUSES(mac, kuzma_mac_verify(&mac, input, 3), KUZMA_ERROR_TAG_LENGTH, "MAC: short tag");
+	REFUSES(mac, kuzma_mac_verify(&mac, NULL, block), KUZMA_ERROR_ARGUMENT, "MAC: no tag");
+	kuzma_mac_acpkm_init(&mac_acpkm, backend, key, sizeof key, 2 * block, 48);
+	kuzma_mac_acpkm_update(&mac_acpkm, input, 3 * block);
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_update(&mac_acpkm, NULL, 33), KUZMA_ERROR_ARGUMENT, "OMAC-ACPKM: no data");
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_final(&mac_acpkm, output, 3), KUZMA_ERROR_TAG_LENGTH, "OMAC-ACPKM: short tag");
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_verify(&mac_acpkm, NULL, block), KUZMA_ERROR_ARGUMENT, "OMAC-ACPKM: no tag");
 }
 
 static void registers(void)
@@ -85,8 +164,8 @@ static void registers(void)
 	struct kuzma_ctr ctr;
 
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		expect(kuzma_cbc_encrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
-		expect(kuzma_cbc_decrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
+		REFUSES(iv, kuzma_cbc_encrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
+		REFUSES(iv, kuzma_cbc_decrypt(&context, iv, wrong[i].bytes, output, input, 32), KUZMA_ERROR_IV, wrong[i].what);
 		expect(kuzma_feedback_init(&feedback, &context, iv, wrong[i].bytes), KUZMA_ERROR_IV, wrong[i].what);
 		expect(kuzma_ofb_xor(&feedback, output, input, 32), KUZMA_ERROR_CONTEXT, "state whose making failed");
 	}
@@ -110,23 +189,23 @@ static void limits(void)
 
 	kuzma_ctr_init(&ctr, &context, iv, block / 2);
 	if (block == 8) {
-		expect(kuzma_ctr_seek(&ctr, blocks * block + 1), KUZMA_ERROR_LIMIT, "seek past the last block");
+		REFUSES(ctr, kuzma_ctr_seek(&ctr, blocks * block + 1), KUZMA_ERROR_LIMIT, "seek past the last block");
 		CHECK(kuzma_ctr_seek(&ctr, blocks * block) == KUZMA_OK, "seek to the end");
-		expect(kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "a byte past the last block");
+		REFUSES(ctr, kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "a byte past the last block");
 	}
 	CHECK(kuzma_ctr_seek(&ctr, blocks * block - 33) == KUZMA_OK, "seek to near the end");
-	expect(kuzma_ctr_xor(&ctr, output, input, 34), KUZMA_ERROR_LIMIT, "more than is left");
+	REFUSES(ctr, kuzma_ctr_xor(&ctr, output, input, 34), KUZMA_ERROR_LIMIT, "more than is left");
 	CHECK(kuzma_ctr_xor(&ctr, output, input, 33) == KUZMA_OK, "all that is left");
 	memcpy(output, before, sizeof output);
-	expect(kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "one byte more");
+	REFUSES(ctr, kuzma_ctr_xor(&ctr, output, input, 1), KUZMA_ERROR_LIMIT, "one byte more");
 
 	/* The length of MGM is kept as a number: set near its limit, as nobody can wait for so much data. */
 	iv[0] &= 0x7f;
 	kuzma_mgm_init(&mgm, &context, iv, block);
 	mgm.associated_bytes = bits - 40;
-	expect(kuzma_mgm_associate(&mgm, input, 40), KUZMA_ERROR_LIMIT, "associated data past the limit");
-	expect(kuzma_mgm_encrypt(&mgm, output, input, 40), KUZMA_ERROR_LIMIT, "text past the limit");
-	expect(kuzma_mgm_absorb(&mgm, input, 40), KUZMA_ERROR_LIMIT, "ciphertext past the limit");
+	REFUSES(mgm, kuzma_mgm_associate(&mgm, input, 40), KUZMA_ERROR_LIMIT, "associated data past the limit");
+	REFUSES(mgm, kuzma_mgm_encrypt(&mgm, output, input, 40), KUZMA_ERROR_LIMIT, "text past the limit");
+	REFUSES(mgm, kuzma_mgm_absorb(&mgm, input, 40), KUZMA_ERROR_LIMIT, "ciphertext past the limit");
 	CHECK(kuzma_mgm_encrypt(&mgm, output, input, 39) == KUZMA_OK, "just below the limit");
 	memcpy(output, before, sizeof output);
 }
@@ -139,12 +218,12 @@ static void order(void)
 	uint8_t tag[16];
 
 	kuzma_mac_init(&mac, &context);
-	expect(kuzma_mac_final(&mac, NULL, block), KUZMA_ERROR_ARGUMENT, "no tag");
-	expect(kuzma_mac_final(&mac, output, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
-	expect(kuzma_mac_final(&mac, output, block + 1), KUZMA_ERROR_TAG_LENGTH, "long tag");
+	REFUSES(mac, kuzma_mac_final(&mac, NULL, block), KUZMA_ERROR_ARGUMENT, "no tag");
+	REFUSES(mac, kuzma_mac_final(&mac, output, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	REFUSES(mac, kuzma_mac_final(&mac, output, block + 1), KUZMA_ERROR_TAG_LENGTH, "long tag");
 	CHECK(kuzma_mac_final(&mac, tag, block) == KUZMA_OK, "after errors");
-	expect(kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_ORDER, "data after final");
-	expect(kuzma_mac_final(&mac, output, block), KUZMA_ERROR_ORDER, "final twice");
+	REFUSES(mac, kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_ORDER, "data after final");
+	REFUSES(mac, kuzma_mac_final(&mac, output, block), KUZMA_ERROR_ORDER, "final twice");
 	kuzma_mac_init(&mac, &context);
 	CHECK(kuzma_mac_verify(&mac, tag, block) == KUZMA_OK, "the tag of nothing");
 	kuzma_mac_init(&mac, &context);
@@ -152,16 +231,16 @@ static void order(void)
 	expect(kuzma_mac_verify(&mac, tag, block), KUZMA_ERROR_TAG, "tag of another message");
 	expect(kuzma_mac_message(&context, output, 3, input, 5), KUZMA_ERROR_TAG_LENGTH, "short tag");
 	expect(kuzma_mac_init(&mac, NULL), KUZMA_ERROR_ARGUMENT, "no context");
-	expect(kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	REFUSES(mac, kuzma_mac_update(&mac, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
 
 	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 0, 48), KUZMA_ERROR_LENGTH, "empty section");
 	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 48, 13), KUZMA_ERROR_LENGTH, "odd section");
 	expect(kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 31, 48, 48), KUZMA_ERROR_KEY, "short key");
-	expect(kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
 	kuzma_mac_acpkm_init(&mac_acpkm, backend, key, 32, 48, 48);
 	CHECK(kuzma_mac_acpkm_final(&mac_acpkm, tag, block) == KUZMA_OK, "OMAC-ACPKM of nothing");
-	expect(kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_ORDER, "data after final");
-	expect(kuzma_mac_acpkm_verify(&mac_acpkm, tag, block), KUZMA_ERROR_ORDER, "final twice");
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_update(&mac_acpkm, input, 5), KUZMA_ERROR_ORDER, "data after final");
+	REFUSES(mac_acpkm, kuzma_mac_acpkm_verify(&mac_acpkm, tag, block), KUZMA_ERROR_ORDER, "final twice");
 
 	iv[0] |= 0x80;
 	expect(kuzma_mgm_init(&mgm, &context, iv, block), KUZMA_ERROR_IV, "nonce with the first bit set");
@@ -169,18 +248,18 @@ static void order(void)
 	for (size_t bytes = 0; bytes < 20; bytes++)
 		if (bytes != block)
 			expect(kuzma_mgm_init(&mgm, &context, iv, bytes), KUZMA_ERROR_IV, "nonce of another length");
-	expect(kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
+	REFUSES(mgm, kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_CONTEXT, "state whose making failed");
 	kuzma_mgm_init(&mgm, &context, iv, block);
-	expect(kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_LENGTH, "neither associated data nor text");
-	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
+	REFUSES(mgm, kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_LENGTH, "neither associated data nor text");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
 	kuzma_mgm_absorb(&mgm, input, 50);
-	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
-	expect(kuzma_mgm_associate(&mgm, input, 5), KUZMA_ERROR_ORDER, "associated data after text");
-	expect(kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "sealing while opening");
-	expect(kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_ORDER, "a tag while opening: it would be an oracle");
-	expect(kuzma_mgm_verify(&mgm, tag, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext before the tag was checked");
+	REFUSES(mgm, kuzma_mgm_associate(&mgm, input, 5), KUZMA_ERROR_ORDER, "associated data after text");
+	REFUSES(mgm, kuzma_mgm_encrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "sealing while opening");
+	REFUSES(mgm, kuzma_mgm_final(&mgm, output, block), KUZMA_ERROR_ORDER, "a tag while opening: it would be an oracle");
+	REFUSES(mgm, kuzma_mgm_verify(&mgm, tag, 3), KUZMA_ERROR_TAG_LENGTH, "short tag");
 	expect(kuzma_mgm_verify(&mgm, tag, block), KUZMA_ERROR_TAG, "wrong tag");
-	expect(kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext after a wrong tag");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "plaintext after a wrong tag");
 	expect(kuzma_mgm_verify(&mgm, tag, block), KUZMA_ERROR_ORDER, "a second try");
 	expect(kuzma_mgm_seal(&context, iv, block, NULL, 0, output, input, 0, output, block), KUZMA_ERROR_LENGTH,
 	       "neither associated data nor text");
@@ -271,27 +350,24 @@ static void keys_that_change(void)
 			kuzma_wipe(&changing);
 		else
 			kuzma_init(&changing, kuzma_backend_default(other), key, sizeof key);
-		expect(kuzma_ctr_xor(&ctr, output, input, 64), KUZMA_ERROR_CONTEXT, "CTR, another key");
-		expect(kuzma_cfb_encrypt(&feedback, output, input, 64), KUZMA_ERROR_CONTEXT, "CFB, another key");
-		expect(kuzma_mac_update(&mac, input, 64), KUZMA_ERROR_CONTEXT, "MAC, another key");
-		expect(kuzma_mgm_associate(&mgm, input, 64), KUZMA_ERROR_CONTEXT, "MGM, another key");
+		REFUSES(ctr, kuzma_ctr_xor(&ctr, output, input, 64), KUZMA_ERROR_CONTEXT, "CTR, another key");
+		REFUSES(feedback, kuzma_cfb_encrypt(&feedback, output, input, 64), KUZMA_ERROR_CONTEXT, "CFB, another key");
+		REFUSES(mac, kuzma_mac_update(&mac, input, 64), KUZMA_ERROR_CONTEXT, "MAC, another key");
+		REFUSES(mgm, kuzma_mgm_associate(&mgm, input, 64), KUZMA_ERROR_CONTEXT, "MGM, another key");
 	}
 }
 
 /* The sections' keys come from a counter under the master key, which ends. */
 static void keys_that_end(void)
 {
-	struct kuzma_mac_acpkm mac, same;
+	struct kuzma_mac_acpkm mac;
 	uint8_t tag[16];
 
 	kuzma_mac_acpkm_init(&mac, backend, key, 32, block, 48);
 	kuzma_mac_acpkm_update(&mac, input, 3);
 	/* Nobody can wait for so many sections. */
 	mac.master.ctr.blocks_used = (block == 8 ? (uint64_t)1 << 32 : (uint64_t)1 << 60) - 48 / block;
-	memcpy(&same, &mac, sizeof mac);
-	expect(kuzma_mac_acpkm_update(&mac, input, 3 * block), KUZMA_ERROR_LIMIT, "more sections than keys");
-	same.master.ctr.context = mac.master.ctr.context;
-	CHECK(memcmp(&same, &mac, sizeof mac) == 0, "the state is as it was");
+	REFUSES(mac, kuzma_mac_acpkm_update(&mac, input, 3 * block), KUZMA_ERROR_LIMIT, "more sections than keys");
 	CHECK(kuzma_mac_acpkm_update(&mac, input, 2) == KUZMA_OK && kuzma_mac_acpkm_final(&mac, tag, block) == KUZMA_OK,
 	      "what there is a key for");
 }
@@ -299,12 +375,11 @@ static void keys_that_end(void)
 static void many(void)
 {
 	struct kuzma_message messages[3];
-	uint8_t tag[16];
 
 	for (size_t i = 0; i < 3; i++)
 		messages[i] = (struct kuzma_message){ .output = output + 32 * i, .input = input, .bytes = 32, .iv = iv };
 	messages[2].bytes = 17;
-	expect(kuzma_cbc_encrypt_many(&context, messages, 3), KUZMA_ERROR_LENGTH, "the third of three is odd");
+	REFUSES(iv, kuzma_cbc_encrypt_many(&context, messages, 3), KUZMA_ERROR_LENGTH, "the third of three is odd");
 	messages[2].bytes = 32;
 	messages[2].input = NULL;
 	expect(kuzma_cfb_encrypt_many(&context, messages, 3), KUZMA_ERROR_ARGUMENT, "the third of three is not there");
@@ -318,7 +393,6 @@ static void many(void)
 	expect(kuzma_mac_many(&context, NULL, 1, block), KUZMA_ERROR_ARGUMENT, "no messages");
 	expect(kuzma_mac_many(NULL, messages, 3, block), KUZMA_ERROR_ARGUMENT, "no context");
 	CHECK(kuzma_mac_many(&context, NULL, 0, block) == KUZMA_OK, "none");
-	(void)tag;
 }
 
 /* Last, as it cannot be undone. */
@@ -368,6 +442,7 @@ int main(void)
 			kuzma_init(&context, backend, key, sizeof key);
 			keys();
 			every_mode();
+			errors_midway();
 			registers();
 			limits();
 			order();

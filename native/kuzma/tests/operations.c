@@ -69,8 +69,11 @@ static enum kuzma_status cbc_decrypt(struct call *call)
 static enum kuzma_status ctr(struct call *call)
 {
 	struct kuzma_ctr state;
-	enum kuzma_status status = kuzma_ctr_init(&state, call->context, call->iv, block_of(call) / 2);
+	enum kuzma_status status;
 
+	if (call->whole)
+		return kuzma_ctr_message(call->context, call->iv, block_of(call) / 2, call->output, call->input, call->bytes);
+	status = kuzma_ctr_init(&state, call->context, call->iv, block_of(call) / 2);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_ctr_xor(&state, call->output + done, call->input + done, piece));
@@ -78,12 +81,17 @@ static enum kuzma_status ctr(struct call *call)
 }
 
 static enum kuzma_status feedback(struct call *call,
-                                  enum kuzma_status (*step)(struct kuzma_feedback *, uint8_t *, const uint8_t *, size_t))
+                                  enum kuzma_status (*step)(struct kuzma_feedback *, uint8_t *, const uint8_t *, size_t),
+                                  enum kuzma_status (*message)(const struct kuzma_context *, const uint8_t *, size_t,
+                                                               uint8_t *, const uint8_t *, size_t))
 {
 	struct kuzma_feedback state;
-	enum kuzma_status status =
-		kuzma_feedback_init(&state, call->context, call->iv, call->iv_blocks * block_of(call));
+	size_t iv_bytes = call->iv_blocks * block_of(call);
+	enum kuzma_status status;
 
+	if (call->whole)
+		return message(call->context, call->iv, iv_bytes, call->output, call->input, call->bytes);
+	status = kuzma_feedback_init(&state, call->context, call->iv, iv_bytes);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, step(&state, call->output + done, call->input + done, piece));
@@ -92,24 +100,27 @@ static enum kuzma_status feedback(struct call *call,
 
 static enum kuzma_status cfb_encrypt(struct call *call)
 {
-	return feedback(call, kuzma_cfb_encrypt);
+	return feedback(call, kuzma_cfb_encrypt, kuzma_cfb_encrypt_message);
 }
 
 static enum kuzma_status cfb_decrypt(struct call *call)
 {
-	return feedback(call, kuzma_cfb_decrypt);
+	return feedback(call, kuzma_cfb_decrypt, kuzma_cfb_decrypt_message);
 }
 
 static enum kuzma_status ofb(struct call *call)
 {
-	return feedback(call, kuzma_ofb_xor);
+	return feedback(call, kuzma_ofb_xor, kuzma_ofb_message);
 }
 
 static enum kuzma_status mac(struct call *call)
 {
 	struct kuzma_mac state;
-	enum kuzma_status status = kuzma_mac_init(&state, call->context);
+	enum kuzma_status status;
 
+	if (call->whole)
+		return kuzma_mac_message(call->context, call->tag, block_of(call), call->input, call->bytes);
+	status = kuzma_mac_init(&state, call->context);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_mac_update(&state, call->input + done, piece));
@@ -119,9 +130,14 @@ static enum kuzma_status mac(struct call *call)
 static enum kuzma_status ctr_acpkm(struct call *call)
 {
 	struct kuzma_ctr_acpkm state;
-	enum kuzma_status status = kuzma_ctr_acpkm_init(&state, kuzma_context_backend(call->context), call->key, 32,
-	                                                call->iv, block_of(call) / 2, 5 * block_of(call));
+	const struct kuzma_backend *backend = kuzma_context_backend(call->context);
+	size_t block = block_of(call);
+	enum kuzma_status status;
 
+	if (call->whole)
+		return kuzma_ctr_acpkm_message(backend, call->key, 32, call->iv, block / 2, 5 * block, call->output, call->input,
+		                               call->bytes);
+	status = kuzma_ctr_acpkm_init(&state, backend, call->key, 32, call->iv, block / 2, 5 * block);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_ctr_acpkm_xor(&state, call->output + done, call->input + done, piece));
@@ -132,23 +148,32 @@ static enum kuzma_status ctr_acpkm(struct call *call)
 static enum kuzma_status mac_acpkm(struct call *call)
 {
 	struct kuzma_mac_acpkm state;
-	enum kuzma_status status = kuzma_mac_acpkm_init(&state, kuzma_context_backend(call->context), call->key, 32,
-	                                                5 * block_of(call), 48);
+	const struct kuzma_backend *backend = kuzma_context_backend(call->context);
+	size_t block = block_of(call);
+	enum kuzma_status status;
 
+	if (call->whole)
+		return kuzma_mac_acpkm_message(backend, call->key, 32, 5 * block, 48, call->tag, block, call->input, call->bytes);
+	status = kuzma_mac_acpkm_init(&state, backend, call->key, 32, 5 * block, 48);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_mac_acpkm_update(&state, call->input + done, piece));
-	return kuzma_mac_acpkm_final(&state, call->tag, block_of(call));
+	return kuzma_mac_acpkm_final(&state, call->tag, block);
 }
 
 /* MGM wants a nonce whose first bit is 0. */
+static void make_nonce(uint8_t nonce[16], const struct call *call)
+{
+	memcpy(nonce, call->iv, 16);
+	nonce[0] &= 0x7f;
+}
+
 static enum kuzma_status mgm_begin(struct kuzma_mgm *state, struct call *call)
 {
 	uint8_t nonce[16];
 	enum kuzma_status status;
 
-	memcpy(nonce, call->iv, sizeof nonce);
-	nonce[0] &= 0x7f;
+	make_nonce(nonce, call);
 	status = kuzma_mgm_init(state, call->context, nonce, block_of(call));
 	if (status == KUZMA_OK && call->split != NULL) {
 		size_t first = (size_t)(random_next(call->split) % sizeof associated);
@@ -165,8 +190,14 @@ static enum kuzma_status mgm_begin(struct kuzma_mgm *state, struct call *call)
 static enum kuzma_status mgm_seal(struct call *call)
 {
 	struct kuzma_mgm state;
-	enum kuzma_status status = mgm_begin(&state, call);
+	uint8_t nonce[16];
+	enum kuzma_status status;
 
+	make_nonce(nonce, call);
+	if (call->whole)
+		return kuzma_mgm_seal(call->context, nonce, block_of(call), associated, sizeof associated, call->output,
+		                      call->input, call->bytes, call->tag, block_of(call));
+	status = mgm_begin(&state, call);
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_mgm_encrypt(&state, call->output + done, call->input + done, piece));
@@ -179,6 +210,7 @@ static enum kuzma_status mgm_open(struct call *call)
 	static uint8_t plain[1 << 17], again[1 << 17];
 	struct kuzma_mgm state;
 	struct call sealing = *call;
+	uint8_t nonce[16];
 	enum kuzma_status status;
 
 	if (call->bytes > sizeof plain)
@@ -188,6 +220,7 @@ static enum kuzma_status mgm_open(struct call *call)
 	sealing.input = plain;
 	sealing.output = again;
 	sealing.split = NULL;
+	sealing.whole = false;
 	if ((status = mgm_seal(&sealing)) != KUZMA_OK)
 		return status;
 	for (size_t i = 0; i < call->bytes; i++)
@@ -195,6 +228,11 @@ static enum kuzma_status mgm_open(struct call *call)
 	if ((status = mgm_seal(&sealing)) != KUZMA_OK)
 		return status;
 
+	memcpy(call->tag, sealing.tag, sizeof call->tag);
+	make_nonce(nonce, call);
+	if (call->whole)
+		return kuzma_mgm_open(call->context, nonce, block_of(call), associated, sizeof associated, call->output,
+		                      call->input, call->bytes, sealing.tag, block_of(call));
 	status = mgm_begin(&state, call);
 	if (status != KUZMA_OK)
 		return status;
@@ -203,7 +241,6 @@ static enum kuzma_status mgm_open(struct call *call)
 	if (status != KUZMA_OK)
 		return status;
 	IN_PIECES(1, kuzma_mgm_decrypt(&state, call->output + done, call->input + done, piece));
-	memcpy(call->tag, sealing.tag, sizeof call->tag);
 	return KUZMA_OK;
 }
 

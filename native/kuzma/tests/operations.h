@@ -13,6 +13,7 @@ struct call {
 	uint8_t *output;
 	const uint8_t *input;
 	size_t bytes;
+	bool whole;         /* by the call for a whole message, where the mode has one */
 	uint64_t *split;    /* not NULL: in pieces of random lengths (of whole blocks, where the mode wants them) */
 	uint8_t tag[16];    /* of MAC and MGM; otherwise the register after the call, or zeros */
 };

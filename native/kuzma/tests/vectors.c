@@ -86,8 +86,11 @@ static void run_ctr(const struct kuzma_backend *backend)
 }
 
 typedef enum kuzma_status feedback_call(struct kuzma_feedback *, uint8_t *, const uint8_t *, size_t);
+typedef enum kuzma_status message_call(const struct kuzma_context *, const uint8_t *, size_t, uint8_t *, const uint8_t *,
+                                       size_t);
 
-static void run_feedback(const struct kuzma_backend *backend, feedback_call *encrypt, feedback_call *decrypt)
+static void run_feedback(const struct kuzma_backend *backend, feedback_call *encrypt, feedback_call *decrypt,
+                         message_call *encrypt_message, message_call *decrypt_message)
 {
 	static struct kuzma_context context;
 	const struct vector_value *plain = need("plain"), *coded = need("coded"), *iv = need("iv");
@@ -98,16 +101,20 @@ static void run_feedback(const struct kuzma_backend *backend, feedback_call *enc
 	EXPECT(encrypt(&state, output, plain->bytes, plain->count) == KUZMA_OK && same(output, coded), "encrypts");
 	EXPECT(kuzma_feedback_init(&state, &context, iv->bytes, iv->count) == KUZMA_OK, "a register");
 	EXPECT(decrypt(&state, output, output, coded->count) == KUZMA_OK && same(output, plain), "decrypts");
+	EXPECT(encrypt_message(&context, iv->bytes, iv->count, output, plain->bytes, plain->count) == KUZMA_OK &&
+	       same(output, coded), "encrypts at once");
+	EXPECT(decrypt_message(&context, iv->bytes, iv->count, output, output, coded->count) == KUZMA_OK &&
+	       same(output, plain), "decrypts at once");
 }
 
 static void run_cfb(const struct kuzma_backend *backend)
 {
-	run_feedback(backend, kuzma_cfb_encrypt, kuzma_cfb_decrypt);
+	run_feedback(backend, kuzma_cfb_encrypt, kuzma_cfb_decrypt, kuzma_cfb_encrypt_message, kuzma_cfb_decrypt_message);
 }
 
 static void run_ofb(const struct kuzma_backend *backend)
 {
-	run_feedback(backend, kuzma_ofb_xor, kuzma_ofb_xor);
+	run_feedback(backend, kuzma_ofb_xor, kuzma_ofb_xor, kuzma_ofb_message, kuzma_ofb_message);
 }
 
 static void run_mac(const struct kuzma_backend *backend)
@@ -135,6 +142,8 @@ static void run_ctr_acpkm(const struct kuzma_backend *backend)
 	EXPECT(kuzma_ctr_acpkm_xor(&ctr, output, plain->bytes, plain->count) == KUZMA_OK && same(output, coded), "encrypts");
 	kuzma_ctr_acpkm_init(&ctr, backend, key, 32, iv->bytes, iv->count, section);
 	EXPECT(kuzma_ctr_acpkm_xor(&ctr, output, output, coded->count) == KUZMA_OK && same(output, plain), "decrypts");
+	EXPECT(kuzma_ctr_acpkm_message(backend, key, 32, iv->bytes, iv->count, section, output, plain->bytes, plain->count) ==
+	       KUZMA_OK && same(output, coded), "encrypts at once");
 }
 
 static void run_mac_acpkm(const struct kuzma_backend *backend)
@@ -146,6 +155,8 @@ static void run_mac_acpkm(const struct kuzma_backend *backend)
 	EXPECT(kuzma_mac_acpkm_init(&mac, backend, need_bytes("key", 32), 32, section, key_section) == KUZMA_OK, "a start");
 	EXPECT(kuzma_mac_acpkm_update(&mac, plain->bytes, plain->count) == KUZMA_OK &&
 	       kuzma_mac_acpkm_final(&mac, output, tag->count) == KUZMA_OK && same(output, tag), "MAC");
+	EXPECT(kuzma_mac_acpkm_message(backend, need_bytes("key", 32), 32, section, key_section, output, tag->count,
+	                               plain->bytes, plain->count) == KUZMA_OK && same(output, tag), "MAC at once");
 }
 
 /* The next key by itself: one that CTR-ACPKM, with sections of one block, uses for its second block. */

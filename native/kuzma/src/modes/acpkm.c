@@ -71,6 +71,19 @@ enum kuzma_status kuzma_ctr_acpkm_xor(struct kuzma_ctr_acpkm *ctr, uint8_t *outp
 	return KUZMA_OK;
 }
 
+enum kuzma_status kuzma_ctr_acpkm_message(const struct kuzma_backend *backend, const uint8_t *key, size_t key_bytes,
+                                          const uint8_t *iv, size_t iv_bytes, uint64_t section_bytes, uint8_t *output,
+                                          const uint8_t *input, size_t bytes)
+{
+	struct kuzma_ctr_acpkm ctr;
+	enum kuzma_status status = kuzma_ctr_acpkm_init(&ctr, backend, key, key_bytes, iv, iv_bytes, section_bytes);
+
+	if (status == KUZMA_OK)
+		status = kuzma_ctr_acpkm_xor(&ctr, output, input, bytes);
+	wipe_bytes(&ctr, sizeof ctr);
+	return status;
+}
+
 enum kuzma_status kuzma_mac_acpkm_init(struct kuzma_mac_acpkm *mac, const struct kuzma_backend *backend,
                                        const uint8_t *key, size_t key_bytes, uint64_t section_bytes,
                                        uint64_t master_section_bytes)
@@ -96,21 +109,18 @@ static enum kuzma_status check(const struct kuzma_mac_acpkm *mac)
 	return status == KUZMA_OK && mac->finished ? KUZMA_ERROR_ORDER : status;
 }
 
-/* The keystream under the master key is: key, final key, key, final key, ... */
-static enum kuzma_status next_section(struct kuzma_mac_acpkm *mac)
+/* The keystream under the master key is: key, final key, key, final key, ... The caller has looked that it lasts. */
+static void next_section(struct kuzma_mac_acpkm *mac)
 {
 	const struct kuzma_backend *backend = mac->master.section_key.backend;
 	uint8_t keys[KUZMA_KEY_BYTES + KUZMA_BLOCK_BYTES_MAX] = { 0 };
 	size_t block = kuzma_block_bytes(backend->cipher);
-	enum kuzma_status status = kuzma_ctr_acpkm_xor(&mac->master, keys, keys, KUZMA_KEY_BYTES + block);
 
-	if (status == KUZMA_OK) {
-		kuzma_set_key(&mac->section_key, backend, keys);
-		memcpy(mac->final_key, keys + KUZMA_KEY_BYTES, block);
-		mac->section_left = mac->section_bytes;
-	}
+	(void)kuzma_ctr_acpkm_xor(&mac->master, keys, keys, KUZMA_KEY_BYTES + block);
+	kuzma_set_key(&mac->section_key, backend, keys);
+	memcpy(mac->final_key, keys + KUZMA_KEY_BYTES, block);
+	mac->section_left = mac->section_bytes;
 	wipe_bytes(keys, sizeof keys);
-	return status;
 }
 
 /* Whether the master key has keystream for all the sections that so many more bytes begin. */
@@ -125,22 +135,20 @@ static bool has_keys(struct kuzma_mac_acpkm *mac, uint64_t bytes)
 	return sections <= UINT64_MAX / bytes_each && kuzma_ctr_has_room(&mac->master.ctr, sections * bytes_each);
 }
 
-/* Whole blocks, none of them the last of the message. */
-static enum kuzma_status absorb(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes)
+static void absorb(void *state, const uint8_t *data, size_t bytes)
 {
+	struct kuzma_mac_acpkm *mac = state;
 	size_t block = block_bytes_of(&mac->master.section_key);
 
 	while (bytes > 0) {
-		enum kuzma_status status = mac->section_left == 0 ? next_section(mac) : KUZMA_OK;
-		if (status != KUZMA_OK)
-			return status;
+		if (mac->section_left == 0)
+			next_section(mac);
 		size_t part = bytes < mac->section_left ? bytes : (size_t)mac->section_left;
 		kuzma_chain(&mac->section_key, mac->chain, NULL, data, part / block);
 		data += part;
 		bytes -= part;
 		mac->section_left -= part;
 	}
-	return KUZMA_OK;
 }
 
 enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint8_t *data, size_t bytes)
@@ -152,26 +160,11 @@ enum kuzma_status kuzma_mac_acpkm_update(struct kuzma_mac_acpkm *mac, const uint
 	if (data == NULL)
 		return KUZMA_ERROR_ARGUMENT;
 
-	size_t block = block_bytes_of(&mac->master.section_key), fill = block - mac->pending_bytes;
+	size_t block = block_bytes_of(&mac->master.section_key);
 
-	if (bytes > fill) {
-		size_t whole = (bytes - fill - 1) / block * block;
-
-		if (!has_keys(mac, (uint64_t)block + whole))
-			return KUZMA_ERROR_LIMIT;
-
-		memcpy(mac->pending + mac->pending_bytes, data, fill);
-		mac->pending_bytes = 0;
-		status = absorb(mac, mac->pending, block);
-		if (status == KUZMA_OK)
-			status = absorb(mac, data + fill, whole);
-		if (status != KUZMA_OK)
-			return status;
-		data += fill + whole;
-		bytes -= fill + whole;
-	}
-	memcpy(mac->pending + mac->pending_bytes, data, bytes);
-	mac->pending_bytes += (uint32_t)bytes;
+	if (!has_keys(mac, kuzma_mac_ready(mac->pending_bytes, bytes, block)))
+		return KUZMA_ERROR_LIMIT;
+	kuzma_mac_take(mac->pending, &mac->pending_bytes, block, data, bytes, absorb, mac);
 	return KUZMA_OK;
 }
 
@@ -181,10 +174,12 @@ static enum kuzma_status finish(struct kuzma_mac_acpkm *mac, const uint8_t *tag,
 
 	if (status == KUZMA_OK)
 		status = kuzma_check_tag(&mac->master.section_key, tag, tag_bytes);
-	if (status == KUZMA_OK && mac->section_left == 0)
-		status = next_section(mac);
+	if (status == KUZMA_OK && mac->section_left == 0 && !has_keys(mac, 1))
+		status = KUZMA_ERROR_LIMIT;
 	if (status != KUZMA_OK)
 		return status;
+	if (mac->section_left == 0)
+		next_section(mac);
 	kuzma_mac_finish(&mac->section_key, mac->final_key, mac->chain, mac->pending, mac->pending_bytes);
 	mac->finished = 1;
 	return KUZMA_OK;
@@ -204,4 +199,22 @@ enum kuzma_status kuzma_mac_acpkm_verify(struct kuzma_mac_acpkm *mac, const uint
 	enum kuzma_status status = finish(mac, tag, tag_bytes);
 
 	return status == KUZMA_OK ? kuzma_compare_tag(mac->chain, tag, tag_bytes) : status;
+}
+
+enum kuzma_status kuzma_mac_acpkm_message(const struct kuzma_backend *backend, const uint8_t *key, size_t key_bytes,
+                                          uint64_t section_bytes, uint64_t master_section_bytes, uint8_t *tag,
+                                          size_t tag_bytes, const uint8_t *data, size_t bytes)
+{
+	struct kuzma_mac_acpkm mac;
+	enum kuzma_status status =
+		kuzma_mac_acpkm_init(&mac, backend, key, key_bytes, section_bytes, master_section_bytes);
+
+	if (status == KUZMA_OK)
+		status = kuzma_check_tag(&mac.master.section_key, tag, tag_bytes);
+	if (status == KUZMA_OK)
+		status = kuzma_mac_acpkm_update(&mac, data, bytes);
+	if (status == KUZMA_OK)
+		status = kuzma_mac_acpkm_final(&mac, tag, tag_bytes);
+	wipe_bytes(&mac, sizeof mac);
+	return status;
 }

@@ -180,3 +180,33 @@ enum kuzma_status kuzma_ofb_xor(struct kuzma_feedback *state, uint8_t *output, c
 {
 	return run(state, KEYSTREAM, output, input, bytes);
 }
+
+static enum kuzma_status message(const struct kuzma_context *context, enum feedback feedback, const uint8_t *iv,
+                                 size_t iv_bytes, uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	struct kuzma_feedback state;
+	enum kuzma_status status = kuzma_feedback_init(&state, context, iv, iv_bytes);
+
+	if (status == KUZMA_OK)
+		status = run(&state, feedback, output, input, bytes);
+	wipe_bytes(&state, sizeof state);
+	return status;
+}
+
+enum kuzma_status kuzma_cfb_encrypt_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                            uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	return message(context, ENCRYPTED_TEXT, iv, iv_bytes, output, input, bytes);
+}
+
+enum kuzma_status kuzma_cfb_decrypt_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                            uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	return message(context, PLAIN_TEXT, iv, iv_bytes, output, input, bytes);
+}
+
+enum kuzma_status kuzma_ofb_message(const struct kuzma_context *context, const uint8_t *iv, size_t iv_bytes,
+                                    uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	return message(context, KEYSTREAM, iv, iv_bytes, output, input, bytes);
+}

@@ -24,6 +24,39 @@ enum kuzma_status kuzma_mac_init(struct kuzma_mac *mac, const struct kuzma_conte
 	return KUZMA_OK;
 }
 
+size_t kuzma_mac_ready(size_t pending_bytes, size_t bytes, size_t block)
+{
+	size_t fill = block - pending_bytes;
+
+	return bytes > fill ? block + (bytes - fill - 1) / block * block : 0;
+}
+
+void kuzma_mac_take(uint8_t *pending, uint32_t *pending_bytes, size_t block, const uint8_t *data, size_t bytes,
+                    kuzma_absorb *absorb, void *mac)
+{
+	size_t ready = kuzma_mac_ready(*pending_bytes, bytes, block);
+
+	if (ready > 0) {
+		size_t fill = block - *pending_bytes, whole = ready - block;
+
+		memcpy(pending + *pending_bytes, data, fill);
+		absorb(mac, pending, block);
+		absorb(mac, data + fill, whole);
+		data += fill + whole;
+		bytes -= fill + whole;
+		*pending_bytes = 0;
+	}
+	memcpy(pending + *pending_bytes, data, bytes);
+	*pending_bytes += (uint32_t)bytes;
+}
+
+static void absorb(void *state, const uint8_t *data, size_t bytes)
+{
+	struct kuzma_mac *mac = state;
+
+	kuzma_chain(mac->context, mac->chain, NULL, data, bytes / block_bytes_of(mac->context));
+}
+
 enum kuzma_status kuzma_mac_update(struct kuzma_mac *mac, const uint8_t *data, size_t bytes)
 {
 	enum kuzma_status status = check(mac);
@@ -32,23 +65,7 @@ enum kuzma_status kuzma_mac_update(struct kuzma_mac *mac, const uint8_t *data, s
 		return status;
 	if (data == NULL)
 		return KUZMA_ERROR_ARGUMENT;
-
-	/* The last block is treated otherwise, so the newest block waits, even if it is whole. */
-	size_t block = block_bytes_of(mac->context), fill = block - mac->pending_bytes;
-
-	if (bytes > fill) {
-		memcpy(mac->pending + mac->pending_bytes, data, fill);
-		kuzma_chain(mac->context, mac->chain, NULL, mac->pending, 1);
-		data += fill;
-		bytes -= fill;
-		size_t whole = (bytes - 1) / block;
-		kuzma_chain(mac->context, mac->chain, NULL, data, whole);
-		data += whole * block;
-		bytes -= whole * block;
-		mac->pending_bytes = 0;
-	}
-	memcpy(mac->pending + mac->pending_bytes, data, bytes);
-	mac->pending_bytes += (uint32_t)bytes;
+	kuzma_mac_take(mac->pending, &mac->pending_bytes, block_bytes_of(mac->context), data, bytes, absorb, mac);
 	return KUZMA_OK;
 }
 

@@ -44,6 +44,15 @@ bool kuzma_ctr_has_room(const struct kuzma_ctr *ctr, uint64_t bytes);
 /* A pointer to, and a length of, a tag. */
 enum kuzma_status kuzma_check_tag(const struct kuzma_context *context, const uint8_t *tag, size_t tag_bytes);
 
+/* Whole blocks of a MAC, of which none is the last of the message. */
+typedef void kuzma_absorb(void *mac, const uint8_t *data, size_t bytes);
+/* How many bytes `bytes` new ones make ready to be absorbed: the last block is treated otherwise, so the newest one
+ * waits, even if it is whole. */
+size_t kuzma_mac_ready(size_t pending_bytes, size_t bytes, size_t block);
+/* Absorbs them, and keeps the rest pending. */
+void kuzma_mac_take(uint8_t *pending, uint32_t *pending_bytes, size_t block, const uint8_t *data, size_t bytes,
+                    kuzma_absorb *absorb, void *mac);
+
 /* The end of a MAC: the last block of the message, whole or not (it may be empty), with the final key that a whole block
  * takes, goes through the chain, which is then the MAC. */
 void kuzma_mac_finish(const struct kuzma_context *context, const uint8_t *final_key, uint8_t *chain,

@@ -165,11 +165,16 @@ static void narrow_decrypt(const struct sliced_state *sliced, struct narrow *nar
 /* ---- the bit-sliced form: [byte of the block][bit of the byte], bit n of a word is block n's. A line of 32 bytes: L
  * goes from its right half to the left, or back. */
 
-typedef uint64_t sliced_line[32][8];
+typedef uint64_t sliced_planes[32][8];
 
-static void sliced_load(uint64_t planes[16][8], const uint8_t *from, unsigned blocks)
+union sliced_line {
+	sliced_planes planes;
+	uint64_t words[32 * 8];
+};
+
+static void sliced_load(union sliced_line *line, const uint8_t *from, unsigned blocks)
 {
-	uint64_t *left = planes[0], *right = planes[8];
+	uint64_t *left = line->words, *right = line->words + 64;
 
 	for (unsigned n = 0; n < 64; n++) {
 		left[n] = n < blocks ? load_le64(from + 16 * n) : 0;
@@ -179,9 +184,9 @@ static void sliced_load(uint64_t planes[16][8], const uint8_t *from, unsigned bl
 	transpose64(right);
 }
 
-static void sliced_store(uint8_t *to, uint64_t planes[16][8], unsigned blocks)
+static void sliced_store(uint8_t *to, union sliced_line *line, unsigned blocks)
 {
-	uint64_t *left = planes[0], *right = planes[8];
+	uint64_t *left = line->words, *right = line->words + 64;
 
 	transpose64(left);
 	transpose64(right);
@@ -239,7 +244,7 @@ static inline void sliced_step(uint64_t to[8], uint64_t planes[15][8], const uin
 }
 
 /* From the left half to the left half. */
-static void sliced_encrypt(const struct sliced_state *sliced, sliced_line line)
+static void sliced_encrypt(const struct sliced_state *sliced, sliced_planes line)
 {
 	for (unsigned i = 0; i < KUZNYECHIK_ROUND_KEYS - 1; i++) {
 		sliced_add_key(line, sliced->keys[i]);
@@ -251,7 +256,7 @@ static void sliced_encrypt(const struct sliced_state *sliced, sliced_line line)
 	sliced_add_key(line, sliced->keys[KUZNYECHIK_ROUND_KEYS - 1]);
 }
 
-static void sliced_decrypt(const struct sliced_state *sliced, sliced_line line)
+static void sliced_decrypt(const struct sliced_state *sliced, sliced_planes line)
 {
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 		sliced_add_key(line, sliced->keys[i]);
@@ -269,14 +274,14 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 {
 	struct sliced_state *sliced = state;
 	struct narrow narrow = { 0 };
-	uint64_t *words = narrow.words, *keys = sliced->keys[0];
+	uint64_t *words = narrow.words, (*keys)[2] = sliced->keys;
 
 	for (unsigned i = 0; i < 4; i++)
-		keys[i] = load_le64(key + 8 * i);
-	for (unsigned pair = 0; pair < 4; pair++, keys += 4) {
-		uint64_t *left = keys + 4, *right = keys + 6;
+		keys[i / 2][i % 2] = load_le64(key + 8 * i);
+	for (unsigned pair = 0; pair < 4; pair++, keys += 2) {
+		uint64_t *left = keys[2], *right = keys[3];
 
-		memcpy(left, keys, 4 * sizeof *keys);
+		memcpy(keys + 2, keys, 2 * sizeof *keys);
 		for (unsigned i = 0; i < 8; i++) {
 			words[0] = left[0] ^ schedule[8 * pair + i][0];
 			words[1] = left[1] ^ schedule[8 * pair + i][1];
@@ -292,21 +297,21 @@ static void set_key(void *state, const uint8_t key[KUZMA_KEY_BYTES])
 }
 
 static void process(const struct sliced_state *sliced, uint8_t *output, const uint8_t *input, size_t blocks,
-                    void (*many)(const struct sliced_state *, sliced_line),
+                    void (*many)(const struct sliced_state *, sliced_planes),
                     void (*few)(const struct sliced_state *, struct narrow *, unsigned))
 {
 	if (blocks >= SLICED_FROM) {
-		sliced_line line;
+		union sliced_line line;
 
 		while (blocks >= SLICED_FROM) {
 			unsigned some = blocks < 64 ? (unsigned)blocks : 64;
 
-			sliced_load(line, input, some);
-			many(sliced, line);
-			sliced_store(output, line, some);
+			sliced_load(&line, input, some);
+			many(sliced, line.planes);
+			sliced_store(output, &line, some);
 			input += 16 * some, output += 16 * some, blocks -= some;
 		}
-		wipe_bytes(line, sizeof line);
+		wipe_bytes(&line, sizeof line);
 	}
 	if (blocks > 0) {
 		struct narrow narrow;

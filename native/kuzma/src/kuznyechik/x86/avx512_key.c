@@ -21,7 +21,8 @@ ALWAYS_INLINE void put_pair(struct avx512_state *state, unsigned index, __m512i 
 {
 	__m512i pair = _mm512_mask_mov_epi64(first, 0xF0, second);
 	__m512i plain = from_aes(pair);
-	__m512i folded = from_aes(multiply_lanes(pair, kuzma_kuznyechik_avx512_tables.fold[0], _mm512_setzero_si512()));
+	const struct avx512_tables *tables = &kuzma_kuznyechik_avx512_tables;
+	__m512i folded = from_aes(multiply_lanes(pair, tables->fold, _mm512_setzero_si512()));
 
 	_mm_storeu_si128((__m128i *)(void *)state->lanes[index], _mm512_castsi512_si128(first));
 	_mm_storeu_si128((__m128i *)(void *)state->lanes[index + 1], _mm512_castsi512_si128(second));

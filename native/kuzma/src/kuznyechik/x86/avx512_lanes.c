@@ -34,7 +34,7 @@ void kuzma_kuznyechik_avx512_encrypt_lanes(const struct avx512_state *state, uin
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	for (unsigned i = 1; i < KUZNYECHIK_ROUND_KEYS; i++) {
 		direction = anew(direction);
-		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals[0],
+		x = multiply_lanes(substitute_at_once(x, direction->aes_box), direction->diagonals,
 		                   broadcast_block(state->lanes[i]));
 	}
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));
@@ -61,7 +61,7 @@ void kuzma_kuznyechik_avx512_decrypt_lanes(const struct avx512_state *state, uin
 	for (unsigned i = KUZNYECHIK_ROUND_KEYS - 1; i > 0; i--) {
 		direction = anew(direction);
 		x = _mm512_xor_si512(x, broadcast_block(state->lanes[i]));
-		x = substitute_at_once(multiply_lanes(x, direction->diagonals[0], zero), direction->aes_box);
+		x = substitute_at_once(multiply_lanes(x, direction->diagonals, zero), direction->aes_box);
 	}
 	x = _mm512_xor_si512(x, broadcast_block(state->lanes[0]));
 	_mm512_mask_storeu_epi64(output, mask, from_aes(x));

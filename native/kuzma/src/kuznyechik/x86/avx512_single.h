@@ -19,12 +19,12 @@ ALWAYS_INLINE __m512i from_aes(__m512i x)
 }
 
 /* A matrix times the block in each lane, and a term to be added: the sum over 16 rotations of the block, each multiplied
- * byte by byte. `diagonals`: 64 bytes for each. */
-ALWAYS_INLINE __m512i multiply_lanes(__m512i x, const uint8_t *diagonals, __m512i term)
+ * byte by byte. */
+ALWAYS_INLINE __m512i multiply_lanes(__m512i x, const uint8_t diagonals[16][64], __m512i term)
 {
 #define DIAGONAL(d)                                                                                     \
 	_mm512_gf2p8mul_epi8(d == 0 ? x : _mm512_shuffle_epi8(x, broadcast_block(avx512_twice + (d))),  \
-	                     _mm512_load_si512(diagonals + 64 * (d)))
+	                     _mm512_load_si512(diagonals[d]))
 	__m512i a = xor3(term, DIAGONAL(0), DIAGONAL(1)), b = xor3(DIAGONAL(2), DIAGONAL(3), DIAGONAL(4));
 
 	a = xor3(a, DIAGONAL(5), DIAGONAL(6));
