@@ -66,6 +66,8 @@ SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')
 bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and all its modes and backends
 	@for compiler in gcc clang; do \
 		$(MAKE) --no-print-directory -s -C native CC=$$compiler BUILD="$(CURDIR)/$(TARGET)/native/$$compiler" all || exit 1; done
+	@$(MAKE) --no-print-directory -s -C native CC=gcc BUILD="$(CURDIR)/$(TARGET)/native/gcc" peers || \
+		echo 'bench-kuzma: GnuTLS is left out: apt-get install libgnutls28-dev' >&2
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@mkdir -p docs/data
 	@$(RELEASE)/stend run native/kuzma/bench/peers.toml $(RUN_FLAGS)

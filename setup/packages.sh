@@ -7,7 +7,7 @@
 set -u
 
 purpose=${1:-}
-# program:packages:what it is for
+# program (or file, with its path):packages:what it is for
 case $purpose in
 run)
     wanted='fio:fio:the storage scenarios
@@ -33,7 +33,8 @@ i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested 
     ;;
 bench)
     wanted='clang:clang:the ciphers are measured by a second compiler
-gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL'
+gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL
+/usr/include/gnutls/crypto.h:libgnutls28-dev:the ciphers are measured beside GnuTLS'
     ;;
 *)
     echo "usage: setup/packages.sh run|test|cross|bench" >&2
@@ -50,7 +51,7 @@ for line in $wanted; do
     program=${line%%:*}
     rest=${line#*:}
     package=${rest%%:*}
-    if ! command -v "$program" >/dev/null 2>&1; then
+    if ! command -v "$program" >/dev/null 2>&1 && ! [ -e "$program" ]; then
         packages="$packages $package"
         reasons="$reasons
   $package: ${rest#*:}"

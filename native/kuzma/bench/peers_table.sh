@@ -20,16 +20,16 @@ function cell(row, name) {
 }
 function larger(a, b) { return a + 0 > b + 0 ? a + 0 : b + 0 }
 END {
-    print "| | kuzma, gcc | cycles/B | kuzma, clang | cycles/B | kuzma in RustCrypto modes | RustCrypto | GOST engine | kuzma ÷ best peer |"
-    print "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    print "| | kuzma, gcc | cycles/B | kuzma, clang | cycles/B | kuzma in RustCrypto modes | RustCrypto | GOST engine | GnuTLS | kuzma ÷ best peer |"
+    print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for (i = 1; i <= count; i++) {
         row = rows[i]
         ours = value[row, "kuzma (gcc)"]; clang = value[row, "kuzma (clang)"]
-        peer = larger(value[row, "rustcrypto"], value[row, "gost-engine"])
+        peer = larger(larger(value[row, "rustcrypto"], value[row, "gost-engine"]), value[row, "gnutls"])
         name = row
         sub(/-decrypt/, ", decryption", name)
-        printf "| %s | %s | %.2f | %s | %.2f | %s | %s | %s | %.1f |\n", name, cell(row, "kuzma (gcc)"), clock / ours,
+        printf "| %s | %s | %.2f | %s | %.2f | %s | %s | %s | %s | %.1f |\n", name, cell(row, "kuzma (gcc)"), clock / ours,
             cell(row, "kuzma (clang)"), clock / clang, cell(row, "kuzma-rustcrypto"), cell(row, "rustcrypto"),
-            cell(row, "gost-engine"), larger(ours, clang) / peer
+            cell(row, "gost-engine"), cell(row, "gnutls"), larger(ours, clang) / peer
     }
 }' "$1"
