@@ -1,5 +1,4 @@
 use core::fmt;
-use core::mem::MaybeUninit;
 
 use cipher::array::ArraySize;
 use cipher::consts::{U4, U8, U16, U32, U64};
@@ -134,11 +133,12 @@ macro_rules! cipher {
             ///
             /// [`Error::Backend`] if this processor cannot run it, or if it is not constant-time and that is required.
             pub fn with_backend(backend: Backend<Self>, key: &Key<Self>) -> Result<Self, Error> {
-                let mut context = MaybeUninit::<ffi::Context>::uninit();
-                // SAFETY: the backend is of this cipher and the key has the length that is given.
-                check(unsafe { ffi::kuzma_init(context.as_mut_ptr(), backend.as_raw(), key.as_ptr(), key.len()) })?;
-                // SAFETY: a success has written the backend, and the rest need not be initialised.
-                Ok(Self { context: Wiped(unsafe { context.assume_init() }) })
+                // SAFETY: the backend is of this cipher and the key has the length that is given. A success has written
+                // the backend, and the rest need not be initialised.
+                let context = unsafe {
+                    Wiped::make(|context| ffi::kuzma_init(context, backend.as_raw(), key.as_ptr(), key.len()))
+                }?;
+                Ok(Self { context })
             }
 
             /// The backend that this key was expanded for.
@@ -259,8 +259,8 @@ macro_rules! cipher {
 cipher!(
     /// Kuznyechik with a key: blocks of 16 bytes, RFC 7801.
     ///
-    /// It takes five kilobytes, which are wiped when it is dropped. A move, as any in Rust, leaves the bytes behind
-    /// where they were: keep it in one place, and let the modes borrow it.
+    /// It takes five kilobytes, which are wiped when it is dropped. A move, as any in Rust, may leave the bytes behind
+    /// where they were, and the way out of a constructor is one: keep the value in one place, and let the modes borrow it.
     Kuznyechik,
     "Kuznyechik",
     ffi::KUZNYECHIK,

@@ -4,7 +4,6 @@ use cipher::{
     Block, InnerIvInit, Iv, IvSizeUser, Key, KeySizeUser, OverflowError, SeekNum, StreamCipher, StreamCipherError,
     StreamCipherSeek, common::InnerUser,
 };
-use core::mem::MaybeUninit;
 
 use crate::block::Cipher;
 use crate::error::check;
@@ -159,21 +158,13 @@ impl<C: Cipher + KeySizeUser> CtrAcpkm<C> {
     ///
     /// As in [`new`](Self::new), and [`Error::Backend`].
     pub fn with_backend(backend: Backend<C>, key: &Key<C>, iv: &Iv<Ctr<C>>, section: u64) -> Result<Self, Error> {
-        let mut state = MaybeUninit::uninit();
-        // SAFETY: the backend is of this cipher, and the lengths are those of key and initial value.
-        check(unsafe {
-            ffi::kuzma_ctr_acpkm_init(
-                state.as_mut_ptr(),
-                backend.as_raw(),
-                key.as_ptr(),
-                key.len(),
-                iv.as_ptr(),
-                iv.len(),
-                section,
-            )
-        })?;
-        // SAFETY: a success has written the whole state, which begins as zeros.
-        let state = Wiped(unsafe { state.assume_init() });
+        let (key_bytes, iv_bytes) = (key.len(), iv.len());
+        let (backend, key, iv) = (backend.as_raw(), key.as_ptr(), iv.as_ptr());
+        // SAFETY: the backend is of this cipher, and the lengths are those of key and initial value. A success has
+        // written the whole state, which begins as zeros.
+        let state = unsafe {
+            Wiped::make(|state| ffi::kuzma_ctr_acpkm_init(state, backend, key, key_bytes, iv, iv_bytes, section))
+        }?;
         Ok(Self { state, position: 0, cipher: core::marker::PhantomData })
     }
 }

@@ -1,6 +1,5 @@
 use core::fmt;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use cipher::common::{InnerInit, InnerUser};
 use cipher::{BlockSizeUser, Key, KeySizeUser};
@@ -131,20 +130,13 @@ impl<C: Cipher + KeySizeUser> OmacAcpkm<C> {
     ///
     /// As in [`new`](Self::new), and [`Error::Backend`].
     pub fn with_backend(backend: Backend<C>, key: &Key<C>, section: u64, key_section: u64) -> Result<Self, Error> {
-        let mut state = MaybeUninit::uninit();
-        // SAFETY: the backend is of this cipher, and the length is that of the key.
-        check(unsafe {
-            ffi::kuzma_mac_acpkm_init(
-                state.as_mut_ptr(),
-                backend.as_raw(),
-                key.as_ptr(),
-                key.len(),
-                section,
-                key_section,
-            )
-        })?;
-        // SAFETY: a success has written the whole state, which begins as zeros.
-        Ok(Self { state: Wiped(unsafe { state.assume_init() }), cipher: PhantomData })
+        let (backend, key_bytes, key) = (backend.as_raw(), key.len(), key.as_ptr());
+        // SAFETY: the backend is of this cipher, and the length is that of the key. A success has written the whole state,
+        // which begins as zeros.
+        let state = unsafe {
+            Wiped::make(|state| ffi::kuzma_mac_acpkm_init(state, backend, key, key_bytes, section, key_section))
+        }?;
+        Ok(Self { state, cipher: PhantomData })
     }
 }
 

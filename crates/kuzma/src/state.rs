@@ -1,5 +1,7 @@
 //! How a state of the C library lives in a Rust value: it may be moved, and is wiped when it is dropped.
 
+use core::mem::MaybeUninit;
+
 use crate::block::Cipher;
 use crate::error::check;
 use crate::{Error, ffi};
@@ -12,6 +14,24 @@ impl<S: Copy> Drop for Wiped<S> {
     fn drop(&mut self) {
         // SAFETY: the bytes of a value that nobody uses any more, without a destructor (it is Copy).
         unsafe { ffi::kuzma_wipe_state((&raw mut self.0).cast(), size_of::<S>()) };
+    }
+}
+
+impl<S: Copy> Wiped<S> {
+    /// What `init`, one of kuzma_…_init, writes. It writes to a place of its own, which is wiped; so what is left behind
+    /// is no more than what moving the result leaves.
+    ///
+    /// # Safety
+    ///
+    /// A success of `init` has written all that need be initialised.
+    pub(crate) unsafe fn make(init: impl FnOnce(*mut S) -> ffi::Status) -> Result<Self, Error> {
+        let mut place = MaybeUninit::uninit();
+        check(init(place.as_mut_ptr()))?;
+        // SAFETY: as the caller promises.
+        let made = Self(unsafe { place.assume_init() });
+        // SAFETY: the bytes of a copy that nobody uses any more.
+        unsafe { ffi::kuzma_wipe_state(place.as_mut_ptr().cast(), size_of::<S>()) };
+        Ok(made)
     }
 }
 
@@ -81,18 +101,15 @@ pub(crate) struct Bound<C, S: Pointing> {
 impl<C: Cipher, S: Pointing> Bound<C, S> {
     /// `init` is the state's kuzma_…_init.
     pub(crate) fn new(cipher: C, init: impl FnOnce(*mut S, *const ffi::Context) -> ffi::Status) -> Result<Self, Error> {
-        let mut state = core::mem::MaybeUninit::uninit();
-        check(init(state.as_mut_ptr(), cipher.context()))?;
         // SAFETY: a success has written the whole state: each kuzma_…_init begins with zeros.
-        Ok(Self { cipher, state: Wiped(unsafe { state.assume_init() }) })
+        let state = unsafe { Wiped::make(|state| init(state, cipher.context())) }?;
+        Ok(Self { cipher, state })
     }
 
     /// Begins again. `init` as in [`new`](Self::new).
     pub(crate) fn renew(&mut self, init: impl FnOnce(*mut S, *const ffi::Context) -> ffi::Status) -> Result<(), Error> {
-        let mut state = core::mem::MaybeUninit::uninit();
-        check(init(state.as_mut_ptr(), self.cipher.context()))?;
         // SAFETY: as in `new`. Only a state that was made takes the place of the old one.
-        self.state = Wiped(unsafe { state.assume_init() });
+        self.state = unsafe { Wiped::make(|state| init(state, self.cipher.context())) }?;
         Ok(())
     }
 

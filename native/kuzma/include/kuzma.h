@@ -111,7 +111,7 @@ enum kuzma_status kuzma_init(struct kuzma_context *context, const struct kuzma_b
                              const uint8_t *key, size_t key_bytes);
 
 /* Overwrites the whole context; every later use of it gives KUZMA_ERROR_CONTEXT. NULL is allowed. The stack below is
- * overwritten too, where earlier calls may have left round keys or text: 16 KiB of it. */
+ * overwritten too, where earlier calls may have left round keys or text: 32 KiB of it. */
 void kuzma_wipe(struct kuzma_context *context);
 
 /* The same for the state of a mode, as in kuzma_wipe_state(&ctr, sizeof ctr), and for keys and plaintexts: the compiler

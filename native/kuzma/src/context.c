@@ -36,7 +36,7 @@ static OWN_FRAME void wipe_stack_of_a_key_schedule(void)
 
 static OWN_FRAME void wipe_stack(void)
 {
-	uint8_t below[16384];
+	uint8_t below[32768];
 
 	wipe_bytes(below, sizeof below);
 }
