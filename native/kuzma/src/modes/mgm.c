@@ -84,14 +84,16 @@ static void hash(struct kuzma_mgm *mgm, const uint8_t *data, size_t bytes)
 	memcpy(mgm->pending, data + bytes - mgm->pending_bytes, mgm->pending_bytes);
 }
 
-/* Associated data and text each end with a block filled up with zeros. */
-static void hash_end(struct kuzma_mgm *mgm)
+/* Associated data and text each end with a block filled up with zeros, if that is needed. The number of blocks, 0 or 1,
+ * that go to `last`. */
+static size_t take_last(struct kuzma_mgm *mgm, uint8_t last[KUZMA_BLOCK_BYTES_MAX])
 {
 	if (mgm->pending_bytes == 0)
-		return;
-	memset(mgm->pending + mgm->pending_bytes, 0, sizeof mgm->pending - mgm->pending_bytes);
-	hash_blocks(mgm, mgm->pending, 1);
+		return 0;
+	memset(last, 0, KUZMA_BLOCK_BYTES_MAX);
+	memcpy(last, mgm->pending, mgm->pending_bytes);
 	mgm->pending_bytes = 0;
+	return 1;
 }
 
 /* Both together are counted in bits, in half a block. */
@@ -119,9 +121,11 @@ static enum kuzma_status check_more(const struct kuzma_mgm *mgm, enum stage stag
 
 static void enter(struct kuzma_mgm *mgm, enum stage stage)
 {
+	uint8_t last[KUZMA_BLOCK_BYTES_MAX];
+
 	if (mgm->stage == (uint32_t)stage)
 		return;
-	hash_end(mgm);
+	hash_blocks(mgm, last, take_last(mgm, last));
 	mgm->stage = (uint32_t)stage;
 }
 
@@ -187,9 +191,10 @@ static enum kuzma_status finish(struct kuzma_mgm *mgm, enum stage not_after, con
 
 	const struct kuzma_context *context = mgm->text.context;
 	size_t block = block_bytes_of(context);
-	uint8_t lengths[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t last[2 * KUZMA_BLOCK_BYTES_MAX];
+	size_t blocks = take_last(mgm, last);
+	uint8_t *lengths = last + blocks * block;
 
-	hash_end(mgm);
 	if (block == KUZMA_MAGMA_BLOCK_BYTES) {
 		store_be32(lengths, (uint32_t)(8 * mgm->associated_bytes));
 		store_be32(lengths + 4, (uint32_t)(8 * mgm->text_bytes));
@@ -197,7 +202,7 @@ static enum kuzma_status finish(struct kuzma_mgm *mgm, enum stage not_after, con
 		store_be64(lengths, 8 * mgm->associated_bytes);
 		store_be64(lengths + 8, 8 * mgm->text_bytes);
 	}
-	hash_blocks(mgm, lengths, 1);
+	hash_blocks(mgm, last, blocks + 1);
 	context->backend->encrypt_blocks(context->state, mgm->sum, mgm->sum, 1);
 	mgm->stage = FINISHED;
 	return KUZMA_OK;
