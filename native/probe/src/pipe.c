@@ -2,107 +2,158 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "buffer.h"
 #include "clock.h"
 #include "fail.h"
 #include "options.h"
-#include "pipe_ends.h"
+#include "pipe_readers.h"
+#include "pipe_transfer.h"
+#include "pipe_writers.h"
 #include "wire.h"
 
-/* Read and checked in full before the measurement, where that itself does not check all. */
+/* Sent, read and checked in full before the measurement, where that itself does not check all. */
 #define REHEARSAL_BYTES ((uint64_t)16 << 20)
+#define USUAL_CAPACITY ((uint64_t)65536)
 #define CORES_MAX 4096
+/* What tee-constant and vmsplice-gift send whole ones of, on most processors. */
+#define USUAL_PAGE 4096
 
 static struct {
-	const char *writer, *reader, *pipe_size, *cores, *huge_pages, *fill, *verify;
+	const char *transport, *writer, *reader, *pipe_size, *cores, *huge_pages, *fill, *verify;
 	uint64_t chunk, seconds, repeats;
 } chosen;
 
 static const struct option_definition options[] = {
-	{ "writer", OPTION_CHOICE, "write|vmsplice-fresh|vmsplice-constant", "write", "how bytes get in", &chosen.writer, 0, 0 },
-	{ "reader", OPTION_CHOICE, "read|splice-null", "read", "how bytes get out", &chosen.reader, 0, 0 },
+	{ "transport", OPTION_CHOICE, "pipe|fifo|unix-stream|unix-seqpacket|tcp|shared-memory", "pipe", "what lies between the ends", &chosen.transport, 0, 0 },
+	{ "writer", OPTION_CHOICE,
+	  "write|writev|vmsplice-fresh|vmsplice-ring|vmsplice-gift|vmsplice-constant|tee-constant|splice-file|io-uring|send-zerocopy",
+	  "write", "how bytes get in", &chosen.writer, 0, 0 },
+	{ "reader", OPTION_CHOICE, "read|readv|splice-null|splice-pipe|tee|splice-file", "read", "how bytes get out", &chosen.reader, 0, 0 },
 	{ "chunk", OPTION_SIZE, "SIZE", "64KiB", "bytes of a call at both ends, a multiple of 8", &chosen.chunk, 8, (uint64_t)1 << 30 },
-	{ "pipe-size", OPTION_TEXT, "SIZE|max", "64KiB", "capacity of the pipe; max: the limit of an ordinary user", &chosen.pipe_size, 0, 0 },
+	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto",
+	  "capacity of the pipe or of the shared memory; max: the limit of an ordinary user's pipes; auto: 64KiB, and the system's choice for sockets",
+	  &chosen.pipe_size, 0, 0 },
 	{ "seconds", OPTION_DURATION, "TIME", "0.2", "send for so long", &chosen.seconds, 1, UINT64_C(3600000000000) },
 	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin both ends to one core, to two, or not at all", &chosen.cores, 0, 0 },
 	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
 	{ "fill", OPTION_CHOICE, "auto|none|touch|full", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
-	{ "verify", OPTION_CHOICE, "full|sampled", "sampled", "what the reader checks: every byte, or a word of each 4096 bytes", &chosen.verify, 0, 0 },
+	{ "verify", OPTION_CHOICE, "all|sample", "sample", "what the reader checks: every byte, or a word of each 4096 bytes", &chosen.verify, 0, 0 },
 	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
 };
+
+static const char *const fills[] = { "none", "touch", "full" };
 
 static bool is(const char *value, const char *word)
 {
 	return strcmp(value, word) == 0;
 }
 
+/* The names are those of the options' choices, so there is one. */
+static const struct transport *find_transport(void)
+{
+	unsigned i = 0;
+
+	while (!is(transports[i].name, chosen.transport))
+		i++;
+	return &transports[i];
+}
+
+static const struct writer_kind *find_writer(void)
+{
+	unsigned i = 0;
+
+	while (!is(writer_kinds[i]->name, chosen.writer))
+		i++;
+	return writer_kinds[i];
+}
+
+static const struct reader_kind *find_reader(void)
+{
+	unsigned i = 0;
+
+	while (!is(reader_kinds[i]->name, chosen.reader))
+		i++;
+	return reader_kinds[i];
+}
+
+/* Appends "name" or ", name". */
+static void list(char *to, size_t bytes, const char *name)
+{
+	size_t length = strlen(to);
+
+	snprintf(to + length, bytes - length, "%s%s", length > 0 ? ", " : "", name);
+}
+
+static void check_pair(const struct transport *transport, const struct writer_kind *writer, const struct reader_kind *reader)
+{
+	char fitting[256] = "";
+
+	if ((writer->transports & transport->bit) == 0) {
+		for (unsigned i = 0; i < writer_kind_count; i++)
+			if ((writer_kinds[i]->transports & transport->bit) != 0)
+				list(fitting, sizeof fitting, writer_kinds[i]->name);
+		fail(EXIT_USAGE, "--writer %s: not with --transport %s, which takes %s", writer->name, transport->name, fitting);
+	}
+	if ((reader->transports & transport->bit) == 0) {
+		for (unsigned i = 0; i < reader_kind_count; i++)
+			if ((reader_kinds[i]->transports & transport->bit) != 0)
+				list(fitting, sizeof fitting, reader_kinds[i]->name);
+		fail(EXIT_USAGE, "--reader %s: not with --transport %s, which takes %s", reader->name, transport->name, fitting);
+	}
+}
+
 static void check(void)
 {
+	const struct transport *transport = find_transport();
+	const struct writer_kind *writer = find_writer();
+	const struct reader_kind *reader = find_reader();
 	uint64_t bytes;
 
+	check_pair(transport, writer, reader);
 	if (chosen.chunk % 8 != 0)
 		fail(EXIT_USAGE, "--chunk %" PRIu64 ": must be a multiple of 8", chosen.chunk);
-	if (!is(chosen.pipe_size, "max") &&
+	if (writer->whole_pages && chosen.chunk % USUAL_PAGE != 0)
+		fail(EXIT_USAGE, "--chunk %" PRIu64 ": --writer %s sends whole pages; use a multiple of %d", chosen.chunk, writer->name,
+		     USUAL_PAGE);
+	if (!is(chosen.pipe_size, "max") && !is(chosen.pipe_size, "auto") &&
 	    (!parse_size(chosen.pipe_size, &bytes) || bytes == 0 || bytes > (uint64_t)1 << 30))
-		fail(EXIT_USAGE, "--pipe-size %s: must be a size from 1 to 1GiB, for example 64KiB, or max", chosen.pipe_size);
-	if (is(chosen.writer, "vmsplice-constant") && !is(chosen.fill, "auto") && !is(chosen.fill, "none"))
-		fail(EXIT_USAGE, "--fill %s: the buffer of vmsplice-constant must never change; use none", chosen.fill);
-	if (is(chosen.writer, "vmsplice-fresh") && is(chosen.fill, "none"))
-		fail(EXIT_USAGE, "--fill none: fresh memory must be filled; use touch or full");
-	if (is(chosen.verify, "full") && is(chosen.reader, "splice-null"))
-		fail(EXIT_USAGE, "--verify full: what goes to /dev/null cannot be checked; use --reader read, or --verify sampled");
+		fail(EXIT_USAGE, "--pipe-size %s: must be a size from 1 to 1GiB, for example 64KiB, or max, or auto", chosen.pipe_size);
+	if (!transport->has_capacity && !is(chosen.pipe_size, "auto"))
+		fail(EXIT_USAGE, "--pipe-size %s: --transport %s has no such size; use auto", chosen.pipe_size, transport->name);
+	if (writer->constant && !is(chosen.fill, "auto") && !is(chosen.fill, "none"))
+		fail(EXIT_USAGE, "--fill %s: what --writer %s sends must never change; use none", chosen.fill, writer->name);
+	if (writer->new_memory && is(chosen.fill, "none"))
+		fail(EXIT_USAGE, "--fill none: --writer %s sends new memory, which must be filled; use touch or full", writer->name);
+	if (is(chosen.verify, "all") && reader->blind)
+		fail(EXIT_USAGE, "--verify all: what goes to /dev/null cannot be checked; use --reader read, or --verify sample");
 }
 
 static const struct command command = {
-	"pipe", "Move bytes through a pipe between two processes.",
-	"Writers: write copies; vmsplice-fresh moves memory that is used once (safe with any reader); vmsplice-constant sends\n"
-	"one buffer that never changes. Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every\n"
-	"word depends on its place in the stream. auto is touch for vmsplice-fresh and none for the others.\n"
-	"The reader's check is part of its work and of cpu_ns. Unless the check is full, 16 MiB are sent, read and checked in\n"
-	"full before the measurement. Work: bytes; operations: chunks. cpu_ns is the sum of both ends.",
+	"pipe", "Move bytes from one process to another.",
+	"Writers: write and writev (a piece for each 4096 bytes) copy, and so does io-uring, one request at a time.\n"
+	"vmsplice-fresh moves memory that is used once, and is right with any reader; vmsplice-gift does so with SPLICE_F_GIFT.\n"
+	"vmsplice-ring writes again into what has left the pipe: right with a reader that reads, wrong with one that keeps\n"
+	"pages (splice-pipe, tee). vmsplice-constant sends one buffer that never changes, tee-constant references to one that\n"
+	"a second pipe holds, splice-file a file in memory that holds one chunk. send-zerocopy: send() with MSG_ZEROCOPY.\n"
+	"Readers: read, readv; splice-null throws away; splice-pipe and tee let pages wait in a second pipe before they are\n"
+	"read, as pv does; splice-file splices into a file in memory, which is checked through a mapping.\n"
+	"Pipes and FIFOs take all but send-zerocopy; sockets write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
+	"shared-memory write with read, which copy into a ring and out of it.\n"
+	"Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every word depends on its place in\n"
+	"the stream. auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
+	"The reader's check is part of its work and of cpu_ns. Unless it checks all, 16 MiB are sent, read and checked in full\n"
+	"before the measurement (by read instead of splice-null). Work: bytes; operations: chunks. cpu_ns: both ends together.",
 	options, sizeof options / sizeof *options, NULL, check,
 };
 
-struct plan {
-	enum pipe_writer_kind writer;
-	enum pipe_reader_kind reader;
-	struct pipe_pattern pattern;
-	uint64_t pipe_bytes; /* 0: as it comes */
-	uint64_t pipe_got;
-	int writer_core, reader_core; /* -1: any */
-	bool huge_pages, check_all;
-	struct pipe_end_result *shared; /* filled by the writer's process */
-};
-
-static void pin(int core)
+static void choose_cores(struct pipe_transfer *transfer)
 {
-#ifdef __linux__
-	static cpu_set_t set[CORES_MAX / CPU_SETSIZE];
-
-	if (core < 0)
-		return;
-	CPU_ZERO_S(sizeof set, set);
-	CPU_SET_S((size_t)core, sizeof set, set);
-	if (sched_setaffinity(0, sizeof set, set) != 0)
-		fail(EXIT_BROKEN, "cannot stay on core %d: %s", core, strerror(errno));
-#else
-	(void)core;
-#endif
-}
-
-static void choose_cores(struct plan *plan)
-{
-	plan->writer_core = plan->reader_core = -1;
+	transfer->writer_core = transfer->reader_core = -1;
 	if (is(chosen.cores, "any"))
 		return;
 #ifdef __linux__
@@ -114,198 +165,197 @@ static void choose_cores(struct plan *plan)
 	for (int core = 0, n = 0; core < CORES_MAX && n < 2; core++)
 		if (CPU_ISSET_S((size_t)core, sizeof set, set))
 			found[n++] = core;
-	plan->writer_core = found[0];
-	plan->reader_core = is(chosen.cores, "same") ? found[0] : found[1];
-	if (plan->reader_core < 0)
+	transfer->writer_core = found[0];
+	transfer->reader_core = is(chosen.cores, "same") ? found[0] : found[1];
+	if (transfer->reader_core < 0)
 		fail(EXIT_UNSUPPORTED, "--cores different: only one core is allowed here");
 #else
 	fail(EXIT_UNSUPPORTED, "--cores %s: this system cannot pin processes to cores", chosen.cores);
 #endif
 }
 
-static uint64_t pipe_limit(void)
+static uint64_t choose_capacity(const struct transport *transport)
 {
-	char digits[32] = { 0 };
-	int file = open("/proc/sys/fs/pipe-max-size", O_RDONLY | O_CLOEXEC);
-	ssize_t count = file < 0 ? -1 : read(file, digits, sizeof digits - 1);
+	uint64_t bytes = 0;
 
-	if (file >= 0)
-		close(file);
-	return count <= 0 ? 0 : strtoull(digits, NULL, 10);
-}
-
-static void choose_pipe_size(struct plan *plan)
-{
+	if (is(chosen.pipe_size, "auto"))
+		return transport->has_capacity ? USUAL_CAPACITY : 0;
 	if (!is(chosen.pipe_size, "max"))
-		parse_size(chosen.pipe_size, &plan->pipe_bytes);
-	else if ((plan->pipe_bytes = pipe_limit()) == 0)
+		parse_size(chosen.pipe_size, &bytes);
+	else if ((bytes = pipe_capacity_limit()) == 0)
 		fail(EXIT_UNSUPPORTED, "--pipe-size max: cannot read /proc/sys/fs/pipe-max-size");
+	return bytes;
 }
 
-static void open_pipe(struct plan *plan, int ends[2])
+static enum pipe_fill choose_fill(const struct pipe_job *job)
 {
-	if (pipe(ends) != 0)
-		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
-#ifdef F_SETPIPE_SZ
-	int got = fcntl(ends[1], F_SETPIPE_SZ, (int)plan->pipe_bytes);
-	if (got < 0 && errno == EPERM)
-		fail(EXIT_UNSUPPORTED, "--pipe-size %s: above the limit of an ordinary user, %" PRIu64 " bytes (fs.pipe-max-size)",
-		     chosen.pipe_size, pipe_limit());
-	if (got < 0)
-		fail(EXIT_UNSUPPORTED, "--pipe-size %s: the system refuses: %s", chosen.pipe_size, strerror(errno));
-	plan->pipe_got = (uint64_t)fcntl(ends[1], F_GETPIPE_SZ);
-#else
-	plan->pipe_got = 0;
-#endif
-}
-
-struct starter {
-	int descriptor;
-	uint64_t t_ns;
-};
-
-static void release(void *argument)
-{
-	struct starter *starter = argument;
-
-	starter->t_ns = monotonic_ns();
-	if (write(starter->descriptor, "", 1) != 1)
-		fail(EXIT_BROKEN, "the writer is gone");
-}
-
-/* One transfer. The writer is a child; the reader is this process. */
-static void transfer(struct plan *plan, enum pipe_reader_kind reader, bool check_all, uint64_t bytes_most,
-                     struct repeat *repeat)
-{
-	struct pipe_end_result in = { 0 };
-	struct starter starter = { 0 };
-	int ends[2], go[2], status;
-
-	memset(plan->shared, 0, sizeof *plan->shared);
-	open_pipe(plan, ends);
-	if (pipe(go) != 0)
-		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
-	pid_t child = fork();
-	if (child < 0)
-		fail(EXIT_BROKEN, "cannot start a process: %s", strerror(errno));
-	if (child == 0) {
-		close(ends[0]);
-		close(go[1]);
-		pin(plan->writer_core);
-		pipe_write_end(ends[1], go[0], plan->writer, &plan->pattern, plan->huge_pages, chosen.seconds, bytes_most,
-		               plan->shared);
-		_exit(EXIT_FINE);
-	}
-	close(ends[1]);
-	close(go[0]);
-	starter.descriptor = go[1];
-	pin(plan->reader_core);
-	pipe_read_end(ends[0], reader, &plan->pattern, check_all, release, &starter, &in);
-	repeat->t_ns = starter.t_ns;
-	repeat->wall_ns = monotonic_ns() - starter.t_ns;
-	close(ends[0]);
-	close(go[1]);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			fail(EXIT_BROKEN, "cannot wait for the writer: %s", strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FINE)
-		exit(WEXITSTATUS(status)); /* it has said why */
-	if (WIFSIGNALED(status))
-		fail(EXIT_BROKEN, "the writer was ended by signal %d", WTERMSIG(status));
-	repeat->bytes = in.bytes;
-	repeat->operations = plan->shared->chunks;
-	repeat->cpu_ns = in.cpu_ns + plan->shared->cpu_ns;
-	repeat->passed = in.right && in.bytes == plan->shared->bytes;
-	repeat_observe(repeat, "writer_cpu_ns", (double)plan->shared->cpu_ns);
-	repeat_observe(repeat, "reader_cpu_ns", (double)in.cpu_ns);
-	repeat_observe(repeat, "writer_switches_voluntary", (double)plan->shared->switches_voluntary);
-	repeat_observe(repeat, "writer_switches_involuntary", (double)plan->shared->switches_involuntary);
-	repeat_observe(repeat, "reader_switches_voluntary", (double)in.switches_voluntary);
-	repeat_observe(repeat, "reader_switches_involuntary", (double)in.switches_involuntary);
-}
-
-static void make_plan(struct plan *plan)
-{
-	static const char *const fills[] = { "none", "touch", "full" };
-	enum pipe_fill fill = FILL_NONE;
-
-	if (is(chosen.writer, "vmsplice-fresh"))
-		plan->writer = WRITER_VMSPLICE_FRESH, fill = FILL_TOUCH;
-	else if (is(chosen.writer, "vmsplice-constant"))
-		plan->writer = WRITER_VMSPLICE_CONSTANT;
-	if (is(chosen.reader, "splice-null"))
-		plan->reader = READER_SPLICE_NULL;
-#ifndef __linux__
-	if (plan->writer != WRITER_WRITE || plan->reader != READER_READ)
-		fail(EXIT_UNSUPPORTED, "--writer %s --reader %s: only Linux has vmsplice and splice", chosen.writer,
-		     chosen.reader);
-#endif
 	for (unsigned i = 0; i < 3; i++)
 		if (is(chosen.fill, fills[i]))
-			fill = (enum pipe_fill)i;
-	plan->huge_pages = is(chosen.huge_pages, "yes");
-	plan->check_all = is(chosen.verify, "full");
-	buffer_check(1, chosen.chunk);
-	choose_cores(plan);
-	choose_pipe_size(plan);
-	pipe_pattern_make(&plan->pattern, fill, (size_t)chosen.chunk);
-	plan->shared = mmap(NULL, sizeof *plan->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (plan->shared == MAP_FAILED)
-		fail(EXIT_BROKEN, "no shared memory: %s", strerror(errno));
+			return (enum pipe_fill)i;
+	return job->check_all && !job->writer->constant ? FILL_FULL : job->writer->fill;
 }
 
-static void print_begin(struct json *json, const struct plan *plan)
+static void make_job(struct pipe_job *job)
 {
-	static const char *const fills[] = { "none", "touch", "full" };
+	*job = (struct pipe_job){
+		.writer = find_writer(), .reader = find_reader(), .chunk = (size_t)chosen.chunk,
+		.huge_pages = is(chosen.huge_pages, "yes"), .check_all = is(chosen.verify, "all"),
+		.duration_ns = chosen.seconds, .bytes_most = UINT64_MAX,
+	};
+	buffer_check(1, chosen.chunk);
+	/* tee-constant sends the same page again and again. */
+	bool pages = job->writer->constant && job->writer->whole_pages && job->chunk > page_bytes();
+	pipe_pattern_make(&job->pattern, choose_fill(job), pages ? page_bytes() : job->chunk);
+}
+
+/* The same bytes by the same way, each of them checked; what cannot be seen is read instead. */
+static struct pipe_job rehearsal_of(const struct pipe_job *job, uint64_t bytes_most)
+{
+	struct pipe_job rehearsal = *job;
+
+	rehearsal.check_all = true;
+	rehearsal.bytes_most = bytes_most;
+	if (job->reader->blind)
+		rehearsal.reader = reader_kinds[0];
+	return rehearsal;
+}
+
+static void missing(struct json *json, const char *what, const char *why)
+{
+	static const char *const ends[] = { "", "writer_", "reader_" };
+	char name[64];
+
+	for (unsigned i = 0; why != NULL && i < 3; i++) {
+		snprintf(name, sizeof name, "%s%s", ends[i], what);
+		json_text(json, name, why);
+	}
+}
+
+static void print_begin(struct json *json, const struct pipe_job *job, const struct pipe_transfer *transfer, uint64_t capacity)
+{
+	const char *no_timeslices = usage_timeslices_missing(), *no_wakeups = usage_wakeups_missing();
 
 	wire_open_begin(json, "pipe");
+	json_text(json, "transport", chosen.transport);
 	json_text(json, "writer", chosen.writer);
 	json_text(json, "reader", chosen.reader);
 	json_unsigned(json, "chunk", chosen.chunk);
-	if (plan->pipe_got > 0)
-		json_unsigned(json, "pipe_size", plan->pipe_got);
+	if (capacity > 0)
+		json_unsigned(json, "pipe_size", capacity);
 	json_real(json, "seconds", (double)chosen.seconds / 1e9);
 	json_text(json, "cores", chosen.cores);
-	if (plan->writer_core >= 0) {
-		json_signed(json, "writer_core", plan->writer_core);
-		json_signed(json, "reader_core", plan->reader_core);
+	if (transfer->writer_core >= 0) {
+		json_signed(json, "writer_core", transfer->writer_core);
+		json_signed(json, "reader_core", transfer->reader_core);
 	}
-	json_boolean(json, "huge_pages", plan->huge_pages);
-	json_text(json, "fill", fills[plan->pattern.fill]);
+	json_boolean(json, "huge_pages", job->huge_pages);
+	json_text(json, "fill", fills[job->pattern.fill]);
 	json_text(json, "verify", chosen.verify);
+	if (no_timeslices != NULL || no_wakeups != NULL) {
+		json_close_object(json);
+		json_open_object(json, "missing");
+		missing(json, "timeslices", no_timeslices);
+		missing(json, "wakeups", no_wakeups);
+	}
 	wire_close_begin(json);
+}
+
+static void observe_ends(struct repeat *repeat, const struct pipe_transfer_result *result)
+{
+	const struct pipe_usage *writer = &result->writer.usage, *reader = &result->reader.usage;
+
+	repeat_observe(repeat, "writer_cpu_ns", (double)writer->cpu_ns);
+	repeat_observe(repeat, "reader_cpu_ns", (double)reader->cpu_ns);
+	repeat_observe(repeat, "switches_voluntary", (double)(writer->switches_voluntary + reader->switches_voluntary));
+	repeat_observe(repeat, "writer_switches_voluntary", (double)writer->switches_voluntary);
+	repeat_observe(repeat, "reader_switches_voluntary", (double)reader->switches_voluntary);
+	repeat_observe(repeat, "switches_involuntary", (double)(writer->switches_involuntary + reader->switches_involuntary));
+	repeat_observe(repeat, "writer_switches_involuntary", (double)writer->switches_involuntary);
+	repeat_observe(repeat, "reader_switches_involuntary", (double)reader->switches_involuntary);
+	if (usage_timeslices_missing() == NULL) {
+		repeat_observe(repeat, "timeslices", (double)(writer->timeslices + reader->timeslices));
+		repeat_observe(repeat, "writer_timeslices", (double)writer->timeslices);
+		repeat_observe(repeat, "reader_timeslices", (double)reader->timeslices);
+	}
+	if (usage_wakeups_missing() == NULL) {
+		repeat_observe(repeat, "wakeups", (double)(writer->wakeups + reader->wakeups));
+		repeat_observe(repeat, "writer_wakeups", (double)writer->wakeups);
+		repeat_observe(repeat, "reader_wakeups", (double)reader->wakeups);
+	}
+	if (result->writer.completed > 0) {
+		repeat_observe(repeat, "zerocopy_sends", (double)result->writer.completed);
+		repeat_observe(repeat, "zerocopy_sends_copied", (double)result->writer.copied);
+	}
+}
+
+/* Empty, or what is wrong with the stream. */
+static void find_fault(char *to, size_t bytes, const struct pipe_transfer_result *result)
+{
+	const struct pipe_check *seen = &result->reader.check;
+
+	*to = '\0';
+	if (seen->wrong > 0)
+		snprintf(to, bytes, "corrupt: %" PRIu64 " words of %" PRIu64, seen->wrong, seen->words);
+	else if (result->reader.bytes != result->writer.bytes)
+		snprintf(to, bytes, "%" PRIu64 " bytes were sent and %" PRIu64 " arrived", result->writer.bytes, result->reader.bytes);
+}
+
+static void measure(struct pipe_transfer *transfer, const struct pipe_job *job, struct repeat *repeat)
+{
+	struct pipe_job rehearsal = rehearsal_of(job, REHEARSAL_BYTES);
+	struct pipe_transfer_result before = { 0 }, result;
+	char fault[96], fault_before[96];
+
+	if (!job->check_all)
+		pipe_transfer_run(transfer, &rehearsal, &before);
+	pipe_transfer_run(transfer, job, &result);
+	repeat->t_ns = result.t_ns;
+	repeat->wall_ns = result.wall_ns;
+	repeat->cpu_ns = result.writer.usage.cpu_ns + result.reader.usage.cpu_ns;
+	repeat->bytes = result.reader.bytes;
+	repeat->operations = result.writer.chunks;
+	observe_ends(repeat, &result);
+
+	find_fault(fault, sizeof fault, &result);
+	find_fault(fault_before, sizeof fault_before, &before);
+	repeat->passed = *fault == '\0' && *fault_before == '\0';
+	if (!repeat->passed)
+		snprintf(repeat->evidence, sizeof repeat->evidence, "%s%s%s%s", fault, *fault != '\0' && *fault_before != '\0' ? "; " : "",
+		         *fault_before != '\0' ? "before: " : "", fault_before);
+	else if (job->check_all)
+		snprintf(repeat->evidence, sizeof repeat->evidence, "every one of %" PRIu64 " bytes", repeat->bytes);
+	else
+		snprintf(repeat->evidence, sizeof repeat->evidence, "count of %" PRIu64 " bytes%s; %" PRIu64 " bytes in full before",
+		         repeat->bytes, job->reader->blind ? "" : ", a word of each 4096", before.reader.bytes);
 }
 
 int command_pipe(int argc, char **argv)
 {
-	struct plan plan = { 0 };
+	struct pipe_transfer transfer = { 0 };
+	struct pipe_transfer_result trial;
+	struct pipe_job job, one_chunk;
 	struct json json = { 0 };
-	int ends[2];
 
 	options_parse(&command, argc, argv);
-	make_plan(&plan);
-	/* For the size that the system really gives. */
-	open_pipe(&plan, ends);
-	close(ends[0]);
-	close(ends[1]);
-	print_begin(&json, &plan);
+	transfer.transport = find_transport();
+	transfer.capacity = choose_capacity(transfer.transport);
+	choose_cores(&transfer);
+	make_job(&job);
+	pipe_transfer_make(&transfer);
+	/* What this system refuses shows before the first event, and the capacity that it gives. */
+	one_chunk = job;
+	one_chunk.bytes_most = 1;
+	pipe_transfer_run(&transfer, &one_chunk, &trial);
+	print_begin(&json, &job, &transfer, trial.capacity);
 	for (uint64_t n = 0; n < chosen.repeats; n++) {
-		struct repeat rehearsal = { .passed = true }, repeat = { .n = n };
+		struct repeat repeat = { .n = n };
 
-		if (!plan.check_all)
-			transfer(&plan, READER_READ, true, REHEARSAL_BYTES, &rehearsal);
-		transfer(&plan, plan.reader, plan.check_all, UINT64_MAX, &repeat);
-		repeat.passed &= rehearsal.passed;
-		if (plan.check_all)
-			snprintf(repeat.evidence, sizeof repeat.evidence, "every one of %" PRIu64 " bytes", repeat.bytes);
-		else
-			snprintf(repeat.evidence, sizeof repeat.evidence, "count of %" PRIu64 " bytes%s; %" PRIu64 " bytes in full before",
-			         repeat.bytes, plan.reader == READER_READ ? ", a word of each 4096" : "", rehearsal.bytes);
+		measure(&transfer, &job, &repeat);
 		wire_repeat(&json, &repeat);
 	}
 	wire_end(&json, chosen.repeats);
-	pipe_pattern_free(&plan.pattern);
-	munmap(plan.shared, sizeof *plan.shared);
+	pipe_pattern_free(&job.pattern);
+	pipe_transfer_free(&transfer);
 	json_free(&json);
 	return EXIT_FINE;
 }

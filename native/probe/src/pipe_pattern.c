@@ -74,72 +74,72 @@ void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t
 }
 
 /* Words [at, at + bytes) of chunk `n`, both multiples of 8. Simple loops, which compilers turn into vectors. */
-static bool check_words(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+static uint64_t wrong_words(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
 {
 	uint64_t wrong = 0, word;
 
 	if (pattern->fill == FILL_TOUCH) {
 		for (size_t i = 0; i < bytes; i += 8) {
 			memcpy(&word, data + i, sizeof word);
-			wrong |= word ^ touch_word(pattern, n, at + i);
+			wrong += word != touch_word(pattern, n, at + i);
 		}
-		return wrong == 0;
+		return wrong;
 	}
 	uint64_t add = pattern->fill == FILL_FULL ? n : 0;
 	const uint64_t *words = pattern->words + at / 8;
 	for (size_t i = 0; i < bytes / 8; i++) {
 		memcpy(&word, data + 8 * i, sizeof word);
-		wrong |= word ^ (words[i] + add);
+		wrong += word != words[i] + add;
 	}
-	return wrong == 0;
+	return wrong;
 }
 
 /* `bytes` bytes that lie within one word. */
-static bool check_piece(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+static void check_piece(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes,
+                        struct pipe_check *check)
 {
 	uint64_t word = expected_word(pattern, n, at / 8 * 8);
 	uint8_t expected[8];
 
 	memcpy(expected, &word, sizeof word);
-	return memcmp(data, expected + at % 8, bytes) == 0;
+	check->words++;
+	check->wrong += memcmp(data, expected + at % 8, bytes) != 0;
 }
 
-static bool check_all(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+static void check_all(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes,
+                      struct pipe_check *check)
 {
-	bool right = true;
-
 	if (at % 8 != 0) {
 		size_t piece = 8 - at % 8 < bytes ? 8 - at % 8 : bytes;
-		right &= check_piece(pattern, n, at, data, piece);
+		check_piece(pattern, n, at, data, piece, check);
 		at += piece, data += piece, bytes -= piece;
 	}
 	size_t whole = bytes / 8 * 8;
-	right &= check_words(pattern, n, at, data, whole);
+	check->words += whole / 8;
+	check->wrong += wrong_words(pattern, n, at, data, whole);
 	if (bytes > whole)
-		right &= check_piece(pattern, n, at + whole, data + whole, bytes - whole);
-	return right;
+		check_piece(pattern, n, at + whole, data + whole, bytes - whole, check);
 }
 
-static bool check_some(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes)
+static void check_some(const struct pipe_pattern *pattern, uint64_t n, size_t at, const uint8_t *data, size_t bytes,
+                       struct pipe_check *check)
 {
-	bool right = true;
-
 	for (size_t i = (STRIDE - at % STRIDE) % STRIDE; i + 8 <= bytes; i += STRIDE)
-		right &= check_piece(pattern, n, at + i, data + i, 8);
-	return right;
+		check_piece(pattern, n, at + i, data + i, 8, check);
 }
 
-bool pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all)
+void pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all,
+                        struct pipe_check *check)
 {
-	bool right = true;
-
 	while (bytes > 0) {
 		uint64_t n = offset / pattern->chunk;
 		size_t at = (size_t)(offset % pattern->chunk);
 		size_t piece = pattern->chunk - at < bytes ? pattern->chunk - at : bytes;
 
-		right &= all ? check_all(pattern, n, at, data, piece) : check_some(pattern, n, at, data, piece);
+		if (all)
+			check_all(pattern, n, at, data, piece, check);
+		else
+			check_some(pattern, n, at, data, piece, check);
 		offset += piece, data += piece, bytes -= piece;
 	}
-	return right;
 }

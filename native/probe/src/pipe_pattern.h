@@ -14,7 +14,7 @@ enum pipe_fill {
 
 struct pipe_pattern {
 	enum pipe_fill fill;
-	size_t chunk;    /* bytes, a multiple of 8 */
+	size_t chunk;    /* bytes, a multiple of 8; with FILL_NONE the stream repeats after so many */
 	uint64_t *words; /* chunk / 8 of them; unused with FILL_TOUCH */
 };
 
@@ -27,7 +27,14 @@ void pipe_pattern_prepare(const struct pipe_pattern *pattern, uint8_t *to);
 /* Writes chunk number `n`. With FILL_TOUCH the rest must be zero already. */
 void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t n);
 
-/* Whether `data` is what stands at `offset` of the stream. All of it, or the first word of each 4096 bytes. */
-bool pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all);
+struct pipe_check {
+	uint64_t words; /* looked at */
+	uint64_t wrong; /* of them */
+};
+
+/* Holds `data` against what stands at `offset` of the stream, and adds to the counts: all of it, or the first word of each
+ * 4096 bytes. A word that two pieces share counts in both. */
+void pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all,
+                        struct pipe_check *check);
 
 #endif

@@ -30,7 +30,7 @@ struct repeat {
 	uint64_t n, t_ns, wall_ns, cpu_ns;
 	uint64_t bytes;
 	uint64_t operations; /* 0: not sent */
-	struct observation observed[16];
+	struct observation observed[24];
 	bool passed;
 	char evidence[256];
 };
