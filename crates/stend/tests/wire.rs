@@ -39,7 +39,8 @@ fn every_instrument_of_the_probe() {
         "cipher --cipher kuznyechik --mode ecb --direction encrypt --size 64KiB --seconds 0.02",
         "cipher --cipher magma --mode cbc --direction decrypt --size 64KiB --alignment 3 --seconds 0.02 --threads 2",
         "copy --method memcpy --size 64KiB --seconds 0.02",
-        "pipe --writer write --reader read --chunk 64KiB --seconds 0.05 --verify full",
+        "copy --operation load --method words --size 64KiB --seconds 0.02",
+        "pipe --writer write --reader read --chunk 64KiB --seconds 0.05 --verify all",
         "pipe --writer vmsplice-fresh --reader read --chunk 64KiB --seconds 0.05",
     ] {
         let seen = events(Command::new(probe()).args(arguments.split(' ')));

@@ -25,33 +25,28 @@ run 'cipher in threads' "$probe" cipher --size 64KiB --threads 3 --seconds 5ms
 run 'cipher, one pass' "$probe" cipher --size 70MB --seconds 1ns
 # What this build and processor have must run; what they lack must be refused.
 "$probe" info --seconds 1ms >"$work/info"
-for pair in memcpy: words: bytes: sse2:sse2 avx2:avx2 avx512:avx512f rep-movsb:sse2 nontemporal:sse2; do
+for pair in memcpy: words: bytes: sse2:sse2 avx2:avx2 avx512:avx512f neon:asimd rep-movsb:sse2 nontemporal-sse2:sse2 \
+	nontemporal-avx2:avx2 nontemporal-avx512:avx512f nontemporal-neon:asimd; do
 	method=${pair%%:*}
-	if [ -z "${pair#*:}" ] || grep -q "\"${pair#*:}\"" "$work/info"; then
-		run "copy $method" "$probe" copy --method "$method" --size 100006 --seconds 5ms
-		run "copy $method at 16" "$probe" copy --method "$method" --size 2 --alignment 16 --seconds 1ms
-	else
-		status "copy $method, which is not there" 4 "$probe" copy --method "$method"
-	fi
-done
-run 'copy at 1' "$probe" copy --alignment 1 --size 1M --huge-pages yes --seconds 5ms
-for writer in write vmsplice-fresh vmsplice-constant; do
-	for reader in read splice-null; do
-		for chunk in 8 4096 10000 64KiB 256KiB; do
-			run "pipe $writer $reader $chunk" "$probe" pipe --writer "$writer" --reader "$reader" --chunk "$chunk" \
-				--seconds 5ms
-		done
+	for operation in copy load store; do
+		name="$operation, $method"
+		case $operation:$method in
+		load:memcpy | load:bytes | load:rep-movsb | load:nontemporal-*)
+			status "$name" 2 "$probe" copy --method "$method" --operation load
+			continue
+			;;
+		esac
+		if [ -z "${pair#*:}" ] || grep -q "\"${pair#*:}\"" "$work/info"; then
+			run "$name" "$probe" copy --method "$method" --operation $operation --size 100006 --seconds 5ms
+			run "$name at 0" "$probe" copy --method "$method" --operation $operation --size 2 --seconds 1ms
+		else
+			status "$name, which is not there" 4 "$probe" copy --method "$method" --operation $operation
+		fi
 	done
 done
-run 'pipe, fresh, all bytes' "$probe" pipe --writer vmsplice-fresh --fill full --verify full --huge-pages yes \
-	--chunk 2M --pipe-size max --seconds 20ms
-run 'pipe, write, all bytes' "$probe" pipe --fill full --verify full --seconds 20ms --cores same
-if [ "$(nproc)" -gt 1 ]; then
-	run 'pipe, two cores' "$probe" pipe --cores different --pipe-size 1M --seconds 5ms
-else
-	status 'pipe, two cores of one' 4 "$probe" pipe --cores different
-fi
-run 'pipe, touched' "$probe" pipe --fill touch --verify full --chunk 12000 --seconds 5ms
+run 'copy at 1' "$probe" copy --alignment 1 --size 1M --huge-pages yes --seconds 5ms
+run 'load at 8' "$probe" copy --operation load --method words --alignment 8 --size 77777 --seconds 5ms
+run 'store at 3, odd' "$probe" copy --operation store --alignment 3 --size 1 --seconds 1ms
 
 "$probe" cipher --repeats 3 --seconds 1ms >"$work/lines"
 ok 'three repeats' sh -c "[ \$(grep -c '\"event\":\"repeat\"' '$work/lines') -eq 3 ] && grep -q '\"repeats\":3' '$work/lines'"

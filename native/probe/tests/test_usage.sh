@@ -66,7 +66,13 @@ cipher -- extra
 copy --method other
 copy --method memcpy|words
 copy --method words --alignment 4
-copy --method nontemporal --alignment 8
+copy --method nontemporal
+copy --method nontemporal-sse2 --alignment 8
+copy --method nontemporal-avx512 --alignment 32
+copy --operation move
+copy --operation load --method memcpy
+copy --operation load --method rep-movsb
+copy --operation load --method nontemporal-avx2
 copy --size 3
 copy --size 1
 copy --size 2TB
@@ -92,7 +98,22 @@ pipe --verify none
 pipe --writer vmsplice-constant --fill full
 pipe --writer vmsplice-constant --fill touch
 pipe --writer vmsplice-fresh --fill none
-pipe --reader splice-null --verify full
+pipe --reader splice-null --verify all
+pipe --verify full
+pipe --transport udp
+pipe --transport tcp --writer vmsplice-fresh
+pipe --transport tcp --reader tee
+pipe --transport tcp --pipe-size 64KiB
+pipe --transport unix-stream --pipe-size max
+pipe --transport shared-memory --writer writev
+pipe --transport shared-memory --reader splice-null
+pipe --writer send-zerocopy
+pipe --transport unix-stream --writer send-zerocopy
+pipe --writer vmsplice-gift --chunk 4104
+pipe --writer vmsplice-gift --fill none
+pipe --writer tee-constant --chunk 8
+pipe --writer tee-constant --fill full
+pipe --writer splice-file --fill touch
 pipe --repeats 0
 pipe extra
 sample --hertz 0

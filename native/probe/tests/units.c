@@ -91,7 +91,15 @@ static void writes_samples(void)
 	CHECK(strcmp(name, "a_b_c_d") == 0, "got %s", name);
 }
 
-/* Any piece of the stream, cut anywhere, is recognised; one wrong bit anywhere is found. */
+static uint64_t wrong_words(const struct pipe_pattern *pattern, size_t at, const uint8_t *data, size_t bytes, bool all)
+{
+	struct pipe_check check = { 0 };
+
+	pipe_pattern_check(pattern, at, data, bytes, all, &check);
+	return check.wrong <= check.words ? check.wrong : UINT64_MAX;
+}
+
+/* Any piece of the stream, cut anywhere, is recognised; one wrong bit anywhere is found, and is one wrong word. */
 static void patterns(void)
 {
 	static const size_t chunks[] = { 8, 64, 4096, 12288, 10000 };
@@ -115,16 +123,18 @@ static void patterns(void)
 				size_t from = (size_t)(random_next(&seed) % all), bytes = (size_t)(random_next(&seed) % (all - from)) + 1;
 				size_t place = from + (size_t)(random_next(&seed) % bytes);
 
-				cut_right &= pipe_pattern_check(&pattern, from, stream + from, bytes, true);
-				cut_right &= pipe_pattern_check(&pattern, from, stream + from, bytes, false);
+				cut_right &= wrong_words(&pattern, from, stream + from, bytes, true) == 0;
+				cut_right &= wrong_words(&pattern, from, stream + from, bytes, false) == 0;
 				stream[place] ^= 4;
-				wrong_found &= !pipe_pattern_check(&pattern, from, stream + from, bytes, true);
+				wrong_found &= wrong_words(&pattern, from, stream + from, bytes, true) == 1;
 				stream[place] ^= 4;
 			}
 			CHECK(cut_right, "fill %d, chunk %zu: cut anywhere", fill, chunk);
 			CHECK(wrong_found, "fill %d, chunk %zu: one wrong bit", fill, chunk);
-			if (fill != 0)
-				CHECK(!pipe_pattern_check(&pattern, chunk, stream, chunk, false), "fill %d: an old chunk", fill);
+			if (fill != 0) {
+				CHECK(wrong_words(&pattern, chunk, stream, chunk, false) == (chunk + 4095) / 4096, "fill %d: a sample of an old chunk", fill);
+				CHECK(fill == 1 || wrong_words(&pattern, chunk, stream, chunk, true) == chunk / 8, "fill %d: an old chunk", fill);
+			}
 			pipe_pattern_free(&pattern);
 			free(stream);
 		}

@@ -1,0 +1,170 @@
+#!/bin/sh
+# `stend-probe pipe`: every writer with every reader over every transport moves each byte to its place, or is refused in one
+# line. What is not safe is shown not to be.
+. "$(dirname "$0")/common.sh"
+
+writers='write writev vmsplice-fresh vmsplice-ring vmsplice-gift vmsplice-constant tee-constant splice-file io-uring send-zerocopy'
+readers='read readv splice-null splice-pipe tee splice-file'
+
+# Whether the ends go with the transport; said here once more, as the documentation has it.
+fits() { # TRANSPORT WRITER READER
+	case $1:$2 in
+	pipe:send-zerocopy | fifo:send-zerocopy) return 1 ;;
+	pipe:* | fifo:*) return 0 ;;
+	tcp:send-zerocopy | unix-*:write | unix-*:writev | unix-*:io-uring | tcp:write | tcp:writev | tcp:io-uring)
+		case $3 in read | readv) return 0 ;; esac ;;
+	shared-memory:write) [ "$3" = read ] && return 0 ;;
+	esac
+	return 1
+}
+
+# A ring whose pages are written again while a reader keeps them.
+unsafe() { # WRITER READER
+	[ "$1" = vmsplice-ring ] && { [ "$2" = splice-pipe ] || [ "$2" = tee ]; }
+}
+
+# An instrument that must find its own stream corrupt.
+corrupt() { # NAME COMMAND...
+	name=$1
+	shift
+	"$@" >"$work/lines" 2>"$work/err" </dev/null
+	got=$?
+	ok "$name: status" [ "$got" -eq 0 ]
+	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	ok "$name: corrupt, and how much" grep -q '"check":"failed","evidence":".*corrupt: [1-9][0-9]* words of [1-9]' "$work/lines"
+}
+
+# Some kernels, containers and emulators have no io_uring and no MSG_ZEROCOPY: then the refusal must be right.
+run_or_refuse() { # NAME COMMAND...
+	name=$1
+	shift
+	"$@" >"$work/out" 2>"$work/err" </dev/null
+	if [ $? -eq 4 ]; then
+		status "$name: refused" 4 "$@"
+		echo "not here: $name: $(cat "$work/err")" >&2
+	else
+		run "$name" "$@"
+	fi
+}
+
+for transport in pipe fifo unix-stream unix-seqpacket tcp shared-memory; do
+	for writer in $writers; do
+		for reader in $readers; do
+			name="$transport, $writer to $reader"
+			words="--transport $transport --writer $writer --reader $reader --chunk 16KiB --seconds 10ms"
+			[ "$reader" = splice-null ] || words="$words --verify all"
+			# shellcheck disable=SC2086
+			if ! fits "$transport" "$writer" "$reader"; then
+				status "$name" 2 "$probe" pipe --transport "$transport" --writer "$writer" --reader "$reader"
+			elif unsafe "$writer" "$reader"; then
+				corrupt "$name" "$probe" pipe $words
+			else
+				case $writer in
+				io-uring | send-zerocopy) run_or_refuse "$name" "$probe" pipe $words ;;
+				*) run "$name" "$probe" pipe $words ;;
+				esac
+			fi
+		done
+	done
+done
+corrupt 'a sample finds it too' "$probe" pipe --writer vmsplice-ring --reader splice-pipe --chunk 16KiB --seconds 20ms
+
+# Chunks less than a page, no whole pages, as large as the pipe, larger; pipes of other sizes.
+for writer in write writev vmsplice-fresh vmsplice-ring vmsplice-constant splice-file; do
+	for reader in read splice-pipe; do
+		unsafe "$writer" "$reader" && continue
+		for chunk in 8 10000 64KiB 200KiB; do
+			run "pipe, $writer to $reader, chunk $chunk" "$probe" pipe --writer "$writer" --reader "$reader" \
+				--chunk "$chunk" --seconds 5ms --verify all
+		done
+	done
+done
+for writer in vmsplice-gift tee-constant; do
+	for chunk in 4096 192KiB; do
+		run "pipe, $writer, chunk $chunk" "$probe" pipe --writer "$writer" --reader read --chunk "$chunk" --seconds 5ms \
+			--verify all
+	done
+done
+for writer in write vmsplice-fresh vmsplice-ring tee-constant; do
+	run "pipe, $writer, a pipe of a page" "$probe" pipe --writer "$writer" --pipe-size 4096 --seconds 10ms --verify all
+	run "pipe, $writer, the largest pipe" "$probe" pipe --writer "$writer" --pipe-size max --chunk 128KiB --huge-pages yes \
+		--seconds 20ms --verify all
+done
+run 'pipe, touched' "$probe" pipe --fill touch --verify all --chunk 12000 --seconds 5ms
+run 'pipe, ring, touched' "$probe" pipe --writer vmsplice-ring --fill touch --verify all --chunk 12000 --seconds 5ms
+run 'pipe, more than once' "$probe" pipe --writer vmsplice-fresh --reader tee --verify sample --chunk 256KiB --seconds 20ms
+run 'shared memory, small' "$probe" pipe --transport shared-memory --pipe-size 4096 --chunk 24 --seconds 5ms --verify all
+run 'shared memory, large' "$probe" pipe --transport shared-memory --pipe-size 4MiB --chunk 1MiB --seconds 20ms --verify all
+run 'tcp, large' "$probe" pipe --transport tcp --chunk 1MiB --seconds 20ms --verify all
+run 'seqpacket, small' "$probe" pipe --transport unix-seqpacket --chunk 8 --seconds 5ms --verify all
+status 'seqpacket, a message too large' 4 "$probe" pipe --transport unix-seqpacket --chunk 1GB
+run_or_refuse 'tcp, zerocopy, large' "$probe" pipe --transport tcp --writer send-zerocopy --chunk 1MiB --seconds 20ms --verify all
+run 'pipe, one core' "$probe" pipe --cores same --seconds 20ms --verify all
+run 'shared memory, one core' "$probe" pipe --transport shared-memory --cores same --seconds 20ms --verify all
+if [ "$(nproc)" -gt 1 ]; then
+	run 'pipe, two cores' "$probe" pipe --cores different --pipe-size 1M --seconds 5ms
+else
+	status 'pipe, two cores of one' 4 "$probe" pipe --cores different
+fi
+
+# What both ends have used.
+run 'counts' "$probe" pipe --cores same --seconds 20ms
+for count in writer_cpu_ns reader_cpu_ns switches_voluntary writer_switches_involuntary; do
+	ok "counts: $count" grep -q "\"$count\":[0-9]" "$work/lines"
+done
+for count in timeslices wakeups; do
+	ok "counts: $count, or why not" grep -q "\"writer_$count\":[0-9]\|\"missing\":{.*\"writer_$count\":\"" "$work/lines"
+done
+voluntary=$(sed -n 's/.*"switches_voluntary":\([0-9]*\).*/\1/p' "$work/lines")
+if [ -z "${RUN:-}" ]; then
+	ok 'two ends on one core take turns' [ "${voluntary:-0}" -gt 10 ]
+fi
+
+# Nothing stays behind: no descriptors, no names, no processes.
+for ends in 'write read' 'tee-constant tee' 'splice-file splice-file' 'vmsplice-fresh splice-pipe'; do
+	# shellcheck disable=SC3045 # dash and bash have it
+	(ulimit -n 30 && "$probe" pipe --transport fifo --writer "${ends% *}" --reader "${ends#* }" --seconds 1ms --repeats 15) \
+		>"$work/lines" 2>"$work/err"
+	ok "no descriptors are lost: $ends" sh -c "[ \$(grep -c '\"check\":\"passed\"' '$work/lines') -eq 15 ]"
+done
+mkdir "$work/names"
+TMPDIR=$work/names run 'fifo elsewhere' "$probe" pipe --transport fifo --seconds 5ms
+ok 'no name is left' rmdir "$work/names"
+TMPDIR=$work/nowhere status 'fifo nowhere' 4 "$probe" pipe --transport fifo
+
+children() { # OF: their process ids
+	cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+for transport in pipe tcp shared-memory; do
+	for victim in writer reader; do
+		# Checked in full, so that there is no rehearsal before, with a writer of its own.
+		"$probe" pipe --transport $transport --seconds 1h --verify all >"$work/lines" 2>"$work/err" &
+		reader=$!
+		writer=
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			sleep 0.3
+			[ "$(wc -l <"$work/lines")" -ge 1 ] && writer=$(children $reader) && [ -n "$writer" ] && break
+		done
+		if [ -z "$writer" ]; then
+			kill $reader
+			skip "$transport, $victim killed" 'this system does not tell the children of a process'
+			continue
+		fi
+		if [ $victim = writer ]; then
+			# shellcheck disable=SC2086
+			kill -9 $writer
+			wait $reader
+			ok "$transport, writer killed: status" [ $? -eq 1 ]
+			ok "$transport, writer killed: one line" sh -c "[ \$(wc -l <'$work/err') -eq 1 ]"
+		else
+			kill -9 $reader
+			wait $reader 2>/dev/null
+			for _ in 1 2 3 4 5 6 7 8 9 10; do
+				[ -d "/proc/${writer% }" ] || break
+				sleep 0.2
+			done
+			ok "$transport, reader killed: the writer is gone" [ ! -d "/proc/${writer% }" ]
+		fi
+	done
+done
+finish
