@@ -216,7 +216,7 @@ static struct pipe_job rehearsal_of(const struct pipe_job *job, uint64_t bytes_m
 	rehearsal.check_all = true;
 	rehearsal.bytes_most = bytes_most;
 	if (job->reader->blind)
-		rehearsal.reader = reader_kinds[0];
+		rehearsal.reader = &reader_read;
 	return rehearsal;
 }
 
@@ -231,7 +231,8 @@ static void missing(struct json *json, const char *what, const char *why)
 	}
 }
 
-static void print_begin(struct json *json, const struct pipe_job *job, const struct pipe_transfer *transfer, uint64_t capacity)
+static void print_begin(struct json *json, const struct pipe_job *job, const struct pipe_transfer *transfer,
+                        uint64_t capacity)
 {
 	const char *no_timeslices = usage_timeslices_missing(), *no_wakeups = usage_wakeups_missing();
 

@@ -27,9 +27,11 @@ static void open_copying(struct reader *reader)
 static size_t take_by_read(struct reader *reader, const uint8_t **data)
 {
 	*data = reader->buffer.data;
-	if (reader->channel->ring != NULL)
-		return taken(reader, shared_ring_read(reader->channel->ring, reader->buffer.data, reader->job->chunk, reader->alive),
-		             "shared memory");
+	if (reader->channel->ring != NULL) {
+		ssize_t count = shared_ring_read(reader->channel->ring, reader->buffer.data, reader->job->chunk, reader->alive);
+		/* A writer that is gone is an end here, as it is in a pipe; why it went is found by who waits for it. */
+		return count < 0 ? 0 : (size_t)count;
+	}
 	return taken(reader, call_read(reader->channel->reader, reader->buffer.data, reader->job->chunk), "read");
 }
 
@@ -163,7 +165,7 @@ static size_t take_to_file(struct reader *reader, const uint8_t **data)
 	                                         bytes - (size_t)reader->file_at), "splice");
 }
 
-static const struct reader_kind reader_read = { "read", TRANSPORT_ALL, false, open_copying, take_by_read };
+const struct reader_kind reader_read = { "read", TRANSPORT_ALL, false, open_copying, take_by_read };
 static const struct reader_kind reader_readv = { "readv", TRANSPORT_DESCRIPTORS, false, open_copying, take_by_readv };
 static const struct reader_kind reader_null = { "splice-null", TRANSPORT_PIPES, true, open_null, take_to_null };
 static const struct reader_kind reader_splice = { "splice-pipe", TRANSPORT_PIPES, false, open_second, take_by_splice };

@@ -31,6 +31,7 @@ struct reader_kind {
 	size_t (*take)(struct reader *reader, const uint8_t **data);
 };
 
+extern const struct reader_kind reader_read;
 extern const struct reader_kind *const reader_kinds[];
 extern const unsigned reader_kind_count;
 
