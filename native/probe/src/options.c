@@ -73,6 +73,9 @@ bool parse_duration(const char *text, uint64_t *nanoseconds)
 	                      nanoseconds);
 }
 
+/* Where the explanations begin. */
+enum { HELP_COLUMN = 32 };
+
 static void print_help(const struct command *command)
 {
 	printf("%s\n\nUsage: stend-probe %s%s%s%s\n", command->summary, command->name,
@@ -81,11 +84,13 @@ static void print_help(const struct command *command)
 	printf("\nOptions:\n");
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_definition *option = &command->options[i];
-		char left[80];
+		bool flag = option->kind == OPTION_FLAG;
 
-		snprintf(left, sizeof left, "--%s%s%s", option->name, option->kind == OPTION_FLAG ? "" : " ",
-		         option->kind == OPTION_FLAG ? "" : option->value);
-		printf(strlen(left) < 30 ? "  %-30s" : "  %s\n                                ", left);
+		int width = printf("  --%s%s%s", option->name, flag ? "" : " ", flag ? "" : option->value);
+		if (width < HELP_COLUMN)
+			printf("%*s", HELP_COLUMN - width, "");
+		else
+			printf("\n%*s", HELP_COLUMN, "");
 		printf("%s", option->help);
 		if (option->initial != NULL && *option->initial != '\0')
 			printf(" [default: %s]", option->initial);

@@ -7,6 +7,8 @@ for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe 
 	status "$words" 0 "$probe" $words
 	ok "$words prints" [ -s "$work/out" ]
 done
+"$probe" pipe --help >"$work/help"
+ok 'help: all that an option takes' grep -q -- '^  --writer write|.*|send-zerocopy$' "$work/help"
 for words in '' nothing --nothing --check; do
 	# shellcheck disable=SC2086
 	status "'$words'" 2 "$probe" $words
