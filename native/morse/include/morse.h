@@ -54,6 +54,11 @@ struct morse_error {
 	uint8_t bytes[16];        /* the beginning of it */
 };
 
+/* A place in the input, counted as in struct morse_error. */
+struct morse_place {
+	uint64_t offset, line, column;
+};
+
 /* ---- Alphabets. */
 struct morse_alphabet;
 
@@ -144,6 +149,10 @@ enum morse_status morse_decoder_update(struct morse_decoder *decoder, uint8_t *o
  * decoding: CODE, BYTE. */
 enum morse_status morse_encoder_finish(struct morse_encoder *encoder, uint8_t *output, size_t room, size_t *written);
 enum morse_status morse_decoder_finish(struct morse_decoder *decoder, uint8_t *output, size_t room, size_t *written);
+
+/* The place behind what was read, for who wants to count from there. Only strict coders count. */
+struct morse_place morse_encoder_place(const struct morse_encoder *encoder);
+struct morse_place morse_decoder_place(const struct morse_decoder *decoder);
 
 /* The most that all output of `bytes` of input takes; SIZE_MAX if that is more than can be counted. */
 size_t morse_encoded_max(size_t bytes);

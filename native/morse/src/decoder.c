@@ -258,6 +258,13 @@ enum morse_status morse_decoder_finish(struct morse_decoder *decoder, uint8_t *o
 	return MORSE_OK;
 }
 
+struct morse_place morse_decoder_place(const struct morse_decoder *decoder)
+{
+	return (struct morse_place){
+		.offset = decoder->offset, .line = decoder->line, .column = decoder->offset - decoder->line_start + 1,
+	};
+}
+
 size_t morse_decoded_max(size_t bytes)
 {
 	/* Each byte may be replaced by a character of 4 bytes. */

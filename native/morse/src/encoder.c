@@ -230,6 +230,15 @@ enum morse_status morse_encoder_finish(struct morse_encoder *encoder, uint8_t *o
 	return MORSE_OK;
 }
 
+struct morse_place morse_encoder_place(const struct morse_encoder *encoder)
+{
+	/* The character that is not complete has been read. */
+	return (struct morse_place){
+		.offset = encoder->offset + encoder->partial.count, .line = encoder->line,
+		.column = encoder->column + (encoder->partial.count > 0),
+	};
+}
+
 size_t morse_encoded_max(size_t bytes)
 {
 	/* Each byte may be a character of 8 elements, or be replaced by one, with the space before it. */
