@@ -28,10 +28,11 @@ run: toolchains packages-run build ## measure this machine, print the table, nam
 	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
 	@$(RELEASE)/stend run $(SUITE) $(RUN_FLAGS) || { status=$$?; [ $$status -eq 3 ] || exit $$status; }
 
-build: toolchains ## build target/release/stend and target/release/stend-probe
+build: toolchains ## build target/release/stend, target/release/stend-probe and target/release/morse
 	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@mkdir -p $(RELEASE)
-	@cmp -s $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe || install -m 755 $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe
+	@for program in stend-probe morse; do \
+		cmp -s $(NATIVE_BUILD)/$$program $(RELEASE)/$$program || install -m 755 $(NATIVE_BUILD)/$$program $(RELEASE)/$$program || exit 1; done
 	@$(CARGO) build --quiet --release $(CARGO_FLAGS) --package stend
 
 test: packages-test test-native test-lab ## set up what the tests need and run them all
@@ -88,10 +89,10 @@ lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gc
 
 install: build ## install under PREFIX, /usr/local if not given
 	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
-	@install -m 755 $(RELEASE)/stend $(RELEASE)/stend-probe "$(DESTDIR)$(PREFIX)/bin/"
+	@install -m 755 $(RELEASE)/stend $(RELEASE)/stend-probe $(RELEASE)/morse "$(DESTDIR)$(PREFIX)/bin/"
 	@$(RELEASE)/stend man "$(DESTDIR)$(PREFIX)/share/man/man1"
 	@$(RELEASE)/stend completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/stend"
-	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend and stend-probe"
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend, stend-probe and morse"
 
 clean: ## remove what was built here
 	@rm -rf $(TARGET) native/build

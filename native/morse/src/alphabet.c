@@ -86,7 +86,7 @@ static uint16_t packed(const char *code)
 			return 0;
 		bits |= (unsigned)(code[at] == '-') << at;
 	}
-	return at == 0 ? 0 : (uint16_t)(bits | 1u << at);
+	return (uint16_t)(at == 0 ? 0u : bits | 1u << at);
 }
 
 /* Into `text`, which has room for MORSE_ELEMENTS_MAX. */

@@ -57,8 +57,8 @@ static const uint8_t *encode_characters(const struct morse_alphabet *alphabet, u
 		if (count == MORSE_UNKNOWN)
 			break;
 		memcpy(out, alphabet->text[lead][byte], MORSE_TEXT_BYTES);
-		/* The space before the end of a line is dropped; before that of an empty line there is none. */
-		out += count - ((input[1] == '\n') & (byte != '\n'));
+		/* The space before the end of a line is dropped, where there is one: not after a line's end, nor after a lead. */
+		out += count - ((input[1] == '\n') & (count > 1));
 		lead = lead_of[byte];
 		input++;
 	}
@@ -79,7 +79,7 @@ static bool encode_8(const struct morse_alphabet *alphabet, uint8_t **output, co
 		if (count == MORSE_UNKNOWN)
 			return false;
 		memcpy(out, alphabet->text[0][byte], MORSE_TEXT_BYTES);
-		out += count - ((input[i + 1] == '\n') & (byte != '\n'));
+		out += count - ((input[i + 1] == '\n') & (count > 1));
 	}
 	*output = out;
 	return true;
