@@ -31,8 +31,8 @@ run: toolchains packages-run build ## measure this machine, print the table, nam
 build: toolchains ## build target/release/stend, target/release/stend-probe and target/release/morse
 	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@mkdir -p $(RELEASE)
-	@for program in stend-probe morse; do \
-		cmp -s $(NATIVE_BUILD)/$$program $(RELEASE)/$$program || install -m 755 $(NATIVE_BUILD)/$$program $(RELEASE)/$$program || exit 1; done
+	@for program in stend-probe bin/morse; do \
+		to=$(RELEASE)/$${program#bin/}; cmp -s $(NATIVE_BUILD)/$$program $$to || install -m 755 $(NATIVE_BUILD)/$$program $$to || exit 1; done
 	@$(CARGO) build --quiet --release $(CARGO_FLAGS) --package stend
 
 test: packages-test test-native test-lab ## set up what the tests need and run them all

@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 {
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 
-	snprintf(folder, sizeof folder, "%.*s/..", slash == NULL ? 1 : (int)(slash - argv[0]), slash == NULL ? "." : argv[0]);
+	snprintf(folder, sizeof folder, "%.*s/../bin", slash == NULL ? 1 : (int)(slash - argv[0]), slash == NULL ? "." : argv[0]);
 	/* PARIS and the space after it are 50 units, which is the definition of the speed; the second without its space. */
 	check("", 20, 600, "paris paris", ".--. .- .-. .. ... / .--. .- .-. .. ...", 50 + 44, true);
 	check("", 20, 600, "paris paris", ".--. .- .-. .. ... / .--. .- .-. .. ...", 50 + 44, false);

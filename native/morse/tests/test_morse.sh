@@ -1,7 +1,7 @@
 #!/bin/sh
 # The program morse: what it prints, its status, and how it ends when its input or its output does.
 . "$(dirname "$0")/../../probe/tests/common.sh"
-starter morse "$build/morse"
+starter morse "$build/bin/morse"
 morse=$work/morse
 tab=$(printf '\t')
 
