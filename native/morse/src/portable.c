@@ -3,20 +3,19 @@
 
 #include <string.h>
 
-/* ---- Words of 8 bytes, the first the lowest; compilers make one instruction of each. */
+/* ---- Words, the first byte the lowest; compilers make one instruction of each. */
 static uint64_t load(const uint8_t *from)
 {
-	uint64_t word = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		word |= (uint64_t)from[i] << 8 * i;
-	return word;
+	return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 | (uint64_t)from[3] << 24 |
+	       (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 | (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
 }
 
 static void store(uint8_t *to, uint32_t word)
 {
-	for (unsigned i = 0; i < 4; i++)
-		to[i] = (uint8_t)(word >> 8 * i);
+	to[0] = (uint8_t)word;
+	to[1] = (uint8_t)(word >> 8);
+	to[2] = (uint8_t)(word >> 16);
+	to[3] = (uint8_t)(word >> 24);
 }
 
 #define ALL(byte) ((byte) * UINT64_C(0x0101010101010101))
@@ -66,20 +65,46 @@ static const uint8_t *encode_characters(const struct morse_alphabet *alphabet, u
 	return lead == 0 ? input : input - 1;
 }
 
-/* 8 of ASCII, with room for them; false, and nothing is done, if they are not all known. */
-static bool encode_8(const struct morse_alphabet *alphabet, uint8_t **output, const uint8_t *input)
+/* Whether one of 8 bytes is that of a line's end; sometimes also for the byte after it. */
+static bool has_newline(uint64_t word)
 {
+	word ^= ALL('\n');
+	return ((word - ALL(1)) & ~word & ALL(0x80)) != 0;
+}
+
+/* 8 bytes with room for them, and no line's end after any of them: the last may be a lead, and is then left. false, and
+ * nothing is done, if something is not so or not known. */
+static bool encode_8(const struct morse_alphabet *alphabet, uint8_t **output, const uint8_t **input)
+{
+	const uint8_t *in = *input, *text_bytes = alphabet->text_bytes[0];
+	const uint8_t(*text)[MORSE_TEXT_BYTES] = alphabet->text[0];
 	uint8_t *out = *output;
 
-	if ((load(input) & ALL(0x80)) != 0)
+	if (has_newline(load(in + 1)))
 		return false;
-	for (unsigned i = 0; i < 8; i++) {
-		unsigned byte = input[i], count = alphabet->text_bytes[0][byte];
+	if ((load(in) & ALL(0x80)) == 0) {
+		for (unsigned i = 0; i < 8; i++) {
+			unsigned byte = in[i], count = text_bytes[byte];
 
-		if (count == MORSE_UNKNOWN)
-			return false;
-		memcpy(out, alphabet->text[0][byte], MORSE_TEXT_BYTES);
-		out += count - ((input[i + 1] == '\n') & (count > 1));
+			if (count == MORSE_UNKNOWN)
+				return false;
+			memcpy(out, text[byte], MORSE_TEXT_BYTES);
+			out += count;
+		}
+		*input += 8;
+	} else {
+		unsigned lead = 0;
+
+		for (unsigned i = 0; i < 8; i++) {
+			unsigned byte = in[i], at = lead * 256 + byte, count = text_bytes[at];
+
+			if (count == MORSE_UNKNOWN)
+				return false;
+			memcpy(out, text[at], MORSE_TEXT_BYTES);
+			out += count;
+			lead = lead_of[byte];
+		}
+		*input += lead == 0 ? 8 : 7;
 	}
 	*output = out;
 	return true;
@@ -92,15 +117,13 @@ static struct morse_progress encode(const struct morse_alphabet *alphabet, uint8
 	uint8_t *out = output, *room_end = output + room;
 
 	while (last - in >= 8 && room_end - out >= 8 * MORSE_TEXT_BYTES) {
-		if (encode_8(alphabet, &out, in)) {
-			in += 8;
-		} else {
-			const uint8_t *limit = in + 8;
+		const uint8_t *limit = in + 8;
 
-			in = encode_characters(alphabet, &out, room_end, in, limit, last);
-			if (in < limit)
-				goto end;
-		}
+		if (encode_8(alphabet, &out, &in))
+			continue;
+		in = encode_characters(alphabet, &out, room_end, in, limit, last);
+		if (in < limit)
+			goto end;
 	}
 	in = encode_characters(alphabet, &out, room_end, in, last, last);
 end:
