@@ -5,6 +5,9 @@
 
 /* Fastest first: the default is the first that is supported. */
 static const struct morse_backend *const backends[] = {
+#ifdef MORSE_X86
+	&morse_avx512,
+#endif
 	&morse_portable,
 };
 

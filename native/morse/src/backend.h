@@ -53,6 +53,9 @@ struct morse_backend {
 	                                const uint8_t *input, size_t bytes);
 };
 
+#ifdef MORSE_X86
+extern const struct morse_backend morse_avx512;
+#endif
 extern const struct morse_backend morse_portable;
 
 #endif
