@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What is asked for at a time: a huge page. */
@@ -52,11 +53,6 @@ void output_open(const char *path)
 	if (reason != 0)
 		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_WRITE, true);
 	check(reason);
-}
-
-const struct stat *output_status(void)
-{
-	return &status;
 }
 
 uint8_t *output_room(size_t least, size_t *room)

@@ -5,13 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 /* `path` NULL: standard output. Whatever goes wrong, here and below, ends the program with a line that says so. */
 void output_open(const char *path);
-
-/* The file that is written, for comparison with the inputs. */
-const struct stat *output_status(void);
 
 /* Room for at least `least` bytes, which are written after output_add(). */
 uint8_t *output_room(size_t least, size_t *room);
