@@ -144,16 +144,20 @@ awk 'BEGIN { srand(7); for (i = 0; i < 60000; i++) { r = rand(); printf "%s", r 
 	>"$work/text"
 "$morse" encode --backend portable "$work/text" >"$work/code"
 ok 'there and back' sh -c "'$morse' decode --backend portable '$work/code' | cmp - '$work/text'"
-"$morse" backends | while IFS=$tab read -r name note; do
+"$morse" backends >"$work/backends"
+ok 'there are backends' grep -q '^portable' "$work/backends"
+while IFS=$tab read -r name note; do
 	[ "$note" != 'not on this processor' ] || continue
 	"$morse" encode --backend "$name" "$work/text" | cmp - "$work/code" || echo "$name" >>"$work/differ"
 	MORSE_BACKEND=$name "$morse" decode "$work/code" | cmp - "$work/text" || echo "$name" >>"$work/differ"
-done 2>/dev/null
+done <"$work/backends" 2>/dev/null
 ok 'all backends give the same' [ ! -e "$work/differ" ]
 ok 'MORSE_BACKEND is the default' sh -c "MORSE_BACKEND=portable '$morse' --version | grep -q '(portable)'"
 
 # ---- Ends of all kinds. A pipeline whose reader goes away early ends quietly, as others do: by SIGPIPE.
 yes 'the quick brown fox' 2>/dev/null | head -n 200000 >"$work/long"
+"$morse" encode "$work/long" >"$work/long_code"
+ok 'a long text' [ "$(wc -c <"$work/long_code")" -gt 10000000 ]
 for stop in 0 1 100000; do
 	{
 		"$morse" encode "$work/long" 2>"$work/err"
@@ -161,7 +165,7 @@ for stop in 0 1 100000; do
 	} | head -c "$stop" >"$work/out"
 	ok "head -c $stop: by SIGPIPE, not $(cat "$work/got")" [ "$(cat "$work/got")" -eq 141 ]
 	ok "head -c $stop: quiet" [ ! -s "$work/err" ]
-	ok "head -c $stop: the right beginning" [ "$(wc -c <"$work/out")" -eq "$stop" ]
+	ok "head -c $stop: the right beginning" cmp -n "$stop" "$work/out" "$work/long_code"
 done
 {
 	trap '' PIPE
@@ -212,8 +216,8 @@ ok 'and then the end' [ $? -eq 0 ]
 	kill -9 $!
 	wait $!
 } 2>/dev/null | cat >"$work/out"
-"$morse" encode "$work/long" "$work/long" >"$work/expected"
-ok 'killed: what came is right' sh -c "head -c \$(wc -c <'$work/out') '$work/expected' | cmp - '$work/out'"
+cat "$work/long_code" "$work/long_code" >"$work/expected"
+ok 'killed: what came is right' cmp -n "$(wc -c <"$work/out")" "$work/out" "$work/expected"
 ok 'through pipes' sh -c "cat '$work/long' | '$morse' encode | '$morse' decode | tr A-Z a-z | cmp - '$work/long'"
 
 # ---- Sound. What it sounds like, the program morse_sound hears.
