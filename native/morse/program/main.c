@@ -5,7 +5,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -171,16 +170,15 @@ static const struct morse_alphabet *alphabet_of(const struct words *words, const
 	return morse_alphabet_by_name(whole);
 }
 
-static void run_filter(struct words *words, size_t word_count)
+static void run_filter(struct words *words)
 {
 	struct job job = { .encode = strcmp(words->command, "encode") == 0, .wpm = WAVE_WPM, .pitch = WAVE_PITCH };
 	const char *alphabet = "itu", *sound = NULL;
 	bool extensions = false, only_files = false;
-	static char standard_input[] = "-";
-	char **inputs = calloc(word_count + 1, sizeof *inputs);
+	static char standard_input[] = "-", *only_standard_input[] = { standard_input };
+	/* The files' names move to the front. */
+	char **inputs = words->next;
 
-	if (inputs == NULL)
-		fail(EXIT_DATA, "%s: out of memory", words->command);
 	while (*words->next != NULL) {
 		char *word = *words->next++;
 		const char *value = NULL;
@@ -223,11 +221,12 @@ static void run_filter(struct words *words, size_t word_count)
 	if (sound != NULL && !job.wave)
 		fail(EXIT_USAGE, "%s: %s: needs --wav", words->command, sound);
 	job.options.alphabet = alphabet_of(words, alphabet, extensions);
-	if (job.input_count == 0)
-		inputs[job.input_count++] = standard_input;
 	job.inputs = inputs;
+	if (job.input_count == 0) {
+		job.inputs = only_standard_input;
+		job.input_count = 1;
+	}
 	filter_run(&job);
-	free(inputs);
 }
 
 int main(int argc, char **argv)
@@ -250,7 +249,7 @@ int main(int argc, char **argv)
 	}
 	words.next++;
 	if (strcmp(words.command, "encode") == 0 || strcmp(words.command, "decode") == 0) {
-		run_filter(&words, (size_t)argc);
+		run_filter(&words);
 		return 0;
 	}
 	if (strcmp(words.command, "alphabets") != 0 && strcmp(words.command, "backends") != 0)
