@@ -7,6 +7,10 @@
 static const struct morse_backend *const backends[] = {
 #ifdef MORSE_X86
 	&morse_avx512,
+	&morse_avx2,
+#endif
+#ifdef MORSE_ARM
+	&morse_neon,
 #endif
 	&morse_portable,
 };

@@ -55,6 +55,10 @@ struct morse_backend {
 
 #ifdef MORSE_X86
 extern const struct morse_backend morse_avx512;
+extern const struct morse_backend morse_avx2;
+#endif
+#ifdef MORSE_ARM
+extern const struct morse_backend morse_neon;
 #endif
 extern const struct morse_backend morse_portable;
 
