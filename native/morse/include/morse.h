@@ -73,7 +73,8 @@ const char *morse_alphabet_name(const struct morse_alphabet *alphabet);
 
 /* The code of a character, as in ".-", and its length; small letters like capitals. 0, and an empty string, if the
  * alphabet does not have it; so also for ' ' and '\n', which have no code. */
-size_t morse_alphabet_code(const struct morse_alphabet *alphabet, uint32_t code_point, char code[MORSE_ELEMENTS_MAX + 1]);
+size_t morse_alphabet_code(const struct morse_alphabet *alphabet, uint32_t code_point,
+                           char code[MORSE_ELEMENTS_MAX + 1]);
 /* The capital letter or mark that `code` stands for; 0 if none. */
 uint32_t morse_alphabet_character(const struct morse_alphabet *alphabet, const char *code);
 
@@ -96,8 +97,8 @@ struct morse_options {
 	const struct morse_alphabet *alphabet;
 	/* NULL: morse_backend_default(). */
 	const struct morse_backend *backend;
-	/* NULL: strict, the first thing that cannot be coded is an error and ends the coder. Else lenient: this stands for
-	 * each such thing. One character in UTF-8, for encoding one that has a code, or ' '; or "": nothing stands for it. */
+	/* NULL: strict, the first thing that cannot be coded is an error and ends the coder. Else lenient: this stands
+	 * for each such thing. One character in UTF-8, for encoding one that has a code, or ' '; or "": nothing. */
 	const char *replacement;
 };
 

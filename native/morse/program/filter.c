@@ -102,7 +102,7 @@ void filter_run(const struct job *job)
 		fail(EXIT_USAGE, "%s", morse_status_text(status));
 	input_check(job->inputs, job->input_count, job->output);
 	if (job->wave && job->output == NULL && isatty(STDOUT_FILENO))
-		fail(EXIT_USAGE, "--wav: standard output is a terminal; name a file with -o, or a program that plays it after a |");
+		fail(EXIT_USAGE, "--wav: standard output is a terminal; name a file with -o, or send it to a player with |");
 	output_open(job->output);
 	if (job->wave)
 		wave_begin(job->wpm, job->pitch);

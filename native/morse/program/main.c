@@ -52,12 +52,12 @@ static void print_alphabet(const struct morse_alphabet *alphabet)
 {
 	char code[MORSE_ELEMENTS_MAX + 1];
 
-	for (uint32_t character = 0; character < 0x480; character++) {
+	for (uint32_t character = 0; character < 0x430; character++) {
 		unsigned char text[3] = { (unsigned char)character };
 		uint32_t back;
 
 		/* Small letters are like their capitals. */
-		if ((character >= 'a' && character <= 'z') || (character >= 0xE0 && character < 0x100) || character >= 0x430)
+		if ((character >= 'a' && character <= 'z') || (character >= 0xE0 && character < 0x100))
 			continue;
 		if (morse_alphabet_code(alphabet, character, code) == 0)
 			continue;
@@ -142,7 +142,8 @@ static unsigned number_of(struct words *words, const char *name, const char *val
 		number = number * 10 + (unsigned)(*digit - '0');
 	}
 	if (number < least || number > most)
-		fail(EXIT_USAGE, "%s: %s %s: must be a whole number from %u to %u", words->command, name, value, least, most);
+		fail(EXIT_USAGE, "%s: %s %s: must be a whole number from %u to %u", words->command, name, value,
+		     least, most);
 	return number;
 }
 
@@ -153,9 +154,11 @@ static const struct morse_backend *backend_of(struct words *words, const char *v
 	value = value_of(words, "--backend", value);
 	backend = morse_backend_by_name(value);
 	if (backend == NULL)
-		fail(EXIT_USAGE, "%s: --backend %s: there is none of that name; 'morse backends' lists them", words->command, value);
+		fail(EXIT_USAGE, "%s: --backend %s: there is none of that name; 'morse backends' lists them",
+		     words->command, value);
 	if (!morse_backend_supported(backend))
-		fail(EXIT_USAGE, "%s: --backend %s: this processor cannot run it; 'morse backends' lists those it can", words->command, value);
+		fail(EXIT_USAGE, "%s: --backend %s: this processor cannot run it; 'morse backends' lists those it can",
+		     words->command, value);
 	return backend;
 }
 
@@ -213,7 +216,8 @@ static void run_filter(struct words *words)
 		} else if (is_option(word, "--backend", &value)) {
 			job.options.backend = backend_of(words, value);
 		} else {
-			fail(EXIT_USAGE, "%s: %s: there is no such option; 'morse --help' has all", words->command, word);
+			fail(EXIT_USAGE, "%s: %s: there is no such option; 'morse --help' has all", words->command,
+			     word);
 		}
 	}
 	if (job.wave && !job.encode)
@@ -238,7 +242,9 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		fail(EXIT_USAGE, "encode, decode, alphabets or backends? 'morse --help' has more");
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (strcmp(argv[i], "--help") == 0 || (i == 1 && (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "help") == 0))) {
+		bool short_help = i == 1 && (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "help") == 0);
+
+		if (short_help || strcmp(argv[i], "--help") == 0) {
 			fputs(help, stdout);
 			return printed();
 		}
@@ -253,7 +259,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(words.command, "alphabets") != 0 && strcmp(words.command, "backends") != 0)
-		fail(EXIT_USAGE, "%s: there is no such command; there are encode, decode, alphabets and backends", words.command);
+		fail(EXIT_USAGE, "%s: there is no such command; there are encode, decode, alphabets and backends",
+		     words.command);
 	if (argc > 2)
 		fail(EXIT_USAGE, "%s: %s: takes no words", words.command, argv[2]);
 	if (strcmp(words.command, "alphabets") == 0)

@@ -46,7 +46,9 @@ void output_open(const char *path)
 	}
 	check(fstat(descriptor, &status) == 0 ? 0 : errno);
 	fail_clean(remove_half);
-	begin = S_ISREG(status.st_mode) && (fcntl(descriptor, F_GETFL) & O_APPEND) == 0 ? lseek(descriptor, 0, SEEK_CUR) : -1;
+	begin = -1;
+	if (S_ISREG(status.st_mode) && (fcntl(descriptor, F_GETFL) & O_APPEND) == 0)
+		begin = lseek(descriptor, 0, SEEK_CUR);
 	reason = EINVAL;
 	if (S_ISFIFO(status.st_mode))
 		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_FRESH, true);

@@ -241,7 +241,8 @@ const char *morse_alphabet_name(const struct morse_alphabet *alphabet)
 	return alphabet == NULL ? NULL : alphabet->name;
 }
 
-size_t morse_alphabet_code(const struct morse_alphabet *alphabet, uint32_t code_point, char code[MORSE_ELEMENTS_MAX + 1])
+size_t morse_alphabet_code(const struct morse_alphabet *alphabet, uint32_t code_point,
+                           char code[MORSE_ELEMENTS_MAX + 1])
 {
 	uint8_t elements[MORSE_ELEMENTS_MAX];
 	size_t count = unpacked(morse_code_of(alphabet, code_point), elements);

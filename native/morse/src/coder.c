@@ -10,15 +10,16 @@ enum morse_status morse_options_check(const struct morse_options *options, const
 	return morse_backend_supported(*backend) ? MORSE_OK : MORSE_ERROR_BACKEND;
 }
 
-enum morse_status morse_call_check(const struct morse_error *error, const struct morse_alphabet *alphabet, bool finished,
-                                   const uint8_t *output, size_t room, size_t *written, const uint8_t *input,
-                                   size_t bytes, size_t *read)
+enum morse_status morse_call_check(const struct morse_call *call, const struct morse_error *error,
+                                   const struct morse_alphabet *alphabet, bool finished)
 {
-	if (written != NULL)
-		*written = 0;
-	if (read != NULL)
-		*read = 0;
-	if (alphabet == NULL || written == NULL || read == NULL || (output == NULL && room > 0) || (input == NULL && bytes > 0))
+	if (call->written != NULL)
+		*call->written = 0;
+	if (call->read != NULL)
+		*call->read = 0;
+	if (alphabet == NULL || call->written == NULL || call->read == NULL)
+		return MORSE_ERROR_ARGUMENT;
+	if ((call->output == NULL && call->room > 0) || (call->input == NULL && call->bytes > 0))
 		return MORSE_ERROR_ARGUMENT;
 	if (error->status != MORSE_OK)
 		return error->status;
@@ -38,8 +39,8 @@ bool morse_one_character(const char *text, struct morse_partial *partial)
 	return partial->count == partial->wanted;
 }
 
-/* ---- Counting. In pieces of a fixed length with sums of one byte: so compilers use vectors also without being asked to
- * do all they can. */
+/* ---- Counting. In pieces of a fixed length with sums of one byte: so compilers use vectors also without being asked
+ * to do all they can. */
 enum { PIECE = 240 };
 
 size_t morse_count_byte(const uint8_t *bytes, size_t count, uint8_t byte)

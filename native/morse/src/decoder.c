@@ -112,7 +112,8 @@ static void add_element(struct morse_decoder *decoder, uint8_t byte)
 /* What is in `partial` is no part of a code. */
 static enum result end_foreign(struct morse_decoder *decoder, struct room *room)
 {
-	enum result result = put_unknown(decoder, room, MORSE_ERROR_BYTE, decoder->partial.bytes, decoder->partial.count);
+	const struct morse_partial *partial = &decoder->partial;
+	enum result result = put_unknown(decoder, room, MORSE_ERROR_BYTE, partial->bytes, partial->count);
 
 	if (result == DONE)
 		decoder->partial.count = 0;
@@ -199,13 +200,14 @@ static size_t run_backend(struct morse_decoder *decoder, const struct morse_back
 enum morse_status morse_decoder_update(struct morse_decoder *decoder, uint8_t *output, size_t room, size_t *written,
                                        const uint8_t *input, size_t bytes, size_t *read)
 {
+	const struct morse_call call = { output, room, written, input, bytes, read };
 	struct room out = { output, room, 0 };
 	enum morse_status status;
 	size_t at = 0;
 
 	if (decoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
-	status = morse_call_check(&decoder->error, decoder->alphabet, decoder->finished, output, room, written, input, bytes, read);
+	status = morse_call_check(&call, &decoder->error, decoder->alphabet, decoder->finished);
 	if (status != MORSE_OK)
 		return status;
 	while (at < bytes) {
@@ -237,14 +239,15 @@ enum morse_status morse_decoder_update(struct morse_decoder *decoder, uint8_t *o
 
 enum morse_status morse_decoder_finish(struct morse_decoder *decoder, uint8_t *output, size_t room, size_t *written)
 {
+	size_t none;
+	const struct morse_call call = { output, room, written, NULL, 0, &none };
 	struct room out = { output, room, 0 };
 	enum result result;
 	enum morse_status status;
-	size_t none;
 
 	if (decoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
-	status = morse_call_check(&decoder->error, decoder->alphabet, decoder->finished, output, room, written, NULL, 0, &none);
+	status = morse_call_check(&call, &decoder->error, decoder->alphabet, decoder->finished);
 	if (status != MORSE_OK)
 		return status;
 	/* There is one or the other. */
@@ -287,7 +290,9 @@ enum morse_status morse_decode(const struct morse_options *options, uint8_t *out
 	if (status == MORSE_OK && read < bytes)
 		status = MORSE_ERROR_ROOM;
 	if (status == MORSE_OK) {
-		status = morse_decoder_finish(&decoder, output == NULL ? NULL : output + *written, room - *written, &more);
+		uint8_t *rest = output == NULL ? NULL : output + *written;
+
+		status = morse_decoder_finish(&decoder, rest, room - *written, &more);
 		*written += more;
 	}
 	if (error != NULL)

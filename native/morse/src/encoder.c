@@ -171,13 +171,14 @@ static size_t run_backend(struct morse_encoder *encoder, const struct morse_back
 enum morse_status morse_encoder_update(struct morse_encoder *encoder, uint8_t *output, size_t room, size_t *written,
                                        const uint8_t *input, size_t bytes, size_t *read)
 {
+	const struct morse_call call = { output, room, written, input, bytes, read };
 	struct room out = { output, room, 0 };
 	enum morse_status status;
 	size_t at = 0;
 
 	if (encoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
-	status = morse_call_check(&encoder->error, encoder->alphabet, encoder->finished, output, room, written, input, bytes, read);
+	status = morse_call_check(&call, &encoder->error, encoder->alphabet, encoder->finished);
 	if (status != MORSE_OK)
 		return status;
 	while (at < bytes) {
@@ -209,14 +210,15 @@ enum morse_status morse_encoder_update(struct morse_encoder *encoder, uint8_t *o
 
 enum morse_status morse_encoder_finish(struct morse_encoder *encoder, uint8_t *output, size_t room, size_t *written)
 {
+	size_t none;
+	const struct morse_call call = { output, room, written, NULL, 0, &none };
 	struct room out = { output, room, 0 };
 	enum result result = DONE;
 	enum morse_status status;
-	size_t none;
 
 	if (encoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
-	status = morse_call_check(&encoder->error, encoder->alphabet, encoder->finished, output, room, written, NULL, 0, &none);
+	status = morse_call_check(&call, &encoder->error, encoder->alphabet, encoder->finished);
 	if (status != MORSE_OK)
 		return status;
 	if (encoder->partial.count > 0)
@@ -261,7 +263,9 @@ enum morse_status morse_encode(const struct morse_options *options, uint8_t *out
 	if (status == MORSE_OK && read < bytes)
 		status = MORSE_ERROR_ROOM;
 	if (status == MORSE_OK) {
-		status = morse_encoder_finish(&encoder, output == NULL ? NULL : output + *written, room - *written, &more);
+		uint8_t *rest = output == NULL ? NULL : output + *written;
+
+		status = morse_encoder_finish(&encoder, rest, room - *written, &more);
 		*written += more;
 	}
 	if (error != NULL)

@@ -44,8 +44,9 @@ static const uint8_t lead_of[256] = { [0xC2] = 1, [0xC3] = 2, [0xD0] = 3, [0xD1]
 
 /* The characters that begin before `limit` and end by `last`, where there is one more byte; it stops before one that is
  * unknown or lacks room. Returns where it stopped. */
-static const uint8_t *encode_characters(const struct morse_alphabet *alphabet, uint8_t **output, const uint8_t *room_end,
-                                        const uint8_t *input, const uint8_t *limit, const uint8_t *last)
+static const uint8_t *encode_characters(const struct morse_alphabet *alphabet, uint8_t **output,
+                                        const uint8_t *room_end, const uint8_t *input, const uint8_t *limit,
+                                        const uint8_t *last)
 {
 	uint8_t *out = *output;
 	unsigned lead = 0;
@@ -56,7 +57,7 @@ static const uint8_t *encode_characters(const struct morse_alphabet *alphabet, u
 		if (count == MORSE_UNKNOWN)
 			break;
 		memcpy(out, alphabet->text[lead][byte], MORSE_TEXT_BYTES);
-		/* The space before the end of a line is dropped, where there is one: not after a line's end, nor after a lead. */
+		/* The space before the end of a line is dropped, where there is one: not after another end, nor a lead. */
 		out += count - ((input[1] == '\n') & (count > 1));
 		lead = lead_of[byte];
 		input++;
