@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-/* ---- Words, the first byte the lowest; compilers make one instruction of each. */
-static uint64_t load(const uint8_t *from)
+/* ---- Words, the first byte the lowest; compilers make one instruction of each. Said to be inline, because some weigh
+ * them before that. */
+static inline uint64_t load(const uint8_t *from)
 {
 	return (uint64_t)from[0] | (uint64_t)from[1] << 8 | (uint64_t)from[2] << 16 | (uint64_t)from[3] << 24 |
 	       (uint64_t)from[4] << 32 | (uint64_t)from[5] << 40 | (uint64_t)from[6] << 48 | (uint64_t)from[7] << 56;
 }
 
-static void store(uint8_t *to, uint32_t word)
+static inline void store(uint8_t *to, uint32_t word)
 {
 	to[0] = (uint8_t)word;
 	to[1] = (uint8_t)(word >> 8);
