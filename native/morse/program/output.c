@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is asked for at a time: a huge page. */
-enum { SLAB = 2 << 20 };
+/* What is sent at a time, if there is more: a part of a huge page, so that fresh pages are not left over by the million. */
+enum { SLAB = 256 << 10 };
 
 static struct pipe_writer writer;
 static struct stat status;
