@@ -4,8 +4,12 @@
 
 #include <string.h>
 
-/* What is counted at a time, so that it is still in the first-level cache. */
-enum { STRETCH = 32 << 10 };
+enum {
+	/* What is counted at a time, so that it is still in the first-level cache. */
+	STRETCH = 32 << 10,
+	/* How many bytes are taken one at a time after a backend could do next to nothing. */
+	SINGLY = 64
+};
 
 /* `code` before the first element; and when there are more than any letter has. */
 enum { NO_ELEMENTS = 1, TOO_LONG = 0 };
@@ -203,7 +207,7 @@ enum morse_status morse_decoder_update(struct morse_decoder *decoder, uint8_t *o
 	const struct morse_call call = { output, room, written, input, bytes, read };
 	struct room out = { output, room, 0 };
 	enum morse_status status;
-	size_t at = 0;
+	size_t at = 0, singly = 0;
 
 	if (decoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
@@ -214,16 +218,21 @@ enum morse_status morse_decoder_update(struct morse_decoder *decoder, uint8_t *o
 		enum result result;
 		bool taken;
 
-		if (decoder->code == NO_ELEMENTS && decoder->partial.count == 0) {
-			size_t count = run_backend(decoder, decoder->backend, &out, input + at, bytes - at);
+		if (singly > 0) {
+			singly--;
+		} else if (decoder->code == NO_ELEMENTS && decoder->partial.count == 0) {
+			size_t start = at;
 
-			at += count;
-			if (count >= STRETCH / 2)
+			at += run_backend(decoder, decoder->backend, &out, input + at, bytes - at);
+			if (at - start >= STRETCH / 2)
 				continue;
 			if (at < bytes && decoder->backend != &morse_portable)
 				at += run_backend(decoder, &morse_portable, &out, input + at, bytes - at);
 			if (at == bytes)
 				break;
+			/* Where it leaves something every few bytes, it is not asked each time. */
+			if (at - start < SINGLY / 4)
+				singly = SINGLY;
 		}
 		result = take_byte(decoder, &out, input[at], &taken);
 		at += taken;

@@ -8,8 +8,12 @@
 /* No code at all: the replacement is left out. And the space between words, which is not in the tables. */
 enum { NO_CODE = 0, WORD_SPACE = 1 };
 
-/* What is counted at a time, so that it is still in the first-level cache. */
-enum { STRETCH = 16 << 10 };
+enum {
+	/* What is counted at a time, so that it is still in the first-level cache. */
+	STRETCH = 16 << 10,
+	/* How many bytes are taken one at a time after a backend could do next to nothing. */
+	SINGLY = 64
+};
 
 enum morse_status morse_encoder_init(struct morse_encoder *encoder, const struct morse_options *options)
 {
@@ -174,7 +178,7 @@ enum morse_status morse_encoder_update(struct morse_encoder *encoder, uint8_t *o
 	const struct morse_call call = { output, room, written, input, bytes, read };
 	struct room out = { output, room, 0 };
 	enum morse_status status;
-	size_t at = 0;
+	size_t at = 0, singly = 0;
 
 	if (encoder == NULL)
 		return MORSE_ERROR_ARGUMENT;
@@ -185,16 +189,21 @@ enum morse_status morse_encoder_update(struct morse_encoder *encoder, uint8_t *o
 		enum result result;
 		bool taken;
 
-		if (encoder->partial.count == 0) {
-			size_t count = run_backend(encoder, encoder->backend, &out, input + at, bytes - at);
+		if (singly > 0) {
+			singly--;
+		} else if (encoder->partial.count == 0) {
+			size_t start = at;
 
-			at += count;
-			if (count >= STRETCH / 2)
+			at += run_backend(encoder, encoder->backend, &out, input + at, bytes - at);
+			if (at - start >= STRETCH / 2)
 				continue;
 			if (at < bytes && encoder->backend != &morse_portable)
 				at += run_backend(encoder, &morse_portable, &out, input + at, bytes - at);
 			if (at == bytes)
 				break;
+			/* Where it leaves something every few bytes, it is not asked each time. */
+			if (at - start < SINGLY / 4)
+				singly = SINGLY;
 		}
 		result = take_byte(encoder, &out, input[at], &taken);
 		at += taken;
