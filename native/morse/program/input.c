@@ -104,12 +104,14 @@ void input_check(char **all_names, size_t count, const char *output)
 		fail(EXIT_DATA, "the names of %zu inputs: out of memory", count);
 	if ((output == NULL ? fstat(STDOUT_FILENO, &target) : stat(output, &target)) != 0)
 		target.st_mode = 0;
-	for (size_t i = 0; i < count; i++) {
-		bool standard = strcmp(names[i], "-") == 0;
+	for (current = 0; current < count; current++) {
+		bool standard = strcmp(names[current], "-") == 0;
 
-		if ((standard ? fstat(STDIN_FILENO, &status) : stat(names[i], &status)) == 0 && same_file(&status, &target))
+		if ((standard ? fstat(STDIN_FILENO, &status) : stat(names[current], &status)) != 0)
+			broken(errno);
+		if (same_file(&status, &target))
 			fail(EXIT_USAGE, "%s: it is the output as well, and would be lost; name another file for the output",
-			     input_name(i));
+			     input_name(current));
 	}
 	progress_begin();
 }

@@ -4,7 +4,7 @@
 
 #include "morse.h"
 
-/* Before anything is opened. Ends the program if the output would overwrite an input. */
+/* Before anything is opened. Ends the program if an input is missing, or the output would overwrite one. */
 void input_check(char **names, size_t count, const char *output);
 
 /* Opens the input at `index`; `place` is where it begins in the whole. */

@@ -62,7 +62,11 @@ refuses 'the place is that of the file' 1 "$work/3:2:1: '!' (U+0021) is not in t
 refuses 'a character that ends nowhere' 1 \
 	"$work/2:2:1: the byte c3 is no UTF-8, byte offset 3; iconv -t UTF-8 converts text, --lossy replaces it" "$morse" encode "$work/1" "$work/2"
 refuses 'a file that is not there' 1 "$work/none: No such file or directory" "$morse" encode "$work/1" "$work/none"
-ok 'the one before it was coded' [ "$(cat "$work/out")" = '.- -...' ]
+ok 'nothing was done' [ ! -s "$work/out" ]
+printf 'kept' >"$work/kept"
+refuses 'a file that is not there, into a file' 1 "$work/none: No such file or directory" \
+	"$morse" encode "$work/1" "$work/none" -o "$work/kept"
+ok 'the file is as it was' [ "$(cat "$work/kept")" = kept ]
 refuses 'a folder' 1 "$work: Is a directory" "$morse" encode "$work"
 gives 'a name that begins with -' '.- -...' sh -c "cd '$work' && cp 1 ./-1 && '$morse' encode -- -1"
 gives 'into a file' '' "$morse" encode -o "$work/target" "$work/1"
