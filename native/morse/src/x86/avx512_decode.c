@@ -99,12 +99,13 @@ INLINE uint64_t token_starts(const struct marks *marks, uint64_t elements)
 	return (elements & ~(elements << 1)) | marks->words | marks->lines;
 }
 
-/* Letters of the tokens, in order, and behind them ' ' or '\n'. 0: there is no such letter. */
-INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks, uint64_t elements, uint64_t starts)
+/* Letters of the tokens, in order, and behind them ' ' or '\n'. 0: there is no such letter. `wide` becomes a mask of those
+ * of two bytes. */
+INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks, uint64_t elements, uint64_t starts,
+                            uint64_t *wide)
 {
 	uint64_t lasts = (elements & ~(elements >> 1)) | marks->words | marks->lines;
 	__m512i place = count_up(0), end = count_up(1), start, length, code, letters;
-	uint64_t long_codes;
 
 	end = _mm512_mask_mov_epi8(end, marks->lines, place);
 	end = _mm512_mask_mov_epi8(end, marks->words, count_up(ELEMENTS + 1));
@@ -113,10 +114,12 @@ INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks
 	code = _mm512_and_si512(_mm512_multishift_epi64_epi8(start, _mm512_set1_epi64((long long)marks->dashes)),
 	                        _mm512_shuffle_epi8(coder->used, length));
 	letters = _mm512_permutex2var_epi8(coder->letters[0], code, coder->letters[1]);
-	long_codes = _mm512_movepi8_mask(code);
-	if (UNLIKELY(long_codes != 0))
-		letters = _mm512_mask_mov_epi8(letters, long_codes,
+	*wide = _mm512_movepi8_mask(_mm512_or_si512(code, letters));
+	if (*wide != 0) {
+		letters = _mm512_mask_mov_epi8(letters, _mm512_movepi8_mask(code),
 		                               _mm512_permutex2var_epi8(coder->long_letters[0], code, coder->long_letters[1]));
+		*wide = _mm512_movepi8_mask(letters);
+	}
 	return letters;
 }
 
@@ -131,10 +134,8 @@ INLINE_BMI2 uint8_t *write_wide(const struct coder *coder, uint8_t *out, __m256i
 	return out + count + (unsigned)_mm_popcnt_u32(wide);
 }
 
-INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, unsigned count)
+INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, uint64_t wide, unsigned count)
 {
-	uint64_t wide = _mm512_movepi8_mask(letters);
-
 	if (wide == 0) {
 		_mm512_storeu_si512(out, letters);
 		return out + count;
@@ -150,7 +151,7 @@ INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m5
 INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output, size_t room, const uint8_t *input,
                                     size_t bytes)
 {
-	uint64_t there = low_bits(bytes < BLOCK ? (unsigned)bytes : BLOCK), bad, starts;
+	uint64_t there = low_bits(bytes < BLOCK ? (unsigned)bytes : BLOCK), bad, starts, wide;
 	unsigned end, count, wanted;
 	uint8_t text[2 * BLOCK];
 	struct marks marks;
@@ -169,11 +170,11 @@ INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output,
 	marks.lines &= low_bits(end);
 
 	starts = token_starts(&marks, marks.elements);
-	letters = read_letters(coder, &marks, marks.elements, starts);
+	letters = read_letters(coder, &marks, marks.elements, starts, &wide);
 	wanted = (unsigned)_mm_popcnt_u64(starts);
 	count = zeros_below(_mm512_testn_epi8_mask(letters, letters) | ~low_bits(wanted));
 	letters = _mm512_maskz_mov_epi8(low_bits(count), letters);
-	size = (size_t)(write_letters(coder, text, letters, count) - text);
+	size = (size_t)(write_letters(coder, text, letters, wide & low_bits(count), count) - text);
 	if (size > room) {
 		uint8_t each[BLOCK];
 
@@ -201,30 +202,30 @@ WITH_BMI2 struct morse_progress morse_avx512_decode(const struct morse_alphabet 
 	while (in_end - in >= BLOCK && room_end - out >= BLOCK_ROOM) {
 		struct marks marks;
 		uint64_t bad = look(&coder, &marks, _mm512_loadu_si512(in)) | too_long(marks.elements);
-		uint64_t rest, starts, code = NOTHING;
-		unsigned after;
+		uint64_t rest, starts, wide, code;
+		unsigned length, after;
 		uint32_t first;
 		__m512i letters;
 
 		if (UNLIKELY(bad != 0))
 			break;
+		length = before + (unsigned)__builtin_ctzll(~marks.elements);
+		if (UNLIKELY(length > ELEMENTS))
+			break;
 		after = (unsigned)__builtin_clzll(~marks.elements);
 		rest = marks.elements & low_bits(BLOCK - after);
-		if (before != 0) {
-			unsigned length = before + (unsigned)__builtin_ctzll(~marks.elements);
-
-			code = (dashes_before >> (BLOCK - before) | marks.dashes << before) & low_bits(length + 1);
-			rest &= rest + 1;
-			if (UNLIKELY(length > ELEMENTS))
-				break;
-		}
+		/* No branch: it would be guessed wrong every third time. */
+		code = (dashes_before >> 1 >> (BLOCK - 1 - before) | marks.dashes << before) & low_bits(length + 1);
+		code = before == 0 ? NOTHING : code;
+		rest = before == 0 ? rest : rest & (rest + 1);
 		first = alphabet->decoded[SPACE][code];
 		starts = token_starts(&marks, rest);
-		letters = read_letters(&coder, &marks, rest, starts);
+		letters = read_letters(&coder, &marks, rest, starts, &wide);
 		if (UNLIKELY((_mm512_testn_epi8_mask(letters, letters) | (first >> 24 & MORSE_UNKNOWN)) != 0))
 			break;
 		memcpy(out, &first, sizeof first);
-		out = write_letters(&coder, out + (first >> 24), letters, (unsigned)_mm_popcnt_u64(starts));
+		out = write_letters(&coder, out + (first >> 24), letters, wide,
+		                    (unsigned)_mm_popcnt_u64(starts));
 		dashes_before = marks.dashes;
 		before = after;
 		in += BLOCK;
