@@ -19,7 +19,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab lint install clean toolchains packages-run packages-test packages-bench packages-cross
+.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse lint install clean toolchains packages-run packages-test packages-bench packages-cross
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,12 @@ bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and al
 	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-ciphers.csv
 	@native/kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
 	@cat docs/data/kuzma-peers.md docs/data/kuzma-ciphers.md
+
+# The peer is built for this very processor, as bench-kuzma has it.
+bench-morse: toolchains ## the Morse coder in memory beside another program's: text and code, every backend, in turns
+	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
+	@$(MAKE) --no-print-directory -s -C native bench-morse CC="$(CC)" BUILD="$(NATIVE_BUILD)" \
+		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
 
 lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
 	@$(CARGO) fmt --all --check

@@ -1,9 +1,10 @@
-/* How fast text becomes Morse code and code becomes text, in memory and on one core: every backend, through the coders and
- * alone, and beside them another program's coder, in turns within one run.
+/* How fast text becomes Morse code and code becomes text, in memory and on one core: every backend, through the
+ * coders and alone, and beside them another program's coder, in turns within one run.
  *
- * Speeds are by the processor time of this thread, so that they count what was done and not what the machine did meanwhile.
- * On a machine that shares its cores the fastest round is the nearest to a quiet core, and the median says what was there;
- * both are printed, with the spread. Cycles are by the clock that a chain of dependent additions shows. */
+ * Speeds are by the processor time of this thread, so that they count what was done and not what the machine did
+ * meanwhile. On a machine that shares its cores the fastest round is the nearest to a quiet core, and the median
+ * says what was there; both are printed, with the spread. Cycles are by the clock that a chain of dependent
+ * additions shows. */
 #include "../src/backend.h"
 #include "morse.h"
 
@@ -26,18 +27,19 @@ struct corpus {
 };
 
 static const char *const english[] = {
-	"the", "of", "and", "to", "in", "a", "is", "that", "for", "it", "as", "was", "with", "be", "by", "on", "not", "he",
-	"his", "but", "at", "are", "this", "have", "an", "had", "they", "you", "were", "their", "one", "all", "we", "can",
-	"her", "has", "there", "been", "if", "more", "when", "will", "would", "who", "so", "no", "source", "licence", "notice",
-	"conditions", "software", "warranty", "distribution", "permission", "particular", "purpose", "provided", "copyright",
-	NULL
+	"the", "of", "and", "to", "in", "a", "is", "that", "for", "it", "as", "was", "with", "be", "by", "on",
+	"not", "he", "his", "but", "at", "are", "this", "have", "an", "had", "they", "you", "were", "their", "one",
+	"all", "we", "can", "her", "has", "there", "been", "if", "more", "when", "will", "would", "who", "so", "no",
+	"source", "licence", "notice", "conditions", "software", "warranty", "distribution", "permission",
+	"particular", "purpose", "provided", "copyright", NULL
 };
 
 static const char *const russian[] = {
-	"и", "в", "не", "на", "я", "быть", "он", "с", "что", "а", "по", "это", "она", "этот", "к", "но", "они", "мы", "весь",
-	"который", "из", "у", "за", "свой", "что", "весь", "год", "от", "так", "о", "для", "ты", "же", "все", "тот", "мочь",
-	"вы", "человек", "такой", "его", "сказать", "только", "или", "ещё", "бы", "себя", "один", "как", "уже", "до", "время",
-	"если", "сам", "когда", "другой", "вот", "говорить", "наш", "мой", "знать", "стать", NULL
+	"и", "в", "не", "на", "я", "быть", "он", "с", "что", "а", "по", "это", "она", "этот", "к", "но", "они",
+	"мы", "весь", "который", "из", "у", "за", "свой", "что", "весь", "год", "от", "так", "о", "для", "ты", "же",
+	"все", "тот", "мочь", "вы", "человек", "такой", "его", "сказать", "только", "или", "ещё", "бы", "себя",
+	"один", "как", "уже", "до", "время", "если", "сам", "когда", "другой", "вот", "говорить", "наш", "мой",
+	"знать", "стать", NULL
 };
 
 static const struct corpus corpora[CORPORA] = {
@@ -150,8 +152,9 @@ static size_t make_text(const struct corpus *corpus, uint8_t *text, size_t bytes
 }
 
 /* The whole by the backend's own functions, and what they leave by the portable ones, as the coders do. */
-static size_t code_alone(const struct morse_backend *backend, enum direction direction, const struct morse_alphabet *alphabet,
-                         uint8_t *output, size_t room, const uint8_t *input, size_t bytes)
+static size_t code_alone(const struct morse_backend *backend, enum direction direction,
+                         const struct morse_alphabet *alphabet, uint8_t *output, size_t room, const uint8_t *input,
+                         size_t bytes)
 {
 	const struct morse_backend *both[2] = { backend, &morse_portable };
 	size_t read = 0, written = 0;
@@ -187,7 +190,8 @@ static double measure_peer(const char *what)
 	FILE *pipe;
 	int fields;
 
-	if ((size_t)snprintf(command, sizeof command, "'%s' %s '%s' %f", options.peer, what, file, options.seconds) >= sizeof command)
+	if ((size_t)snprintf(command, sizeof command, "'%s' %s '%s' %f", options.peer, what, file, options.seconds) >=
+	    sizeof command)
 		fail(options.peer, "its name is too long");
 	pipe = popen(command, "r");
 	if (pipe == NULL)
@@ -211,8 +215,8 @@ static double median(double *values, unsigned count)
 	return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static void print(const struct candidate *candidate, const struct corpus *corpus, enum direction direction, size_t bytes,
-                  double hz)
+static void print(const struct candidate *candidate, const struct corpus *corpus, enum direction direction,
+                  size_t bytes, double hz)
 {
 	static double values[ROUNDS_MAX], from_middle[ROUNDS_MAX];
 	double middle, spread;
@@ -226,8 +230,8 @@ static void print(const struct candidate *candidate, const struct corpus *corpus
 		printf("{\"corpus\":\"%s\",\"direction\":\"%s\",\"bytes\":%zu,\"coder\":\"%s\",\"rounds\":%u,"
 		       "\"median_bytes_per_cpu_second\":%.0f,\"median_absolute_deviation\":%.4f,"
 		       "\"best_bytes_per_cpu_second\":%.0f,\"clock_hz\":%.0f}\n",
-		       corpus->name, direction == ENCODE ? "encode" : "decode", bytes, candidate->name, options.rounds, middle,
-		       spread, candidate->best, hz);
+		       corpus->name, direction == ENCODE ? "encode" : "decode", bytes, candidate->name, options.rounds,
+		       middle, spread, candidate->best, hz);
 	else
 		printf("%-22s %-6s %9zu  %-16s %7.2f ±%4.1f %%  %7.2f  %7.3f\n", corpus->name,
 		       direction == ENCODE ? "encode" : "decode", bytes, candidate->name, middle / 1e9, 100 * spread,
@@ -309,7 +313,8 @@ static size_t find_candidates(struct candidate *candidates)
 		for (unsigned alone = 0; alone < 2 && count < CANDIDATES_MAX - 1; alone++) {
 			struct candidate *candidate = &candidates[count++];
 
-			snprintf(candidate->name, sizeof candidate->name, "%s%s", morse_backend_name(backend), alone ? ", alone" : "");
+			snprintf(candidate->name, sizeof candidate->name, "%s%s", morse_backend_name(backend),
+			         alone ? ", alone" : "");
 			candidate->backend = backend;
 			candidate->alone = alone;
 		}
@@ -342,7 +347,9 @@ static void read_options(int count, char **words)
 		}
 	}
 	if (optind != count || options.rounds < 1 || options.rounds > ROUNDS_MAX || !(options.seconds > 0)) {
-		fprintf(stderr, "usage: morse-bench [-r ROUNDS, 1 to %d] [-s SECONDS a round] [-p PROGRAM, stend-peer-morse] [-j, JSON lines]\n",
+		fprintf(stderr,
+		        "usage: morse-bench [-r ROUNDS, 1 to %d] [-s SECONDS a round] [-p PROGRAM, stend-peer-morse] "
+		        "[-j, JSON lines]\n",
 		        ROUNDS_MAX);
 		exit(2);
 	}
@@ -362,8 +369,8 @@ int main(int count, char **words)
 	close(descriptor);
 	atexit(remove_file);
 	if (!options.json)
-		printf("%-22s %-6s %9s  %-16s %16s  %7s  %7s\n", "corpus", "", "bytes in", "coder", "GB/s in, median", "best",
-		       "cycles/B");
+		printf("%-22s %-6s %9s  %-16s %16s  %7s  %7s\n", "corpus", "", "bytes in", "coder", "GB/s in, median",
+		       "best", "cycles/B");
 	for (size_t i = 0; i < CORPORA; i++)
 		for (size_t j = 0; j < SIZES; j++) {
 			const struct corpus *corpus = &corpora[i];
@@ -373,7 +380,8 @@ int main(int count, char **words)
 
 			write_file(text, bytes);
 			compare(candidates, candidate_count, corpus, ENCODE, text, bytes);
-			if (morse_encode(&how, coded, morse_encoded_max(bytes), &code_bytes, text, bytes, NULL) != MORSE_OK)
+			if (morse_encode(&how, coded, morse_encoded_max(bytes), &code_bytes, text, bytes, NULL) !=
+			    MORSE_OK)
 				fail(corpus->name, "it cannot be encoded");
 			write_file(coded, code_bytes);
 			compare(candidates, candidate_count, corpus, DECODE, coded, code_bytes);

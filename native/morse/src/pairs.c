@@ -18,7 +18,9 @@ struct character {
 
 static bool has_class(const struct morse_alphabet *alphabet, unsigned byte)
 {
-	return byte == '\n' || (alphabet->text_bytes[0][byte] != MORSE_UNKNOWN && alphabet->text_bytes[0][byte] < MORSE_TEXT_BYTES);
+	unsigned count = alphabet->text_bytes[0][byte];
+
+	return byte == '\n' || (count != MORSE_UNKNOWN && count < MORSE_TEXT_BYTES);
 }
 
 static void make(struct morse_pairs *pairs, const struct morse_alphabet *alphabet)
@@ -39,7 +41,8 @@ static void make(struct morse_pairs *pairs, const struct morse_alphabet *alphabe
 		character->is_line = byte == '\n';
 	}
 	for (unsigned i = 0; i < MORSE_PAIRS; i++) {
-		const struct character *first = &classes[i % MORSE_CLASSES], *second = &classes[i / MORSE_CLASSES % MORSE_CLASSES];
+		const struct character *first = &classes[i % MORSE_CLASSES];
+		const struct character *second = &classes[i / MORSE_CLASSES % MORSE_CLASSES];
 		bool line_end = i >= MORSE_PAIRS / 2;
 		unsigned count = first->bytes;
 

@@ -1,13 +1,14 @@
-/* Encoding by pairs of characters, which the AVX2 and NEON backends share: vectors make numbers of pairs, and a table has
- * what each pair becomes. Only ASCII, and codes of up to 6 elements; all else is left to the portable code. */
+/* Encoding by pairs of characters, which the AVX2 and NEON backends share: vectors make numbers of pairs, and a
+ * table has what each pair becomes. Only ASCII, and codes of up to 6 elements; all else is left to the portable
+ * code. */
 #ifndef MORSE_PAIRS_H
 #define MORSE_PAIRS_H
 
 #include "backend.h"
 
 enum {
-	/* Classes of characters: the low five bits, and bit 6 above them, so that small letters are capitals. '\n' falls
-	 * together with '*', which no alphabet has. */
+	/* Classes of characters: the low five bits, and bit 6 above them, so that small letters are capitals. '\n'
+	 * falls together with '*', which no alphabet has. */
 	MORSE_CLASSES = 64,
 	MORSE_PAIR_BYTES = 16,
 	/* A pair's number, times 2: the first class, the second, and whether '\n' follows, so that there is no ' '. */

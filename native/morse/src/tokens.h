@@ -1,5 +1,5 @@
-/* Decoding from masks of 64 bytes, which the AVX2 and NEON backends share: they find what the bytes are, and here scalar
- * instructions take a token at a time. Every block ends behind its last separator, or behind its first '\n'. */
+/* Decoding from masks of 64 bytes, which the AVX2 and NEON backends share: they find what the bytes are, and here
+ * scalar instructions take a token at a time. Every block ends behind its last separator, or behind its first '\n'. */
 #ifndef MORSE_TOKENS_H
 #define MORSE_TOKENS_H
 
@@ -51,10 +51,11 @@ static inline __attribute__((always_inline)) uint64_t tokens_too_long(uint64_t e
 }
 
 /* Returns how many bytes of the block it took; 0, and nothing is done, if they are not all easy. */
-static inline __attribute__((always_inline)) unsigned tokens_take(const struct tokens *tokens, const struct tokens_marks *marks,
-                                                                  uint8_t **output)
+static inline __attribute__((always_inline)) unsigned tokens_take(const struct tokens *tokens,
+                                                                  const struct tokens_marks *marks, uint8_t **output)
 {
-	uint64_t separators = marks->spaces | marks->words | marks->lines, elements, words, starts, ends;
+	uint64_t separators = marks->spaces | marks->words | marks->lines, elements, words, bad;
+	uint64_t starts, ends;
 	bool line = marks->lines != 0;
 	unsigned taken;
 	uint32_t seen = 0;
@@ -66,7 +67,9 @@ static inline __attribute__((always_inline)) unsigned tokens_take(const struct t
 	elements = marks->elements & tokens_below(taken);
 	words = marks->words & tokens_below(taken);
 	/* All bytes are code; no letter has 8 elements; a '/' directly behind a letter would end where it begins. */
-	if (((~(marks->elements | separators) & tokens_below(taken)) | tokens_too_long(elements) | (elements << 1 & words)) != 0)
+	bad = ~(marks->elements | separators) & tokens_below(taken);
+	bad |= tokens_too_long(elements) | (elements << 1 & words);
+	if (bad != 0)
 		return 0;
 	starts = (elements & ~(elements << 1)) | words;
 	/* Behind the last element; a '/' has none. What ends at the very end of the block was not taken. */

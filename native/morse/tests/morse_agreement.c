@@ -1,6 +1,6 @@
-/* Every backend, through its own face and through the coders, against a coder in this file that goes character by character:
- * all lengths to 4 KiB, all alignments, room to the byte, and every split. Input and output end or begin at a page that
- * cannot be touched.
+/* Every backend, through its own face and through the coders, against a coder in this file that goes character by
+ * character: all lengths to 4 KiB, all alignments, room to the byte, and every split. Input and output end or begin
+ * at a page that cannot be touched.
  *
  * AGREEMENT_STEP=n in the environment takes only every n-th length beyond 300 bytes, for slow machines. */
 #include "../src/backend.h"
@@ -264,8 +264,8 @@ static struct morse_progress run(const struct morse_backend *backend, enum direc
 
 	progress = (direction == ENCODE ? backend->encode : backend->decode)(alphabet, output, room, input, bytes);
 	if (progress.read > bytes || progress.written > room) {
-		CHECK(false, "%s says that it read %zu of %zu and wrote %zu of %zu", backend->name, progress.read, bytes,
-		      progress.written, room);
+		CHECK(false, "%s says that it read %zu of %zu and wrote %zu of %zu", backend->name, progress.read,
+		      bytes, progress.written, room);
 		exit(harness_finish());
 	}
 	count = plainly(direction, expected, input, progress.read, bytes);
@@ -298,8 +298,8 @@ static void agree(const struct morse_backend *backend, enum direction direction,
 	memcpy(input, made, bytes);
 	progress = run(backend, direction, alphabet, input, bytes, room, place(&outputs, room, !at_end));
 	if (flavour == LETTERS && takes_letters(backend, direction))
-		CHECK(progress.read + LEFT_MAX >= bytes, "%s, %s, %s: of %zu bytes of letters it left all from %zu on", backend->name,
-		      known.name, direction_names[direction], bytes, progress.read);
+		CHECK(progress.read + LEFT_MAX >= bytes, "%s, %s, %s: of %zu bytes of letters it left all from %zu on",
+		      backend->name, known.name, direction_names[direction], bytes, progress.read);
 	if (progress.written > 0) {
 		room = below(progress.written + 1);
 		progress = run(backend, direction, alphabet, input, bytes, room, place(&outputs, room, at_end));
@@ -309,7 +309,8 @@ static void agree(const struct morse_backend *backend, enum direction direction,
 	}
 }
 
-static void lengths(const struct morse_backend *backend, enum direction direction, const struct morse_alphabet *alphabet)
+static void lengths(const struct morse_backend *backend, enum direction direction,
+                    const struct morse_alphabet *alphabet)
 {
 	static uint8_t made[TEXT_MAX];
 
@@ -326,7 +327,8 @@ static void lengths(const struct morse_backend *backend, enum direction directio
 }
 
 /* A short text at every place within 64 bytes, and with every room. */
-static void alignments(const struct morse_backend *backend, enum direction direction, const struct morse_alphabet *alphabet)
+static void alignments(const struct morse_backend *backend, enum direction direction,
+                       const struct morse_alphabet *alphabet)
 {
 	enum { BYTES = 200, ROOM = BYTES * MORSE_TEXT_BYTES };
 	static uint8_t made[TEXT_MAX];
@@ -381,16 +383,21 @@ static size_t by_coder(const struct morse_options *options, enum direction direc
 	                                                 morse_decoder_init(&decoder, options);
 
 	for (size_t at = 0, piece = first; status == MORSE_OK && at < bytes; at += read, piece = bytes - first) {
-		status = direction == ENCODE ?
-		                 morse_encoder_update(&encoder, output + written, room - written, &count, input + at, piece, &read) :
-		                 morse_decoder_update(&decoder, output + written, room - written, &count, input + at, piece, &read);
+		uint8_t *to = output + written;
+
+		if (direction == ENCODE)
+			status = morse_encoder_update(&encoder, to, room - written, &count, input + at, piece, &read);
+		else
+			status = morse_decoder_update(&decoder, to, room - written, &count, input + at, piece, &read);
 		written += count;
 		if (status == MORSE_OK && read < piece)
 			status = MORSE_ERROR_ROOM;
 	}
 	if (status == MORSE_OK) {
-		status = direction == ENCODE ? morse_encoder_finish(&encoder, output + written, room - written, &count) :
-		                               morse_decoder_finish(&decoder, output + written, room - written, &count);
+		if (direction == ENCODE)
+			status = morse_encoder_finish(&encoder, output + written, room - written, &count);
+		else
+			status = morse_decoder_finish(&decoder, output + written, room - written, &count);
 		written += count;
 	}
 	return status == MORSE_OK ? written : SIZE_MAX;
@@ -418,8 +425,8 @@ static void splits(const struct morse_backend *backend, enum direction direction
 			uint8_t *output = place(&outputs, count, true);
 			size_t written = by_coder(&options, direction, output, count, made, BYTES, first);
 
-			CHECK(written == count && memcmp(output, expected, count) == 0, "%s, %s, %s, %s: cut at %zu", backend->name,
-			      known.name, direction_names[direction], flavour_names[flavour], first);
+			CHECK(written == count && memcmp(output, expected, count) == 0, "%s, %s, %s, %s: cut at %zu",
+			      backend->name, known.name, direction_names[direction], flavour_names[flavour], first);
 		}
 	}
 }

@@ -18,8 +18,8 @@ INLINE unsigned set_below(uint8x16_t bytes)
 	return clear == 0 ? 16 : (unsigned)__builtin_ctzll(clear) / 4;
 }
 
-static struct morse_progress encode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room, const uint8_t *input,
-                                    size_t bytes)
+static struct morse_progress encode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
+                                    const uint8_t *input, size_t bytes)
 {
 	/* The sets know no characters from 80 on. */
 	static const uint8_t bits[16] = { 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -38,9 +38,10 @@ static struct morse_progress encode(const struct morse_alphabet *alphabet, uint8
 		uint8x16_t characters = vld1q_u8(in), next = vld1q_u8(in + 1);
 		uint8x16_t set = vqtbl1q_u8(known, vandq_u8(characters, vdupq_n_u8(15)));
 		unsigned count = set_below(vtstq_u8(set, vqtbl1q_u8(bit, vshrq_n_u8(characters, 4)))) / 2;
-		uint16x8_t class = vreinterpretq_u16_u8(vorrq_u8(vandq_u8(characters, vdupq_n_u8(0x1F)),
-		                                                 vandq_u8(vshrq_n_u8(characters, 1), vdupq_n_u8(0x20))));
-		uint16x8_t line_end = vreinterpretq_u16_u8(vbicq_u8(vceqq_u8(next, newline), vceqq_u8(characters, newline)));
+		uint8x16_t high = vandq_u8(vshrq_n_u8(characters, 1), vdupq_n_u8(0x20));
+		uint16x8_t class = vreinterpretq_u16_u8(vorrq_u8(vandq_u8(characters, vdupq_n_u8(0x1F)), high));
+		uint8x16_t is_line = vceqq_u8(characters, newline);
+		uint16x8_t line_end = vreinterpretq_u16_u8(vbicq_u8(vceqq_u8(next, newline), is_line));
 		uint16x8_t number = vmulq_n_u16(vshrq_n_u16(class, 8), MORSE_PAIR_SECOND);
 
 		number = vorrq_u16(number, vshlq_n_u16(vandq_u16(class, vdupq_n_u16(0xFF)), 1));
@@ -71,8 +72,8 @@ INLINE uint64_t equal(const uint8x16_t bytes[4], uint8_t byte)
 	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(low, low)), 0);
 }
 
-static struct morse_progress decode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room, const uint8_t *input,
-                                    size_t bytes)
+static struct morse_progress decode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
+                                    const uint8_t *input, size_t bytes)
 {
 	const uint8_t *in = input;
 	uint8_t *out = output, *room_end = output + room;

@@ -1,6 +1,7 @@
 /* Morse with AVX2: vectors look, tables and scalar instructions write. See pairs.h and tokens.h.
  *
- * BMI1 and BMI2 make the scalar half shorter; of them only what is fast on every processor that has AVX2, so no PEXT. */
+ * BMI1 and BMI2 make the scalar half shorter; of them only what is fast on every processor that has AVX2, so no
+ * PEXT. */
 #include "../pairs.h"
 #include "../tokens.h"
 
@@ -35,10 +36,12 @@ WITH_BMI static struct morse_progress encode(const struct morse_alphabet *alphab
 		__m256i set = _mm256_and_si256(_mm256_shuffle_epi8(known, characters), _mm256_shuffle_epi8(bit, high));
 		unsigned unknown = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(set, _mm256_setzero_si256()));
 		unsigned count = unknown == 0 ? PAIRS_AT_ONCE : (unsigned)__builtin_ctz(unknown) / 2;
+		__m256i half = _mm256_srli_epi16(characters, 1);
 		__m256i class = _mm256_or_si256(_mm256_and_si256(characters, _mm256_set1_epi8(0x1F)),
-		                                _mm256_and_si256(_mm256_srli_epi16(characters, 1), _mm256_set1_epi8(0x20)));
-		__m256i line_end = _mm256_andnot_si256(_mm256_cmpeq_epi8(characters, newline), _mm256_cmpeq_epi8(next, newline));
-		__m256i number = _mm256_maddubs_epi16(class, _mm256_set1_epi16((short)(MORSE_PAIR_SECOND / 2 << 8 | 1)));
+		                                _mm256_and_si256(half, _mm256_set1_epi8(0x20)));
+		__m256i is_line = _mm256_cmpeq_epi8(characters, newline);
+		__m256i line_end = _mm256_andnot_si256(is_line, _mm256_cmpeq_epi8(next, newline));
+		__m256i number = _mm256_maddubs_epi16(class, _mm256_set1_epi16(MORSE_PAIR_SECOND / 2 << 8 | 1));
 
 		number = _mm256_or_si256(_mm256_add_epi16(number, number),
 		                         _mm256_and_si256(line_end, _mm256_set1_epi16(MORSE_PAIR_LINE_END)));

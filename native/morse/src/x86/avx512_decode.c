@@ -1,15 +1,16 @@
 /* Decoding with AVX-512.
  *
- * Of 64 bytes of code, masks say which are elements, '/', '\n', and which are dashes. A token is a run of elements, or a
- * '/', or a '\n', and each gives one letter. VPCOMPRESSB puts the tokens' starts side by side, and their ends.
- * VPMULTISHIFTQB takes for each token 8 bits of the mask of dashes, from its start on. In that mask what is no element
- * is 1: so the bit above a token's elements is 1, as in the alphabet's codes, and all above it is masked away by length. A
- * '\n' has no elements and so code 1, which is no letter's; a '/' is given a mask of 0, and has code 0. VPERMI2B makes
- * letters of codes.
+ * Of 64 bytes of code, masks say which are elements, '/', '\n', and which are dashes. A token is a run of elements,
+ * or a '/', or a '\n', and each gives one letter. VPCOMPRESSB puts the tokens' starts side by side, and their ends.
+ * VPMULTISHIFTQB takes for each token 8 bits of the mask of dashes, from its start on. In that mask what is no
+ * element is 1: so the bit above a token's elements is 1, as in the alphabet's codes, and all above it is masked
+ * away by length. A '\n' has no elements and so code 1, which is no letter's; a '/' is given a mask of 0, and has
+ * code 0. VPERMI2B makes letters of codes.
  *
- * A token that goes on in the next 64 bytes is done there: so no block waits to know where the one before it ended. It is
- * always the first, and is done by scalar instructions, for which Intel cores have ports that the vectors do not use.
- * Those two ports of the vectors are what limits: about 17 of the operations go through the one of the shuffles. */
+ * A token that goes on in the next 64 bytes is done there: so no block waits to know where the one before it ended.
+ * It is always the first, and is done by scalar instructions, for which Intel cores have ports that the vectors do
+ * not use. Those two ports of the vectors are what limits: about 17 of the operations go through the one of the
+ * shuffles. */
 #include "avx512.h"
 
 #ifdef MORSE_X86
@@ -18,8 +19,8 @@
 enum {
 	BLOCK = 64,
 	ELEMENTS = 7, /* of the longest letter */
-	/* A token from the block before, which is stored as 4 bytes; two stores of 64, of which the second begins at most
-	 * 64 bytes after the first. */
+	/* A token from the block before, which is stored as 4 bytes; two stores of 64, of which the second begins
+	 * at most 64 bytes after the first. */
 	BLOCK_ROOM = 4 + 2 * BLOCK
 };
 
@@ -47,7 +48,8 @@ INLINE __m256i pack_letters(const uint16_t *letters, uint16_t two_bytes_from)
 	                                              _mm512_set1_epi16((short)two_bytes_from));
 	__m512i trail = _mm512_ternarylogic_epi64(letter, _mm512_set1_epi16(0x3F), _mm512_set1_epi16(0x80), 0xEA);
 
-	return _mm256_mask_mov_epi8(_mm512_maskz_cvtepi16_epi8(one_byte, letter), two_bytes, _mm512_cvtepi16_epi8(trail));
+	return _mm256_mask_mov_epi8(_mm512_maskz_cvtepi16_epi8(one_byte, letter), two_bytes,
+	                            _mm512_cvtepi16_epi8(trail));
 }
 
 INLINE __m512i pack_64_letters(const uint16_t *letters, uint16_t two_bytes_from)
@@ -99,8 +101,8 @@ INLINE uint64_t token_starts(const struct marks *marks, uint64_t elements)
 	return (elements & ~(elements << 1)) | marks->words | marks->lines;
 }
 
-/* Letters of the tokens, in order, and behind them ' ' or '\n'. 0: there is no such letter. `wide` becomes a mask of those
- * of two bytes. */
+/* Letters of the tokens, in order, and behind them ' ' or '\n'. 0: there is no such letter. `wide` becomes a mask
+ * of those of two bytes. */
 INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks, uint64_t elements, uint64_t starts,
                             uint64_t *wide)
 {
@@ -116,8 +118,9 @@ INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks
 	letters = _mm512_permutex2var_epi8(coder->letters[0], code, coder->letters[1]);
 	*wide = _mm512_movepi8_mask(_mm512_or_si512(code, letters));
 	if (*wide != 0) {
-		letters = _mm512_mask_mov_epi8(letters, _mm512_movepi8_mask(code),
-		                               _mm512_permutex2var_epi8(coder->long_letters[0], code, coder->long_letters[1]));
+		__m512i others = _mm512_permutex2var_epi8(coder->long_letters[0], code, coder->long_letters[1]);
+
+		letters = _mm512_mask_mov_epi8(letters, _mm512_movepi8_mask(code), others);
 		*wide = _mm512_movepi8_mask(letters);
 	}
 	return letters;
@@ -134,7 +137,8 @@ INLINE_BMI2 uint8_t *write_wide(const struct coder *coder, uint8_t *out, __m256i
 	return out + count + (unsigned)_mm_popcnt_u32(wide);
 }
 
-INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, uint64_t wide, unsigned count)
+INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, uint64_t wide,
+                                   unsigned count)
 {
 	if (wide == 0) {
 		_mm512_storeu_si512(out, letters);
@@ -146,8 +150,8 @@ INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m5
 	return out;
 }
 
-/* Up to 64 bytes, everything looked at: stops before what is no code and the token it ends, before a token that does not end
- * here, before an unknown one, and where there is no room. Returns how far it came. */
+/* Up to 64 bytes, everything looked at: stops before what is no code and the token it ends, before a token that
+ * does not end here, before an unknown one, and where there is no room. Returns how far it came. */
 INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output, size_t room, const uint8_t *input,
                                     size_t bytes)
 {
@@ -190,7 +194,8 @@ INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output,
 WITH_BMI2 struct morse_progress morse_avx512_decode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
                                                     const uint8_t *input, size_t bytes)
 {
-	enum { SPACE = 1, NOTHING = 1 }; /* of struct morse_alphabet's `decoded`: a separator that gives nothing; and a code */
+	/* Of struct morse_alphabet's `decoded`: a separator that gives nothing, and the code of no elements. */
+	enum { SPACE = 1, NOTHING = 1 };
 	const uint8_t *in = input, *in_end = input + bytes;
 	uint8_t *out = output, *room_end = output + room;
 	uint64_t dashes_before = 0;

@@ -4,18 +4,19 @@
  *
  *     '.' 00    '-' 10    S = 11, mostly ' '    X = 01, '/' or '\n'
  *
- * so that a character is a byte of c bits, a byte of b bits, and a byte that says how many of them count. A letter has its
- * elements and S, so that its c bits are its code in the alphabet as it is. A space is X S, and a line's end is X. Where a
- * line's end follows, S does not count. X before S is '/', and otherwise '\n'. Only the space before a line's end would be
- * X and nothing: there space and line's end together are S X, and S before X without another S is '/'.
+ * so that a character is a byte of c bits, a byte of b bits, and a byte that says how many of them count. A letter
+ * has its elements and S, so that its c bits are its code in the alphabet as it is. A space is X S, and a line's
+ * end is X. Where a line's end follows, S does not count. X before S is '/', and otherwise '\n'. Only the space
+ * before a line's end would be X and nothing: there space and line's end together are S X, and S before X without
+ * another S is '/'.
  *
- * 64 characters are looked up at once (VPERMI2B). PEXT then moves the bits of 8 characters together, c bits and b bits
- * apart, and POPCNT says how many bytes they give. VPMULTISHIFTQB gives each byte of the output its symbol and the two
- * after it, and VPERMB makes of these six bits the byte. So each 8 characters take one store of 64 bytes, of which the next
- * one overwrites what was too much.
+ * 64 characters are looked up at once (VPERMI2B). PEXT then moves the bits of 8 characters together, c bits and b
+ * bits apart, and POPCNT says how many bytes they give. VPMULTISHIFTQB gives each byte of the output its symbol and
+ * the two after it, and VPERMB makes of these six bits the byte. So each 8 characters take one store of 64 bytes,
+ * of which the next one overwrites what was too much.
  *
- * On Intel cores the two vector ports and the one of PEXT are about equally busy: 48 operations on the first two and 24 on
- * the other for 64 characters. */
+ * On Intel cores the two vector ports and the one of PEXT are about equally busy: 48 operations on the first two
+ * and 24 on the other for 64 characters. */
 #include "avx512.h"
 
 #ifdef MORSE_X86
@@ -106,13 +107,14 @@ INLINE void store_halves(uint64_t to[GROUPS], __m512i bytes)
 }
 
 /* One group: its symbols, and which bits of them count. */
-INLINE_BMI2 uint8_t *write_group(const struct coder *coder, uint8_t *out, uint64_t c_bits, uint64_t b_bits, uint64_t used)
+INLINE_BMI2 uint8_t *write_group(const struct coder *coder, uint8_t *out, uint64_t c_bits, uint64_t b_bits,
+                                 uint64_t used)
 {
 	uint64_t c_symbols = _pext_u64(c_bits, used), b_symbols = _pext_u64(b_bits, used);
 	__m512i c, b;
 
-	/* Through memory, because there the broadcast comes with the load: from a register it would take the port of the
-	 * shuffles. */
+	/* Through memory, because there the broadcast comes with the load: from a register it would take the port
+	 * of the shuffles. */
 	__asm__("" : "+m"(c_symbols), "+m"(b_symbols));
 	c = _mm512_multishift_epi64_epi8(coder->c_bits, _mm512_set1_epi64((long long)c_symbols));
 	b = _mm512_multishift_epi64_epi8(coder->b_bits, _mm512_set1_epi64((long long)b_symbols));
@@ -159,8 +161,9 @@ INLINE_BMI2 uint8_t *write_groups(const struct coder *coder, uint8_t *out, const
 	return out;
 }
 
-/* Cuts the characters to those before `end` and within the room. A line's end whose space before it is S X is not to stand
- * before another such space: that one would look like the S of its X. Neither is such a space to lose its line's end. */
+/* Cuts the characters to those before `end` and within the room. A line's end whose space before it is S X is not
+ * to stand before another such space: that one would look like the S of its X. Neither is such a space to lose its
+ * line's end. */
 INLINE_BMI2 unsigned cut(const struct characters *characters, unsigned end, size_t room, uint64_t starts)
 {
 	uint64_t last_space;
@@ -215,27 +218,30 @@ WITH_BMI2 struct morse_progress morse_avx512_encode(const struct morse_alphabet 
 		if (LIKELY(wide == 0)) {
 			characters.before_lines = next_lines & ~characters.lines;
 		} else {
-			const __m512i lead_byte = _mm512_set1_epi8((char)coder.lead), top_bits = _mm512_set1_epi8((char)0xC0);
-			__m512i index = _mm512_ternarylogic_epi64(_mm512_set1_epi8(0x3F), next, _mm512_slli_epi16(text, 6), 0xCA);
+			const __m512i lead_byte = _mm512_set1_epi8((char)coder.lead);
+			const __m512i top_bits = _mm512_set1_epi8((char)0xC0), low_six = _mm512_set1_epi8(0x3F);
+			__m512i lead = _mm512_and_si512(text, _mm512_set1_epi8((char)0xFE));
+			/* Six bits of the second byte, and above them the lowest one of the first. */
+			__m512i index = _mm512_ternarylogic_epi64(low_six, next, _mm512_slli_epi16(text, 6), 0xCA);
+			__m512i c = _mm512_permutex2var_epi8(coder.pairs.c[0], index, coder.pairs.c[1]);
+			__m512i b = _mm512_permutex2var_epi8(coder.pairs.b[0], index, coder.pairs.b[1]);
 			uint64_t leads, trails;
 
-			/* What follows after a character that is cut here cannot be seen. By this byte alone, so that the next
-			 * block's address is known soon. */
+			/* What follows after a character that is cut here cannot be seen. By this byte alone, so
+			 * that the next block's address is known soon. */
 			end -= (in[end - 1] & 0xFEu) == coder.lead;
 			if (UNLIKELY(end == 0))
 				break;
 			there = low_bits(end);
-			leads = _mm512_cmpeq_epi8_mask(_mm512_and_si512(text, _mm512_set1_epi8((char)0xFE)), lead_byte) & there;
 			/* Signed: 80 to BF are the least. */
-			leads &= _mm512_cmplt_epi8_mask(next, top_bits);
+			leads = _mm512_cmpeq_epi8_mask(lead, lead_byte) & _mm512_cmplt_epi8_mask(next, top_bits) & there;
 			trails = leads << 1;
-			characters.c = _mm512_mask_mov_epi8(characters.c, leads,
-			                                    _mm512_permutex2var_epi8(coder.pairs.c[0], index, coder.pairs.c[1]));
-			characters.b = _mm512_mask_mov_epi8(characters.b, leads,
-			                                    _mm512_permutex2var_epi8(coder.pairs.b[0], index, coder.pairs.b[1]));
+			characters.c = _mm512_mask_mov_epi8(characters.c, leads, c);
+			characters.b = _mm512_mask_mov_epi8(characters.b, leads, b);
 			starts = ~wide | leads;
 			bad = ~(starts | trails) | (starts & _mm512_testn_epi8_mask(characters.b, characters.b));
-			characters.before_lines = ((next_lines & ~wide) | (next_lines >> 1 & leads)) & ~characters.lines;
+			next_lines = (next_lines & ~wide) | (next_lines >> 1 & leads);
+			characters.before_lines = next_lines & ~characters.lines;
 		}
 		bad &= there;
 		characters.word_ends = characters.before_lines & _mm512_cmpeq_epi8_mask(text, space);
