@@ -4,7 +4,8 @@
 #ifdef MORSE_X86
 static bool supported(void)
 {
-	return morse_cpu_avx512() && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+	return morse_cpu_avx512() && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+	       __builtin_cpu_supports("popcnt");
 }
 
 const struct morse_backend morse_avx512 = {

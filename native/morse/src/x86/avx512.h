@@ -8,10 +8,11 @@
 #ifdef MORSE_X86
 #include <immintrin.h>
 
-/* PEXT, BZHI and the like belong to no file name of the Makefile; morse_avx512 asks the processor for them too. */
-#define WITH_BMI2 __attribute__((target("bmi2")))
+/* PEXT, BZHI, ANDN and the like belong to no file name of the Makefile; morse_avx512 asks the processor for them
+ * too. */
+#define WITH_BMI __attribute__((target("bmi,bmi2")))
 #define INLINE static inline __attribute__((always_inline))
-#define INLINE_BMI2 static inline __attribute__((always_inline, target("bmi2")))
+#define INLINE_BMI static inline __attribute__((always_inline, target("bmi,bmi2")))
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -22,7 +23,7 @@ struct morse_progress morse_avx512_decode(const struct morse_alphabet *alphabet,
                                           const uint8_t *input, size_t bytes);
 
 /* The lowest `count` bits, 0 to 64. */
-INLINE_BMI2 uint64_t low_bits(unsigned count)
+INLINE_BMI uint64_t low_bits(unsigned count)
 {
 	return _bzhi_u64(UINT64_MAX, count);
 }

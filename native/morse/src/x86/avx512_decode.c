@@ -9,8 +9,10 @@
  *
  * A token that goes on in the next 64 bytes is done there: so no block waits to know where the one before it ended.
  * It is always the first, and is done by scalar instructions, for which Intel cores have ports that the vectors do
- * not use. Those two ports of the vectors are what limits: about 17 of the operations go through the one of the
- * shuffles. */
+ * not use.
+ *
+ * 64 bytes take about 105 operations. Of those, on Golden Cove, 16 go through the port of the shuffles, which is 0.25
+ * cycles a byte; at six operations a cycle all of them are 0.27. */
 #include "avx512.h"
 
 #ifdef MORSE_X86
@@ -37,7 +39,18 @@ struct coder {
 /* What stands where in the block. */
 struct marks {
 	uint64_t elements, words, lines, dashes;
+	__mmask64 word_mask, line_mask; /* as compared */
 };
+
+/* A copy of a mask that the compiler keeps where integers are. What is done with masks below would else be done where
+ * masks are, on the ports of the vectors, and shifts would take four times as long. */
+INLINE uint64_t as_integer(__mmask64 mask)
+{
+	uint64_t integer = mask;
+
+	__asm__("" : "+r"(integer));
+	return integer;
+}
 
 /* Letters of 32 codes. */
 INLINE __m256i pack_letters(const uint16_t *letters, uint16_t two_bytes_from)
@@ -78,12 +91,15 @@ INLINE void set_up(struct coder *coder, const struct morse_alphabet *alphabet)
 /* Finds out what the bytes are; returns a mask of those that are no code. */
 INLINE uint64_t look(const struct coder *coder, struct marks *marks, __m512i code)
 {
-	uint64_t separators = _mm512_testn_epi8_mask(code, _mm512_set1_epi8(4)); /* of the five, ' ' and '\n' */
+	/* Of the five, ' ' and '\n'. */
+	uint64_t separators = as_integer(_mm512_testn_epi8_mask(code, _mm512_set1_epi8(4)));
 
-	marks->words = _mm512_cmpeq_epi8_mask(code, _mm512_set1_epi8('/'));
-	marks->lines = _mm512_cmpeq_epi8_mask(code, _mm512_set1_epi8('\n'));
+	marks->word_mask = _mm512_cmpeq_epi8_mask(code, _mm512_set1_epi8('/'));
+	marks->line_mask = _mm512_cmpeq_epi8_mask(code, _mm512_set1_epi8('\n'));
+	marks->words = as_integer(marks->word_mask);
+	marks->lines = as_integer(marks->line_mask);
 	marks->elements = ~(separators | marks->words);
-	marks->dashes = _mm512_test_epi8_mask(code, _mm512_set1_epi8(1)) | separators;
+	marks->dashes = as_integer(_mm512_test_epi8_mask(code, _mm512_set1_epi8(1))) | separators;
 	return _mm512_cmpneq_epi8_mask(code, _mm512_shuffle_epi8(coder->expected, code));
 }
 
@@ -98,7 +114,7 @@ INLINE uint64_t too_long(uint64_t elements)
 /* Where tokens begin; `elements` are of those that also end here. */
 INLINE uint64_t token_starts(const struct marks *marks, uint64_t elements)
 {
-	return (elements & ~(elements << 1)) | marks->words | marks->lines;
+	return as_integer((elements & ~as_integer(elements << 1)) | marks->words | marks->lines);
 }
 
 /* Letters of the tokens, in order, and behind them ' ' or '\n'. 0: there is no such letter. `wide` becomes a mask
@@ -106,11 +122,11 @@ INLINE uint64_t token_starts(const struct marks *marks, uint64_t elements)
 INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks, uint64_t elements, uint64_t starts,
                             uint64_t *wide)
 {
-	uint64_t lasts = (elements & ~(elements >> 1)) | marks->words | marks->lines;
+	uint64_t lasts = as_integer((elements & ~as_integer(elements >> 1)) | marks->words | marks->lines);
 	__m512i place = count_up(0), end = count_up(1), start, length, code, letters;
 
-	end = _mm512_mask_mov_epi8(end, marks->lines, place);
-	end = _mm512_mask_mov_epi8(end, marks->words, count_up(ELEMENTS + 1));
+	end = _mm512_mask_mov_epi8(end, marks->line_mask, place);
+	end = _mm512_mask_mov_epi8(end, marks->word_mask, count_up(ELEMENTS + 1));
 	start = _mm512_maskz_compress_epi8(starts, place);
 	length = _mm512_sub_epi8(_mm512_maskz_compress_epi8(lasts, end), start);
 	code = _mm512_and_si512(_mm512_multishift_epi64_epi8(start, _mm512_set1_epi64((long long)marks->dashes)),
@@ -127,7 +143,7 @@ INLINE __m512i read_letters(const struct coder *coder, const struct marks *marks
 }
 
 /* 32 letters, some of two bytes, of which `count` count. */
-INLINE_BMI2 uint8_t *write_wide(const struct coder *coder, uint8_t *out, __m256i letters, uint32_t wide, unsigned count)
+INLINE_BMI uint8_t *write_wide(const struct coder *coder, uint8_t *out, __m256i letters, uint32_t wide, unsigned count)
 {
 	/* The sign becomes the high byte, and that the low one: FF of two bytes, 0 of one. */
 	__m512i pairs = _mm512_cvtepi8_epi16(letters);
@@ -137,8 +153,8 @@ INLINE_BMI2 uint8_t *write_wide(const struct coder *coder, uint8_t *out, __m256i
 	return out + count + (unsigned)_mm_popcnt_u32(wide);
 }
 
-INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, uint64_t wide,
-                                   unsigned count)
+INLINE_BMI uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m512i letters, uint64_t wide,
+                                  unsigned count)
 {
 	if (wide == 0) {
 		_mm512_storeu_si512(out, letters);
@@ -152,8 +168,8 @@ INLINE_BMI2 uint8_t *write_letters(const struct coder *coder, uint8_t *out, __m5
 
 /* Up to 64 bytes, everything looked at: stops before what is no code and the token it ends, before a token that
  * does not end here, before an unknown one, and where there is no room. Returns how far it came. */
-INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output, size_t room, const uint8_t *input,
-                                    size_t bytes)
+INLINE_BMI size_t decode_carefully(const struct coder *coder, uint8_t **output, size_t room, const uint8_t *input,
+                                   size_t bytes)
 {
 	uint64_t there = low_bits(bytes < BLOCK ? (unsigned)bytes : BLOCK), bad, starts, wide;
 	unsigned end, count, wanted;
@@ -191,8 +207,8 @@ INLINE_BMI2 size_t decode_carefully(const struct coder *coder, uint8_t **output,
 	return count == wanted ? end : zeros_below(_pdep_u64(UINT64_C(1) << count, starts));
 }
 
-WITH_BMI2 struct morse_progress morse_avx512_decode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
-                                                    const uint8_t *input, size_t bytes)
+WITH_BMI struct morse_progress morse_avx512_decode(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
+                                                   const uint8_t *input, size_t bytes)
 {
 	/* Of struct morse_alphabet's `decoded`: a separator that gives nothing, and the code of no elements. */
 	enum { SPACE = 1, NOTHING = 1 };
@@ -207,7 +223,7 @@ WITH_BMI2 struct morse_progress morse_avx512_decode(const struct morse_alphabet 
 	while (in_end - in >= BLOCK && room_end - out >= BLOCK_ROOM) {
 		struct marks marks;
 		uint64_t bad = look(&coder, &marks, _mm512_loadu_si512(in)) | too_long(marks.elements);
-		uint64_t rest, starts, wide, code;
+		uint64_t rest, starts, wide, carried, code;
 		unsigned length, after;
 		uint32_t first;
 		__m512i letters;
@@ -221,8 +237,9 @@ WITH_BMI2 struct morse_progress morse_avx512_decode(const struct morse_alphabet 
 		rest = marks.elements & low_bits(BLOCK - after);
 		/* No branch: it would be guessed wrong every third time. */
 		code = (dashes_before >> 1 >> (BLOCK - 1 - before) | marks.dashes << before) & low_bits(length + 1);
-		code = before == 0 ? NOTHING : code;
-		rest = before == 0 ? rest : rest & (rest + 1);
+		carried = as_integer(before == 0 ? 0 : UINT64_MAX);
+		code = (code & carried) | (NOTHING & ~carried);
+		rest &= (rest + 1) | ~carried;
 		first = alphabet->decoded[SPACE][code];
 		starts = token_starts(&marks, rest);
 		letters = read_letters(&coder, &marks, rest, starts, &wide);
