@@ -19,7 +19,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab lint install clean toolchains packages-run packages-test packages-bench packages-cross
+.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse lint install clean toolchains packages-run packages-test packages-bench packages-cross
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,10 +28,11 @@ run: toolchains packages-run build ## measure this machine, print the table, nam
 	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
 	@$(RELEASE)/stend run $(SUITE) $(RUN_FLAGS) || { status=$$?; [ $$status -eq 3 ] || exit $$status; }
 
-build: toolchains ## build target/release/stend and target/release/stend-probe
+build: toolchains ## build target/release/stend, target/release/stend-probe and target/release/morse
 	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@mkdir -p $(RELEASE)
-	@cmp -s $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe || install -m 755 $(NATIVE_BUILD)/stend-probe $(RELEASE)/stend-probe
+	@for program in stend-probe bin/morse; do \
+		to=$(RELEASE)/$${program#bin/}; cmp -s $(NATIVE_BUILD)/$$program $$to || install -m 755 $(NATIVE_BUILD)/$$program $$to || exit 1; done
 	@$(CARGO) build --quiet --release $(CARGO_FLAGS) --package stend
 
 test: packages-test test-native test-lab ## set up what the tests need and run them all
@@ -78,6 +79,12 @@ bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and al
 	@native/kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
 	@cat docs/data/kuzma-peers.md docs/data/kuzma-ciphers.md
 
+# The peer is built for this very processor, as bench-kuzma has it.
+bench-morse: toolchains ## the Morse coder in memory beside another program's: text and code, every backend, in turns
+	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
+	@$(MAKE) --no-print-directory -s -C native bench-morse CC="$(CC)" BUILD="$(NATIVE_BUILD)" \
+		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
+
 lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
@@ -88,10 +95,10 @@ lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gc
 
 install: build ## install under PREFIX, /usr/local if not given
 	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
-	@install -m 755 $(RELEASE)/stend $(RELEASE)/stend-probe "$(DESTDIR)$(PREFIX)/bin/"
+	@install -m 755 $(RELEASE)/stend $(RELEASE)/stend-probe $(RELEASE)/morse "$(DESTDIR)$(PREFIX)/bin/"
 	@$(RELEASE)/stend man "$(DESTDIR)$(PREFIX)/share/man/man1"
 	@$(RELEASE)/stend completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/stend"
-	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend and stend-probe"
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend, stend-probe and morse"
 
 clean: ## remove what was built here
 	@rm -rf $(TARGET) native/build

@@ -1,0 +1,116 @@
+#include "output.h"
+
+#include "fail.h"
+#include "pipe_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is sent at a time, if there is more: a part of a huge page, so that fresh pages are not left over by the million. */
+enum { SLAB = 256 << 10 };
+
+static struct pipe_writer writer;
+static struct stat status;
+static const char *name;
+static bool named;
+static off_t begin; /* -1: not a place that can be found again */
+static uint8_t *slab;
+static size_t used;
+
+/* A half-written file is worse than none. */
+static void remove_half(void)
+{
+	if (named && S_ISREG(status.st_mode))
+		unlink(name);
+}
+
+static void check(int reason)
+{
+	if (reason != 0)
+		fail(EXIT_DATA, "%s: %s", name, strerror(reason));
+}
+
+void output_open(const char *path)
+{
+	int descriptor = STDOUT_FILENO, reason;
+
+	named = path != NULL;
+	name = named ? path : "standard output";
+	if (named) {
+		descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		if (descriptor < 0)
+			fail(EXIT_DATA, "%s: %s", name, strerror(errno));
+	}
+	check(fstat(descriptor, &status) == 0 ? 0 : errno);
+	fail_clean(remove_half);
+	begin = -1;
+	if (S_ISREG(status.st_mode) && (fcntl(descriptor, F_GETFL) & O_APPEND) == 0)
+		begin = lseek(descriptor, 0, SEEK_CUR);
+	reason = EINVAL;
+	if (S_ISFIFO(status.st_mode))
+		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_FRESH, true);
+	if (reason != 0)
+		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_WRITE, true);
+	check(reason);
+}
+
+uint8_t *output_room(size_t least, size_t *room)
+{
+	if (slab != NULL && SLAB - used < least)
+		output_flush();
+	if (slab == NULL) {
+		slab = pipe_writer_reserve(&writer, SLAB);
+		if (slab == NULL)
+			check(errno);
+	}
+	*room = SLAB - used;
+	return slab + used;
+}
+
+void output_add(size_t bytes)
+{
+	used += bytes;
+}
+
+void output_write(const uint8_t *bytes, size_t count)
+{
+	while (count > 0) {
+		size_t room;
+		uint8_t *to = output_room(1, &room);
+		size_t part = count < room ? count : room;
+
+		memcpy(to, bytes, part);
+		output_add(part);
+		bytes += part;
+		count -= part;
+	}
+}
+
+void output_flush(void)
+{
+	size_t bytes = used;
+
+	if (bytes == 0)
+		return;
+	slab = NULL;
+	used = 0;
+	check(pipe_writer_commit(&writer, bytes));
+}
+
+void output_patch(size_t offset, const uint8_t *bytes, size_t count)
+{
+	output_flush();
+	if (begin >= 0 && pwrite(writer.descriptor, bytes, count, begin + (off_t)offset) != (ssize_t)count)
+		check(errno);
+}
+
+void output_close(void)
+{
+	output_flush();
+	pipe_writer_close(&writer);
+	/* Some file systems say only here that the disk is full. */
+	check(close(writer.descriptor) == 0 ? 0 : errno);
+}
