@@ -60,8 +60,8 @@ struct pipe_writer_options {
 	 * are no huge pages, and for commits so small that a copy is cheaper. With it, the policy is kept, small pages and
 	 * all, or open() gives EINVAL (no pipe) or ENOTSUP (not Linux). */
 	bool strict;
-	/* With it, calls return EAGAIN instead of waiting if the descriptor is non-blocking (O_NONBLOCK). Without it, they wait
-	 * for room. */
+	/* With it, calls return EAGAIN instead of waiting; the descriptor must be non-blocking (O_NONBLOCK). Without it, they
+	 * wait for room, whatever the descriptor. */
 	bool no_wait;
 	/* For finding errors: a slab that was committed faults when it is touched (always on in a library that was compiled
 	 * with -DPIPE_WRITER_TRAP). Slow. */
@@ -88,7 +88,8 @@ struct pipe_writer_statistics {
 struct pipe_writer;
 
 /* `descriptor` is not owned: it must stay open, and is not closed. `options` may be NULL.
- * EBADF: not open for writing. EINVAL: an option out of range, or see `strict`. ENOTSUP: see `strict`. ENOMEM. */
+ * EBADF: not open for writing. EINVAL: an option out of range, `no_wait` on a descriptor that blocks, or see `strict`.
+ * ENOTSUP: see `strict`. ENOMEM. */
 int pipe_writer_open(struct pipe_writer **writer, int descriptor, const struct pipe_writer_options *options);
 
 /* Memory for at least `bytes` bytes; 0: for a chunk. `slab` gets all that there is without another call, which may be
@@ -123,6 +124,8 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 /* The policy in use: PIPE_WRITER_WRITE if another was asked for and would not go well. */
 enum pipe_writer_policy pipe_writer_policy(const struct pipe_writer *writer);
 size_t pipe_writer_chunk_bytes(const struct pipe_writer *writer);
+/* The pipe's capacity when the writer was opened; 0: no pipe. */
+size_t pipe_writer_pipe_bytes(const struct pipe_writer *writer);
 struct pipe_writer_statistics pipe_writer_statistics(const struct pipe_writer *writer);
 
 /* Frees the writer and what was not committed, and sets the pointer to NULL. What the pipe holds stays there.
