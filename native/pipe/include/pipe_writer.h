@@ -72,7 +72,7 @@ struct pipe_writer_options {
 
 /* Memory that the caller alone may touch, until it is committed. */
 struct pipe_writer_slab {
-	uint8_t *data; /* at a page boundary; the content is anything */
+	uint8_t *data; /* at a page boundary. The content is anything; zeros where "fresh" and `strict` never reserved before */
 	size_t bytes;
 };
 

@@ -1,18 +1,15 @@
 /* The writer's contract: what arrives, what is refused, and what each policy does with its memory. */
 #include "pipe_writer.h"
 #include "harness.h"
-#include "stream.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -20,28 +17,6 @@
 
 static const struct pipe_writer_options fresh = { .strict = true }, fresh_small = { .strict = true, .small_pages = true },
 	ring = { .policy = PIPE_WRITER_RING, .strict = true }, copy = { .policy = PIPE_WRITER_WRITE }, automatic;
-
-struct reader {
-	int descriptor;
-	uint64_t got, wrong;
-	unsigned delay_us; /* before the first byte */
-};
-
-static void *read_all(void *argument)
-{
-	struct reader *reader = argument;
-	static uint8_t data[100003];
-	ssize_t count;
-
-	usleep(reader->delay_us);
-	while ((count = read(reader->descriptor, data, sizeof data)) > 0 || (count < 0 && errno == EINTR)) {
-		if (count < 0)
-			continue;
-		reader->wrong += stream_wrong(data, (size_t)count, reader->got);
-		reader->got += (uint64_t)count;
-	}
-	return NULL;
-}
 
 static volatile sig_atomic_t interrupted;
 
@@ -270,253 +245,6 @@ static void reader_vanishes(const struct pipe_writer_options *options, const cha
 	waitpid(child, NULL, 0);
 }
 
-/* The writer ends, its memory with it, before a byte is read. */
-static void writer_ends_first(const struct pipe_writer_options *options, const char *name)
-{
-	enum { BYTES = 50000 }; /* what a pipe takes that nobody reads */
-	struct reader reader = { 0 };
-	int ends[2], status = 0;
-	pid_t child;
-
-	if (pipe(ends) != 0)
-		return;
-	child = fork();
-	if (child == 0) {
-		struct pipe_writer *writer;
-		struct pipe_writer_slab slab;
-		int reason = pipe_writer_open(&writer, ends[1], options);
-
-		if (reason == 0)
-			reason = pipe_writer_reserve(writer, BYTES, &slab);
-		if (reason == 0) {
-			stream_fill(slab.data, BYTES, 0);
-			reason = pipe_writer_commit(writer, &slab, BYTES);
-		}
-		_exit(reason); /* without close, as a program does that is killed */
-	}
-	close(ends[1]);
-	waitpid(child, &status, 0);
-	reader.descriptor = ends[0];
-	read_all(&reader);
-	CHECK(status == 0 && reader.got == BYTES && reader.wrong == 0, "%s: the writer ends first", name);
-	close(ends[0]);
-}
-
-/* The case in which every ring of pages goes wrong: the pages move on to a second pipe, by splice() or tee(), and are read
- * after the writer has filled many more. Says how many bytes of it were wrong. */
-static uint64_t kept_pages(const struct pipe_writer_options *options, bool by_tee)
-{
-	enum { CHUNK = 65536, CHUNKS = 12 };
-	struct pipe_writer *writer;
-	struct pipe_writer_slab slab;
-	int first[2], second[2], right = 1;
-	static uint8_t data[CHUNK * CHUNKS];
-	uint64_t wrong;
-
-	if (pipe(first) != 0 || pipe(second) != 0 || fcntl(second[1], F_SETPIPE_SZ, 1 << 20) < CHUNK * CHUNKS)
-		return 0;
-	pipe_writer_open(&writer, first[1], options);
-	for (unsigned n = 0; n < CHUNKS; n++) {
-		right &= pipe_writer_reserve(writer, CHUNK, &slab) == 0;
-		stream_fill(slab.data, CHUNK, (uint64_t)n * CHUNK);
-		right &= pipe_writer_commit(writer, &slab, CHUNK) == 0;
-		for (size_t moved = 0; moved < CHUNK;) {
-			ssize_t count = by_tee ? tee(first[0], second[1], CHUNK, 0) : splice(first[0], NULL, second[1], NULL, CHUNK - moved, 0);
-			if (count <= 0 || (by_tee && count != CHUNK))
-				break;
-			moved += (size_t)count;
-		}
-		if (by_tee)
-			right &= read(first[0], data, CHUNK) == CHUNK;
-	}
-	pipe_writer_close(&writer);
-	close(first[1]);
-	close(second[1]);
-	for (size_t got = 0; got < sizeof data;) {
-		ssize_t count = read(second[0], data + got, sizeof data - got);
-		right &= count > 0;
-		if (count <= 0)
-			break;
-		got += (size_t)count;
-	}
-	wrong = stream_wrong(data, sizeof data, 0);
-	CHECK(right, "all bytes went the way through both pipes");
-	close(first[0]);
-	close(second[0]);
-	return wrong;
-}
-
-/* The ring takes pages again only when they are out: whatever the pipe's size does meanwhile. */
-static void ring_rule(void)
-{
-	struct pipe_writer_options options = { .policy = PIPE_WRITER_RING, .strict = true, .pipe_bytes = 1, .chunk_bytes = 16384 };
-	struct pipe_writer *writer;
-	struct pipe_writer_slab slab;
-	struct pipe_writer_statistics before, after;
-	uint8_t data[65536];
-	uint64_t sent = 0, got = 0, wrong = 0;
-	int ends[2], right = 1;
-
-	if (pipe(ends) != 0)
-		return;
-	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0 && pipe_writer_pipe_bytes(writer) == 65536, "ring: open");
-	/* A pipe that stays as it is, read when it is full. */
-	for (int n = 0; n < 400; n++) {
-		int held;
-
-		ioctl(ends[0], FIONREAD, &held);
-		for (ssize_t count; held > 65536 - 16384; held -= (int)count, got += (uint64_t)count) {
-			count = read(ends[0], data, 5000);
-			wrong += stream_wrong(data, (size_t)count, got);
-		}
-		right &= pipe_writer_reserve(writer, 0, &slab) == 0;
-		memset(slab.data, 0xEE, slab.bytes);
-		stream_fill(slab.data, 12288, sent);
-		right &= pipe_writer_commit(writer, &slab, 12288) == 0;
-		sent += 12288;
-	}
-	before = pipe_writer_statistics(writer);
-	CHECK(right && wrong == 0, "ring: right while the pipe stays as it is");
-	CHECK(before.regions == 1 && before.not_again == 0, "ring: one region, %llu, is enough", (unsigned long long)before.regions);
-	CHECK(before.pages_again >= 1000, "ring: pages are used again");
-	/* Now the reader makes it larger, and reads nothing for a long time. */
-	CHECK(fcntl(ends[0], F_SETPIPE_SZ, 1 << 20) == 1 << 20, "ring: the pipe grows");
-	for (int n = 0; n < 60; n++) {
-		right &= pipe_writer_reserve(writer, 0, &slab) == 0;
-		memset(slab.data, 0xEE, slab.bytes);
-		stream_fill(slab.data, 12288, sent);
-		right &= pipe_writer_commit(writer, &slab, 12288) == 0;
-		sent += 12288;
-	}
-	after = pipe_writer_statistics(writer);
-	CHECK(after.not_again >= 1 && after.regions >= 2, "ring: fresh memory instead of pages that may be in the pipe");
-	/* An empty pipe holds nothing, so FIONREAD lets everything be used again, also what few slots came after. */
-	while (got < sent) {
-		ssize_t count = read(ends[0], data, sizeof data);
-		if (count <= 0)
-			break;
-		wrong += stream_wrong(data, (size_t)count, got);
-		got += (uint64_t)count;
-	}
-	CHECK(right && got == sent && wrong == 0, "ring: %llu wrong bytes when the pipe grows", (unsigned long long)wrong);
-	before = after;
-	for (int n = 0; n < 200; n++) {
-		right &= pipe_writer_reserve(writer, 0, &slab) == 0;
-		memset(slab.data, 0xEE, slab.bytes);
-		stream_fill(slab.data, 16384, sent);
-		right &= pipe_writer_commit(writer, &slab, 16384) == 0;
-		sent += 16384;
-		for (ssize_t count; got < sent; got += (uint64_t)count) {
-			count = read(ends[0], data, sizeof data);
-			wrong += stream_wrong(data, (size_t)count, got);
-		}
-	}
-	after = pipe_writer_statistics(writer);
-	CHECK(right && wrong == 0, "ring: right in a large pipe that is mostly empty");
-	CHECK(after.not_again == before.not_again, "ring: what is read is out");
-	pipe_writer_close(&writer);
-	close(ends[0]);
-	close(ends[1]);
-}
-
-/* A child has none of the writer's memory, and every call says so. What the parent sends is right. */
-static void forks(const struct pipe_writer_options *options, const char *name)
-{
-	struct pipe_writer *writer;
-	struct pipe_writer_slab slab;
-	struct reader reader = { 0 };
-	uint64_t sent = 0;
-	int ends[2], right = 1, refused = 1;
-
-	if (pipe(ends) != 0)
-		return;
-	pipe_writer_open(&writer, ends[1], options);
-	reader.descriptor = ends[0];
-	for (int n = 0; n < 4; n++) {
-		int status = -1;
-		pid_t child;
-
-		right &= pipe_writer_reserve(writer, 10000, &slab) == 0;
-		stream_fill(slab.data, 5000, sent);
-		child = fork();
-		if (child == 0) {
-			struct pipe_writer_slab mine;
-			int good = pipe_writer_commit(writer, &slab, 10000) == EPERM && pipe_writer_flush(writer) == EPERM &&
-			           pipe_writer_reserve(writer, 1, &mine) == EPERM && pipe_writer_write(writer, "x", 1, NULL) == EPERM &&
-			           pipe_writer_close(&writer) == 0;
-			_exit(good ? 0 : 1);
-		}
-		waitpid(child, &status, 0);
-		refused &= status == 0;
-		stream_fill(slab.data + 5000, 5000, sent + 5000);
-		right &= pipe_writer_commit(writer, &slab, 10000) == 0;
-		sent += 10000;
-	}
-	CHECK(refused, "%s: a child cannot use it", name);
-	CHECK(right && pipe_writer_close(&writer) == 0, "%s: the parent can", name);
-	close(ends[1]);
-	read_all(&reader);
-	CHECK(reader.got == sent && reader.wrong == 0, "%s: and what it sends is right", name);
-	close(ends[0]);
-}
-
-static sigjmp_buf back;
-
-static void caught(int signal_number)
-{
-	siglongjmp(back, signal_number);
-}
-
-static bool faults(uint8_t *place)
-{
-	volatile bool written = false; /* so that it is not moved before the write */
-
-	if (sigsetjmp(back, 1) == 0) {
-		*(volatile uint8_t *)place = 2;
-		written = true;
-	}
-	return !written;
-}
-
-/* With `trap`, whoever kept the pointer is stopped. */
-static void traps(struct pipe_writer_options options, const char *name)
-{
-	struct sigaction action = { .sa_handler = caught }, old_segv, old_bus;
-	struct pipe_writer *writer;
-	struct pipe_writer_slab slab;
-	uint8_t *kept;
-	int ends[2];
-
-	if (pipe(ends) != 0)
-		return;
-	options.trap = true;
-	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0, "%s: open", name);
-	CHECK(pipe_writer_reserve(writer, 100, &slab) == 0, "%s: reserve", name);
-	kept = slab.data;
-	kept[0] = 1;
-	CHECK(pipe_writer_commit(writer, &slab, 100) == 0, "%s: commit", name);
-	sigaction(SIGSEGV, &action, &old_segv);
-	sigaction(SIGBUS, &action, &old_bus);
-	CHECK(faults(kept), "%s: committed memory cannot be written", name);
-	CHECK(pipe_writer_reserve(writer, 100, &slab) == 0 && slab.data != kept, "%s: the next slab lies elsewhere", name);
-	slab.data[0] = 3;
-	CHECK(faults(kept), "%s: nor when others were reserved since", name);
-	sigaction(SIGSEGV, &old_segv, NULL);
-	sigaction(SIGBUS, &old_bus, NULL);
-	pipe_writer_close(&writer);
-	close(ends[0]);
-	close(ends[1]);
-}
-
-/* Locked memory cannot be thrown away by madvise(); it must not be sent twice for that. */
-static void locked_memory(void)
-{
-	if (mlockall(MCL_FUTURE) != 0)
-		return;
-	stream(fresh, false, false, "fresh, all memory locked");
-	munlockall();
-	CHECK(kept_pages(&fresh, false) == 0, "fresh, after memory was locked");
-}
 #endif
 
 /* Sizes follow the pipe and the cores. */
@@ -599,6 +327,78 @@ static void no_pipe(void)
 	close(pair[0]);
 }
 
+/* Constant data, from any offset, between other things. */
+static void constants(size_t bytes, bool nonblocking, const char *name)
+{
+	enum { PARTS = 30 };
+	struct pipe_writer_options options = { .no_wait = nonblocking };
+	struct pipe_writer_constant *constant;
+	struct pipe_writer *writer;
+	struct pipe_writer_statistics statistics;
+	uint8_t *data = malloc(bytes), *all = malloc(40000000);
+	uint64_t seed = bytes, offset = 0, total = 0, wrong = 0, got = 0, begin[PARTS], length[PARTS];
+	int ends[2], right = 1, status = -1;
+	pid_t child;
+
+	random_bytes(&seed, data, bytes);
+	for (int n = 0; n < PARTS; n++) {
+		begin[n] = n % 3 == 0 ? 0 : n % 3 == 1 ? offset : random_next(&seed) % (3 * bytes + 1);
+		length[n] = random_next(&seed) % 1200000;
+		offset = begin[n] + length[n];
+		total += length[n] + 1;
+	}
+	if (pipe(ends) != 0)
+		return;
+	CHECK(pipe_writer_constant_open(&constant, data, bytes) == 0, "%s: constant", name);
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		if (nonblocking)
+			fcntl(ends[1], F_SETFL, O_NONBLOCK);
+		right &= pipe_writer_open(&writer, ends[1], &options) == 0;
+		memset(data, 0, bytes); /* it has its own copy */
+		for (int n = 0; n < PARTS; n++) {
+			int reason;
+
+			for (uint64_t done = 0, sent; done < length[n]; done += sent) {
+				reason = pipe_writer_repeat(writer, constant, begin[n] + done, length[n] - done, &sent);
+				right &= reason == 0 || (reason == EAGAIN && nonblocking);
+			}
+			while ((reason = pipe_writer_write(writer, "|", 1, NULL)) == EAGAIN)
+				sched_yield();
+			right &= reason == 0;
+		}
+		statistics = pipe_writer_statistics(writer);
+		right &= statistics.bytes_teed + statistics.bytes_written == total;
+#ifdef __linux__
+		/* Pages at a time if whole pages hold whole repetitions, and it fits the pipe. */
+		if (bytes <= 4096 || bytes == 65536)
+			right &= statistics.bytes_teed > total / 2;
+#endif
+		right &= pipe_writer_close(&writer) == 0;
+		_exit(right ? 0 : 1);
+	}
+	close(ends[1]);
+	for (ssize_t count; (count = read(ends[0], all + got, 40000000 - got)) > 0;)
+		got += (uint64_t)count;
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	CHECK(status == 0, "%s: each call went well", name);
+	CHECK(got == total, "%s: %llu bytes instead of %llu", name, (unsigned long long)got, (unsigned long long)total);
+	got = 0;
+	for (int n = 0; n < PARTS; n++) {
+		for (uint64_t i = 0; i < length[n]; i++)
+			wrong += all[got++] != data[(begin[n] + i) % bytes];
+		wrong += all[got++] != '|';
+	}
+	CHECK(wrong == 0, "%s: %llu wrong bytes", name, (unsigned long long)wrong);
+	pipe_writer_constant_close(&constant);
+	CHECK(constant == NULL, "%s: closed", name);
+	pipe_writer_constant_close(&constant);
+	free(data);
+	free(all);
+}
+
 int main(void)
 {
 	struct sigaction action = { .sa_handler = interrupt };
@@ -613,6 +413,14 @@ int main(void)
 	no_pipe();
 	sizes();
 	errors();
+	CHECK(pipe_writer_constant_open(&(struct pipe_writer_constant *){ NULL }, "", 0) == EINVAL, "a constant of nothing");
+	constants(2, false, "constant of 2 bytes");
+	constants(3, false, "constant of 3 bytes");
+	constants(4096, false, "constant of 4096 bytes");
+	constants(5000, true, "constant of 5000 bytes, without waiting");
+	constants(65536, true, "constant of 65536 bytes, without waiting");
+	constants(100001, false, "constant of 100001 bytes");
+	constants(3000000, false, "constant of 3000000 bytes");
 #ifdef __linux__
 	stream(fresh, false, false, "fresh");
 	stream(fresh, true, true, "fresh, non-blocking, interrupted");
@@ -634,23 +442,6 @@ int main(void)
 	reader_vanishes(&fresh, "fresh");
 	reader_vanishes(&ring, "ring");
 	reader_vanishes(&copy, "write");
-	writer_ends_first(&fresh, "fresh");
-	writer_ends_first(&ring, "ring");
-	CHECK(kept_pages(&fresh, false) == 0, "pages that went to a second pipe stay as they were");
-	CHECK(kept_pages(&fresh, true) == 0, "pages that were teed stay as they were");
-	CHECK(kept_pages(&fresh_small, false) == 0, "small pages too");
-	CHECK(kept_pages(&automatic, false) == 0, "whatever is chosen");
-	struct pipe_writer_options small_ring = ring;
-	small_ring.pipe_bytes = 1;
-	CHECK(kept_pages(&small_ring, false) > 0, "this test finds what a ring does to a reader that splices");
-	ring_rule();
-	forks(&fresh, "fresh");
-	forks(&ring, "ring");
-	forks(&copy, "write");
-	traps(fresh, "fresh");
-	traps(ring, "ring");
-	traps(copy, "write");
-	locked_memory();
 #endif
 	return harness_finish();
 }
