@@ -79,6 +79,8 @@ static void write_stream(const struct test *test, int descriptor, uint64_t offse
 {
 	struct pipe_writer_options options = { .policy = test->policy, .strict = true, .small_pages = test->small_pages };
 	uint64_t seed = offset + 1, end = offset + bytes;
+	/* A large reservation makes the ring large; then its pages would rarely be used again. */
+	size_t large = test->policy == PIPE_WRITER_RING ? 200000 : 3000000;
 	struct pipe_writer *writer;
 	struct pipe_writer_slab slab;
 	int reason = pipe_writer_open(&writer, descriptor, &options);
@@ -94,7 +96,7 @@ static void write_stream(const struct test *test, int descriptor, uint64_t offse
 			stream_fill(own, piece, offset);
 			reason = pipe_writer_write(writer, own, piece, NULL);
 		} else {
-			reason = pipe_writer_reserve(writer, choice % 64 == 1 ? 3000000 : 0, &slab);
+			reason = pipe_writer_reserve(writer, choice % 64 == 1 ? large : 0, &slab);
 			if (reason != 0)
 				break;
 			piece = choice % 8 == 7 ? (size_t)(choice >> 32) % slab.bytes : slab.bytes;
@@ -118,8 +120,12 @@ static void verify(int descriptor, bool resize, uint64_t most)
 
 	while (shared->got < most) {
 		size_t room = random_next(&seed) % 4 == 0 ? (size_t)(random_next(&seed) % BUFFER_BYTES) + 1 : BUFFER_BYTES;
-		ssize_t count = read(descriptor, data, room);
+		ssize_t count;
 
+		/* Now and then the reader is late, so that all pipes are full. */
+		if (random_next(&seed) % 64 == 0)
+			usleep(2000);
+		count = read(descriptor, data, room);
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count < 0)
