@@ -1,10 +1,12 @@
-/* The writer beside write(): bytes per second of processor time, of both ends together, which stays put on a busy machine.
+/* The writer beside write(): bytes per second of processor time, of both ends together, which stays put on a busy
+ * machine.
  *
  *     pipe-bench [--rounds N] [--bytes SIZE] [--cores one|two] [--fill touch|full]
  *
- * Each round measures every row once, so that what disturbs the machine disturbs all rows. A line for each row: the median
- * of the rounds, the smallest and the largest, and the median of the ratios to write() within a round. `touch`: a word of
- * each 4096 bytes is written; `full`: every word. The reader looks at a word of each 4096 bytes. */
+ * Each round measures every row once, so that what disturbs the machine disturbs all rows. A line for each row:
+ * the median of the rounds, the smallest and the largest, and the median of the ratios to write() within a round.
+ * `touch`: a word of each 4096 bytes is written; `full`: every word. The reader looks at a word of each 4096
+ * bytes. */
 #include "pipe_writer.h"
 #include "harness.h"
 #include "stream.h"
@@ -246,7 +248,8 @@ static double median(double *values, int count)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pipe-bench [--rounds 1..%d] [--bytes N] [--cores one|two] [--fill touch|full]\n", MOST_ROUNDS);
+	fprintf(stderr, "usage: pipe-bench [--rounds 1..%d] [--bytes N] [--cores one|two] [--fill touch|full]\n",
+	        MOST_ROUNDS);
 	return 2;
 }
 
@@ -278,7 +281,8 @@ int main(int count, char **arguments)
 	for (int round = 0; round < chosen.rounds; round++)
 		for (int row = 0; row < ROWS; row++)
 			rates[row][round] = measure(&rows[row]);
-	printf("GB per second of processor time of both ends, %s, fill %s: median of %d rounds (smallest to largest), ratio to write()\n",
+	printf("GB per second of processor time of both ends, %s, fill %s: median of %d rounds (smallest to largest),\n"
+	       "ratio to write()\n",
 	       chosen.two_cores ? "two cores" : "one core", chosen.full ? "full" : "touch", chosen.rounds);
 	for (int row = 0; row < ROWS; row++) {
 		double sorted[MOST_ROUNDS];

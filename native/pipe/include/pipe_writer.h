@@ -1,16 +1,17 @@
 /* pipe_writer: writes to a pipe by moving pages instead of copying them, and stays correct whatever the reader does.
  *
- * vmsplice() puts references to the writer's pages into the pipe. A page that is written again while any pipe holds it
- * changes what the reader gets, and the writer cannot know how long that is: a reader that splices or tees carries the
- * page on. So here pages change owner: reserve a slab, fill it, commit it. After that it is the kernel's, which frees
- * it after the last reader; the caller's pointer is gone.
+ * vmsplice() puts references to the writer's pages into the pipe. A page that is written again while any pipe holds
+ * it changes what the reader gets, and the writer cannot know how long that is: a reader that splices or tees carries
+ * the page on. So here pages change owner: reserve a slab, fill it, commit it. After that it is the kernel's, which
+ * frees it after the last reader; the caller's pointer is gone.
  *
- * All sizes are in bytes. Functions that return int give 0 or an errno value. A writer belongs to one thread at a time.
+ * All sizes are in bytes. Functions that return int give 0 or an errno value. A writer belongs to one thread at a
+ * time.
  *
  * fork(): a writer belongs to the process that opened it. Its memory is not given to children (MADV_DONTFORK), so a
- * child neither sees slabs nor makes the parent copy them; in a child every call but close gives EPERM, and close frees
- * only the handle. What was committed before fork() stays right in every policy. A slab that is reserved while fork() is
- * called is the parent's alone.
+ * child neither sees slabs nor makes the parent copy them; in a child every call but close gives EPERM, and close
+ * frees only the handle. What was committed before fork() stays right in every policy. A slab that is reserved while
+ * fork() is called is the parent's alone.
  *
  * SIGPIPE is the caller's business: ignore it to get EPIPE. */
 #ifndef PIPE_WRITER_H
@@ -34,14 +35,15 @@ extern "C" {
 enum pipe_writer_policy {
 	/* vmsplice() of memory that is used once. Right with every reader. */
 	PIPE_WRITER_FRESH = 0,
-	/* vmsplice() of memory that is used again once it provably left the pipe. UNSAFE: wrong bytes arrive if any reader
-	 * of this pipe uses splice(), tee() or vmsplice() on it (pv does, and so may cat), because its pages then live on
-	 * outside this pipe, and the writer cannot see that. For readers that read() and nothing else, in all processes
-	 * that hold the read end.
+	/* vmsplice() of memory that is used again once it provably left the pipe. UNSAFE: wrong bytes arrive if any
+	 * reader of this pipe uses splice(), tee() or vmsplice() on it (pv does, and so may cat), because its pages then
+	 * live on outside this pipe, and the writer cannot see that. For readers that read() and nothing else, in all
+	 * processes that hold the read end.
 	 *
 	 * A page is used again only if (a) the pages spliced after it are at least as many as the pipe's capacity, asked
-	 * (F_GETPIPE_SZ) after the last vmsplice(), has slots; or (b) the pipe holds (FIONREAD) no more bytes than were sent
-	 * after it. So it does not matter how large the reader makes the pipe, or when. If neither holds, memory is fresh. */
+	 * (F_GETPIPE_SZ) after the last vmsplice(), has slots; or (b) the pipe holds (FIONREAD) no more bytes than were
+	 * sent after it. So it does not matter how large the reader makes the pipe, or when. If neither holds, memory is
+	 * fresh. */
 	PIPE_WRITER_RING = 1,
 	/* write(): the bytes are copied. Works on every descriptor and every system. */
 	PIPE_WRITER_WRITE = 2
@@ -56,12 +58,12 @@ struct pipe_writer_options {
 	/* The pipe is enlarged to this, as far as the system allows; it is never made smaller. 0: chosen in the same way.
 	 * 1: left as it is. */
 	size_t pipe_bytes;
-	/* Without it, what does not go well is done by write(): on what is no pipe, on other systems than Linux, where there
-	 * are no huge pages, and for commits so small that a copy is cheaper. With it, the policy is kept, small pages and
-	 * all, or open() gives EINVAL (no pipe) or ENOTSUP (not Linux). */
+	/* Without it, what does not go well is done by write(): on what is no pipe, on other systems than Linux, where
+	 * there are no huge pages, and for commits so small that a copy is cheaper. With it, the policy is kept, small
+	 * pages and all, or open() gives EINVAL (no pipe) or ENOTSUP (not Linux). */
 	bool strict;
-	/* With it, calls return EAGAIN instead of waiting; the descriptor must be non-blocking (O_NONBLOCK). Without it, they
-	 * wait for room, whatever the descriptor. */
+	/* With it, calls return EAGAIN instead of waiting; the descriptor must be non-blocking (O_NONBLOCK). Without it,
+	 * they wait for room, whatever the descriptor. */
 	bool no_wait;
 	/* For finding errors: a slab that was committed faults when it is touched (always on in a library that was compiled
 	 * with -DPIPE_WRITER_TRAP). Slow. */
@@ -72,7 +74,7 @@ struct pipe_writer_options {
 
 /* Memory that the caller alone may touch, until it is committed. */
 struct pipe_writer_slab {
-	uint8_t *data; /* at a page boundary. The content is anything; zeros where "fresh" and `strict` never reserved before */
+	uint8_t *data; /* at a page boundary; zeros where "fresh" and `strict` never reserved before, else anything */
 	size_t bytes;
 };
 
@@ -116,8 +118,9 @@ struct pipe_writer_constant;
 int pipe_writer_constant_open(struct pipe_writer_constant **constant, const void *data, size_t bytes);
 void pipe_writer_constant_close(struct pipe_writer_constant **constant);
 
-/* Sends `bytes` bytes of the constant repeated without end, from byte `offset` of that, in order with what was committed.
- * Safe with every reader. *sent, which may be NULL, gets how many bytes went; after EAGAIN (`no_wait`) go on there. */
+/* Sends `bytes` bytes of the constant repeated without end, from byte `offset` of that, in order with what was
+ * committed. Safe with every reader. *sent, which may be NULL, gets how many bytes went; after EAGAIN (`no_wait`) go
+ * on there. */
 int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *constant, uint64_t offset,
                        uint64_t bytes, uint64_t *sent);
 

@@ -26,8 +26,8 @@ static size_t greatest_common_divisor(size_t a, size_t b)
 	return a;
 }
 
-/* As many whole repetitions as the pipe takes; whole pages of them if that goes, so that each tee() of a part ends at the
- * start of a repetition. */
+/* As many whole repetitions as the pipe takes; whole pages of them if that goes, so that each tee() of a part ends at
+ * the start of a repetition. */
 static size_t repetitions_that_fit(size_t data_bytes, size_t capacity, size_t page_bytes)
 {
 	size_t unit = data_bytes / greatest_common_divisor(data_bytes, page_bytes);
@@ -52,7 +52,7 @@ static int fill_source(struct pipe_writer_constant *constant, size_t page_bytes)
 	if (bytes > constant->memory_bytes)
 		bytes = constant->memory_bytes;
 	/* It fits, so this does not wait. */
-	int reason = transfer_all(constant->source[1], TRANSFER_WRITE, constant->memory, bytes, true, &moved);
+	int reason = pipe_writer_transfer_all(constant->source[1], TRANSFER_WRITE, constant->memory, bytes, true, &moved);
 	constant->teed_bytes = moved;
 	return reason;
 }
@@ -104,8 +104,8 @@ void pipe_writer_constant_close(struct pipe_writer_constant **handle)
 	free(constant);
 }
 
-struct constant_piece constant_next(const struct pipe_writer_constant *constant, uint64_t offset, uint64_t most,
-                                    bool to_pipe)
+struct constant_piece pipe_writer_constant_next(const struct pipe_writer_constant *constant, uint64_t offset,
+                                                uint64_t most, bool to_pipe)
 {
 	size_t phase = (size_t)(offset % constant->data_bytes);
 	struct constant_piece piece = { .way = TRANSFER_WRITE, .memory = constant->memory + phase, .source = -1 };

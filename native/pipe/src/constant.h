@@ -16,7 +16,7 @@ struct constant_piece {
 };
 
 /* How the next bytes are best sent: those from `offset` on, at most `most`. */
-struct constant_piece constant_next(const struct pipe_writer_constant *constant, uint64_t offset, uint64_t most,
-                                    bool to_pipe);
+struct constant_piece pipe_writer_constant_next(const struct pipe_writer_constant *constant, uint64_t offset,
+                                                uint64_t most, bool to_pipe);
 
 #endif

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void owner_open(struct owner *owner)
+void pipe_writer_owner_open(struct owner *owner)
 {
 	*owner = (struct owner){ .process = getpid() };
 #if defined(__linux__) && defined(MADV_WIPEONFORK)
@@ -22,12 +22,12 @@ void owner_open(struct owner *owner)
 #endif
 }
 
-bool owner_is_here(const struct owner *owner)
+bool pipe_writer_owner_is_here(const struct owner *owner)
 {
 	return owner->mark != NULL ? *(const volatile unsigned char *)owner->mark == 1 : owner->process == getpid();
 }
 
-void owner_close(struct owner *owner)
+void pipe_writer_owner_close(struct owner *owner)
 {
 	/* In a child too: it has a page of its own there, of zeros. */
 	if (owner->mark != NULL)

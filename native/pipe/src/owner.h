@@ -10,8 +10,8 @@ struct owner {
 	unsigned char *mark; /* 1; a child finds 0. NULL: the system has no such memory */
 };
 
-void owner_open(struct owner *owner);
-bool owner_is_here(const struct owner *owner);
-void owner_close(struct owner *owner);
+void pipe_writer_owner_open(struct owner *owner);
+bool pipe_writer_owner_is_here(const struct owner *owner);
+void pipe_writer_owner_close(struct owner *owner);
 
 #endif

@@ -36,7 +36,7 @@ static bool read_text(const char *path, char *text, size_t room)
 }
 #endif
 
-size_t region_huge_page_bytes(void)
+size_t pipe_writer_region_huge_page_bytes(void)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
 	char text[128];
@@ -91,7 +91,7 @@ static uint8_t *map_aligned(size_t bytes, size_t boundary, size_t page_bytes)
 	return start + before;
 }
 
-int region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
+int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t boundary = huge_page_bytes > 0 ? huge_page_bytes : page_bytes;
@@ -99,8 +99,8 @@ int region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
 
 	bytes = round_up(bytes, boundary);
 	if (region->start != NULL && region->bytes == bytes && region->boundary == boundary) {
-		/* In place, in one call. Not MADV_DONTNEED, which is refused for locked memory and means less on some systems that
-		 * run programs of Linux: it would leave the old pages to be written again. */
+		/* In place, in one call. Not MADV_DONTNEED, which is refused for locked memory and means less on some systems
+		 * that run programs of Linux: it would leave the old pages to be written again. */
 		start = mmap(region->start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		if (start == MAP_FAILED) {
 			int reason = errno;
@@ -109,7 +109,7 @@ int region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
 			return reason;
 		}
 	} else {
-		region_drop(region);
+		pipe_writer_region_drop(region);
 		start = map_aligned(bytes, boundary, page_bytes);
 		if (start == NULL)
 			return errno;
@@ -126,7 +126,7 @@ int region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
 	return 0;
 }
 
-void region_drop(struct region *region)
+void pipe_writer_region_drop(struct region *region)
 {
 	if (region->start != NULL)
 		munmap(region->start, region->bytes);

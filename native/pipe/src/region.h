@@ -14,11 +14,12 @@ struct region {
 };
 
 /* The size of a huge page if memory may have them on request, and if it is of use here; otherwise 0. */
-size_t region_huge_page_bytes(void);
+size_t pipe_writer_region_huge_page_bytes(void);
 
-/* New memory of at least `bytes` bytes instead of what `region` has. The old pages are given up: who holds references to them
- * keeps their content. `huge_page_bytes` 0: small pages. Returns 0 or ENOMEM and the like, and then there is no region. */
-int region_renew(struct region *region, size_t bytes, size_t huge_page_bytes);
-void region_drop(struct region *region);
+/* New memory of at least `bytes` bytes instead of what `region` has. The old pages are given up: who holds references
+ * to them keeps their content. `huge_page_bytes` 0: small pages. Returns 0 or ENOMEM and the like, and then there is
+ * no region. */
+int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_page_bytes);
+void pipe_writer_region_drop(struct region *region);
 
 #endif

@@ -24,20 +24,20 @@ static bool try_slots(size_t page_bytes, size_t huge_page_bytes)
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	int capacity = fcntl(ends[1], F_SETPIPE_SZ, (int)page_bytes);
-	if (capacity > 0 && region_renew(&region, 2 * (size_t)capacity, huge_page_bytes) == 0) {
+	if (capacity > 0 && pipe_writer_region_renew(&region, 2 * (size_t)capacity, huge_page_bytes) == 0) {
 		struct iovec piece = { .iov_base = region.start, .iov_len = 2 * (size_t)capacity };
 
 		region.start[0] = 1;
 		right = vmsplice(ends[1], &piece, 1, SPLICE_F_NONBLOCK) == capacity;
 	}
-	region_drop(&region);
+	pipe_writer_region_drop(&region);
 	close(ends[0]);
 	close(ends[1]);
 	return right;
 }
 #endif
 
-void ring_open(struct ring *ring, size_t huge_page_bytes)
+void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes)
 {
 	*ring = (struct ring){ .page_bytes = (size_t)sysconf(_SC_PAGESIZE), .huge_page_bytes = huge_page_bytes };
 #ifdef __linux__
@@ -45,18 +45,18 @@ void ring_open(struct ring *ring, size_t huge_page_bytes)
 #endif
 }
 
-void ring_close(struct ring *ring)
+void pipe_writer_ring_close(struct ring *ring)
 {
-	region_drop(&ring->region);
+	pipe_writer_region_drop(&ring->region);
 	free(ring->marks);
 	ring->marks = NULL;
 	ring->bytes = ring->cursor = 0;
 }
 
 #ifdef __linux__
-/* Whether the page is in the pipe no more. Both questions are asked now, after the last vmsplice(): the pipe cannot hold
- * more slots than its capacity at this moment, it cannot be made smaller than what it holds, and if it grows later, a
- * page that is out does not come back. Bytes of other writers only make the answer more careful. */
+/* Whether the page is in the pipe no more. Both questions are asked now, after the last vmsplice(): the pipe cannot
+ * hold more slots than its capacity at this moment, it cannot be made smaller than what it holds, and if it grows
+ * later, a page that is out does not come back. Bytes of other writers only make the answer more careful. */
 static bool has_left(const struct ring *ring, int descriptor, const struct ring_mark *mark)
 {
 	int capacity, held;
@@ -107,7 +107,7 @@ static int renew(struct ring *ring, int descriptor, size_t most, struct pipe_wri
 	marks = calloc(count, sizeof *marks);
 	if (marks == NULL)
 		return ENOMEM;
-	reason = region_renew(&ring->region, bytes, ring->huge_page_bytes);
+	reason = pipe_writer_region_renew(&ring->region, bytes, ring->huge_page_bytes);
 	free(ring->marks);
 	ring->marks = marks;
 	ring->bytes = reason == 0 ? bytes : 0;
@@ -116,8 +116,8 @@ static int renew(struct ring *ring, int descriptor, size_t most, struct pipe_wri
 	return reason;
 }
 
-int ring_reserve(struct ring *ring, int descriptor, size_t bytes, size_t chunk, struct pipe_writer_slab *slab,
-                 struct pipe_writer_statistics *statistics)
+int pipe_writer_ring_reserve(struct ring *ring, int descriptor, size_t bytes, size_t chunk,
+                             struct pipe_writer_slab *slab, struct pipe_writer_statistics *statistics)
 {
 	size_t wanted = pages(ring, bytes), first, again = 0;
 	struct ring_mark last = { 0 };
@@ -148,7 +148,7 @@ int ring_reserve(struct ring *ring, int descriptor, size_t bytes, size_t chunk, 
 	return 0;
 }
 
-void ring_sent(struct ring *ring, const uint8_t *start, size_t bytes)
+void pipe_writer_ring_sent(struct ring *ring, const uint8_t *start, size_t bytes)
 {
 	if (start != NULL) {
 		size_t at = (size_t)(start - ring->region.start), end = at + bytes;
@@ -164,7 +164,7 @@ void ring_sent(struct ring *ring, const uint8_t *start, size_t bytes)
 	ring->sent.bytes += bytes;
 }
 
-void ring_advance(struct ring *ring, size_t bytes)
+void pipe_writer_ring_advance(struct ring *ring, size_t bytes)
 {
 	ring->cursor += pages(ring, bytes) * ring->page_bytes;
 }

@@ -24,18 +24,18 @@ struct ring {
 	bool slot_is_page;         /* each page that is spliced takes a slot of the pipe */
 };
 
-void ring_open(struct ring *ring, size_t huge_page_bytes);
-void ring_close(struct ring *ring);
+void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes);
+void pipe_writer_ring_close(struct ring *ring);
 
-/* The memory of a reservation: pages that left the pipe, otherwise fresh ones. `chunk` is what is reserved as a rule; the ring
- * is made large enough for it. 0, or ENOMEM and the like. */
-int ring_reserve(struct ring *ring, int descriptor, size_t bytes, size_t chunk, struct pipe_writer_slab *slab,
-                 struct pipe_writer_statistics *statistics);
+/* The memory of a reservation: pages that left the pipe, otherwise fresh ones. `chunk` is what is reserved as a rule;
+ * the ring is made large enough for it. 0, or ENOMEM and the like. */
+int pipe_writer_ring_reserve(struct ring *ring, int descriptor, size_t bytes, size_t chunk,
+                             struct pipe_writer_slab *slab, struct pipe_writer_statistics *statistics);
 
 /* `bytes` bytes at `start` were spliced by one call; or copied, or sent from elsewhere, if `start` is NULL. */
-void ring_sent(struct ring *ring, const uint8_t *start, size_t bytes);
+void pipe_writer_ring_sent(struct ring *ring, const uint8_t *start, size_t bytes);
 
 /* The commit is over: its pages have had their turn. */
-void ring_advance(struct ring *ring, size_t bytes);
+void pipe_writer_ring_advance(struct ring *ring, size_t bytes);
 
 #endif

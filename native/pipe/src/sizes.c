@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* On one core the two ends take turns: each turn is as long as the pipe. On two, nobody should have to sleep: many chunks
- * in a large pipe. 1 MiB is what every user may ask for. */
+/* On one core the two ends take turns: each turn is as long as the pipe. On two, nobody should have to sleep: many
+ * chunks in a large pipe. 1 MiB is what every user may ask for. */
 enum {
 	PIPE_ONE_CORE = 1 << 20,
 	PIPE_ONE_CORE_RING = 512 << 10, /* half of it still is in the second cache when its turn comes again */
@@ -58,7 +58,7 @@ static size_t enlarge(int descriptor, size_t wanted)
 }
 #endif
 
-struct sizes sizes_choose(int descriptor, bool is_pipe, const struct pipe_writer_options *options)
+struct sizes pipe_writer_sizes_choose(int descriptor, bool is_pipe, const struct pipe_writer_options *options)
 {
 	struct sizes sizes = { .chunk_bytes = CHUNK_NO_PIPE };
 #ifdef __linux__

@@ -14,6 +14,6 @@ struct sizes {
 };
 
 /* Enlarges the pipe if that is of use. `is_pipe`: the descriptor is a pipe or FIFO. */
-struct sizes sizes_choose(int descriptor, bool is_pipe, const struct pipe_writer_options *options);
+struct sizes pipe_writer_sizes_choose(int descriptor, bool is_pipe, const struct pipe_writer_options *options);
 
 #endif

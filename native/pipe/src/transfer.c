@@ -12,7 +12,8 @@
 /* More at once is refused by some systems (Linux: MAX_RW_COUNT, a little below 2 GiB). */
 #define MOST_AT_ONCE ((size_t)1 << 30)
 
-static ssize_t attempt(int descriptor, enum transfer_way way, const uint8_t *memory, int source, size_t bytes, bool wait)
+static ssize_t attempt(int descriptor, enum transfer_way way, const uint8_t *memory, int source, size_t bytes,
+                       bool wait)
 {
 #ifdef __linux__
 	/* vmsplice() does not look at O_NONBLOCK. */
@@ -41,8 +42,8 @@ static ssize_t attempt(int descriptor, enum transfer_way way, const uint8_t *mem
 	return write(descriptor, memory, bytes);
 }
 
-int transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, int source, size_t bytes, bool wait,
-                  size_t *moved)
+int pipe_writer_transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, int source,
+                              size_t bytes, bool wait, size_t *moved)
 {
 	*moved = 0;
 	for (;;) {
@@ -67,13 +68,14 @@ int transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, 
 	}
 }
 
-int transfer_all(int descriptor, enum transfer_way way, const uint8_t *memory, size_t bytes, bool wait, size_t *moved)
+int pipe_writer_transfer_all(int descriptor, enum transfer_way way, const uint8_t *memory, size_t bytes,
+                             bool wait, size_t *moved)
 {
 	size_t count;
 	int reason = 0;
 
 	for (*moved = 0; *moved < bytes && reason == 0; *moved += count)
-		reason = transfer_some(descriptor, way, memory + *moved, -1, bytes - *moved, wait, &count);
+		reason = pipe_writer_transfer_some(descriptor, way, memory + *moved, -1, bytes - *moved, wait, &count);
 	return reason;
 }
 
@@ -81,12 +83,14 @@ int pipe_writer_splice_constant(int descriptor, const void *data, size_t bytes)
 {
 	size_t moved;
 
-	return PIPE_WRITER_LINUX ? transfer_all(descriptor, TRANSFER_VMSPLICE, data, bytes, true, &moved) : ENOTSUP;
+	if (!PIPE_WRITER_LINUX)
+		return ENOTSUP;
+	return pipe_writer_transfer_all(descriptor, TRANSFER_VMSPLICE, data, bytes, true, &moved);
 }
 
 int pipe_writer_write_all(int descriptor, const void *data, size_t bytes)
 {
 	size_t moved;
 
-	return transfer_all(descriptor, TRANSFER_WRITE, data, bytes, true, &moved);
+	return pipe_writer_transfer_all(descriptor, TRANSFER_WRITE, data, bytes, true, &moved);
 }

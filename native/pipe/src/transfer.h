@@ -14,13 +14,14 @@
 
 enum transfer_way { TRANSFER_WRITE, TRANSFER_VMSPLICE, TRANSFER_TEE };
 
-/* One attempt to move `bytes` bytes (`source`: memory, or the read end of a pipe for tee). Interrupted calls are made again;
- * where there is no room it waits if `wait`. *moved gets what went. 0, or an errno value with nothing moved: EAGAIN only
- * without `wait`. */
-int transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, int source, size_t bytes, bool wait,
-                  size_t *moved);
+/* One attempt to move `bytes` bytes (`source`: memory, or the read end of a pipe for tee). Interrupted calls are made
+ * again; where there is no room it waits if `wait`. *moved gets what went. 0, or an errno value with nothing moved:
+ * EAGAIN only without `wait`. */
+int pipe_writer_transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, int source,
+                              size_t bytes, bool wait, size_t *moved);
 
 /* Until all went. *moved is right after an error too. */
-int transfer_all(int descriptor, enum transfer_way way, const uint8_t *memory, size_t bytes, bool wait, size_t *moved);
+int pipe_writer_transfer_all(int descriptor, enum transfer_way way, const uint8_t *memory, size_t bytes,
+                             bool wait, size_t *moved);
 
 #endif

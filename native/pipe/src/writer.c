@@ -16,7 +16,8 @@
 
 /* Memory of policy "fresh" is mapped in pieces of this size at least, or of a huge page. */
 #define REGION_BYTES ((size_t)2 << 20)
-/* When huge pages cannot be had just now (memory is in small pieces), so much is copied before they are asked for again. */
+/* When huge pages cannot be had just now (memory is in small pieces), so much is copied before they are asked for
+ * again. */
 #define COPIED_BETWEEN_TRIALS ((uint64_t)64 << 20)
 
 struct pipe_writer {
@@ -100,17 +101,17 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	writer->trap = true;
 #endif
 	writer->policy = options->policy;
-	owner_open(&writer->owner);
+	pipe_writer_owner_open(&writer->owner);
 	writer->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	writer->huge_page_bytes = options->small_pages ? 0 : region_huge_page_bytes();
+	writer->huge_page_bytes = options->small_pages ? 0 : pipe_writer_region_huge_page_bytes();
 	if (!PIPE_WRITER_LINUX || !writer->is_pipe ||
 	    (writer->policy == PIPE_WRITER_FRESH && writer->huge_page_bytes == 0 && !writer->strict))
 		writer->policy = PIPE_WRITER_WRITE;
-	writer->sizes = sizes_choose(descriptor, writer->is_pipe, options);
+	writer->sizes = pipe_writer_sizes_choose(descriptor, writer->is_pipe, options);
 	if (writer->policy == PIPE_WRITER_WRITE)
 		writer->huge_page_bytes = 0;
 	if (writer->policy == PIPE_WRITER_RING)
-		ring_open(&writer->ring, writer->huge_page_bytes);
+		pipe_writer_ring_open(&writer->ring, writer->huge_page_bytes);
 	*result = writer;
 	return 0;
 }
@@ -118,7 +119,8 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 /* Small pages came where huge ones were asked for. */
 static bool lacks_huge_pages(const struct pipe_writer *writer)
 {
-	return writer->policy == PIPE_WRITER_FRESH && !writer->strict && writer->region.start != NULL && !writer->region.huge;
+	return writer->policy == PIPE_WRITER_FRESH && !writer->strict && writer->region.start != NULL &&
+	       !writer->region.huge;
 }
 
 static enum transfer_way choose_way(const struct pipe_writer *writer, size_t bytes)
@@ -143,7 +145,7 @@ static void count(struct pipe_writer *writer, enum transfer_way way, const uint8
 		writer->copied += moved;
 	}
 	if (writer->policy == PIPE_WRITER_RING)
-		ring_sent(&writer->ring, way == TRANSFER_VMSPLICE ? memory : NULL, moved);
+		pipe_writer_ring_sent(&writer->ring, way == TRANSFER_VMSPLICE ? memory : NULL, moved);
 }
 
 /* Sends as much as goes; what is left is in *bytes. An error that is not a lack of room is for good. */
@@ -154,7 +156,7 @@ static int push(struct pipe_writer *writer, enum transfer_way way, const uint8_t
 	while (*bytes > 0 && reason == 0) {
 		size_t moved;
 
-		reason = transfer_some(writer->descriptor, way, *memory, -1, *bytes, writer->wait, &moved);
+		reason = pipe_writer_transfer_some(writer->descriptor, way, *memory, -1, *bytes, writer->wait, &moved);
 		count(writer, way, *memory, moved);
 		*memory += moved;
 		*bytes -= moved;
@@ -166,7 +168,7 @@ static int push(struct pipe_writer *writer, enum transfer_way way, const uint8_t
 
 static int ready(struct pipe_writer *writer)
 {
-	if (!owner_is_here(&writer->owner))
+	if (!pipe_writer_owner_is_here(&writer->owner))
 		return EPERM;
 	if (writer->failed != 0)
 		return writer->failed;
@@ -193,9 +195,9 @@ static int reserve_region(struct pipe_writer *writer, size_t bytes, size_t least
 		/* With `trap` the new one is made before the old one goes, so that it lies elsewhere. */
 		if (writer->trap)
 			*region = (struct region){ 0 };
-		reason = region_renew(region, bytes > REGION_BYTES ? bytes : REGION_BYTES, writer->huge_page_bytes);
+		reason = pipe_writer_region_renew(region, bytes > REGION_BYTES ? bytes : REGION_BYTES, writer->huge_page_bytes);
 		if (writer->trap)
-			region_drop(&old);
+			pipe_writer_region_drop(&old);
 		writer->used = 0;
 		writer->copied = 0;
 		writer->statistics.regions++;
@@ -225,7 +227,8 @@ int pipe_writer_reserve(struct pipe_writer *writer, size_t bytes, struct pipe_wr
 	if (writer->given.data == NULL || writer->given.bytes < least) {
 		writer->given = (struct pipe_writer_slab){ 0 };
 		if (writer->policy == PIPE_WRITER_RING)
-			reason = ring_reserve(&writer->ring, writer->descriptor, bytes, chunk, &writer->given, &writer->statistics);
+			reason = pipe_writer_ring_reserve(&writer->ring, writer->descriptor, bytes, chunk, &writer->given,
+			                                  &writer->statistics);
 		else
 			reason = reserve_region(writer, bytes, least);
 		if (reason != 0)
@@ -242,7 +245,7 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 	int reason;
 
 	*slab = (struct pipe_writer_slab){ 0 };
-	if (!owner_is_here(&writer->owner))
+	if (!pipe_writer_owner_is_here(&writer->owner))
 		return EPERM;
 	if (taken.data == NULL || taken.data != writer->given.data || bytes > writer->given.bytes)
 		return EINVAL;
@@ -261,7 +264,7 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 	/* What is copied may be used again at once. With `trap` it is not, so that a stale pointer is found. */
 	if (writer->rest.way == TRANSFER_VMSPLICE || writer->trap) {
 		if (writer->policy == PIPE_WRITER_RING)
-			ring_advance(&writer->ring, bytes);
+			pipe_writer_ring_advance(&writer->ring, bytes);
 		else
 			writer->used += round_up(bytes, writer->page_bytes);
 	}
@@ -295,10 +298,11 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 	if (reason != 0)
 		return reason;
 	while (reason == 0 && done < bytes) {
-		struct constant_piece piece = constant_next(constant, offset + done, bytes - done, writer->is_pipe);
+		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, writer->is_pipe);
 		size_t moved;
 
-		reason = transfer_some(writer->descriptor, piece.way, piece.memory, piece.source, piece.bytes, writer->wait, &moved);
+		reason = pipe_writer_transfer_some(writer->descriptor, piece.way, piece.memory, piece.source, piece.bytes,
+		                                   writer->wait, &moved);
 		count(writer, piece.way, NULL, moved);
 		done += moved;
 	}
@@ -338,14 +342,14 @@ int pipe_writer_close(struct pipe_writer **handle)
 	if (writer == NULL)
 		return 0;
 	/* In a child the addresses are not this writer's, but perhaps somebody else's. */
-	if (owner_is_here(&writer->owner)) {
+	if (pipe_writer_owner_is_here(&writer->owner)) {
 		reason = writer->failed != 0 ? writer->failed : writer->rest.bytes > 0 ? EAGAIN : 0;
-		region_drop(&writer->region);
-		ring_close(&writer->ring);
+		pipe_writer_region_drop(&writer->region);
+		pipe_writer_ring_close(&writer->ring);
 	} else {
 		free(writer->ring.marks);
 	}
-	owner_close(&writer->owner);
+	pipe_writer_owner_close(&writer->owner);
 	free(writer);
 	return reason;
 }

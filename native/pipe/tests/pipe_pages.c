@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-static const struct pipe_writer_options fresh = { .strict = true }, fresh_small = { .strict = true, .small_pages = true },
+static const struct pipe_writer_options fresh = { .strict = true },
+	fresh_small = { .strict = true, .small_pages = true },
 	ring = { .policy = PIPE_WRITER_RING, .strict = true }, copy = { .policy = PIPE_WRITER_WRITE }, automatic;
 
 /* The writer ends, its memory with it, before a byte is read. */
@@ -46,8 +47,8 @@ static void writer_ends_first(const struct pipe_writer_options *options, const c
 	close(ends[0]);
 }
 
-/* The case in which every ring of pages goes wrong: the pages move on to a second pipe, by splice() or tee(), and are read
- * after the writer has filled many more. Says how many bytes of it were wrong. */
+/* The case in which every ring of pages goes wrong: the pages move on to a second pipe, by splice() or tee(), and are
+ * read after the writer has filled many more. Says how many bytes of it were wrong. */
 static uint64_t kept_pages(const struct pipe_writer_options *options, bool by_tee)
 {
 	enum { CHUNK = 65536, CHUNKS = 12 };
@@ -65,7 +66,8 @@ static uint64_t kept_pages(const struct pipe_writer_options *options, bool by_te
 		stream_fill(slab.data, CHUNK, (uint64_t)n * CHUNK);
 		right &= pipe_writer_commit(writer, &slab, CHUNK) == 0;
 		for (size_t moved = 0; moved < CHUNK;) {
-			ssize_t count = by_tee ? tee(first[0], second[1], CHUNK, 0) : splice(first[0], NULL, second[1], NULL, CHUNK - moved, 0);
+			ssize_t count = by_tee ? tee(first[0], second[1], CHUNK, 0)
+			                       : splice(first[0], NULL, second[1], NULL, CHUNK - moved, 0);
 			if (count <= 0 || (by_tee && count != CHUNK))
 				break;
 			moved += (size_t)count;
@@ -93,7 +95,8 @@ static uint64_t kept_pages(const struct pipe_writer_options *options, bool by_te
 /* The ring takes pages again only when they are out: whatever the pipe's size does meanwhile. */
 static void ring_rule(void)
 {
-	struct pipe_writer_options options = { .policy = PIPE_WRITER_RING, .strict = true, .pipe_bytes = 1, .chunk_bytes = 16384 };
+	struct pipe_writer_options options = { .policy = PIPE_WRITER_RING, .strict = true, .pipe_bytes = 1,
+	                                       .chunk_bytes = 16384 };
 	struct pipe_writer *writer;
 	struct pipe_writer_slab slab;
 	struct pipe_writer_statistics before, after;
@@ -121,7 +124,7 @@ static void ring_rule(void)
 	}
 	before = pipe_writer_statistics(writer);
 	CHECK(right && wrong == 0, "ring: right while the pipe stays as it is");
-	CHECK(before.regions == 1 && before.not_again == 0, "ring: one region, %llu, is enough", (unsigned long long)before.regions);
+	CHECK(before.regions == 1 && before.not_again == 0, "ring: one region is enough");
 	CHECK(before.pages_again >= 1000, "ring: pages are used again");
 	/* Now the reader makes it larger, and reads nothing for a long time. */
 	CHECK(fcntl(ends[0], F_SETPIPE_SZ, 1 << 20) == 1 << 20, "ring: the pipe grows");
@@ -186,8 +189,8 @@ static void forks(const struct pipe_writer_options *options, const char *name)
 		if (child == 0) {
 			struct pipe_writer_slab mine;
 			int good = pipe_writer_commit(writer, &slab, 10000) == EPERM && pipe_writer_flush(writer) == EPERM &&
-			           pipe_writer_reserve(writer, 1, &mine) == EPERM && pipe_writer_write(writer, "x", 1, NULL) == EPERM &&
-			           pipe_writer_close(&writer) == 0;
+			           pipe_writer_reserve(writer, 1, &mine) == EPERM &&
+			           pipe_writer_write(writer, "x", 1, NULL) == EPERM && pipe_writer_close(&writer) == 0;
 			_exit(good ? 0 : 1);
 		}
 		waitpid(child, &status, 0);

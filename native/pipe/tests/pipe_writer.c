@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct pipe_writer_options fresh = { .strict = true }, fresh_small = { .strict = true, .small_pages = true },
+static const struct pipe_writer_options fresh = { .strict = true },
+	fresh_small = { .strict = true, .small_pages = true },
 	ring = { .policy = PIPE_WRITER_RING, .strict = true }, copy = { .policy = PIPE_WRITER_WRITE }, automatic;
 
 static volatile sig_atomic_t interrupted;
@@ -48,7 +49,8 @@ static void stream(struct pipe_writer_options options, bool nonblocking, bool in
 	if (interruptions)
 		setitimer(ITIMER_REAL, &often, NULL);
 	for (int n = 0; n < 400; n++) {
-		size_t longest = n % 50 == 7 ? 3000000 : n % 3 == 0 ? 5000 : 200000, wanted = (size_t)(random_next(&seed) % longest);
+		size_t longest = n % 50 == 7 ? 3000000 : n % 3 == 0 ? 5000 : 200000;
+		size_t wanted = (size_t)(random_next(&seed) % longest);
 		size_t bytes = wanted > 0 ? (size_t)(random_next(&seed) % (wanted + 1)) : 0;
 
 		if (n % 10 == 9) {
@@ -81,7 +83,8 @@ static void stream(struct pipe_writer_options options, bool nonblocking, bool in
 	close(ends[1]);
 	pthread_join(thread, NULL);
 	close(ends[0]);
-	CHECK(reader.got == sent, "%s: %llu bytes instead of %llu", name, (unsigned long long)reader.got, (unsigned long long)sent);
+	CHECK(reader.got == sent, "%s: %llu bytes instead of %llu", name, (unsigned long long)reader.got,
+	      (unsigned long long)sent);
 	CHECK(reader.wrong == 0, "%s: %llu wrong bytes", name, (unsigned long long)reader.wrong);
 }
 
@@ -170,7 +173,8 @@ static void errors(void)
 	CHECK(pipe_writer_open(&writer, null, &fresh) == EINVAL, "fresh pages need a pipe");
 	CHECK(pipe_writer_open(&writer, null, &ring) == EINVAL, "a ring needs a pipe");
 #endif
-	CHECK(pipe_writer_open(&writer, null, NULL) == 0 && pipe_writer_policy(writer) == PIPE_WRITER_WRITE, "no pipe: write()");
+	CHECK(pipe_writer_open(&writer, null, NULL) == 0, "no pipe");
+	CHECK(pipe_writer_policy(writer) == PIPE_WRITER_WRITE, "no pipe: write()");
 	CHECK(pipe_writer_pipe_bytes(writer) == 0, "no pipe, no capacity");
 	CHECK(pipe_writer_reserve(writer, SIZE_MAX - 5, &slab) == EINVAL && slab.data == NULL, "more than there can be");
 	CHECK(pipe_writer_reserve(writer, SIZE_MAX / 2, &slab) == ENOMEM && slab.data == NULL, "more than there is");
@@ -252,17 +256,20 @@ static void sizes(void)
 {
 #ifdef __linux__
 	struct pipe_writer *writer;
-	struct pipe_writer_options as_it_is = { .pipe_bytes = 1 }, chosen = { .pipe_bytes = 256 << 10, .chunk_bytes = 5000 };
+	struct pipe_writer_options as_it_is = { .pipe_bytes = 1 };
+	struct pipe_writer_options chosen = { .pipe_bytes = 256 << 10, .chunk_bytes = 5000 };
 	cpu_set_t all, one;
 	size_t chunk_one, chunk_all;
 	int ends[2];
 
 	if (pipe(ends) != 0)
 		return;
-	CHECK(pipe_writer_open(&writer, ends[1], &as_it_is) == 0 && fcntl(ends[1], F_GETPIPE_SZ) == 65536, "the pipe stays as it is");
+	CHECK(pipe_writer_open(&writer, ends[1], &as_it_is) == 0, "sizes: open");
+	CHECK(fcntl(ends[1], F_GETPIPE_SZ) == 65536, "the pipe stays as it is");
 	CHECK(pipe_writer_chunk_bytes(writer) <= 65536, "a chunk fits");
 	pipe_writer_close(&writer);
-	CHECK(pipe_writer_open(&writer, ends[1], &chosen) == 0 && fcntl(ends[1], F_GETPIPE_SZ) == 256 << 10, "as large as was asked for");
+	CHECK(pipe_writer_open(&writer, ends[1], &chosen) == 0, "sizes: open");
+	CHECK(fcntl(ends[1], F_GETPIPE_SZ) == 256 << 10, "as large as was asked for");
 	CHECK(pipe_writer_chunk_bytes(writer) == 5000 && pipe_writer_pipe_bytes(writer) == 256 << 10, "and it says so");
 	pipe_writer_close(&writer);
 	sched_getaffinity(0, sizeof all, &all);
@@ -413,7 +420,8 @@ int main(void)
 	no_pipe();
 	sizes();
 	errors();
-	CHECK(pipe_writer_constant_open(&(struct pipe_writer_constant *){ NULL }, "", 0) == EINVAL, "a constant of nothing");
+	struct pipe_writer_constant *nothing;
+	CHECK(pipe_writer_constant_open(&nothing, "", 0) == EINVAL && nothing == NULL, "a constant of nothing");
 	constants(2, false, "constant of 2 bytes");
 	constants(3, false, "constant of 3 bytes");
 	constants(4096, false, "constant of 4096 bytes");

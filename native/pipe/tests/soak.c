@@ -2,9 +2,9 @@
  *
  *     pipe-soak [--bytes SIZE] [--list] [CASE…]
  *
- * SIZE is that of all cases together, for example 100G; 1G = 10^9. A line for each case, then the sum. Exit status: 0 if
- * all bytes were right, 1 if not, 2 for a wrong command line. The case ring-splice must be named; it is what the policy
- * "ring" cannot do, and shows that wrong bytes are found. */
+ * SIZE is that of all cases together, for example 100G; 1G = 10^9. A line for each case, then the sum. Exit status: 0
+ * if all bytes were right, 1 if not, 2 for a wrong command line. The case ring-splice must be named; it is what the
+ * policy "ring" cannot do, and shows that wrong bytes are found. */
 #include "pipe_writer.h"
 #include "harness.h"
 #include "stream.h"
@@ -318,7 +318,8 @@ static bool run(const struct test *test, uint64_t bytes)
 		right = transfer(test, bytes);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end_time);
-	double seconds = (double)(end_time.tv_sec - start_time.tv_sec) + (double)(end_time.tv_nsec - start_time.tv_nsec) * 1e-9;
+	double seconds = (double)(end_time.tv_sec - start_time.tv_sec) +
+	                 (double)(end_time.tv_nsec - start_time.tv_nsec) * 1e-9;
 	printf("%-26s %14llu bytes %6llu wrong  %6.2f GB/s%s\n", test->name, (unsigned long long)shared->got,
 	       (unsigned long long)shared->wrong, (double)shared->got * 1e-9 / seconds, right ? "" : "  ended wrongly");
 	fflush(stdout);
