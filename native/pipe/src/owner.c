@@ -1,36 +1,24 @@
 #include "owner.h"
 
-#include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <pthread.h>
 
-void pipe_writer_owner_open(struct owner *owner)
+/* MADV_WIPEONFORK would do as well, but an emulator may say yes to it and do nothing. */
+static unsigned forks;
+
+static void in_child(void)
 {
-	*owner = (struct owner){ .process = getpid() };
-#if defined(__linux__) && defined(MADV_WIPEONFORK)
-	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (page == MAP_FAILED)
-		return;
-	if (madvise(page, bytes, MADV_WIPEONFORK) != 0) {
-		munmap(page, bytes);
-		return;
-	}
-	*page = 1;
-	owner->mark = page;
-#endif
+	forks++;
 }
 
-bool pipe_writer_owner_is_here(const struct owner *owner)
+static void prepare(void)
 {
-	return owner->mark != NULL ? *(const volatile unsigned char *)owner->mark == 1 : owner->process == getpid();
+	pthread_atfork(NULL, NULL, in_child);
 }
 
-void pipe_writer_owner_close(struct owner *owner)
+unsigned pipe_writer_owner_here(void)
 {
-	/* In a child too: it has a page of its own there, of zeros. */
-	if (owner->mark != NULL)
-		munmap(owner->mark, (size_t)sysconf(_SC_PAGESIZE));
-	owner->mark = NULL;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, prepare);
+	return forks;
 }

@@ -25,7 +25,7 @@ struct pipe_writer {
 	int failed; /* the first error of a transfer: what the reader gets has a hole, so nothing more is sent */
 	bool is_pipe, wait, strict, trap;
 	enum pipe_writer_policy policy;
-	struct owner owner;
+	unsigned owner;
 	size_t page_bytes, huge_page_bytes;
 	struct sizes sizes;
 	struct region region; /* fresh, write */
@@ -101,7 +101,7 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	writer->trap = true;
 #endif
 	writer->policy = options->policy;
-	pipe_writer_owner_open(&writer->owner);
+	writer->owner = pipe_writer_owner_here();
 	writer->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	writer->huge_page_bytes = options->small_pages ? 0 : pipe_writer_region_huge_page_bytes();
 	if (!PIPE_WRITER_LINUX || !writer->is_pipe ||
@@ -168,7 +168,7 @@ static int push(struct pipe_writer *writer, enum transfer_way way, const uint8_t
 
 static int ready(struct pipe_writer *writer)
 {
-	if (!pipe_writer_owner_is_here(&writer->owner))
+	if (writer->owner != pipe_writer_owner_here())
 		return EPERM;
 	if (writer->failed != 0)
 		return writer->failed;
@@ -245,7 +245,7 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 	int reason;
 
 	*slab = (struct pipe_writer_slab){ 0 };
-	if (!pipe_writer_owner_is_here(&writer->owner))
+	if (writer->owner != pipe_writer_owner_here())
 		return EPERM;
 	if (taken.data == NULL || taken.data != writer->given.data || bytes > writer->given.bytes)
 		return EINVAL;
@@ -342,14 +342,13 @@ int pipe_writer_close(struct pipe_writer **handle)
 	if (writer == NULL)
 		return 0;
 	/* In a child the addresses are not this writer's, but perhaps somebody else's. */
-	if (pipe_writer_owner_is_here(&writer->owner)) {
+	if (writer->owner == pipe_writer_owner_here()) {
 		reason = writer->failed != 0 ? writer->failed : writer->rest.bytes > 0 ? EAGAIN : 0;
 		pipe_writer_region_drop(&writer->region);
 		pipe_writer_ring_close(&writer->ring);
 	} else {
 		free(writer->ring.marks);
 	}
-	pipe_writer_owner_close(&writer->owner);
 	free(writer);
 	return reason;
 }

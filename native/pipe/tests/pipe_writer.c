@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,15 +26,14 @@ static void interrupt(int signal_number)
 	interrupted++;
 }
 
-/* Commits of odd lengths, and plain writes between, through a pipe that is read in a thread. */
+/* Commits of odd lengths, and plain writes between, through a pipe that is read meanwhile. */
 static void stream(struct pipe_writer_options options, bool nonblocking, bool interruptions, const char *name)
 {
 	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct pipe_writer *writer;
 	struct pipe_writer_slab slab;
-	struct reader reader = { .delay_us = 2000 };
+	struct reader *start, reader;
 	struct pipe_writer_statistics statistics;
-	pthread_t thread;
 	uint64_t seed = 11, sent = 0;
 	int ends[2], right = 1;
 
@@ -43,9 +41,8 @@ static void stream(struct pipe_writer_options options, bool nonblocking, bool in
 		return;
 	if (nonblocking)
 		fcntl(ends[1], F_SETFL, O_NONBLOCK);
-	reader.descriptor = ends[0];
 	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0, "%s: open", name);
-	pthread_create(&thread, NULL, read_all, &reader);
+	start = reader_start(ends);
 	if (interruptions)
 		setitimer(ITIMER_REAL, &often, NULL);
 	for (int n = 0; n < 400; n++) {
@@ -81,8 +78,7 @@ static void stream(struct pipe_writer_options options, bool nonblocking, bool in
 		CHECK(statistics.bytes_spliced == 0, "%s: copied", name);
 	CHECK(pipe_writer_close(&writer) == 0 && writer == NULL, "%s: close", name);
 	close(ends[1]);
-	pthread_join(thread, NULL);
-	close(ends[0]);
+	reader = reader_finish(start);
 	CHECK(reader.got == sent, "%s: %llu bytes instead of %llu", name, (unsigned long long)reader.got,
 	      (unsigned long long)sent);
 	CHECK(reader.wrong == 0, "%s: %llu wrong bytes", name, (unsigned long long)reader.wrong);
@@ -95,8 +91,7 @@ static void without_waiting(enum pipe_writer_policy policy, const char *name)
 	                                       .pipe_bytes = 1 };
 	struct pipe_writer *writer;
 	struct pipe_writer_slab slab;
-	struct reader reader = { .delay_us = 2000 };
-	pthread_t thread;
+	struct reader *start, reader;
 	uint64_t sent = 0;
 	int ends[2], reason, right = 1, waited = 0;
 
@@ -105,7 +100,6 @@ static void without_waiting(enum pipe_writer_policy policy, const char *name)
 	CHECK(pipe_writer_open(&writer, ends[1], &options) == EINVAL, "%s: the descriptor blocks", name);
 	fcntl(ends[1], F_SETFL, O_NONBLOCK);
 	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0, "%s: open", name);
-	reader.descriptor = ends[0];
 	/* The pipe is full, and nobody reads: that is said at once. */
 	right &= pipe_writer_reserve(writer, 500000, &slab) == 0;
 	stream_fill(slab.data, 500000, 0);
@@ -114,7 +108,7 @@ static void without_waiting(enum pipe_writer_policy policy, const char *name)
 	CHECK(pipe_writer_write(writer, "x", 1, NULL) == EAGAIN, "%s: nothing overtakes", name);
 	CHECK(pipe_writer_flush(writer) == EAGAIN, "%s: still full", name);
 	sent = 500000;
-	pthread_create(&thread, NULL, read_all, &reader);
+	start = reader_start(ends);
 	for (int n = 0; n < 60; n++) {
 		struct pollfd room = { .fd = ends[1], .events = POLLOUT };
 
@@ -131,10 +125,9 @@ static void without_waiting(enum pipe_writer_policy policy, const char *name)
 	CHECK(right && waited > 0, "%s: commits and flushes", name);
 	CHECK(pipe_writer_close(&writer) == 0, "%s: close", name);
 	close(ends[1]);
-	pthread_join(thread, NULL);
+	reader = reader_finish(start);
 	CHECK(reader.got == sent && reader.wrong == 0, "%s: %llu of %llu bytes, %llu wrong", name,
 	      (unsigned long long)reader.got, (unsigned long long)sent, (unsigned long long)reader.wrong);
-	close(ends[0]);
 }
 
 /* What is lost is said. */
@@ -177,7 +170,9 @@ static void errors(void)
 	CHECK(pipe_writer_policy(writer) == PIPE_WRITER_WRITE, "no pipe: write()");
 	CHECK(pipe_writer_pipe_bytes(writer) == 0, "no pipe, no capacity");
 	CHECK(pipe_writer_reserve(writer, SIZE_MAX - 5, &slab) == EINVAL && slab.data == NULL, "more than there can be");
-	CHECK(pipe_writer_reserve(writer, SIZE_MAX / 2, &slab) == ENOMEM && slab.data == NULL, "more than there is");
+	/* 32 bits may have that much. */
+	if (sizeof(size_t) > 4)
+		CHECK(pipe_writer_reserve(writer, SIZE_MAX / 2, &slab) == ENOMEM && slab.data == NULL, "more than there is");
 	CHECK(pipe_writer_reserve(writer, 10, &slab) == 0 && slab.bytes >= 10, "reserve");
 	other = slab;
 	CHECK(pipe_writer_commit(writer, &other, slab.bytes + 1) == EINVAL && other.data == NULL, "more than was reserved");
@@ -298,10 +293,9 @@ static void sizes(void)
 static void no_pipe(void)
 {
 	char path[] = "/tmp/pipe_writer_XXXXXX";
-	struct reader reader = { 0 };
+	struct reader *start, reader = { 0 };
 	struct pipe_writer *writer;
 	struct pipe_writer_slab slab;
-	pthread_t thread;
 	int file = mkstemp(path), pair[2], right = 1;
 
 	unlink(path);
@@ -319,8 +313,7 @@ static void no_pipe(void)
 	close(file);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
 		return;
-	reader = (struct reader){ .descriptor = pair[0] };
-	pthread_create(&thread, NULL, read_all, &reader);
+	start = reader_start(pair);
 	pipe_writer_open(&writer, pair[1], NULL);
 	for (uint64_t sent = 0; sent < 3000000; sent += 300000) {
 		right &= pipe_writer_reserve(writer, 300000, &slab) == 0;
@@ -329,9 +322,8 @@ static void no_pipe(void)
 	}
 	pipe_writer_close(&writer);
 	close(pair[1]);
-	pthread_join(thread, NULL);
+	reader = reader_finish(start);
 	CHECK(right && reader.got == 3000000 && reader.wrong == 0, "socket");
-	close(pair[0]);
 }
 
 /* Constant data, from any offset, between other things. */

@@ -28,7 +28,7 @@ ok 'the version is that of the header' \
 	ok 'the example links with the shared library' \
 		$cc $CFLAGS "$source/examples/count.c" $(pkg-config --cflags --libs pipe_writer) -o "$work/shared"
 	ok 'the example links with the static library' \
-		$cc $CFLAGS "$source/examples/count.c" $(pkg-config --cflags pipe_writer) "$prefix/lib/libpipe_writer.a" -o "$work/static"
+		$cc $CFLAGS "$source/examples/count.c" $(pkg-config --cflags pipe_writer) "$prefix/lib/libpipe_writer.a" -pthread -o "$work/static"
 	if command -v g++ >/dev/null; then
 		printf '#include <pipe_writer.h>\nint main() { pipe_writer *w; return pipe_writer_open(&w, -1, nullptr) == 9 ? 0 : 1; }\n' >"$work/plus.cc"
 		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs pipe_writer) -o "$work/plus"
