@@ -113,7 +113,7 @@ int pipe_writer_write(struct pipe_writer *writer, const void *data, size_t bytes
 int pipe_writer_flush(struct pipe_writer *writer);
 
 /* Constant data, copied once into pages of the kernel that nobody can change; tee() sends them again and again.
- * EINVAL: no bytes. EMFILE, ENFILE, ENOMEM. May be used with several writers, by one thread at a time. */
+ * EINVAL: no bytes. EMFILE, ENFILE, ENOMEM. May be used with several writers, and by several threads. */
 struct pipe_writer_constant;
 int pipe_writer_constant_open(struct pipe_writer_constant **constant, const void *data, size_t bytes);
 void pipe_writer_constant_close(struct pipe_writer_constant **constant);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 static const struct pipe_writer_options fresh = { .strict = true },
@@ -255,6 +256,54 @@ static void traps(struct pipe_writer_options options, const char *name)
 	close(ends[1]);
 }
 
+/* Where huge pages are refused it copies, and where they are given again it takes them. */
+static void no_huge_pages(void)
+{
+	struct pipe_writer *writer, *other;
+	struct pipe_writer_slab slab;
+	struct pipe_writer_statistics without, with;
+	struct reader *start, reader;
+	uint64_t sent = 0;
+	int ends[2], right = 1;
+
+	if (pipe(ends) != 0)
+		return;
+	right &= pipe_writer_open(&writer, ends[1], NULL) == 0 && pipe_writer_open(&other, ends[1], NULL) == 0;
+	/* Some machines have none, or none left, and some emulators cannot forbid them. */
+	right &= pipe_writer_reserve(other, 1, &slab) == 0;
+	bool possible = pipe_writer_policy(other) == PIPE_WRITER_FRESH && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0;
+	pipe_writer_close(&other);
+	start = reader_start(ends);
+	if (possible) {
+		CHECK(pipe_writer_open(&other, ends[1], NULL) == 0, "no huge pages: open");
+		CHECK(pipe_writer_policy(other) == PIPE_WRITER_WRITE, "no huge pages: write() from the start");
+		pipe_writer_close(&other);
+		while (sent < 10000000) {
+			right &= pipe_writer_reserve(writer, 500000, &slab) == 0;
+			stream_fill(slab.data, 500000, sent);
+			right &= pipe_writer_commit(writer, &slab, 500000) == 0;
+			sent += 500000;
+		}
+		without = pipe_writer_statistics(writer);
+		CHECK(without.bytes_spliced == 0 && without.bytes_written == sent, "no huge pages: all is copied");
+		CHECK(pipe_writer_policy(writer) == PIPE_WRITER_WRITE, "no huge pages: and the policy says so");
+		prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+		while (sent < 100000000) {
+			right &= pipe_writer_reserve(writer, 500000, &slab) == 0;
+			stream_fill(slab.data, 500000, sent);
+			right &= pipe_writer_commit(writer, &slab, 500000) == 0;
+			sent += 500000;
+		}
+		with = pipe_writer_statistics(writer);
+		CHECK(with.bytes_spliced > 20000000, "huge pages again: fresh again");
+		CHECK(pipe_writer_policy(writer) == PIPE_WRITER_FRESH, "huge pages again: and the policy says so");
+	}
+	CHECK(pipe_writer_close(&writer) == 0 && right, "no huge pages: each call went well");
+	close(ends[1]);
+	reader = reader_finish(start);
+	CHECK(reader.got == sent && reader.wrong == 0, "no huge pages: content");
+}
+
 /* Locked memory cannot be thrown away by madvise(); it must not be sent twice for that. */
 static void locked_memory(void)
 {
@@ -285,6 +334,7 @@ int main(void)
 	traps(fresh, "fresh");
 	traps(ring, "ring");
 	traps(copy, "write");
+	no_huge_pages();
 	locked_memory();
 #endif
 	return harness_finish();

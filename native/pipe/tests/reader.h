@@ -30,7 +30,8 @@ static inline void read_all(struct reader *reader)
 	}
 }
 
-/* A process that reads from `ends[0]`, and begins late. A process, not a thread: emulators mix up signals and threads. */
+/* A process that reads from `ends[0]`, and begins late. A process, not a thread: emulators mix up signals and
+ * threads. */
 static inline struct reader *reader_start(const int ends[2])
 {
 	struct reader *reader = mmap(NULL, sizeof *reader, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
