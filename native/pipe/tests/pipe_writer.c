@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 static const struct pipe_writer_options fresh = { .strict = true },
-	fresh_small = { .strict = true, .small_pages = true },
 	ring = { .policy = PIPE_WRITER_RING, .strict = true }, copy = { .policy = PIPE_WRITER_WRITE }, automatic;
 
 static volatile sig_atomic_t interrupted;
@@ -422,6 +421,7 @@ int main(void)
 	constants(100001, false, "constant of 100001 bytes");
 	constants(3000000, false, "constant of 3000000 bytes");
 #ifdef __linux__
+	struct pipe_writer_options fresh_small = { .strict = true, .small_pages = true };
 	stream(fresh, false, false, "fresh");
 	stream(fresh, true, true, "fresh, non-blocking, interrupted");
 	stream(fresh_small, false, true, "fresh, small pages, interrupted");
