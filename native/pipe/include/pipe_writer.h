@@ -135,13 +135,6 @@ struct pipe_writer_statistics pipe_writer_statistics(const struct pipe_writer *w
  * Returns the error that the writer had met, or EAGAIN if what a commit left was never flushed and is lost now. */
 int pipe_writer_close(struct pipe_writer **writer);
 
-/* vmsplice() of the caller's own memory, all of it. It must never change and never be freed to be used anew while any
- * reader, of this or another pipe, may see it. ENOTSUP: not Linux. */
-int pipe_writer_splice_constant(int descriptor, const void *data, size_t bytes);
-
-/* write() until all is written; waits, also on a non-blocking descriptor. */
-int pipe_writer_write_all(int descriptor, const void *data, size_t bytes);
-
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -2,12 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "pipe_writer.h"
 
 /* More at once is refused by some systems (Linux: MAX_RW_COUNT, a little below 2 GiB). */
 #define MOST_AT_ONCE ((size_t)1 << 30)
@@ -77,20 +74,4 @@ int pipe_writer_transfer_all(int descriptor, enum transfer_way way, const uint8_
 	for (*moved = 0; *moved < bytes && reason == 0; *moved += count)
 		reason = pipe_writer_transfer_some(descriptor, way, memory + *moved, -1, bytes - *moved, wait, &count);
 	return reason;
-}
-
-int pipe_writer_splice_constant(int descriptor, const void *data, size_t bytes)
-{
-	size_t moved;
-
-	if (!PIPE_WRITER_LINUX)
-		return ENOTSUP;
-	return pipe_writer_transfer_all(descriptor, TRANSFER_VMSPLICE, data, bytes, true, &moved);
-}
-
-int pipe_writer_write_all(int descriptor, const void *data, size_t bytes)
-{
-	size_t moved;
-
-	return pipe_writer_transfer_all(descriptor, TRANSFER_WRITE, data, bytes, true, &moved);
 }

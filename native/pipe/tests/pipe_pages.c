@@ -256,6 +256,45 @@ static void traps(struct pipe_writer_options options, const char *name)
 	close(ends[1]);
 }
 
+/* Small commits are copied, and take no memory; large ones are not. */
+static void small_commits(void)
+{
+	struct pipe_writer_options ring_too = { .policy = PIPE_WRITER_RING }, *kinds[] = { NULL, &ring_too };
+
+	for (int n = 0; n < 2; n++) {
+		struct pipe_writer *writer;
+		struct pipe_writer_slab slab;
+		struct pipe_writer_statistics statistics;
+		uint8_t *first = NULL;
+		int ends[2], right = 1;
+
+		if (pipe(ends) != 0)
+			return;
+		right &= pipe_writer_open(&writer, ends[1], kinds[n]) == 0;
+		for (int i = 0; i < 10; i++) {
+			right &= pipe_writer_reserve(writer, 0, &slab) == 0;
+			if (first == NULL)
+				first = slab.data;
+			right &= slab.data == first;
+			memset(slab.data, i, 100);
+			right &= pipe_writer_commit(writer, &slab, 100) == 0;
+		}
+		statistics = pipe_writer_statistics(writer);
+		CHECK(right && statistics.bytes_written == 1000 && statistics.bytes_spliced == 0, "kind %d: small commits", n);
+		right &= pipe_writer_reserve(writer, 0, &slab) == 0;
+		size_t bytes = slab.bytes;
+		memset(slab.data, 1, bytes);
+		right &= pipe_writer_commit(writer, &slab, bytes) == 0;
+		statistics = pipe_writer_statistics(writer);
+		/* Where there are no huge pages, or none left, fresh memory is not used. */
+		if (pipe_writer_policy(writer) != PIPE_WRITER_WRITE)
+			CHECK(right && statistics.bytes_spliced == bytes, "kind %d: a large one", n);
+		pipe_writer_close(&writer);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
 /* Where huge pages are refused it copies, and where they are given again it takes them. */
 static void no_huge_pages(void)
 {
@@ -334,6 +373,7 @@ int main(void)
 	traps(fresh, "fresh");
 	traps(ring, "ring");
 	traps(copy, "write");
+	small_commits();
 	no_huge_pages();
 	locked_memory();
 #endif
