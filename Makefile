@@ -19,7 +19,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse lint install clean toolchains packages-run packages-test packages-bench packages-cross
+.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,12 @@ bench: build ## all speeds that this project promises
 bench-lab: build ## the lab's own speeds: sampling, time between repeats, list and show, comparing
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
 	@$(CARGO) run --quiet --release $(CARGO_FLAGS) --package stend-stats --example compare_speed
+
+bench-pipe: toolchains ## the pipe writer beside write(), by processor time of both ends
+	@$(MAKE) --no-print-directory -s -C native bench-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+
+soak-pipe: packages-test toolchains ## 100 GB through pipes with readers of all kinds, every byte looked at
+	@$(MAKE) --no-print-directory -s -C native soak-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')

@@ -22,6 +22,7 @@ clang:clang:the C code is checked with a second compiler
 pkg-config:pkg-config:the installed library is found as other projects find theirs
 pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
+pv:pv:the pipe writer is tested with a reader that splices
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
     ;;
 cross)

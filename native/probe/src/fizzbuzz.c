@@ -16,7 +16,7 @@
 #include "pipe_writer.h"
 #include "wire.h"
 
-enum { READ_BYTES = 128 * 1024, SLAB_BYTES = 2 * 1024 * 1024, PIECE = 4096 };
+enum { READ_BYTES = 128 * 1024, PIECE = 4096 };
 
 static struct {
 	bool verify;
@@ -47,24 +47,24 @@ static const struct command command = {
 
 static void generate(struct fizzbuzz *stream)
 {
-	struct pipe_writer writer;
 	bool fresh = strcmp(chosen.writer, "fresh") == 0;
-	int reason = EINVAL;
+	struct pipe_writer_options how = { .policy = PIPE_WRITER_FRESH, .strict = fresh };
+	struct pipe_writer *writer;
+	struct pipe_writer_slab slab;
 
-	if (strcmp(chosen.writer, "write") != 0)
-		reason = pipe_writer_open(&writer, STDOUT_FILENO, PIPE_WRITER_FRESH, true);
+	if (strcmp(chosen.writer, "write") == 0)
+		how.policy = PIPE_WRITER_WRITE;
+	int reason = pipe_writer_open(&writer, STDOUT_FILENO, &how);
 	if (reason != 0 && fresh)
 		fail(EXIT_UNSUPPORTED, "--writer fresh: standard output: %s", strerror(reason));
-	if (reason != 0)
-		reason = pipe_writer_open(&writer, STDOUT_FILENO, PIPE_WRITER_WRITE, true);
 	for (uint64_t left = chosen.bytes == 0 ? UINT64_MAX : chosen.bytes; reason == 0 && left > 0;) {
-		uint8_t *slab = pipe_writer_reserve(&writer, SLAB_BYTES);
-		if (slab == NULL)
-			fail(EXIT_BROKEN, "no memory of %d bytes: %s", SLAB_BYTES, strerror(errno));
-		size_t bytes = fizzbuzz_fill(stream, slab, left < SLAB_BYTES ? (size_t)left : SLAB_BYTES);
+		reason = pipe_writer_reserve(writer, 0, &slab);
+		if (reason != 0)
+			break;
+		size_t bytes = fizzbuzz_fill(stream, slab.data, left < slab.bytes ? (size_t)left : slab.bytes);
 		if (bytes == 0)
 			break;
-		reason = pipe_writer_commit(&writer, bytes);
+		reason = pipe_writer_commit(writer, &slab, bytes);
 		left -= bytes;
 	}
 	if (reason != 0 && reason != EPIPE)

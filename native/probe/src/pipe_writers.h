@@ -14,7 +14,7 @@ struct writer {
 	/* What the kinds keep. */
 	struct buffer buffer;      /* `cells` chunks, each at `cell_bytes` from the one before */
 	size_t cell_bytes, cells;
-	struct pipe_writer fresh;
+	struct pipe_writer *fresh;
 	size_t used;               /* of the buffer */
 	int source[2];             /* a file, or a pipe's ends; -1: none */
 	void *state;

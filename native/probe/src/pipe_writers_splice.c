@@ -28,7 +28,10 @@ static void vmsplice_all(const struct writer *writer, int to, const uint8_t *fro
 
 static void open_fresh(struct writer *writer)
 {
-	int reason = pipe_writer_open(&writer->fresh, writer->channel->writer, PIPE_WRITER_FRESH, writer->job->huge_pages);
+	/* The pipe and the chunks are what the command line says, and nothing is copied instead. */
+	struct pipe_writer_options options = { .policy = PIPE_WRITER_FRESH, .chunk_bytes = writer->job->chunk,
+	                                       .pipe_bytes = 1, .strict = true, .small_pages = !writer->job->huge_pages };
+	int reason = pipe_writer_open(&writer->fresh, writer->channel->writer, &options);
 
 	if (reason != 0)
 		fail(EXIT_UNSUPPORTED, "--writer vmsplice-fresh: %s", strerror(reason));
@@ -37,12 +40,14 @@ static void open_fresh(struct writer *writer)
 static void send_fresh(struct writer *writer, uint64_t n)
 {
 	size_t chunk = writer->job->chunk;
-	uint8_t *memory = pipe_writer_reserve(&writer->fresh, chunk);
+	struct pipe_writer_slab slab;
+	int reason = pipe_writer_reserve(writer->fresh, chunk, &slab);
 
-	if (memory == NULL)
-		fail(EXIT_BROKEN, "no fresh memory of %zu bytes: %s", chunk, strerror(errno));
-	pipe_pattern_fill(&writer->job->pattern, memory, n);
-	errno = pipe_writer_commit(&writer->fresh, chunk);
+	if (reason != 0)
+		fail(EXIT_BROKEN, "no fresh memory of %zu bytes: %s", chunk, strerror(reason));
+	/* Zeros, as the pattern wants it: whatever was reserved before was sent. */
+	pipe_pattern_fill(&writer->job->pattern, slab.data, n);
+	errno = pipe_writer_commit(writer->fresh, &slab, chunk);
 	if (errno != 0)
 		writer_fail(writer, "vmsplice");
 }
