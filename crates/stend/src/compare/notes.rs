@@ -80,7 +80,8 @@ fn on_run(record: &Record) -> Vec<Note> {
         notes.push(Note::LeftRunning { run: run(), scenarios });
     }
     let several = builds_of(record).into_iter().filter(|(_, builds)| builds.len() > 1);
-    let instruments: Vec<_> = several.map(|(instrument, _)| instrument.to_owned()).collect();
+    let instruments: BTreeSet<_> = several.map(|((_, instrument), _)| instrument.to_owned()).collect();
+    let instruments: Vec<_> = instruments.into_iter().collect();
     if !instruments.is_empty() {
         notes.push(Note::SeveralBuilds { run: run(), instruments });
     }
@@ -146,6 +147,7 @@ impl<T> Default for Alike<T> {
 impl<T: PartialEq> Alike<T> {
     fn add(&mut self, common: T, name: &str) {
         match self.0.iter_mut().find(|(other, _)| *other == common) {
+            Some((_, names)) if names.iter().any(|known| known == name) => (),
             Some((_, names)) => names.push(name.to_owned()),
             None => self.0.push((common, vec![name.to_owned()])),
         }
@@ -185,11 +187,11 @@ type Build<'a> = BTreeMap<&'a str, &'a str>;
 fn builds(base: &Record, record: &Record) -> Vec<Note> {
     let of_base = builds_of(base);
     let mut alike = Alike::default();
-    for (instrument, builds) in builds_of(record) {
-        if let (Some([one]), [other]) = (of_base.get(instrument).map(Vec::as_slice), builds.as_slice()) {
+    for (program, builds) in builds_of(record) {
+        if let (Some([one]), [other]) = (of_base.get(&program).map(Vec::as_slice), builds.as_slice()) {
             let differences = differing(one, other);
             if !differences.is_empty() {
-                alike.add(differences, instrument);
+                alike.add(differences, program.1);
             }
         }
     }
@@ -202,14 +204,18 @@ fn builds(base: &Record, record: &Record) -> Vec<Note> {
     alike.0.into_iter().map(note).collect()
 }
 
-/// The builds of each instrument in a run, each once: more than one if it was built anew before the run was resumed.
-fn builds_of(record: &Record) -> BTreeMap<&str, Vec<Build<'_>>> {
-    let mut builds: BTreeMap<&str, Vec<Build>> = BTreeMap::new();
-    for begin in record.repeats.iter().filter_map(|repeat| repeat.begin.as_ref()) {
-        let build = build_of(begin);
-        let known = builds.entry(&begin.instrument).or_default();
-        if !known.contains(&build) {
-            known.push(build);
+/// The builds of what measured each scenario of a run, by the scenario's name and the instrument's, each once: more than
+/// one if it was built anew before the run was resumed. Scenarios may well have different builds of one instrument.
+fn builds_of(record: &Record) -> BTreeMap<(&str, &str), Vec<Build<'_>>> {
+    let mut builds: BTreeMap<_, Vec<Build>> = BTreeMap::new();
+    for repeat in &record.repeats {
+        if let Some(begin) = &repeat.begin {
+            let scenario = record.run.suite.scenarios[repeat.scenario].name.as_str();
+            let known = builds.entry((scenario, begin.instrument.as_str())).or_default();
+            let build = build_of(begin);
+            if !known.contains(&build) {
+                known.push(build);
+            }
         }
     }
     builds

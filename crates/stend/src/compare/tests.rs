@@ -189,6 +189,30 @@ fn two_compilers_are_compared_and_their_difference_is_said_once() {
 }
 
 #[test]
+fn two_builds_of_one_instrument_in_a_run_are_told_apart_by_their_scenarios() {
+    // `alpha` is measured by what one compiler built, `beta` by what the other one did.
+    let run = |id: &str, compilers: [&str; 2]| {
+        let mut record = built_by(id, 1.0, "");
+        for repeat in &mut record.repeats {
+            let begin = repeat.begin.as_mut().unwrap();
+            begin.instrument = "cipher".into();
+            begin.build.insert("compiler".into(), compilers[repeat.scenario].into());
+        }
+        record
+    };
+    let base = run("a", ["gcc 12", "clang 14"]);
+    assert_eq!(compare(&[&base], &[]).notes, []);
+    assert_eq!(compare(&[&base, &run("b", ["gcc 12", "clang 14"])], &[]).notes, []);
+    let expected = Note::OtherBuild {
+        run: "b".into(),
+        base: "a".into(),
+        instruments: vec!["cipher".into()],
+        differences: vec![difference("compiler", "clang 14", "clang 15")],
+    };
+    assert_eq!(compare(&[&base, &run("b", ["gcc 12", "clang 15"])], &[]).notes, [expected]);
+}
+
+#[test]
 fn a_run_whose_instruments_were_built_anew_before_it_went_on_says_so() {
     let mut run = built_by("a", 1.0, "gcc 12");
     let later = built_by("a", 1.0, "clang 14");
