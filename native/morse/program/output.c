@@ -9,15 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is sent at a time, if there is more: a part of a huge page, so that fresh pages are not left over by the million. */
-enum { SLAB = 256 << 10 };
-
-static struct pipe_writer writer;
+static struct pipe_writer *writer;
+static struct pipe_writer_slab slab;
+static int descriptor = STDOUT_FILENO;
 static struct stat status;
 static const char *name;
 static bool named;
 static off_t begin; /* -1: not a place that can be found again */
-static uint8_t *slab;
 static size_t used;
 
 /* A half-written file is worse than none. */
@@ -35,8 +33,6 @@ static void check(int reason)
 
 void output_open(const char *path)
 {
-	int descriptor = STDOUT_FILENO, reason;
-
 	named = path != NULL;
 	name = named ? path : "standard output";
 	if (named) {
@@ -49,25 +45,20 @@ void output_open(const char *path)
 	begin = -1;
 	if (S_ISREG(status.st_mode) && (fcntl(descriptor, F_GETFL) & O_APPEND) == 0)
 		begin = lseek(descriptor, 0, SEEK_CUR);
-	reason = EINVAL;
-	if (S_ISFIFO(status.st_mode))
-		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_FRESH, true);
-	if (reason != 0)
-		reason = pipe_writer_open(&writer, descriptor, PIPE_WRITER_WRITE, true);
-	check(reason);
+	check(pipe_writer_open(&writer, descriptor, NULL));
 }
 
 uint8_t *output_room(size_t least, size_t *room)
 {
-	if (slab != NULL && SLAB - used < least)
+	if (slab.data != NULL && slab.bytes - used < least)
 		output_flush();
-	if (slab == NULL) {
-		slab = pipe_writer_reserve(&writer, SLAB);
-		if (slab == NULL)
-			check(errno);
-	}
-	*room = SLAB - used;
-	return slab + used;
+	if (slab.data == NULL)
+		check(pipe_writer_reserve(writer, 0, &slab));
+	/* A chunk may be as small as the pipe wants it. */
+	if (slab.bytes < least)
+		check(pipe_writer_reserve(writer, least, &slab));
+	*room = slab.bytes - used;
+	return slab.data + used;
 }
 
 void output_add(size_t bytes)
@@ -95,22 +86,21 @@ void output_flush(void)
 
 	if (bytes == 0)
 		return;
-	slab = NULL;
 	used = 0;
-	check(pipe_writer_commit(&writer, bytes));
+	check(pipe_writer_commit(writer, &slab, bytes));
 }
 
 void output_patch(size_t offset, const uint8_t *bytes, size_t count)
 {
 	output_flush();
-	if (begin >= 0 && pwrite(writer.descriptor, bytes, count, begin + (off_t)offset) != (ssize_t)count)
+	if (begin >= 0 && pwrite(descriptor, bytes, count, begin + (off_t)offset) != (ssize_t)count)
 		check(errno);
 }
 
 void output_close(void)
 {
 	output_flush();
-	pipe_writer_close(&writer);
+	check(pipe_writer_close(&writer));
 	/* Some file systems say only here that the disk is full. */
-	check(close(writer.descriptor) == 0 ? 0 : errno);
+	check(close(descriptor) == 0 ? 0 : errno);
 }
