@@ -41,6 +41,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::MemoryCgroup,
         &[
+            "*css_rstat*",
             "*memcg*",
             "*mem_cgroup*",
             "page_counter_*",
@@ -61,6 +62,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::Locks,
         &[
+            "*spin_trylock*",
             "*spin_lock*",
             "*spin_unlock*",
             "*spin_rq_*",
@@ -135,6 +137,12 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::Mappings,
         &[
+            "*pte_offset_*",
+            "free_pgd_range",
+            "free_pgtables",
+            "*folio_mod_stat",
+            "vm_normal_page",
+            "access_error",
             "*page_fault*",
             "*handle_mm_fault*",
             "do_anonymous_page",
@@ -151,9 +159,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
             "follow_*",
             "zap_*",
             "unmap_*",
-            "tlb_*",
-            "flush_tlb_*",
-            "native_flush_tlb*",
+            "*tlb_*",
             "*mmap*",
             "do_vmi_*",
             "vms_*",
@@ -183,6 +189,10 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::Copy,
         &[
+            "__get_user_*",
+            "__put_user_*",
+            "copy_iovec_*",
+            "__pi_memcpy",
             "copy_to_*",
             "copy_from_*",
             "_copy_*",
@@ -210,6 +220,9 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::Pages,
         &[
+            "policy_nodemask",
+            "get_vma_policy",
+            "*_page_state",
             "*alloc_page*",
             "*alloc_pages*",
             "*alloc_frozen*",
@@ -241,7 +254,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
             "put_page*",
             "folios_put*",
             "release_pages",
-            "folio_batch_*",
+            "*folio_batch_*",
             "lru_*",
             "__page_cache_release",
             "destroy_large_folio",
@@ -251,7 +264,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
             "expand",
             "free_large_*",
             "page_vma_*",
-            "get_pfnblock_*",
+            "*get_pfnblock_*",
         ],
     ),
     (
@@ -271,6 +284,8 @@ const PATTERNS: &[(Part, &[&str])] = &[
     (
         Part::Entry,
         &[
+            "its_return_*",
+            "*rseq_*",
             "entry_SYSCALL*",
             "do_syscall_*",
             "syscall_*",
@@ -368,7 +383,7 @@ const PATTERNS: &[(Part, &[&str])] = &[
             "touch_atime",
             "atime_*",
             "generic_*",
-            "iov_iter_*",
+            "*iov_iter_*",
             "filemap_*",
             "ext4_*",
             "xfs_*",
@@ -453,19 +468,21 @@ impl Stacks {
 
     /// Adds the samples up.
     pub(crate) fn summary(&self) -> Summary {
+        // A file from elsewhere may hold any number.
+        let add = |sum: &mut u64, count| *sum = sum.saturating_add(count);
         let mut samples = 0;
         let mut parts = BTreeMap::<Part, u64>::new();
         let mut functions = HashMap::<&str, (u64, u64)>::new();
         for (stack, count) in self.lines() {
-            samples += count;
+            add(&mut samples, count);
             // Before the first function stands the program; a stack without functions could not be told.
             let called = if stack.len() > 1 { &stack[1..] } else { &["[unknown]"][..] };
             let last = called[called.len() - 1];
-            *parts.entry(Part::of(last)).or_default() += count;
-            functions.entry(last).or_default().0 += count;
+            add(parts.entry(Part::of(last)).or_default(), count);
+            add(&mut functions.entry(last).or_default().0, count);
             // A function that calls itself has the sample once.
             for function in called.iter().collect::<BTreeSet<_>>() {
-                functions.entry(function).or_default().1 += count;
+                add(&mut functions.entry(function).or_default().1, count);
             }
         }
         let mut parts: Vec<_> = parts.into_iter().collect();

@@ -7,9 +7,12 @@ use inferno::collapse::perf::{Folder, Options};
 
 use super::{Lack, Stacks, complaint};
 use crate::host::{Command, Host};
+use crate::instrument::Tool;
+use crate::run::prepare::install_command;
 
-/// The Debian package that has it.
-const PACKAGE: &str = "apt-get install -y linux-perf";
+/// As `stend doctor` looks for it.
+pub(crate) const TOOL: Tool =
+    Tool { program: "perf", package: "linux-perf", version_arguments: &["--version"], least: None };
 /// What samples may be taken by, the best first. A virtual machine often counts no cycles.
 const EVENTS: [&str; 2] = ["cycles", "cpu-clock"];
 /// Something that takes time, to see whether samples come.
@@ -43,7 +46,7 @@ impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
     pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<Self, Lack> {
         if host.find_program("perf").is_none() {
-            return Err(Lack::new("perf is not on the machine's PATH", Some(PACKAGE)));
+            return Err(Lack::new("perf is not on the machine's PATH", Some(&install_command(TOOL.package))));
         }
         let data = format!("{directory}/perf-trial");
         let mut refusal = None;
@@ -172,10 +175,19 @@ fn fold(script: &[u8], event: &str) -> Result<String, String> {
     Folder::from(options)
         .collapse(script, &mut folded)
         .map_err(|error| format!("its samples cannot be folded: {error}"))?;
-    let text = String::from_utf8_lossy(&folded).into_owned();
-    let mut lines: Vec<_> = text.lines().collect();
+    let mut lines: Vec<_> = String::from_utf8_lossy(&folded).lines().map(unmark_vdso).collect();
     lines.sort_unstable();
-    Ok(lines.into_iter().flat_map(|line| [line, "\n"]).collect())
+    Ok(lines.into_iter().map(|line| line + "\n").collect())
+}
+
+/// The vdso is called like a module of the kernel, in brackets, but runs in the program.
+fn unmark_vdso(line: &str) -> String {
+    let (stack, count) = line.rsplit_once(' ').unwrap_or((line, ""));
+    let unmarked = stack.split(';').map(|frame| match frame.strip_suffix("_[k]") {
+        Some(name) if name.starts_with("__vdso_") => name,
+        _ => frame,
+    });
+    format!("{} {count}", unmarked.collect::<Vec<_>>().join(";"))
 }
 
 #[cfg(test)]
@@ -206,6 +218,8 @@ stend-probe 21212 23910.861956: faults:
         let expected = "stend-probe;[unknown];__GI___libc_write;anon_pipe_write_[k];copy_page_from_iter_[k] 2\n";
         assert_eq!(fold(SCRIPT.as_bytes(), "cpu-clock").unwrap(), expected);
         assert_eq!(fold(b"", "cpu-clock").unwrap(), "");
+        let clock = "a 1 2.0: cpu-clock: \n\t7ff __vdso_clock_gettime ([vdso])\n\n";
+        assert_eq!(fold(clock.as_bytes(), "cpu-clock").unwrap(), "a;__vdso_clock_gettime 1\n", "no code of the kernel");
         assert_eq!(fold(b"what is this\nno samples at all\n", "cpu-clock").unwrap(), "");
     }
 

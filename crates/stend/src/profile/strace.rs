@@ -2,14 +2,17 @@
 
 use super::{Lack, SystemCall, complaint};
 use crate::host::{Command, Host};
+use crate::instrument::Tool;
+use crate::run::prepare::install_command;
 
-/// The Debian package that has it.
-const PACKAGE: &str = "apt-get install -y strace";
+/// As `stend doctor` looks for it.
+pub(crate) const TOOL: Tool =
+    Tool { program: "strace", package: "strace", version_arguments: &["--version"], least: None };
 
 /// Whether it works here.
 pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
     if host.find_program("strace").is_none() {
-        return Err(Lack::new("strace is not on the machine's PATH", Some(PACKAGE)));
+        return Err(Lack::new("strace is not on the machine's PATH", Some(&install_command(TOOL.package))));
     }
     let table = format!("{directory}/strace-trial");
     let tried = host.run(&Command::new(words(&table).into_iter().chain(["true".to_owned()])));

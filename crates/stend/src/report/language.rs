@@ -114,8 +114,8 @@ texts! {
     slope: "growth by the second", "прирост за секунду";
     time_goes: "Where the time goes", "Куда уходит время";
     not_seen: "Not seen", "Не видно";
-    flame_caption: "After all repeats the instrument was started once more under perf; that counts for nothing. A box is as wide as its share of the samples, and what it called stands on it. Orange is the kernel, red the programs.",
-        "После всех повторов инструмент запущен ещё раз под perf; в результатах это не учтено. Ширина прямоугольника – доля отсчётов, над ним стоит то, что он вызвал. Оранжевое – ядро, красное – программы.";
+    flame_caption: "After all repeats the instrument was started once more under perf; that counts for nothing. A box is as wide as its share of the samples, and what it called stands on it. Orange is the kernel, other colours are the programs.",
+        "После всех повторов инструмент запущен ещё раз под perf; в результатах это не учтено. Ширина прямоугольника – доля отсчётов, над ним стоит то, что он вызвал. Оранжевое – ядро, остальные цвета – программы.";
     flame_timer: "The samples are a timer's: those of a stretch with interrupts off fall on the function that allows them again.",
         "Отсчёты делает таймер: те, что попали на участок с запрещёнными прерываниями, достаются функции, которая их снова разрешает.";
     function: "Function", "Функция";

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
-use crate::profile::Profile;
+use crate::profile::{Observed, Profile};
 
 /// The version of the format.
 const EXPORT_VERSION: u32 = 1;
@@ -120,6 +120,13 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
         |profile: &Profile| record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
     if let Some(profile) = record.profiles.iter().find(|profile| place(profile).is_none()) {
         return Err(format!("there is a profile of \"{}\", and no such scenario", profile.scenario));
+    }
+    let empty = |profile: &&Profile| match &profile.observed {
+        Observed::Stacks(stacks) => stacks.summary().samples == 0,
+        Observed::SystemCalls { .. } | Observed::Nothing => false,
+    };
+    if let Some(profile) = record.profiles.iter().find(empty) {
+        return Err(format!("the profile of \"{}\" has no stacks", profile.scenario));
     }
     if !record.profiles.is_sorted_by(|one, next| place(one) < place(next)) {
         return Err("its profiles are not in order".into());
