@@ -20,6 +20,7 @@ record)
     while [ "$1" != -- ]; do shift; done
     shift
     case "$PERF_DOES $*" in
+    "broken "*) echo 'WARNING: perf not found for kernel 6.8.0' >&2; exit 2 ;;
     "refuse "*) printf 'Error:\nAccess to performance monitoring and observability operations is limited.\n' >&2; exit 255 ;;
     "die "*two*) kill -9 $$ ;;
     "wait "*two*) : >"$PERF_WAITS"; sleep 1000 ;;
@@ -214,10 +215,23 @@ fn without_perf_system_calls_are_counted_and_the_user_is_told_what_would_help() 
 fn where_perf_is_forbidden_the_reason_and_the_remedy_are_said() {
     for (does, told) in [
         ("refuse", "perf is forbidden here: Access to performance monitoring"),
+        ("broken", "perf does not work here: WARNING: perf not found for kernel 6.8.0"),
+        ("hidden", "the kernel hides the names of its functions (kernel.kptr_restrict is "),
         ("user", "perf may not look into the kernel (kernel.perf_event_paranoid is "),
     ] {
         let (stand, path) = with_stand_in();
         let _ = std::fs::remove_file(path.join("strace"));
+        if does == "hidden" {
+            // As the first line of /proc/kallsyms is then.
+            let head = find("head").unwrap();
+            let text = format!(
+                "#!/bin/sh\ncase $* in *kallsyms*) echo '0000000000000000 A fixed' ;; *) exec {} \"$@\" ;; esac\n",
+                head.display()
+            );
+            std::fs::remove_file(path.join("head")).unwrap();
+            std::fs::write(path.join("head"), text).unwrap();
+            std::fs::set_permissions(path.join("head"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
         let suite = two_scenarios(&stand);
         let ended = run_in(&stand, &path, does, &["run", &suite, "--profile", "--no-progress"]);
         assert_eq!(ended.status, Some(0), "{}", ended.err);
@@ -226,7 +240,7 @@ fn where_perf_is_forbidden_the_reason_and_the_remedy_are_said() {
         assert!(ended.err.contains("profile: there is none"), "{}", ended.err);
         let profiles = profiles(&stand);
         assert_eq!((profiles.len(), &profiles[0]["observed"]["kind"]), (2, &"nothing".into()));
-        assert!(stand.fine(&["profile"]).out.contains("not seen: perf "));
+        assert!(stand.fine(&["profile"]).out.contains(&format!("not seen: {}", told.trim_end())));
     }
 }
 

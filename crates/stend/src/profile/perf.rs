@@ -60,18 +60,7 @@ impl Perf {
                 Err(reason) => refusal = Some(reason),
             }
         }
-        let level = setting(host, PARANOID);
-        Err(match refusal {
-            None => Lack::new("perf takes no samples here", None),
-            Some(reason) if level.is_some_and(|level| level > 1) => {
-                Lack::new(format!("perf is forbidden here: {reason}"), Some("sysctl kernel.perf_event_paranoid=1"))
-            }
-            // As in a container without the right to it.
-            Some(reason) => Lack::new(
-                format!("perf is forbidden here: {reason}"),
-                Some("start the container with --cap-add PERFMON --security-opt seccomp=unconfined"),
-            ),
-        })
+        Err(refusal.map_or_else(|| Lack::new("perf takes no samples here", None), |reason| refused(host, &reason)))
     }
 
     /// `found` is the event as perf names it, with what it restricted it to behind a colon.
@@ -155,6 +144,21 @@ fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>,
     let text = output.text();
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     Ok(first.map(|line| line.trim_end_matches(':').to_owned()))
+}
+
+/// Why perf does not start, with what would help if the system forbids it.
+fn refused(host: &dyn Host, reason: &str) -> Lack {
+    let forbidden = ["ermission", "ermitted", "Access to performance"].iter().any(|word| reason.contains(word));
+    if !forbidden {
+        return Lack::new(format!("perf does not work here: {reason}"), None);
+    }
+    let remedy = if setting(host, PARANOID).is_some_and(|level| level > 1) {
+        "sysctl kernel.perf_event_paranoid=1"
+    } else {
+        // As in a container without the right to it.
+        "start the container with --cap-add PERFMON --security-opt seccomp=unconfined"
+    };
+    Lack::new(format!("perf is forbidden here: {reason}"), Some(remedy))
 }
 
 fn setting(host: &dyn Host, path: &str) -> Option<i64> {

@@ -105,6 +105,7 @@ const FORMS: &[(&str, &str)] = &[
     ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
     // Why a profile shows less than it might.
     ("perf is forbidden here: {}", "perf здесь запрещён: {}"),
+    ("perf does not work here: {}", "perf здесь не работает: {}"),
     ("perf takes no samples here", "perf здесь не делает отсчётов"),
     ("perf took no samples of it", "perf не сделал ни одного отсчёта"),
     ("perf cannot read its samples: {}", "perf не может прочесть свои отсчёты: {}"),
