@@ -71,8 +71,8 @@ impl Profiling<'_, '_> {
     fn wanted(&self) -> Vec<usize> {
         let scenarios = self.run.suite.scenarios.iter().enumerate();
         let works = |place: usize| {
-            let of_it = self.repeats.iter().filter(|repeat| repeat.scenario == place);
-            of_it.clone().any(|repeat| !matches!(repeat.outcome, Outcome::Failed(_)))
+            let measured = |repeat: &Repeat| !matches!(repeat.outcome, Outcome::Failed(_));
+            self.repeats.iter().any(|repeat| repeat.scenario == place && measured(repeat))
         };
         scenarios
             .filter(|(place, scenario)| !self.done.contains(&scenario.name) && works(*place))
