@@ -1,12 +1,15 @@
 #!/bin/sh
 # Installs the Debian packages that a purpose needs and that are missing; says what and why.
-# Usage: setup/packages.sh run|test|cross|bench
+# Usage: setup/packages.sh run|test|cross|bench|profile
 #
 # As root, or where sudo asks for no password, it installs. Otherwise it prints the one command and
 # goes on: what cannot be measured without them is then skipped by name.
 set -u
 
 purpose=${1:-}
+# Ubuntu has perf in a package of another name.
+perf=linux-perf
+if grep -qs '^ID=ubuntu' /etc/os-release; then perf=linux-tools-generic; fi
 # program (or file, with its path):packages:what it is for
 case $purpose in
 run)
@@ -19,10 +22,11 @@ test)
 openssl:openssl:the openssl adapter is tested with the real openssl
 gzip:gzip:the gzip adapter is tested with the real gzip
 clang:clang:the C code is checked with a second compiler
+perf:'$perf':profiles are tested with the real perf
 pkg-config:pkg-config:the installed library is found as other projects find theirs
 pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
-pv:pv:the pipe writer is tested with a reader that splices
+strace:strace:profiles are tested with the real strace
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
     ;;
 cross)
@@ -37,8 +41,12 @@ bench)
 gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL
 /usr/include/gnutls/crypto.h:libgnutls28-dev:the ciphers are measured beside GnuTLS'
     ;;
+profile)
+    wanted='perf:'$perf':shows where the time goes, by function
+strace:strace:counts system calls where perf is forbidden'
+    ;;
 *)
-    echo "usage: setup/packages.sh run|test|cross|bench" >&2
+    echo "usage: setup/packages.sh run|test|cross|bench|profile" >&2
     exit 2
     ;;
 esac

@@ -30,6 +30,9 @@ pub struct Run {
     pub suite: Suite,
     /// Scenarios that were left out, and why.
     pub skipped: Vec<Skipped>,
+    /// Whether each scenario is to be profiled after its repeats.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub profile: bool,
     /// The machine under test when the run began.
     pub machine: Machine,
 }

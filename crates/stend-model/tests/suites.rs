@@ -203,3 +203,30 @@ proptest! {
         let _ = parse(&text.into_iter().collect::<String>());
     }
 }
+
+#[test]
+fn a_ceiling_is_another_scenario_of_the_suite() {
+    let suite = |ceiling: &str| {
+        format!(
+            "{HEAD}[[scenario]]\nname = \"copy, {{size}}\"\ninstrument = \"stend-probe copy\"\n\
+             matrix = {{ size = [\"4KiB\", \"1MiB\"] }}\n{METRICS}\
+             [[scenario]]\nname = \"pipe, {{size}}\"\ninstrument = \"stend-probe pipe\"\n\
+             matrix = {{ size = [\"4KiB\", \"1MiB\"] }}\nceiling = [{ceiling}]\n{METRICS}"
+        )
+    };
+    let parsed = parse(&suite("\"copy, {size}\", \"copy, 1MiB\"")).unwrap();
+    assert_eq!(parsed.scenarios[2].ceiling, ["copy, 4KiB", "copy, 1MiB"]);
+    let without = parse(&suite("")).unwrap();
+    assert_eq!(parsed.scenarios[2].identity(), without.scenarios[2].identity(), "it is no part of the work");
+    let only = Changes { only: vec!["pipe, 4".into()], ..Changes::default() };
+    assert_eq!(
+        parse_with(&suite("\"copy, 4KiB\""), &only).unwrap().scenarios.len(),
+        1,
+        "a part of the suite is a suite"
+    );
+
+    let message = complaint(&suite("\"copy, 8KiB\""), 8);
+    assert!(message.contains("\"copy, 8KiB\"") && message.contains("\"copy, 1MiB\""), "{message}");
+    assert!(complaint(&suite("\"pipe, 4KiB\""), 8).contains("itself"));
+    assert!(complaint(&suite("\"copy, {depth}\""), 8).contains("{depth}"));
+}

@@ -18,6 +18,7 @@ mod instrument;
 mod language;
 mod lock;
 mod machine;
+mod profile;
 mod report;
 mod run;
 mod store;

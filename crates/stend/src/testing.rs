@@ -86,6 +86,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         seed: 7,
         suite,
         skipped: Vec::new(),
+        profile: false,
         machine: machine(),
     };
     let sessions = vec![Session {
@@ -96,7 +97,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         noted: Vec::new(),
         missing_sensors: vec!["thermal: none here".into()],
     }];
-    Record { run, sessions, repeats }
+    Record { run, sessions, repeats, profiles: Vec::new() }
 }
 
 /// A valid repeat that took so many milliseconds for a megabyte.

@@ -90,6 +90,18 @@ pub(super) fn expand(
             return Err(place.error(*start, message));
         }
     }
+    for (start, scenario) in &scenarios {
+        for ceiling in &scenario.ceiling {
+            let message = if *ceiling == scenario.name {
+                "\"ceiling\" names the scenario itself; it takes the names of others".into()
+            } else if !names.contains(ceiling) {
+                format!("\"ceiling\" names \"{ceiling}\", and there is no such scenario; there are: {}", quoted(&names))
+            } else {
+                continue;
+            };
+            return Err(place.error(*start, format!("scenario \"{}\": {message}", scenario.name)));
+        }
+    }
     let mut scenarios: Vec<_> = scenarios.into_iter().map(|(_, scenario)| scenario).collect();
     if !changes.only.is_empty() {
         scenarios.retain(|scenario| changes.only.iter().any(|part| scenario.name.contains(part.as_str())));
@@ -282,6 +294,7 @@ fn scenario(
         gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
         verification: text.verification,
         needs: text.needs.clone(),
+        ceiling: text.ceiling.iter().map(|name| fill(name, values)).collect::<Result<_, _>>().map_err(at)?,
         places,
         files: BTreeMap::new(),
     })

@@ -81,6 +81,9 @@ pub struct Scenario {
     /// Programs that must be on the machine's PATH.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
+    /// Scenarios of the suite whose figures this one's are held against, as shares. No part of the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceiling: Vec<String>,
     /// The words of the command and the values of parameters that hold `{suite_directory}`, each with what the suite says in its
     /// place: `/home/me/wc.sh` with `{suite_directory}/wc.sh`. Where a suite lies is no part of the work.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -116,6 +116,10 @@ pub struct ScenarioText {
     /// Programs that must be on the machine's PATH.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// Names of scenarios of this suite that no figure of this one can be expected to pass, such as a copy within the first cache for
+    /// a pipe. Figures are shown with the share of them that is reached.
+    #[serde(default)]
+    pub ceiling: Vec<String>,
 }
 
 /// A text, number or truth value.

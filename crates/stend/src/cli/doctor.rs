@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::Local;
 use crate::instrument::ADAPTERS;
+use crate::profile::{perf, strace};
 use crate::run::prepare;
 
 #[derive(Debug, Args)]
@@ -22,6 +23,8 @@ pub(super) struct Arguments {
 struct Finding {
     what: String,
     fine: bool,
+    /// Whether something is skipped without it.
+    needed: bool,
     /// Its version or place, or what is wrong with it.
     state: String,
     /// The command that would mend it.
@@ -31,22 +34,25 @@ struct Finding {
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let host = Local;
     let mut findings = vec![match prepare::find_probe(&host) {
-        Ok(path) => Finding { what: "stend-probe".into(), fine: true, state: path, remedy: None },
+        Ok(path) => Finding { what: "stend-probe".into(), fine: true, needed: true, state: path, remedy: None },
         Err(reason) => {
-            Finding { what: "stend-probe".into(), fine: false, state: reason, remedy: Some("make build".into()) }
+            let remedy = Some("make build".into());
+            Finding { what: "stend-probe".into(), fine: false, needed: true, state: reason, remedy }
         }
     }];
-    for adapter in ADAPTERS {
-        let tool = adapter.tool();
+    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), true));
+    let profilers = [(perf::TOOL, false), (strace::TOOL, false)];
+    for (tool, needed) in adapters.chain(profilers) {
         let state = prepare::state_of(&host, tool);
         findings.push(Finding {
             what: tool.program.into(),
             fine: state.is_ok(),
+            needed,
             remedy: state.is_err().then(|| prepare::install_command(tool.package)),
             state: state.unwrap_or_else(|reason| reason),
         });
     }
-    let exit = if findings.iter().all(|finding| finding.fine) { Exit::Fine } else { Exit::Unusable };
+    let exit = if findings.iter().all(|finding| finding.fine || !finding.needed) { Exit::Fine } else { Exit::Unusable };
     if arguments.json.json {
         output::print_json("findings", &findings)?;
         return Ok(exit);
@@ -54,7 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut text = String::new();
     for finding in &findings {
         let mark = if finding.fine { "fine   " } else { "missing" };
-        let _ = writeln!(text, "{mark}  {}: {}", finding.what, finding.state);
+        let use_of_it = if finding.needed { "" } else { " (for profiles)" };
+        let _ = writeln!(text, "{mark}  {}{use_of_it}: {}", finding.what, finding.state);
         if let Some(remedy) = &finding.remedy {
             let _ = writeln!(text, "         mend it with: {remedy}");
         }

@@ -12,6 +12,7 @@ mod list;
 mod man;
 mod output;
 mod probe;
+mod profile;
 mod references;
 mod report;
 mod resume;
@@ -77,6 +78,8 @@ enum Command {
     List(list::Arguments),
     /// Show one run: machine, figures, repeats that do not count
     Show(show::Arguments),
+    /// Show where the time of a run's scenarios goes, if it was made with --profile
+    Profile(profile::Arguments),
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
     /// Write a run's report as one HTML file
@@ -125,6 +128,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Resume(arguments) => resume::run(global, arguments),
         Command::List(arguments) => list::run(global, arguments),
         Command::Show(arguments) => show::run(global, arguments),
+        Command::Profile(arguments) => profile::run(global, arguments),
         Command::Compare(arguments) => compare::run(global, arguments),
         Command::Report(arguments) => report::run(global, arguments),
         Command::Export(arguments) => export::run(global, arguments),

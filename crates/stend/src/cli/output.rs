@@ -34,9 +34,14 @@ pub(super) struct Json {
 
 /// Prints a value as JSON, in an object with the version of its shape.
 pub(super) fn print_json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
+    print(&json(name, value)?)
+}
+
+/// A value as JSON, in an object with the version of its shape.
+pub(super) fn json(name: &str, value: &impl Serialize) -> Result<String, Failure> {
     let value = serde_json::to_value(value).context("this cannot be written as JSON")?;
     let object = serde_json::json!({ "schema_version": JSON_VERSION, name: value });
-    print(&format!("{}\n", serde_json::to_string_pretty(&object).context("this cannot be written as JSON")?))
+    Ok(serde_json::to_string_pretty(&object).context("this cannot be written as JSON")? + "\n")
 }
 
 /// Prints text to standard output.
@@ -80,6 +85,7 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
             sessions: &record.sessions,
             repeats: &record.repeats,
             series,
+            profiles: &record.profiles,
         })
         .collect();
     let input = html::Input { table, runs: &runs, generated_at: Timestamp::now() };
@@ -92,7 +98,7 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
 }
 
 /// Writes a file so that there is the old one or the whole new one at any moment, where there can be.
-fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+pub(super) fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     if is_standard_output(path) {
         // Opened anew it would have a place of its own in the file that it may be, and what is printed next would stand in the page.
         let mut out = std::io::stdout().lock();

@@ -18,6 +18,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::{Host, Local, Lock};
 use crate::language::english_plural;
+use crate::profile::Profile;
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
@@ -45,6 +46,9 @@ pub(super) struct Arguments {
     /// Only the scenarios whose name contains this; may be given several times
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+    /// Afterwards start each scenario once more under perf, or where there is none under strace, to see where its time goes
+    #[arg(long)]
+    profile: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -140,9 +144,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         machine,
         suite,
         skipped,
+        profile: arguments.profile,
     };
     store.add_run(&run)?;
-    let record = Record { run, sessions: Vec::new(), repeats: Vec::new() };
+    let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
     measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)
 }
 
@@ -245,6 +250,7 @@ pub(super) fn measure(
             work: &format!("{}/{}", bench.work, run.id),
             run: &run,
             repeats: record.repeats,
+            profiled: record.profiles.into_iter().map(|profile| profile.scenario).collect(),
             session: record.sessions.len() as u32,
             conditions,
             interrupt: &bench.interrupt,
@@ -292,6 +298,9 @@ fn finish(
     say_what_is_short(&short);
     if !global.quiet {
         talk!("report: {}", path.display());
+        if !record.profiles.is_empty() {
+            talk!("where the time goes: stend profile {id}");
+        }
         talk!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
     }
     let misused =
@@ -378,6 +387,10 @@ impl Journal for StoreJournal<'_> {
 
     fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()> {
         Ok(self.store.add_repeat(self.run, repeat, series)?)
+    }
+
+    fn profile(&mut self, scenario: usize, profile: &Profile) -> anyhow::Result<()> {
+        Ok(self.store.add_profile(self.run, scenario, profile)?)
     }
 }
 

@@ -15,7 +15,7 @@ use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
 use crate::store::Record;
-use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, Published, Row, Table, Verdict};
+use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
 
 /// To advise more repeats than this would be no advice.
 const MOST_REPEATS_ADVISED: u32 = 1000;
@@ -129,9 +129,7 @@ pub(crate) fn values_by_session(record: &Record, scenario: &str, metric: &Metric
 }
 
 fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
-    if scenario_of(record, scenario).is_none() {
-        return Cell::Absent;
-    }
+    let Some(own) = scenario_of(record, scenario) else { return Cell::Absent };
     if let Some(skipped) = record.run.skipped.iter().find(|skipped| skipped.scenario == scenario) {
         let (reason, remedy) = (skipped.reason.clone(), skipped.remedy.clone());
         return Cell::Nothing { why: Lack::Skipped { reason, remedy } };
@@ -160,7 +158,19 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         invalid: other.len() as u32,
         outliers: outliers as u32,
         against_base: None,
+        of_ceilings: own.ceiling.iter().filter_map(|ceiling| of_ceiling(record, ceiling, metric, median)).collect(),
     })
+}
+
+/// What share a median reaches of the ceiling's, which has to have the same metric.
+fn of_ceiling(record: &Record, ceiling: &str, metric: &Metric, median: f64) -> Option<OfCeiling> {
+    let same = scenario_of(record, ceiling)?.metric(&metric.name).filter(|other| other.unit == metric.unit)?;
+    let top = stend_stats::median(&values_by_session(record, ceiling, same).concat())?;
+    let share = match metric.better {
+        Better::Higher => median / top,
+        Better::Lower => top / median,
+    };
+    (share.is_finite() && share > 0.0).then(|| OfCeiling { scenario: ceiling.into(), share })
 }
 
 fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metric, base: Option<&Cell>) -> Vec<Cell> {

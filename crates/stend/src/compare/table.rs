@@ -172,6 +172,17 @@ pub(crate) struct Measured {
     pub(crate) outliers: u32,
     /// How it stands to the base; none in the base's own column.
     pub(crate) against_base: Option<AgainstBase>,
+    /// How much it reaches of what the suite names as ceilings, in the same run.
+    pub(crate) of_ceilings: Vec<OfCeiling>,
+}
+
+/// A measured value held against that of a scenario which the suite calls its ceiling.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct OfCeiling {
+    /// The ceiling's scenario.
+    pub(crate) scenario: String,
+    /// The share that is reached: 1 is all of it. The metric's direction is in it.
+    pub(crate) share: f64,
 }
 
 /// A measured value held against the base.

@@ -6,7 +6,7 @@ use stend_model::wire::{Begin, WIRE_VERSION};
 
 use super::table::LeftOut;
 use super::*;
-use crate::testing::record;
+use crate::testing::{record, suite};
 
 const REFERENCE: &str = r#"
 name = "r"
@@ -220,6 +220,33 @@ fn a_run_whose_instruments_were_built_anew_before_it_went_on_says_so() {
     run.repeats.extend_from_slice(&later.repeats[10..]);
     let instruments = vec!["cipher".into(), "copy".into()];
     assert_eq!(compare(&[&run], &[]).notes, [Note::SeveralBuilds { run: "a".into(), instruments }]);
+}
+
+#[test]
+fn figures_are_held_against_their_ceilings_in_the_metrics_direction() {
+    let mut run = record("a", &steady(2.0));
+    let mut fast = record("a", &steady(0.5));
+    run.run.suite.scenarios[1].metrics = run.run.suite.scenarios[0].metrics.clone();
+    run.repeats.retain(|repeat| repeat.scenario == 0);
+    fast.repeats.retain(|repeat| repeat.scenario == 1);
+    run.repeats.extend(fast.repeats);
+    run.run.suite.scenarios[0].ceiling = vec!["beta".into()];
+    let share = |run: &Record| {
+        let Cell::Measured(measured) = compare(&[run], &[]).rows[0].cells[0].clone() else { panic!() };
+        measured.of_ceilings.first().map(|ceiling| (ceiling.scenario.clone(), (ceiling.share * 1e6).round() / 1e6))
+    };
+    assert_eq!(share(&run), Some(("beta".into(), 0.25)), "four times as slow");
+    // In a metric of which less is better the smaller figure is the ceiling.
+    for scenario in &mut run.run.suite.scenarios {
+        scenario.metrics = suite().scenarios[1].metrics.clone();
+    }
+    assert_eq!(share(&run), Some(("beta".into(), 0.25)));
+    // Another metric of the ceiling's says nothing, and neither does a ceiling that was not measured.
+    let mut other = run.clone();
+    other.run.suite.scenarios[1].metrics[0].name = "other".into();
+    assert_eq!(share(&other), None);
+    run.repeats.retain(|repeat| repeat.scenario == 0);
+    assert_eq!(share(&run), None);
 }
 
 #[test]

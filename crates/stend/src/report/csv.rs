@@ -4,7 +4,7 @@ use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
 use super::text::word;
 
-const HEAD: [&str; 30] = [
+const HEAD: [&str; 31] = [
     "scenario",
     "metric",
     "unit",
@@ -35,6 +35,7 @@ const HEAD: [&str; 30] = [
     "repeats_needed",
     "words",
     "note",
+    "of_ceilings",
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
@@ -50,10 +51,10 @@ pub(crate) fn render(table: &Table) -> String {
     out
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 30] {
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 31] {
     let number = |value: f64| value.to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; 30];
+    let mut fields = [const { String::new() }; 31];
     let mut set = |name: &str, value: String| {
         let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
         fields[place] = value;
@@ -88,6 +89,8 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 30] {
             set("valid", value.valid.to_string());
             set("invalid", value.invalid.to_string());
             set("outliers", value.outliers.to_string());
+            let shares = value.of_ceilings.iter().map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario));
+            set("of_ceilings", shares.collect::<Vec<_>>().join("; "));
             if let Some(against) = &value.against_base {
                 set("ratio", number(against.ratio));
                 set("ratio_low", optional(against.interval.map(|(low, _)| low)));
@@ -146,6 +149,7 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
         assert!(!text.contains("NaN"));
+        assert!(text.contains(",\"0.62 of magma, parallel\"\r\n"), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
 
 mod overview;
+mod profile;
 mod scenario;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use stend_model::run::{Repeat, Run, Series, Session};
 
 use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::Language;
+use crate::profile::Profile;
 
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
@@ -45,6 +47,8 @@ pub(crate) struct RunData<'a> {
     pub(crate) repeats: &'a [Repeat],
     /// Its sample series, each with the `sequence` of its repeat.
     pub(crate) series: &'a [(u32, Series)],
+    /// Where the time goes, for the scenarios that were profiled.
+    pub(crate) profiles: &'a [Profile],
 }
 
 #[derive(Template)]
@@ -76,7 +80,7 @@ const SCRIPT: &str = include_str!("../../templates/report.js");
 /// Writes the report.
 ///
 /// # Errors
-/// Only if memory for the text runs out.
+/// Only if memory for the text runs out, or a profile that came from elsewhere is none.
 pub(crate) fn render(input: &Input) -> Result<String> {
     let names = scenario_names(input);
     let base = input.table.columns.first();
@@ -94,7 +98,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         notes: input.table.notes.iter().map(notes::note).collect(),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
-        scenarios: scenario::scenarios(input, &names),
+        scenarios: scenario::scenarios(input, &names)?,
         sources: overview::sources(input.table),
         generated_at: text::moment(input.generated_at),
         version: env!("CARGO_PKG_VERSION"),

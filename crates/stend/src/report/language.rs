@@ -112,6 +112,24 @@ texts! {
     iowait: "waiting for disks", "ожидание дисков";
     steal: "taken by the hypervisor", "отнято гипервизором";
     slope: "growth by the second", "прирост за секунду";
+    time_goes: "Where the time goes", "Куда уходит время";
+    not_seen: "Not seen", "Не видно";
+    flame_caption: "After all repeats the instrument was started once more under perf; that counts for nothing. A box is as wide as its share of the samples, and what it called stands on it. Orange is the kernel, other colours are the programs.",
+        "После всех повторов инструмент запущен ещё раз под perf; в результатах это не учтено. Ширина прямоугольника – доля отсчётов, над ним стоит то, что он вызвал. Оранжевое – ядро, остальные цвета – программы.";
+    flame_timer: "The samples are a timer's: those of a stretch with interrupts off fall on the function that allows them again.",
+        "Отсчёты делает таймер: те, что попали на участок с запрещёнными прерываниями, достаются функции, которая их снова разрешает.";
+    function: "Function", "Функция";
+    in_itself: "In itself", "Сама";
+    with_callees: "With what it calls", "Вместе с вызванными";
+    part: "Part", "Часть";
+    system_call: "System call", "Системный вызов";
+    share: "Share", "Доля";
+    time: "Time", "Время";
+    calls: "Calls", "Вызовов";
+    call_errors: "Errors", "Ошибок";
+    each_call: "Each", "Один";
+    calls_caption: "Counted by strace, after all repeats, over the whole command. It slows every call, so shares tell more than times; waiting in a call is in its time.",
+        "Сосчитано программой strace после всех повторов, за всё время команды. Она замедляет каждый вызов, поэтому доли важнее времён; ожидание внутри вызова входит в его время.";
     sources: "Published sources", "Опубликованные источники";
     method: "Method", "Метод";
     method_point: "A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.",

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::compare::table::{Cell, Column, Row, Table};
 
 use super::notes;
+use super::phrase::of_ceiling;
 use super::text::{self, change, factor, interval, mark};
 use crate::machine;
 
@@ -28,7 +29,9 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     if !fingerprint.is_empty() {
         out.push('\n');
     }
-    head(&mut out, ["scenario", "median", "spread", "95 % interval", "n"]);
+    let ceilings = rows.iter().any(|row| !of_ceilings(row).is_empty());
+    let heads = ["scenario", "median", "spread", "95 % interval", "n"];
+    head(&mut out, heads.into_iter().chain(ceilings.then_some("of its ceiling")));
     for row in &rows {
         let cells = match row.cells.first() {
             Some(Cell::Measured(value)) => [
@@ -39,7 +42,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
             ],
             other => [other.map(reason).unwrap_or_default(), String::new(), String::new(), String::new()],
         };
-        line(&mut out, [name(row)].into_iter().chain(cells));
+        line(&mut out, [name(row)].into_iter().chain(cells).chain(ceilings.then(|| of_ceilings(row))));
     }
 
     for (index, column) in text::other_runs(table) {
@@ -72,6 +75,16 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
         "A factor beside a published figure says by how much this machine is better; no test is possible there.\n",
     );
     out
+}
+
+/// What the base reaches of its ceilings.
+fn of_ceilings(row: &Row) -> String {
+    match row.cells.first() {
+        Some(Cell::Measured(value)) => {
+            value.of_ceilings.iter().map(|ceiling| of_ceiling(ceiling).en.into_owned()).collect::<Vec<_>>().join("; ")
+        }
+        _ => String::new(),
+    }
 }
 
 fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) -> String) {
@@ -188,6 +201,8 @@ mod tests {
         assert!(
             text.contains("| ▲ +8.1 % | +7.0 … +9.2 % |")
                 && text.contains("- differs in kernel")
+                && text.contains("| of its ceiling |")
+                && text.contains("| 62 % of magma, parallel |")
                 && text.contains("Published: summit")
                 && text.contains("× "),
             "{text}"

@@ -7,17 +7,20 @@
 //! | [`terminal`] | the table of `stend run` and `stend compare` |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
+//! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
 
 mod chart;
 pub(crate) mod csv;
 mod dots;
+pub(crate) mod flame;
 mod grid;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;
 mod notes;
 mod phrase;
+pub(crate) mod profile;
 pub(crate) mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::text;
+use crate::compare::table::OfCeiling;
+
 /// A text in both languages. In HTML both stand side by side and the style sheet shows one, so that switching takes no
 /// reloading, and English is there without any script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,13 @@ impl Phrase {
     pub(crate) fn new(en: impl Into<String>, ru: impl Into<String>) -> Self {
         Self { en: Cow::Owned(en.into()), ru: Cow::Owned(ru.into()) }
     }
+}
+
+/// The share of a ceiling: `62 % of copy in L1`.
+pub(super) fn of_ceiling(ceiling: &OfCeiling) -> Phrase {
+    let OfCeiling { scenario, share } = ceiling;
+    let share = text::percent(*share);
+    Phrase::new(format!("{share} of {scenario}"), format!("{share} от «{scenario}»"))
 }
 
 impl Phrase {

@@ -103,6 +103,25 @@ const FORMS: &[(&str, &str)] = &[
     ("{} is not on the machine's PATH", "программы {} нет в PATH машины"),
     ("{} is too old: {}, and {} is needed", "{} слишком старой версии: {}, нужна {}"),
     ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
+    // Why a profile shows less than it might.
+    ("perf is forbidden here: {}", "perf здесь запрещён: {}"),
+    ("perf does not work here: {}", "perf здесь не работает: {}"),
+    ("perf takes no samples here", "perf здесь не делает отсчётов"),
+    ("perf took no samples of it", "perf не сделал ни одного отсчёта"),
+    ("perf cannot read its samples: {}", "perf не может прочесть свои отсчёты: {}"),
+    (
+        "perf may not look into the kernel (kernel.perf_event_paranoid is {})",
+        "perf не может заглянуть в ядро (kernel.perf_event_paranoid: {})",
+    ),
+    (
+        "the kernel hides the names of its functions (kernel.kptr_restrict is {})",
+        "ядро скрывает имена своих функций (kernel.kptr_restrict: {})",
+    ),
+    ("its samples cannot be folded: {}", "его отсчёты не удалось свернуть: {}"),
+    ("strace is forbidden here: {}", "strace здесь запрещён: {}"),
+    ("strace wrote no table", "strace не написал таблицы"),
+    ("strace's table has a head that stend does not know: {}", "у таблицы strace незнакомый заголовок: {}"),
+    ("strace's table has the line {}", "в таблице strace есть строка {}"),
     // What made the machine unfit.
     (
         "machine: {}; it must be within reach and have a POSIX shell",

@@ -12,8 +12,10 @@ use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification
 use stend_model::wire::{Check, Report};
 
 use crate::compare::table::{
-    AgainstBase, Cell, Column, ColumnOrigin, Lack, LeftOut, Measured, Note, Published, Row, Table, Verdict,
+    AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
+    Table, Verdict,
 };
+use crate::profile::{Lack, Observed, Profile, Stacks, SystemCall};
 
 /// A name that would run a script if it were not escaped.
 pub(crate) const EVIL: &str = "<script>alert(\"1\")</script> & 'x'";
@@ -98,8 +100,8 @@ pub(crate) fn table() -> Table {
         if place == 5 {
             let remedy = Some("apt-get install -y fio".into());
             cells[0] =
-                Cell::Nothing { why: Lack::Skipped { reason: "fio is not on the machine's PATH".into(), remedy } };
-            cells[1] = Cell::Nothing { why: Lack::Invalid { reasons: vec![STEAL.into()] } };
+                Cell::Nothing { why: NoFigure::Skipped { reason: "fio is not on the machine's PATH".into(), remedy } };
+            cells[1] = Cell::Nothing { why: NoFigure::Invalid { reasons: vec![STEAL.into()] } };
         }
         if place == 7 {
             cells[0] = measured_few(median);
@@ -182,6 +184,11 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
             verdict,
             repeats_needed: (verdict == Verdict::Unresolved).then_some(24),
         }),
+        of_ceilings: if place == 3 {
+            vec![OfCeiling { scenario: "magma, parallel".into(), share: 0.62 }]
+        } else {
+            vec![]
+        },
     })
 }
 
@@ -204,6 +211,32 @@ pub(crate) struct SampleRun {
     pub(crate) sessions: Vec<Session>,
     pub(crate) repeats: Vec<Repeat>,
     pub(crate) series: Vec<(u32, Series)>,
+    pub(crate) profiles: Vec<Profile>,
+}
+
+/// Samples of one scenario, the system calls of another, and nothing of a third.
+pub(crate) fn profiles() -> Vec<Profile> {
+    let folded = format!(
+        "probe;main;{};read;anon_pipe_read_[k];_copy_to_iter_[k] 600\nprobe;main;read;anon_pipe_read_[k] 300\nprobe;main 100\n",
+        EVIL.replace(';', "")
+    );
+    let stacks = Stacks { event: "cpu-clock".into(), hertz: 3989, measured_stretch: true, folded };
+    let call = |name: &str, calls, time_ns| SystemCall { name: name.into(), calls, errors: 1, time_ns };
+    let calls = vec![call("read", 20_002, 75_000_000), call("write", 20_000, 25_000_000)];
+    let no_perf = Lack::new("perf is not on the machine's PATH", Some("apt-get install -y linux-perf"));
+    let killed = Lack::new("it was killed by signal 9", None);
+    let profile = |place: usize, observed, lacks| Profile {
+        scenario: SCENARIOS[place].0.into(),
+        made_at: "2026-11-21T06:01:00Z".parse().expect("a moment"),
+        command: vec!["stend-probe".into()],
+        observed,
+        lacks,
+    };
+    vec![
+        profile(3, Observed::Stacks(stacks), Vec::new()),
+        profile(4, Observed::SystemCalls { calls }, vec![no_perf]),
+        profile(7, Observed::Nothing, vec![killed]),
+    ]
 }
 
 /// The base's run, with `samples` samples in each series of each repeat.
@@ -236,6 +269,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
             reason: "fio is not on the machine's PATH".into(),
             remedy: Some("apt-get install -y fio".into()),
         }],
+        profile: true,
         machine: machine(),
     };
     let mut noise = Noise(7);
@@ -260,7 +294,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         noted: Vec::new(),
         missing_sensors: vec!["power: no RAPL and no hwmon here".into()],
     };
-    SampleRun { run, sessions: vec![session], repeats, series }
+    SampleRun { run, sessions: vec![session], repeats, series, profiles: profiles() }
 }
 
 fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
@@ -290,6 +324,7 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
         gates: Gates::DEFAULT,
         verification: Verification::Required,
         needs: vec![],
+        ceiling: vec![],
         places: BTreeMap::new(),
         files: BTreeMap::new(),
     }

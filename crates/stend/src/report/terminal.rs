@@ -4,6 +4,7 @@ use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
 use super::notes;
+use super::phrase;
 use super::text::{self, change, has_figure, interval, mark, width};
 
 /// How the table is written.
@@ -88,6 +89,15 @@ impl<'a> Page<'a> {
                         between.into(),
                         self.count(value).into(),
                     ]);
+                    for ceiling in &value.of_ceilings {
+                        let share = format!("  {}", phrase::of_ceiling(ceiling).en);
+                        let share = if width(&share) > self.options.width {
+                            format!("  {}", self.footnote(share.trim_start()))
+                        } else {
+                            share
+                        };
+                        grid.push_span(piece(share, Style::Dim), "".into());
+                    }
                 }
                 Some(Cell::Published(published)) => {
                     let value = self.published_value(row, published);

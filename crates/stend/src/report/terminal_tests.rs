@@ -21,6 +21,13 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn the_share_of_a_ceiling_stands_under_the_figure() {
+    let text = shown(100, false, false);
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("pipe write, 32 KiB"));
+    assert!(lines.next().unwrap().contains("16.2 GB/s") && lines.next() == Some("  62 % of magma, parallel"), "{text}");
+}
+
+#[test]
 fn without_colour_there_is_no_escape_and_with_it_the_text_is_the_same() {
     let plain = shown(100, false, false);
     assert!(!plain.contains('\u{1b}'));

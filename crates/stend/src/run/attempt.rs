@@ -53,11 +53,13 @@ pub(super) struct Attempts<'a> {
     versions: HashMap<&'static str, String>,
     /// Files for the whole run that were put there already.
     written: HashSet<String>,
+    /// Words that stand before the instrument's own: a profiler that starts it.
+    under: Vec<String>,
 }
 
 impl<'a> Attempts<'a> {
     pub(super) fn new(host: &'a dyn Host, probe: &'a str, place: Place, interrupt: &'a Interrupt) -> Self {
-        Self { host, probe, place, interrupt, versions: HashMap::new(), written: HashSet::new() }
+        Self { host, probe, place, interrupt, versions: HashMap::new(), written: HashSet::new(), under: Vec::new() }
     }
 
     /// One attempt; `None` if the user interrupted it.
@@ -75,6 +77,14 @@ impl<'a> Attempts<'a> {
                 self.translate(scenario, adapter)
             }
         }
+    }
+
+    /// One attempt under a profiler, whose words stand before the instrument's own.
+    pub(super) fn make_under(&mut self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
+        self.under = words;
+        let made = self.make(scenario);
+        self.under.clear();
+        made
     }
 
     /// An instrument that prints the wire itself.
@@ -205,7 +215,7 @@ impl<'a> Attempts<'a> {
     fn guarded(&self, scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
         let seconds = scenario.timeout.0.as_secs_f64();
         let guard = [self.probe, "guard", "--timeout", &format!("{seconds}s"), "--"].map(str::to_owned);
-        let mut command = Command::new(guard.into_iter().chain(words.iter().cloned()));
+        let mut command = Command::new(guard.into_iter().chain(self.under.iter().chain(words).cloned()));
         command.directory = directory.map(str::to_owned);
         command.timeout = scenario.timeout.0;
         command

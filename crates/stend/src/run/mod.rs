@@ -9,10 +9,11 @@ pub(crate) mod gates;
 pub(crate) mod interrupt;
 pub(crate) mod leaves;
 pub(crate) mod prepare;
+mod profile;
 pub(crate) mod progress;
 mod sampler;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -25,9 +26,11 @@ use stend_stats::precision_reached;
 
 use crate::host::Host;
 use crate::instrument::Place;
+use crate::profile::Profile;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use interrupt::Interrupt;
+use profile::Profiling;
 use sampler::Sampler;
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.
@@ -65,6 +68,8 @@ pub(crate) trait Journal {
     fn session(&mut self, session: &Session) -> anyhow::Result<()>;
     /// A repeat has ended, whatever came of it.
     fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()>;
+    /// The scenario at this place in the suite has been profiled.
+    fn profile(&mut self, scenario: usize, profile: &Profile) -> anyhow::Result<()>;
 }
 
 /// Who is told what is going on.
@@ -73,6 +78,8 @@ pub(crate) trait Observer {
     fn starting(&mut self, step: Step, done: usize, left: Left);
     /// A repeat has been made and stored.
     fn finished(&mut self, repeat: &Repeat, done: usize, left: Left);
+    /// A scenario is profiled now, the first, second … of so many.
+    fn profiling(&mut self, scenario: &str, number: usize, of: usize);
     /// Something that the user should know, in one line.
     fn warn(&mut self, message: &str);
 }
@@ -107,6 +114,8 @@ pub(crate) struct Making<'a> {
     pub(crate) run: &'a Run,
     /// The repeats that there are already, from sessions before.
     pub(crate) repeats: Vec<Repeat>,
+    /// The scenarios that have a profile already.
+    pub(crate) profiled: BTreeSet<String>,
     /// This session's number.
     pub(crate) session: u32,
     /// How fit the machine is as the session begins.
@@ -135,7 +144,7 @@ fn make_repeats(
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
-    let Making { host, probe, work, run, mut repeats, session, conditions, interrupt } = making;
+    let Making { host, probe, work, run, mut repeats, profiled, session, conditions, interrupt } = making;
     let suite = &run.suite;
     let skipped = |place: usize| run.skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
     let plan = Plan::new(suite, run.seed, skipped);
@@ -150,11 +159,12 @@ fn make_repeats(
         missing_sensors: sampler.missing(),
     })?;
     let place = Place::of(&run.id, work);
-    host.make_directory(&place.data).context("the directory for the run's files cannot be made")?;
+    let data = place.data.clone();
+    host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);
     let mut clock = Clock::default();
 
-    let ending = loop {
+    let mut ending = loop {
         let standings = standings(suite, &repeats);
         let Some(step) = plan.next(&standings) else { break Ending::Complete };
         if interrupt.requested() {
@@ -199,6 +209,13 @@ fn make_repeats(
         let standings = self::standings(suite, &repeats);
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
     };
+    if run.profile && ending == Ending::Complete {
+        // Nothing is measured any more, and the sampler would only be in the way.
+        drop(sampler);
+        let (directory, attempts) = (&data, &mut attempts);
+        let profiling = Profiling { host, directory, run, repeats: &repeats, done: &profiled, attempts, interrupt };
+        ending = profiling.make(journal, observer)?;
+    }
     Ok((ending, repeats))
 }
 

@@ -65,6 +65,18 @@ impl Observer for Progress<'_> {
         }
     }
 
+    fn profiling(&mut self, scenario: &str, number: usize, of: usize) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(of as u64);
+                bar.set_position(number as u64 - 1);
+                bar.set_message(format!("profile · {scenario}"));
+            }
+            None if self.quiet => {}
+            None => self.say(&format!("profile [{number}/{of}] {scenario}")),
+        }
+    }
+
     fn warn(&mut self, message: &str) {
         self.say(&format!("warning: {message}"));
     }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
+use crate::profile::{Observed, Profile};
 
 /// The version of the format.
 const EXPORT_VERSION: u32 = 1;
@@ -23,6 +24,7 @@ enum Line {
     Session(Session),
     Repeat(Box<Repeat>),
     Series { sequence: u32, series: Series },
+    Profile(Box<Profile>),
     End { sha256: String },
 }
 
@@ -47,6 +49,9 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
         while let Some((sequence, series)) = rest.next_if(|(sequence, _)| *sequence <= repeat.sequence) {
             write(&Line::Series { sequence: *sequence, series: series.clone() })?;
         }
+    }
+    for profile in &record.profiles {
+        write(&Line::Profile(Box::new(profile.clone())))?;
     }
     let sha256 = hexadecimal(digest);
     let end = serde_json::to_vec(&Line::End { sha256 })?;
@@ -75,11 +80,12 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
                 return Err(bad(format!("its format is {version}; this stend knows {EXPORT_VERSION}")));
             }
             (Line::Export { run, .. }, None) => {
-                record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new() })
+                record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() });
             }
             (Line::Session(session), Some(record)) => record.sessions.push(session),
             (Line::Repeat(repeat), Some(record)) => record.repeats.push(*repeat),
             (Line::Series { sequence, series }, Some(_)) => all_series.push((sequence, series)),
+            (Line::Profile(profile), Some(record)) => record.profiles.push(*profile),
             (Line::End { sha256 }, Some(_)) => {
                 if sha256 != hexadecimal(digest) {
                     return Err(bad("its checksum does not agree with its contents; it is damaged".into()));
@@ -109,6 +115,21 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
     }
     if !record.repeats.is_sorted_by(|one, next| one.sequence < next.sequence) {
         return Err("its repeats are not in order".into());
+    }
+    let place =
+        |profile: &Profile| record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
+    if let Some(profile) = record.profiles.iter().find(|profile| place(profile).is_none()) {
+        return Err(format!("there is a profile of \"{}\", and no such scenario", profile.scenario));
+    }
+    let empty = |profile: &&Profile| match &profile.observed {
+        Observed::Stacks(stacks) => stacks.summary().samples == 0,
+        Observed::SystemCalls { .. } | Observed::Nothing => false,
+    };
+    if let Some(profile) = record.profiles.iter().find(empty) {
+        return Err(format!("the profile of \"{}\" has no stacks", profile.scenario));
+    }
+    if !record.profiles.is_sorted_by(|one, next| place(one) < place(next)) {
+        return Err("its profiles are not in order".into());
     }
     let last = record.repeats.last().map(|repeat| repeat.sequence);
     match series

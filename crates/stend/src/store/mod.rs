@@ -6,6 +6,7 @@
 mod blob;
 mod export;
 mod lock;
+mod profiles;
 mod schema;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use serde::Serialize;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 use thiserror::Error;
+
+use crate::profile::Profile;
 
 pub(crate) use export::{read_export, write_export};
 pub(crate) use lock::MeasuringLock;
@@ -32,6 +35,8 @@ pub(crate) struct Record {
     pub(crate) sessions: Vec<Session>,
     /// Its repeats, in the order in which they were made.
     pub(crate) repeats: Vec<Repeat>,
+    /// Where the time goes, in the suite's order; for the scenarios that were profiled.
+    pub(crate) profiles: Vec<Profile>,
 }
 
 /// One line of `stend list`.
@@ -115,6 +120,14 @@ pub(crate) enum StoreError {
     /// Somebody else is measuring with this store.
     #[error("{0}")]
     Busy(String),
+    /// A profile cannot be read.
+    #[error("{path} is no profile of stend: {reason}; the run can do without it: remove the file", path = .path.display())]
+    BadProfile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An exported file cannot be read.
     #[error("{0}")]
     BadExport(String),
@@ -330,7 +343,8 @@ impl Store {
         run.finished_at = finished_at.and_then(|moment| moment.parse().ok());
         let sessions = self.documents("SELECT document FROM session WHERE run = ?1 ORDER BY number", id)?;
         let repeats = self.documents("SELECT document FROM repeat WHERE run = ?1 ORDER BY sequence", id)?;
-        Ok(Record { run, sessions, repeats })
+        let profiles = self.profiles(id)?;
+        Ok(Record { run, sessions, repeats, profiles })
     }
 
     /// All series of a run with their repeats' sequence numbers, in order.
@@ -379,6 +393,11 @@ impl Store {
         {
             let same = self.load(&id)? == *record && self.series(&id)? == series;
             return if same { Ok(false) } else { Err(StoreError::Different(id)) };
+        }
+        // First, so that a run that is there has all of its profiles.
+        for profile in &record.profiles {
+            let place = record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
+            self.add_profile(&record.run.id, place.unwrap_or_default(), profile)?;
         }
         let path = self.path.clone();
         let mut add = || -> rusqlite::Result<()> {

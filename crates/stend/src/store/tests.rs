@@ -3,6 +3,7 @@ use std::path::Path;
 use stend_model::run::RunState;
 
 use super::*;
+use crate::profile::{Observed, Stacks};
 use crate::testing::{record, repeat, series};
 
 fn filled(directory: &Path, id: &str) -> (Store, Record) {
@@ -152,9 +153,29 @@ fn an_export_that_makes_no_sense_is_refused() {
     let mut bad = good.clone();
     bad.repeats[1].scenario = 99;
     refused(&bad, "scenario 99");
-    let mut bad = good;
+    let mut bad = good.clone();
     bad.repeats.swap(0, 1);
     refused(&bad, "not in order");
+
+    let profile = |scenario: &str, folded: &str| Profile {
+        scenario: scenario.into(),
+        made_at: Timestamp::UNIX_EPOCH,
+        command: Vec::new(),
+        observed: Observed::Stacks(Stacks {
+            event: "cycles".into(),
+            hertz: 99,
+            measured_stretch: true,
+            folded: folded.into(),
+        }),
+        lacks: Vec::new(),
+    };
+    for (profiles, part) in [
+        (vec![profile("gamma", "a;b 1\n")], "\"gamma\", and no such scenario"),
+        (vec![profile("beta", "a;b 1\n"), profile("alpha", "a;b 1\n")], "profiles are not in order"),
+        (vec![profile("alpha", "a;b\n")], "\"alpha\" has no stacks"),
+    ] {
+        refused(&Record { profiles, ..good.clone() }, part);
+    }
 }
 
 #[test]

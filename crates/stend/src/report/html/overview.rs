@@ -5,7 +5,7 @@ use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Tab
 use super::Input;
 use crate::report::language::TEXTS;
 use crate::report::notes;
-use crate::report::phrase::Phrase;
+use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_under_name};
 use crate::report::text::{self, change, factor, interval, mark, word};
 
@@ -74,6 +74,8 @@ pub(super) struct CellView {
     pub(super) verdict: Option<VerdictView>,
     /// How the base stands to it, without a test.
     pub(super) factor: String,
+    /// The shares that are reached of its ceilings.
+    pub(super) of_ceilings: Vec<Phrase>,
     /// What is shown when the pointer rests on it; all of it stands elsewhere on the page too.
     pub(super) hint: String,
     /// What the column is sorted by; empty sorts last. In the base's column it is the figure, in the others the factor
@@ -205,6 +207,7 @@ fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
         Cell::Measured(value) => CellView {
             value: row.unit.show(value.median),
             verdict: value.against_base.as_ref().map(verdict),
+            of_ceilings: value.of_ceilings.iter().map(of_ceiling).collect(),
             hint: value
                 .interval
                 .map(|(low, high)| format!("95 %: {}", interval(row.unit, low, high)))

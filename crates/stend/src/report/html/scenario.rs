@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use anyhow::Result;
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Series};
@@ -11,12 +12,13 @@ use stend_model::wire::Check;
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::overview::{VerdictView, advantage, verdict};
+use super::profile::{self, ProfileView};
 use super::{Input, RunData};
 use crate::report::chart::{Charts, MOST_POINTS, Segment, charts, number_of_charts};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
-use crate::report::phrase::Phrase;
+use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_all};
 use crate::report::text::{self, interval, percent, shell_words};
 
@@ -56,6 +58,8 @@ pub(super) struct FigureView {
     pub(super) settle: Option<Phrase>,
     /// What a publication says of its figure.
     pub(super) note: String,
+    /// The shares that are reached of its ceilings.
+    pub(super) of_ceilings: Vec<Phrase>,
     /// Why there is no figure.
     pub(super) reason: Option<Phrase>,
     pub(super) published: bool,
@@ -68,6 +72,7 @@ pub(super) struct ScenarioRunView {
     pub(super) commands: Vec<String>,
     pub(super) evidence: Vec<Phrase>,
     pub(super) build: Vec<String>,
+    pub(super) profile: Option<ProfileView>,
     pub(super) charts: Charts,
     pub(super) has_series: bool,
 }
@@ -90,7 +95,7 @@ pub(super) struct RepeatView {
 /// So many charts may have all their points; beyond that each gets fewer, so that the page stays small.
 const CHARTS_WITH_ALL_POINTS: usize = 400;
 
-pub(super) fn scenarios(input: &Input, names: &[&str]) -> Vec<ScenarioView> {
+pub(super) fn scenarios(input: &Input, names: &[&str]) -> Result<Vec<ScenarioView>> {
     let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
     let metrics: usize = indexed.iter().map(Indexed::charts).sum();
     let most_points = (MOST_POINTS * CHARTS_WITH_ALL_POINTS / metrics.max(CHARTS_WITH_ALL_POINTS)).max(100);
@@ -123,7 +128,7 @@ impl<'a> Indexed<'a> {
     }
 }
 
-fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_points: usize) -> ScenarioView {
+fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_points: usize) -> Result<ScenarioView> {
     let rows: Vec<&Row> = input.table.rows.iter().filter(|row| row.scenario == name).collect();
     let main = rows.iter().find(|row| row.main);
     let scenario = indexed.iter().find_map(|run| run.scenario(name)).map(|(_, scenario)| scenario);
@@ -140,18 +145,15 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         if let Some(metric) = scenario.metrics.first() {
             panels.push(panel(&title, &repeats, metric, main.and_then(|row| measured(input.table, row, &run.data))));
         }
-        runs.push(scenario_run(
-            run,
-            title,
-            &repeats,
-            scenario.metrics.first(),
-            most_points,
-            &format!("c{anchor}-{place}"),
-        ));
+        let mut view =
+            scenario_run(run, title, &repeats, scenario.metrics.first(), most_points, &format!("c{anchor}-{place}"));
+        let profile = run.data.profiles.iter().find(|profile| profile.scenario == name);
+        view.profile = profile.map(|profile| profile::view(profile, input)).transpose()?;
+        runs.push(view);
     }
     let parameters =
         scenario.iter().flat_map(|scenario| &scenario.parameters).map(|(name, value)| format!("{name} = {value}"));
-    ScenarioView {
+    Ok(ScenarioView {
         anchor,
         name: name.into(),
         figure: match main.and_then(|row| row.cells.first().map(|cell| (row, cell))) {
@@ -171,7 +173,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
-    }
+    })
 }
 
 /// What a run is called over its column.
@@ -212,6 +214,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
             evidence: None,
             settle: None,
             note: String::new(),
+            of_ceilings: Vec::new(),
             reason: None,
             published: column.reference().is_some(),
         };
@@ -223,6 +226,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
                 view.interval = value.interval.map(|(low, high)| interval(row.unit, low, high)).unwrap_or_default();
                 view.range = interval(row.unit, value.minimum, value.maximum);
                 view.count = text::count(value.valid, value.invalid, value.outliers);
+                view.of_ceilings = value.of_ceilings.iter().map(of_ceiling).collect();
                 if let Some(against) = &value.against_base {
                     view.verdict = Some(verdict(against));
                     view.evidence = Some(evidence(against));
@@ -301,6 +305,7 @@ fn scenario_run(
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
         build: distinct(repeats.iter().filter_map(build)),
+        profile: None,
         has_series: !segments.is_empty(),
         charts: charts(&segments, run.data.run.machine.hardware.threads, most_points, prefix),
     }

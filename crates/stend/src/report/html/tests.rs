@@ -8,7 +8,13 @@ use crate::report::sample::{self, EVIL, SampleRun};
 
 fn page(data: &SampleRun) -> String {
     let table = sample::table();
-    let runs = [RunData { run: &data.run, sessions: &data.sessions, repeats: &data.repeats, series: &data.series }];
+    let runs = [RunData {
+        run: &data.run,
+        sessions: &data.sessions,
+        repeats: &data.repeats,
+        series: &data.series,
+        profiles: &data.profiles,
+    }];
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
     render(&Input { table: &table, runs: &runs, generated_at }).unwrap()
 }
@@ -76,8 +82,8 @@ fn seen_in_russian(html: &str) -> String {
 
 /// The words of all texts in a value, but for those that the page translates.
 fn words_of(value: &serde_json::Value, words: &mut BTreeSet<String>) {
-    const TRANSLATED: [&str; 9] =
-        ["why", "notes", "outcome", "skipped", "conditions", "verdict", "kind", "check", "missing"];
+    const TRANSLATED: [&str; 10] =
+        ["why", "notes", "outcome", "skipped", "conditions", "verdict", "kind", "check", "missing", "lacks"];
     match value {
         serde_json::Value::String(text) => words.extend(words_in(text)),
         serde_json::Value::Array(values) => values.iter().for_each(|value| words_of(value, words)),
@@ -104,11 +110,21 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     data.sessions[0].conditions = vec![
         "foreign load: 12.0 % of the processors' time; end what runs beside: above 5 % repeats are invalid".into(),
     ];
-    let record =
-        crate::store::Record { run: data.run.clone(), sessions: data.sessions.clone(), repeats: data.repeats.clone() };
+    let record = crate::store::Record {
+        run: data.run.clone(),
+        sessions: data.sessions.clone(),
+        repeats: data.repeats.clone(),
+        profiles: Vec::new(),
+    };
     let mut table = sample::table();
     table.notes.extend(crate::compare::compare(&[&record], &[]).notes);
-    let runs = [RunData { run: &data.run, sessions: &data.sessions, repeats: &data.repeats, series: &data.series }];
+    let runs = [RunData {
+        run: &data.run,
+        sessions: &data.sessions,
+        repeats: &data.repeats,
+        series: &data.series,
+        profiles: &data.profiles,
+    }];
     let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
     let seen: BTreeSet<String> = words_in(&seen_in_russian(&html)).collect();
     assert!(seen.contains("kuznyechik") && !seen.contains("Results"), "the test sees what a reader sees");
@@ -118,8 +134,8 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.run).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
-    let names =
-        "stend Language PATH UTC cpufreq thermal board sys class dmi fio apt get install clang compiler copy mode";
+    words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
+    let names = "stend Language PATH UTC cpufreq thermal board sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup";
     let units = "GB MB KiB GiB GHz ms ns MIOPS kIOPS krequests cycles lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
     let left_over: Vec<_> = seen.difference(&others).collect();
@@ -142,6 +158,14 @@ fn it_has_its_parts() {
         "aria-sort=\"none\"",
         "round trip of 64 KiB",
         "power: no RAPL",
+        "62 % of magma, parallel",
+        "62 % от «magma, parallel»",
+        "<svg class=\"flames\" viewBox=\"0 ",
+        "<title>_copy_to_iter · 600 · 60.00\u{a0}%</title>",
+        "kernel: copying",
+        "it was killed by signal 9",
+        "apt-get install -y linux-perf",
+        "<code>write</code>",
         "Enhanced IBRS",
     ] {
         assert!(html.contains(part), "{part}");

@@ -1,0 +1,144 @@
+//! Profiling: after all repeats, one more start of each scenario's instrument under a profiler. It counts for nothing, and what goes
+//! wrong with it costs nothing but itself.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use stend_model::run::{Outcome, Repeat, Run};
+use stend_model::wire::Check;
+
+use super::attempt::{Attempt, Attempts};
+use super::interrupt::Interrupt;
+use super::{Ending, Journal, Observer};
+use crate::host::Host;
+use crate::profile::perf::{self, Perf};
+use crate::profile::{Lack, Observed, Profile, strace};
+
+/// What profiling needs.
+pub(super) struct Profiling<'a, 'b> {
+    pub(super) host: &'a dyn Host,
+    /// A directory for the profiler's files that is removed with the run's.
+    pub(super) directory: &'a str,
+    pub(super) run: &'a Run,
+    pub(super) repeats: &'a [Repeat],
+    /// The scenarios that have a profile already.
+    pub(super) done: &'a BTreeSet<String>,
+    pub(super) attempts: &'a mut Attempts<'b>,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+/// What there is to profile with, the best first.
+enum Profiler {
+    Perf(Perf),
+    Strace,
+    None,
+}
+
+impl Profiling<'_, '_> {
+    /// Profiles what has none yet and could be measured.
+    pub(super) fn make(mut self, journal: &mut dyn Journal, observer: &mut dyn Observer) -> anyhow::Result<Ending> {
+        let wanted = self.wanted();
+        if wanted.is_empty() {
+            return Ok(Ending::Complete);
+        }
+        let (profiler, lacks) = self.profiler();
+        for lack in &lacks {
+            observer.warn(&format!("profile: {lack}"));
+        }
+        match profiler {
+            Profiler::Perf(_) => {}
+            Profiler::Strace => observer.warn("profile: system calls and their times are counted instead"),
+            Profiler::None => observer.warn("profile: there is none"),
+        }
+        for (number, &place) in wanted.iter().enumerate() {
+            if self.interrupt.requested() {
+                return Ok(Ending::Interrupted);
+            }
+            let name = &self.run.suite.scenarios[place].name;
+            observer.profiling(name, number + 1, wanted.len());
+            let Some(mut profile) = self.of(place, &profiler)? else { return Ok(Ending::Interrupted) };
+            for lack in &profile.lacks {
+                observer.warn(&format!("profile of {name}: {lack}"));
+            }
+            profile.lacks.splice(0..0, lacks.iter().cloned());
+            journal.profile(place, &profile)?;
+        }
+        Ok(Ending::Complete)
+    }
+
+    /// Places of the scenarios to profile: those with a repeat that measured something.
+    fn wanted(&self) -> Vec<usize> {
+        let scenarios = self.run.suite.scenarios.iter().enumerate();
+        let works = |place: usize| {
+            let measured = |repeat: &Repeat| !matches!(repeat.outcome, Outcome::Failed(_));
+            self.repeats.iter().any(|repeat| repeat.scenario == place && measured(repeat))
+        };
+        scenarios
+            .filter(|(place, scenario)| !self.done.contains(&scenario.name) && works(*place))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    fn profiler(&self) -> (Profiler, Vec<Lack>) {
+        let no_perf = match Perf::find(self.host, self.directory) {
+            Ok(perf) => return (Profiler::Perf(perf), Vec::new()),
+            Err(lack) => lack,
+        };
+        match strace::find(self.host, self.directory) {
+            Ok(()) => (Profiler::Strace, vec![no_perf]),
+            Err(no_strace) => (Profiler::None, vec![no_perf, no_strace]),
+        }
+    }
+
+    /// The profile of one scenario; `None` if the user interrupted it.
+    fn of(&mut self, place: usize, profiler: &Profiler) -> anyhow::Result<Option<Profile>> {
+        let scenario = &self.run.suite.scenarios[place];
+        let mut profile = Profile {
+            scenario: scenario.name.clone(),
+            made_at: Timestamp::now(),
+            command: Vec::new(),
+            observed: Observed::Nothing,
+            lacks: Vec::new(),
+        };
+        let file = format!("{}/profile", self.directory);
+        let hertz = perf::hertz(self.usual_time(place));
+        let words = match profiler {
+            Profiler::Perf(perf) => perf.words(hertz, &file),
+            Profiler::Strace => strace::words(&file),
+            Profiler::None => return Ok(Some(profile)),
+        };
+        let Some(attempt) = self.attempts.make_under(scenario, words)? else { return Ok(None) };
+        let observed = match (wrong_with(&attempt), profiler) {
+            (Some(reason), _) => Err(reason),
+            (None, Profiler::Perf(perf)) => {
+                let stretch = attempt.report.as_ref().and_then(|report| Some((report.t_ns?, report.wall_ns)));
+                perf.fold(self.host, &file, hertz, stretch).map(Observed::Stacks)
+            }
+            (None, _) => {
+                let table = self.host.read_text(&file).map_err(|error| error.to_string());
+                table.and_then(|table| strace::parse(&table)).map(|calls| Observed::SystemCalls { calls })
+            }
+        };
+        // What is left of it would go with the run's files; the next one writes it anew.
+        let _ = self.host.remove(&file);
+        profile.command = attempt.command;
+        match observed {
+            Ok(observed) => profile.observed = observed,
+            Err(reason) => profile.lacks.push(Lack::new(reason, None)),
+        }
+        Ok(Some(profile))
+    }
+
+    /// How long a repeat of the scenario took, for a profiler that has to choose how often it looks.
+    fn usual_time(&self, place: usize) -> Duration {
+        let of_it = self.repeats.iter().filter(|repeat| repeat.scenario == place);
+        let longest = of_it.filter_map(|repeat| repeat.report.as_ref()).map(|report| report.wall_ns).max();
+        Duration::from_nanos(longest.unwrap_or(0))
+    }
+}
+
+fn wrong_with(attempt: &Attempt) -> Option<String> {
+    let wrong = attempt.report.as_ref().is_some_and(|report| report.check == Check::Failed);
+    attempt.failure.clone().or_else(|| wrong.then(|| "the work was wrong".to_owned()))
+}
