@@ -111,7 +111,7 @@ clean: ## remove what was built here
 
 toolchains:
 	@command -v $(firstword $(CARGO)) >/dev/null || { echo "stend: cargo is missing. Install Rust 1.89 or newer from https://rustup.rs (Debian's own is too old before Debian 14)." >&2; exit 1; }
-	@rustc --version 2>/dev/null | awk '{ split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 89) }' || { echo "stend: Rust 1.89 or newer is needed, and here is: $$(rustc --version 2>/dev/null || echo none). Get it from https://rustup.rs" >&2; exit 1; }
+	@rustc --version 2>/dev/null | awk '{ split($$2, v, "."); enough = v[1] > 1 || v[2] >= 89 } END { exit !enough }' || { echo "stend: Rust 1.89 or newer is needed, and here is: $$(rustc --version 2>/dev/null || echo none). Get it from https://rustup.rs" >&2; exit 1; }
 	@command -v $(firstword $(CC)) >/dev/null || { echo "stend: a C compiler is missing. On Debian or Ubuntu: apt-get install -y gcc libc6-dev make" >&2; exit 1; }
 
 packages-run:
