@@ -26,12 +26,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Of marks, the Russian code has others than the international one, which is what ripmors writes. Ё is sent as Е, and ripmors has one code for Ъ and Ь and decodes Э's as É.
+/// What both codes have in common: of marks, the Russian one has others than the international one, which is what ripmors
+/// writes; Ё is sent as Е; and ripmors has one code for Ъ and Ь, and decodes that of Э as Ѣ.
 fn letters(text: &str) -> String {
     text.chars()
         .filter(|c| c.is_alphabetic())
         .flat_map(char::to_uppercase)
-        .filter(|c| !matches!(c, 'Ё' | 'Е' | 'Ъ' | 'Ь' | 'Э' | 'É'))
+        .filter(|c| !matches!(c, 'Ё' | 'Е' | 'Ъ' | 'Ь' | 'Э' | 'Ѣ'))
         .collect()
 }
 
