@@ -1,6 +1,6 @@
 #!/bin/sh
 # For the other scripts: `. "$(dirname "$0")/common.sh"`; the build folder is $1.
-build=$1
+build=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0
