@@ -36,8 +36,8 @@ struct row {
 /* The first of each reader is what the others are compared with. */
 static const struct row rows[] = {
 	{ "write() 64K, pipe 64K       -> read", PLAIN, 0, 64 << 10, 64 << 10, false, false },
-	{ "write() 256K, pipe 1M       -> read", PLAIN, 0, 256 << 10, 1 << 20, false, false },
 	{ "writer, write 64K, pipe 64K -> read", LIBRARY, PIPE_WRITER_WRITE, 64 << 10, 64 << 10, false, false },
+	{ "write() 256K, pipe 1M       -> read", PLAIN, 0, 256 << 10, 1 << 20, false, false },
 	{ "writer, fresh               -> read", LIBRARY, PIPE_WRITER_FRESH, 0, 0, false, false },
 	{ "writer, fresh, small pages  -> read", LIBRARY, PIPE_WRITER_FRESH, 0, 0, false, true },
 	{ "writer, ring                -> read", LIBRARY, PIPE_WRITER_RING, 0, 0, false, false },

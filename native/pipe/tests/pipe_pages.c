@@ -298,7 +298,7 @@ static void small_commits(void)
 /* Where huge pages are refused it copies, and where they are given again it takes them. */
 static void no_huge_pages(void)
 {
-	struct pipe_writer *writer, *other;
+	struct pipe_writer *writer = NULL, *other = NULL;
 	struct pipe_writer_slab slab;
 	struct pipe_writer_statistics without, with;
 	struct reader *start, reader;
