@@ -152,6 +152,7 @@ fn it_has_its_parts() {
         "class=\"verdict better\">▲ +8.1 %",
         "<span class=\"factor\">× 10.7</span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
+        "by which the runs differ from themselves",
         "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
         "took away 4.1 %",
