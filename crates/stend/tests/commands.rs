@@ -29,6 +29,27 @@ fn a_run_prints_its_table_and_names_its_report() {
     );
 }
 
+/// `make run` starts the program by its path, and a command that it tells must work from there.
+#[test]
+fn what_a_run_tells_to_type_can_be_typed() {
+    let stand = measured();
+    let suite = stand.path().join("suite.toml");
+    let ended = stand.fine(&["run", suite.to_str().unwrap(), "--no-progress"]);
+    let told = |start: &str| ended.err.lines().find_map(|line| line.strip_prefix(start)).unwrap().to_owned();
+    let ids: Vec<_> = stand.json(&["list"])["runs"].as_array().unwrap().iter().map(|run| run["id"].clone()).collect();
+    let both = format!(" compare {} {}", ids[0].as_str().unwrap(), ids[1].as_str().unwrap());
+    assert!(told("compare with the run before it: ").ends_with(&both), "{}", ended.err);
+    for (start, result) in [("compare with the run before it: ", "against"), ("show all of this one: ", "suite test")] {
+        let mut command = std::process::Command::new("sh");
+        let environment = stand.command(&[]);
+        command.args(["-c", &told(start)]);
+        command.envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let typed = common::ended(&mut command);
+        assert_eq!(typed.status, Some(0), "{}", typed.err);
+        assert!(typed.out.contains(result), "{}", typed.out);
+    }
+}
+
 #[test]
 fn a_comparison_does_not_replace_the_report_of_a_run() {
     let stand = Stand::new();
