@@ -51,6 +51,21 @@ fn what_a_run_tells_to_type_can_be_typed() {
 }
 
 #[test]
+fn on_a_terminal_one_line_says_what_is_done_and_how_long_it_will_take() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6", &[("small", "steady.sh 20")]);
+    let stend = stand.command(&["run"]);
+    let line = format!("'{}' run '{suite}'", stend.get_program().to_str().unwrap());
+    let mut command = std::process::Command::new("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(std::process::Stdio::null());
+    command.envs(stend.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
+    let ended = common::ended(&mut command);
+    assert_eq!(ended.status, Some(0), "{}", ended.out);
+    assert!(ended.out.contains("/7 ") && ended.out.contains(" s left · small"), "{}", ended.out);
+    assert!(!ended.out.contains("[2/7]"), "lines of repeats are for those that keep them: {}", ended.out);
+}
+
+#[test]
 fn a_comparison_does_not_replace_the_report_of_a_run() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
