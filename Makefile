@@ -10,7 +10,8 @@ RUN_FLAGS ?=
 
 TARGET = target
 RELEASE = $(TARGET)/release
-NATIVE_BUILD = $(CURDIR)/$(TARGET)/native/$(notdir $(firstword $(CC)))
+# As seen from native/, not from the root: make cannot build in a folder whose path has spaces, and the project may lie in one.
+NATIVE_BUILD = ../$(TARGET)/native/$(notdir $(firstword $(CC)))
 CARGO_FLAGS = --locked --target-dir $(TARGET)
 
 # A check that cannot be made here is said, and under CI it fails.
@@ -22,7 +23,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 .PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: toolchains packages-run build ## measure this machine, print the table, name the report
 	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
@@ -32,13 +33,13 @@ build: toolchains ## build target/release/stend, target/release/stend-probe and 
 	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@mkdir -p $(RELEASE)
 	@for program in stend-probe bin/morse; do \
-		to=$(RELEASE)/$${program#bin/}; cmp -s $(NATIVE_BUILD)/$$program $$to || install -m 755 $(NATIVE_BUILD)/$$program $$to || exit 1; done
-	@$(CARGO) build --quiet --release $(CARGO_FLAGS) --package stend
+		to=$(RELEASE)/$${program#bin/}; cmp -s native/$(NATIVE_BUILD)/$$program $$to || install -m 755 native/$(NATIVE_BUILD)/$$program $$to || exit 1; done
+	@$(CARGO) build --release $(CARGO_FLAGS) --package stend
 
 test: packages-test test-native test-lab ## set up what the tests need and run them all
 
 test-cross: packages-cross toolchains ## the C half as other processors and compilers have it: 32 bits, big-endian, without intrinsics
-	@$(MAKE) --no-print-directory -C native test-cross BUILD="$(CURDIR)/$(TARGET)/native/cross"
+	@$(MAKE) --no-print-directory -C native test-cross BUILD="../$(TARGET)/native/cross"
 
 test-native: toolchains
 	@$(MAKE) --no-print-directory -C native test CC="$(CC)" BUILD="$(NATIVE_BUILD)"
@@ -72,8 +73,8 @@ SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')
 # measured, and the tables of docs/kuzma.md, to docs/data/.
 bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and all its modes and backends
 	@for compiler in gcc clang; do \
-		$(MAKE) --no-print-directory -s -C native CC=$$compiler BUILD="$(CURDIR)/$(TARGET)/native/$$compiler" all || exit 1; done
-	@$(MAKE) --no-print-directory -s -C native CC=gcc BUILD="$(CURDIR)/$(TARGET)/native/gcc" peers || \
+		$(MAKE) --no-print-directory -s -C native CC=$$compiler BUILD="../$(TARGET)/native/$$compiler" all || exit 1; done
+	@$(MAKE) --no-print-directory -s -C native CC=gcc BUILD="../$(TARGET)/native/gcc" peers || \
 		echo 'bench-kuzma: GnuTLS is left out: apt-get install libgnutls28-dev' >&2
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@mkdir -p docs/data
@@ -95,7 +96,7 @@ lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gc
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
 	@for compiler in gcc clang; do \
-		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="$(CURDIR)/$(TARGET)/native/lint-$$compiler" || exit 1; \
+		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || exit 1; \
 		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done
 	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES); else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi
 

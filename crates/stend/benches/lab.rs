@@ -1,8 +1,9 @@
 //! The lab's own speeds, each measured on the real programs from outside:
 //! what sampling costs, what lies between two repeats, and how long `list` and `show` take with much in the store.
 //!
-//! `make bench-lab` runs it. It prints medians with their range and the figure to keep below.
+//! `make bench-lab` runs it. It prints medians with their range and the figure to keep below, and ends with status 1 if one is above.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,17 +22,25 @@ fn main() {
         std::env::var_os("STEND_PROBE").expect("STEND_PROBE says where stend-probe is; `make bench-lab` sets it"),
     );
     let directory = tempfile::tempdir().unwrap();
-    let lab = Lab { directory: directory.path().to_owned(), probe };
+    let lab = Lab { directory: directory.path().to_owned(), probe, above: Cell::new(0) };
     println!("{:<58} {:>10}   {:>22}   to be below", "what", "median", "range");
     lab.sampling();
     lab.between_repeats();
     lab.list();
     lab.show();
+    let above = lab.above.get();
+    if above > 0 {
+        drop(directory);
+        eprintln!("figures above what is promised: {above}");
+        std::process::exit(1);
+    }
 }
 
 struct Lab {
     directory: PathBuf,
     probe: PathBuf,
+    /// How many figures were not below what they should be.
+    above: Cell<u32>,
 }
 
 impl Lab {
@@ -62,7 +71,7 @@ impl Lab {
             sampler.args(["sample", "--hertz", "10", "--seconds", &seconds.to_string()]);
             shares.push(self.cpu_of(&sampler) / seconds * 100.0);
         }
-        report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
+        self.report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
         // A wait under the lab, long and short, with and without the sampler. The difference of the differences is what a second of sampling
         // and reading costs, without what starting, storing and reporting cost once.
@@ -75,7 +84,7 @@ impl Lab {
             };
             shares.push((slope(10) - slope(0)) * 100.0);
         }
-        report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
+        self.report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
     }
 
     /// CPU seconds of a whole run whose instrument only waits.
@@ -122,7 +131,7 @@ impl Lab {
             })
             .collect();
         let gaps: Vec<_> = spans.windows(2).map(|pair| (pair[1].0 - pair[0].1) / 1e6).collect();
-        report("between two repeats, ms", &gaps, "ms", 20.0);
+        self.report("between two repeats, ms", &gaps, "ms", 20.0);
     }
 
     fn list(&self) {
@@ -134,7 +143,7 @@ impl Lab {
                  INSERT INTO run (id, {columns}) SELECT printf('20200101-0000-%04x', i), {columns} FROM n, (SELECT * FROM run LIMIT 1)"
             ))
             .unwrap();
-        report("list with 1,000 runs, ms", &self.times(&["list"]), "ms", 50.0);
+        self.report("list with 1,000 runs, ms", &self.times(&["list"]), "ms", 50.0);
     }
 
     fn show(&self) {
@@ -157,7 +166,18 @@ impl Lab {
         let samples: i64 =
             store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
         assert!(samples >= 1_000_000);
-        report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
+        self.report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
+    }
+
+    fn report(&self, what: &str, values: &[f64], unit: &str, below: f64) {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let median = stend_stats::median(values).unwrap();
+        let is_below = median <= below;
+        self.above.set(self.above.get() + u32::from(!is_below));
+        let mark = if is_below { "" } else { "  ABOVE" };
+        let range = format!("{:.2} … {:.2} {unit}", sorted[0], sorted[sorted.len() - 1]);
+        println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {below} {unit}{mark}");
     }
 
     fn times(&self, arguments: &[&str]) -> Vec<f64> {
@@ -174,13 +194,4 @@ impl Lab {
 fn run(command: &mut Command) {
     let status = command.stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}: {status}");
-}
-
-fn report(what: &str, values: &[f64], unit: &str, below: f64) {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let median = stend_stats::median(values).unwrap();
-    let mark = if median <= below { "" } else { "  ABOVE" };
-    let range = format!("{:.2} … {:.2} {unit}", sorted[0], sorted[sorted.len() - 1]);
-    println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {below} {unit}{mark}");
 }

@@ -29,6 +29,42 @@ fn a_run_prints_its_table_and_names_its_report() {
     );
 }
 
+/// `make run` starts the program by its path, and a command that it tells must work from there.
+#[test]
+fn what_a_run_tells_to_type_can_be_typed() {
+    let stand = measured();
+    let suite = stand.path().join("suite.toml");
+    let ended = stand.fine(&["run", suite.to_str().unwrap(), "--no-progress"]);
+    let told = |start: &str| ended.err.lines().find_map(|line| line.strip_prefix(start)).unwrap().to_owned();
+    let ids: Vec<_> = stand.json(&["list"])["runs"].as_array().unwrap().iter().map(|run| run["id"].clone()).collect();
+    let both = format!(" compare {} {}", ids[0].as_str().unwrap(), ids[1].as_str().unwrap());
+    assert!(told("compare with the run before it: ").ends_with(&both), "{}", ended.err);
+    for (start, result) in [("compare with the run before it: ", "against"), ("show all of this one: ", "suite test")] {
+        let mut command = std::process::Command::new("sh");
+        let environment = stand.command(&[]);
+        command.args(["-c", &told(start)]);
+        command.envs(environment.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let typed = common::ended(&mut command);
+        assert_eq!(typed.status, Some(0), "{}", typed.err);
+        assert!(typed.out.contains(result), "{}", typed.out);
+    }
+}
+
+#[test]
+fn on_a_terminal_one_line_says_what_is_done_and_how_long_it_will_take() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6", &[("small", "steady.sh 20")]);
+    let stend = stand.command(&["run"]);
+    let line = format!("'{}' run '{suite}'", stend.get_program().to_str().unwrap());
+    let mut command = std::process::Command::new("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(std::process::Stdio::null());
+    command.envs(stend.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
+    let ended = common::ended(&mut command);
+    assert_eq!(ended.status, Some(0), "{}", ended.out);
+    assert!(ended.out.contains("/7 ") && ended.out.contains(" s left · small"), "{}", ended.out);
+    assert!(!ended.out.contains("[2/7]"), "lines of repeats are for those that keep them: {}", ended.out);
+}
+
 #[test]
 fn a_comparison_does_not_replace_the_report_of_a_run() {
     let stand = Stand::new();

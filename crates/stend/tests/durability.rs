@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use common::{Stand, in_own_mounts, instruments, probe};
+use common::{Stand, in_own_mounts, instruments, probe, running};
 use serde_json::Value;
 
 /// Each repeat's scenario, phase and number: what must be there exactly once.
@@ -88,9 +88,7 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let runs = || {
-        std::process::Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output().unwrap().status.success()
-    };
+    let runs = || !running(&["sleep", &marker]).is_empty();
     wait_until("the instrument runs", runs);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -277,10 +275,9 @@ fn a_dead_sampler_is_started_again() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let pattern = format!("{} sample", probe_copy.display());
-    wait_until("the sampler is killed", || {
-        std::process::Command::new("pkill").args(["-9", "-f", &pattern]).status().unwrap().success()
-    });
+    let sampler = || running(&[probe_copy.to_str().unwrap(), "sample"]).first().copied();
+    wait_until("the sampler runs", || sampler().is_some());
+    rustix::process::kill_process(sampler().unwrap(), rustix::process::Signal::KILL).unwrap();
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{err}");

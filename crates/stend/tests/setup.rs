@@ -18,7 +18,7 @@ impl Machine {
     fn new() -> Self {
         let machine = Self { directory: tempfile::tempdir().unwrap() };
         std::fs::create_dir(machine.programs()).unwrap();
-        for tool in ["sh", "make", "awk", "cat", "rm", "mktemp", "env"] {
+        for tool in ["sh", "make", "awk", "cat", "rm", "mktemp", "env", "grep"] {
             symlink(found(tool), machine.programs().join(tool)).unwrap();
         }
         machine

@@ -27,7 +27,7 @@ pub(super) struct KnownAdapter {
     pub(super) places: &'static [&'static str],
 }
 
-/// The adapters that there are; `stend` has one for each.
+/// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
 pub(super) const ADAPTERS: [KnownAdapter; 3] = [
     KnownAdapter { name: "fio", places: &["directory"] },
     KnownAdapter { name: "openssl", places: &[] },

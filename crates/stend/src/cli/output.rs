@@ -14,7 +14,7 @@ use super::Global;
 use super::failure::Failure;
 use crate::compare::compare;
 use crate::compare::table::Table;
-use crate::report::{html, terminal};
+use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store};
 use crate::{catalogue, machine};
 
@@ -50,6 +50,13 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// This program as it was called, for commands that a user is told to type: `make run` calls it by a path, and then `stend` alone
+/// is not on the PATH.
+pub(super) fn program() -> String {
+    let called = std::env::args_os().next().filter(|name| !name.is_empty());
+    shell_words(&[called.map_or_else(|| "stend".into(), |name| name.to_string_lossy().into_owned())])
 }
 
 /// The width that a table may have.

@@ -119,9 +119,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
     }
     if skipped.len() == suite.scenarios.len() {
-        return Err(Failure::unusable(
-            "no scenario of the suite can be measured here; `stend doctor` tells what is missing",
-        ));
+        return Err(Failure::unusable(format!(
+            "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
+            output::program()
+        )));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, arguments.options)? else {
@@ -215,7 +216,7 @@ impl Bench {
             talk!("warning: the machine is not fit to measure: {condition}");
         }
         if !global.quiet && !conditions.noted.is_empty() {
-            talk!("noted: {} (`stend check` says what to do)", conditions.noted.join("; "));
+            talk!("noted: {} (`{} check` says what to do)", conditions.noted.join("; "), output::program());
         }
         Ok(Some(conditions))
     }
@@ -260,7 +261,7 @@ pub(super) fn measure(
     let (ending, repeats) = match ending {
         Ok(made) => made,
         Err(error) => {
-            talk!("stend: the run stopped; go on with: stend resume {}", run.id);
+            talk!("stend: the run stopped; go on with: {} resume {}", output::program(), run.id);
             return Err(error.into());
         }
     };
@@ -270,7 +271,7 @@ pub(super) fn measure(
     drop(bench);
     if ending == Ending::Interrupted {
         let kept = english_plural(repeats.len(), "repeat is", "repeats are");
-        talk!("interrupted; {kept} kept. Go on with: stend resume {}", run.id);
+        talk!("interrupted; {kept} kept. Go on with: {} resume {}", output::program(), run.id);
         return Ok(Exit::Interrupted);
     }
     finish(global, store, &directory, &run.id, options, json)
@@ -298,10 +299,15 @@ fn finish(
     say_what_is_short(&short);
     if !global.quiet {
         talk!("report: {}", path.display());
+        let stend = output::program();
         if !record.profiles.is_empty() {
-            talk!("where the time goes: stend profile {id}");
+            talk!("where the time goes: {stend} profile {id}");
         }
-        talk!("compare with another run: stend compare {id} OTHER; show all of this one: stend show {id}");
+        match store.finished_before(id)? {
+            Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
+            None => talk!("after another run: {stend} compare {id} last"),
+        }
+        talk!("show all of this one: {stend} show {id}");
     }
     let misused =
         record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
@@ -346,7 +352,8 @@ fn say_what_is_short(short: &[String]) {
         talk!("  {line}");
     }
     if short.len() > MOST_LINES {
-        talk!("  and {} more; `stend show` lists every repeat that does not count", short.len() - MOST_LINES);
+        let more = short.len() - MOST_LINES;
+        talk!("  and {more} more; `{} show` lists every repeat that does not count", output::program());
     }
 }
 

@@ -58,7 +58,7 @@ fn head(record: &Record, samples: i64) -> String {
     let state = match (run.state, run.finished_at) {
         (RunState::Finished, Some(at)) => format!("finished {}", at.strftime("%F %T")),
         (RunState::Finished, None) => "finished".into(),
-        (RunState::Open, _) => format!("not finished; go on with: stend resume {}", run.id),
+        (RunState::Open, _) => format!("not finished; go on with: {} resume {}", output::program(), run.id),
     };
     let _ = writeln!(
         text,

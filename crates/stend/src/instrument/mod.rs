@@ -133,3 +133,22 @@ pub(crate) fn tool_queries() -> Vec<ToolQuery> {
     };
     ADAPTERS.iter().map(|adapter| query(adapter.tool())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use stend_model::suite::{Changes, Suite};
+
+    use super::ADAPTERS;
+
+    /// A suite is read without any adapter at hand, so the model knows their names by itself.
+    #[test]
+    fn suites_know_every_adapter_and_no_other() {
+        let text = "name = \"t\"\ntitle = \"t\"\n[[scenario]]\nname = \"s\"\ninstrument = \"none\"\n\
+            metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+        let error = Suite::parse(text, "t.toml", Path::new("/"), &Changes::default()).unwrap_err().to_string();
+        let names = ADAPTERS.map(|adapter| format!("\"{}\"", adapter.name())).join(", ");
+        assert!(error.contains(&format!("there are \"stend-probe SUBCOMMAND\", {names}, or")), "{error}");
+    }
+}

@@ -36,7 +36,7 @@ pub(super) struct Dots {
 /// One run's part of the drawing.
 pub(super) struct Panel {
     pub(super) title: String,
-    /// Where it begins, in hundredths of the whole width.
+    /// How wide it is, in hundredths of the whole width.
     pub(super) percent: f64,
     pub(super) left: f64,
     pub(super) width: f64,
@@ -82,7 +82,7 @@ pub(super) fn dots(panels: Vec<PanelData>, unit: Unit) -> Option<Dots> {
         };
         drawn.push(Panel {
             title: panel.title,
-            percent: left / CANVAS.0 * 100.0,
+            percent: width / CANVAS.0 * 100.0,
             left: left.round(),
             width: width.round(),
             median: panel.median.map(height),

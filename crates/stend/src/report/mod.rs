@@ -28,3 +28,5 @@ mod scale;
 mod series;
 pub(crate) mod terminal;
 mod text;
+
+pub(crate) use text::shell_words;

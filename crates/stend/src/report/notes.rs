@@ -126,23 +126,27 @@ pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
 
 /// Why there is no figure, in one line.
 pub(super) fn lack(why: &Lack) -> Phrase {
-    match why {
+    let word = lack_in_a_word(why);
+    let reason = match why {
         Lack::Skipped { reason, remedy } => {
             let reason = recorded(reason);
             let remedy = |words: &str| remedy.as_ref().map(|remedy| format!("; {words} {remedy}")).unwrap_or_default();
-            Phrase::new(
-                format!("skipped: {}{}", reason.en, remedy("mend it with:")),
-                format!("пропущен: {}{}", reason.ru, remedy("поможет:")),
-            )
+            let (en, ru) = (remedy("mend it with:"), remedy("поможет:"));
+            Phrase::new(format!("{}{en}", reason.en), format!("{}{ru}", reason.ru))
         }
-        Lack::Invalid { reasons } => {
-            let Phrase { en, ru } = recorded_all(reasons);
-            Phrase::new(format!("invalid: {en}"), format!("негоден: {ru}"))
-        }
-        Lack::Failed { reason } => {
-            let Phrase { en, ru } = recorded(reason);
-            Phrase::new(format!("failed: {en}"), format!("не удался: {ru}"))
-        }
+        Lack::Invalid { reasons } => recorded_all(reasons),
+        Lack::Failed { reason } => recorded(reason),
+        Lack::NotYet => return word,
+    };
+    Phrase::new(format!("{}: {}", word.en, reason.en), format!("{}: {}", word.ru, reason.ru))
+}
+
+/// The same without the reason, which stands elsewhere.
+pub(super) fn lack_in_a_word(why: &Lack) -> Phrase {
+    match why {
+        Lack::Skipped { .. } => Phrase::fixed("skipped", "пропущен"),
+        Lack::Invalid { .. } => Phrase::fixed("invalid", "негоден"),
+        Lack::Failed { .. } => Phrase::fixed("failed", "не удался"),
         Lack::NotYet => Phrase::fixed("not measured yet", "ещё не измерен"),
     }
 }

@@ -193,7 +193,7 @@ pub(super) fn grade(column: &Column) -> String {
 }
 
 /// Words of a command as a shell would read them.
-pub(super) fn shell_words(words: &[String]) -> String {
+pub(crate) fn shell_words(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^".contains(c);
     let quote = |word: &String| {
         if !word.is_empty() && word.chars().all(plain) {

@@ -289,6 +289,20 @@ impl Store {
         list().map_err(|error| explain(&self.path, error))
     }
 
+    /// The newest finished run of the same suite that began before this run.
+    pub(crate) fn finished_before(&self, id: &str) -> Result<Option<String>> {
+        self.connection
+            .query_row(
+                "SELECT other.id FROM run AS other, run AS this WHERE this.id = ?1 AND other.suite = this.suite
+                 AND other.state = 'finished' AND (other.started_at, other.id) < (this.started_at, this.id)
+                 ORDER BY other.started_at DESC, other.id DESC LIMIT 1",
+                [id],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|error| explain(&self.path, error))
+    }
+
     /// The id that a person means: an id, the beginning of one, `last`, or `last~1` for the one before.
     pub(crate) fn resolve(&self, wanted: &str) -> Result<String> {
         let explain = |error| explain(&self.path, error);

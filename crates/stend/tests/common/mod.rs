@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt as _;
+use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -111,6 +112,18 @@ pub(crate) fn probe() -> PathBuf {
     let probe = std::env::var_os("STEND_PROBE").map_or(built, PathBuf::from);
     assert!(probe.is_file(), "{} is missing; `make test` builds it first", probe.display());
     probe
+}
+
+/// The processes whose command lines begin with these words.
+pub(crate) fn running(words: &[&str]) -> Vec<Pid> {
+    let begin: String = words.iter().map(|word| format!("{word}\0")).collect();
+    let is_one = |pid: &Pid| {
+        let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid()));
+        line.is_ok_and(|line| line.starts_with(begin.as_bytes()))
+    };
+    let names = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().file_name());
+    let pids = names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?));
+    pids.filter(is_one).collect()
 }
 
 /// Runs a shell script in a mount namespace of its own, so that it may mount small file systems. `None` where the

@@ -3,6 +3,7 @@
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
 
 use super::Input;
+use super::scenario::title;
 use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -63,13 +64,13 @@ pub(super) struct RowView {
     pub(super) cells: Vec<CellView>,
 }
 
-/// A cell: a value, or words, or a reason why there is neither.
+/// A cell: a value, or words, or what became of it where there is neither.
 #[derive(Default)]
 pub(super) struct CellView {
     pub(super) value: String,
     pub(super) words: String,
-    /// Why there is no value.
-    pub(super) reason: Option<Phrase>,
+    /// What became of it, where there is no value; why stands below the table.
+    pub(super) lack: Option<Phrase>,
     /// How it stands to the base, by test.
     pub(super) verdict: Option<VerdictView>,
     /// How the base stands to it, without a test.
@@ -90,9 +91,9 @@ pub(super) struct VerdictView {
     pub(super) text: String,
 }
 
-/// A scenario without a figure.
+/// Scenarios without a figure, for one reason.
 pub(super) struct MissingView {
-    pub(super) scenario: String,
+    pub(super) scenarios: Vec<String>,
     pub(super) machine: String,
     pub(super) reason: Phrase,
     pub(super) remedy: String,
@@ -238,7 +239,7 @@ fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
                 ..CellView::default()
             }
         }
-        Cell::Nothing { why } => CellView { reason: Some(notes::lack(why)), ..CellView::default() },
+        Cell::Nothing { why } => CellView { lack: Some(notes::lack_in_a_word(why)), ..CellView::default() },
         Cell::Absent => CellView::default(),
     }
 }
@@ -254,14 +255,25 @@ pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
 }
 
 pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
-    let mut missing = Vec::new();
+    let mut missing: Vec<MissingView> = Vec::new();
+    let mut add = |scenario: &str, machine: &str, reason: Phrase, remedy: &str| {
+        let alike = |view: &&mut MissingView| view.machine == machine && view.reason == reason && view.remedy == remedy;
+        match missing.iter_mut().find(alike) {
+            Some(view) => view.scenarios.push(scenario.into()),
+            None => missing.push(MissingView {
+                scenarios: vec![scenario.into()],
+                machine: machine.into(),
+                reason,
+                remedy: remedy.into(),
+            }),
+        }
+    };
     for data in input.runs {
-        missing.extend(data.run.skipped.iter().map(|skipped| MissingView {
-            scenario: skipped.scenario.clone(),
-            machine: data.run.machine.name.clone(),
-            reason: recorded(&skipped.reason),
-            remedy: skipped.remedy.clone().unwrap_or_default(),
-        }));
+        let run = title(input.table, data);
+        for skipped in &data.run.skipped {
+            let remedy = skipped.remedy.as_deref().unwrap_or_default();
+            add(&skipped.scenario, &run, recorded(&skipped.reason), remedy);
+        }
     }
     for row in input.table.rows.iter().filter(|row| row.main) {
         for (column, cell) in input.table.columns.iter().zip(&row.cells) {
@@ -272,12 +284,7 @@ pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
             if let Cell::Nothing { why } = cell
                 && !input.runs.iter().any(skipped)
             {
-                missing.push(MissingView {
-                    scenario: row.scenario.clone(),
-                    machine: column.title.clone(),
-                    reason: notes::lack(why),
-                    remedy: String::new(),
-                });
+                add(&row.scenario, &column.title, notes::lack(why), "");
             }
         }
     }

@@ -177,7 +177,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
 }
 
 /// What a run is called over its column.
-fn title(table: &Table, data: &RunData) -> String {
+pub(super) fn title(table: &Table, data: &RunData) -> String {
     let of_run = |column: &&crate::compare::table::Column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
     match table.columns.iter().find(of_run) {
         Some(column) => column.title.clone(),

@@ -152,6 +152,7 @@ fn it_has_its_parts() {
         "class=\"verdict better\">▲ +8.1 %",
         "<span class=\"factor\">× 10.7</span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
+        "by which the runs differ from themselves",
         "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
         "took away 4.1 %",
@@ -173,6 +174,19 @@ fn it_has_its_parts() {
     assert!(!html.contains("NaN") && !html.contains("inf\""));
     let published = html.matches("class=\"factor\"").count();
     assert!(published > 20 && !html.contains("verdict better\">× "));
+}
+
+/// Why a scenario has no figure is long, and would be as long in every column that lacks it.
+#[test]
+fn why_there_is_no_figure_stands_once() {
+    let html = page(&sample::run(50));
+    let results = html.split_once("<table id=\"results\"").unwrap().1.split_once("</table>").unwrap().0;
+    let below = html.split_once("<h2 id=\"not-measured\"").unwrap().1.split_once("</section>").unwrap().0;
+    for (word, reason) in [("skipped", "fio is not on the machine&#39;s PATH"), ("invalid", "took away 4.1 %")] {
+        let link = format!("href=\"#not-measured\">– <span lang=\"en\">{word}</span>");
+        assert!(results.contains(&link) && !results.contains(reason), "{word}");
+        assert_eq!(below.matches(reason).count(), 1, "{reason}: {below}");
+    }
 }
 
 #[test]
