@@ -44,7 +44,7 @@ test-cross: packages-cross toolchains ## the C half as other processors and comp
 test-native: toolchains
 	@$(MAKE) --no-print-directory -C native test CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@$(MAKE) --no-print-directory -C native constant-time CC="$(CC)" BUILD="$(NATIVE_BUILD)"
-	@$(MAKE) --no-print-directory -C native sanitize CC="$(CC)" BUILD="$(NATIVE_BUILD)-sanitize"
+	@$(MAKE) --no-print-directory -C native sanitize CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 
 # The lab's tests start the real stend-probe, so it is built first.
 test-lab: build
