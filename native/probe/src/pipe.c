@@ -40,12 +40,12 @@ static const struct option_definition options[] = {
 	{ "seconds", OPTION_DURATION, "TIME", "0.2", "send for so long", &chosen.seconds, 1, UINT64_C(3600000000000) },
 	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin both ends to one core, to two, or not at all", &chosen.cores, 0, 0 },
 	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
-	{ "fill", OPTION_CHOICE, "auto|none|touch|full", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
+	{ "fill", OPTION_CHOICE, "auto|none|touch|full|fizz-buzz", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
 	{ "verify", OPTION_CHOICE, "all|sample", "sample", "what the reader checks: every byte, or a word of each 4096 bytes", &chosen.verify, 0, 0 },
 	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
 };
 
-static const char *const fills[] = { "none", "touch", "full" };
+static const char *const fills[] = { "none", "touch", "full", "fizz-buzz" };
 
 static bool is(const char *value, const char *word)
 {
@@ -127,7 +127,7 @@ static void check(void)
 	if (writer->constant && !is(chosen.fill, "auto") && !is(chosen.fill, "none"))
 		fail(EXIT_USAGE, "--fill %s: what --writer %s sends must never change; use none", chosen.fill, writer->name);
 	if (writer->new_memory && is(chosen.fill, "none"))
-		fail(EXIT_USAGE, "--fill none: --writer %s sends new memory, which must be filled; use touch or full", writer->name);
+		fail(EXIT_USAGE, "--fill none: --writer %s sends new memory, which must be filled; use touch, full or fizz-buzz", writer->name);
 	if (is(chosen.verify, "all") && reader->blind)
 		fail(EXIT_USAGE, "--verify all: what goes to /dev/null cannot be checked; use --reader read, or --verify sample");
 }
@@ -188,7 +188,7 @@ static uint64_t choose_capacity(const struct transport *transport)
 
 static enum pipe_fill choose_fill(const struct pipe_job *job)
 {
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < sizeof fills / sizeof *fills; i++)
 		if (is(chosen.fill, fills[i]))
 			return (enum pipe_fill)i;
 	return job->check_all && !job->writer->constant ? FILL_FULL : job->writer->fill;
@@ -198,7 +198,8 @@ static void make_job(struct pipe_job *job)
 {
 	*job = (struct pipe_job){
 		.writer = find_writer(), .reader = find_reader(), .chunk = (size_t)chosen.chunk,
-		.huge_pages = is(chosen.huge_pages, "yes"), .check_all = is(chosen.verify, "all"),
+		.huge_pages = is(chosen.huge_pages, "yes"),
+		.check_all = is(chosen.verify, "all") || (is(chosen.fill, "fizz-buzz") && !find_reader()->blind),
 		.duration_ns = chosen.seconds, .bytes_most = UINT64_MAX,
 	};
 	buffer_check(1, chosen.chunk);

@@ -17,12 +17,19 @@ void pipe_pattern_make(struct pipe_pattern *pattern, enum pipe_fill fill, size_t
 		fail(EXIT_UNSUPPORTED, "no memory for a chunk of %zu bytes", chunk);
 	for (size_t i = 0; i < chunk / 8; i++)
 		pattern->words[i] = random_word(&seed);
+	if (fill != FILL_FIZZBUZZ)
+		return;
+	pattern->stream = fizzbuzz_create(NULL);
+	if (pattern->stream == NULL)
+		fail(EXIT_UNSUPPORTED, "no memory for Fizz Buzz");
 }
 
 void pipe_pattern_free(struct pipe_pattern *pattern)
 {
 	free(pattern->words);
 	pattern->words = NULL;
+	fizzbuzz_destroy(pattern->stream);
+	pattern->stream = NULL;
 }
 
 /* Counters start at 1: a page of zeros must not look right. */
@@ -38,6 +45,7 @@ static uint64_t expected_word(const struct pipe_pattern *pattern, uint64_t n, si
 	switch (pattern->fill) {
 	case FILL_TOUCH: return touch_word(pattern, n, at);
 	case FILL_FULL: return pattern->words[at / 8] + n;
+	case FILL_FIZZBUZZ:
 	case FILL_NONE:
 	default: return pattern->words[at / 8];
 	}
@@ -51,12 +59,23 @@ void pipe_pattern_prepare(const struct pipe_pattern *pattern, uint8_t *to)
 		memcpy(to, pattern->words, pattern->chunk);
 }
 
+/* Calls follow one another in the stream, so that it seldom has to be sought. */
+static void stream_at(struct fizzbuzz *stream, uint64_t offset)
+{
+	if (fizzbuzz_offset(stream) != offset && !fizzbuzz_seek(stream, offset))
+		fail(EXIT_UNSUPPORTED, "Fizz Buzz ends here");
+}
+
 void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t n)
 {
 	uint64_t word;
 
 	switch (pattern->fill) {
 	case FILL_NONE:
+		return;
+	case FILL_FIZZBUZZ:
+		stream_at(pattern->stream, n * pattern->chunk);
+		fizzbuzz_fill(pattern->stream, to, pattern->chunk);
 		return;
 	case FILL_TOUCH:
 		for (size_t at = 0; at < pattern->chunk; at += STRIDE) {
@@ -128,9 +147,32 @@ static void check_some(const struct pipe_pattern *pattern, uint64_t n, size_t at
 		check_piece(pattern, n, at + i, data + i, 8, check);
 }
 
+/* Words are counted from the beginning of `data`. */
+static void check_fizzbuzz(struct fizzbuzz *stream, uint64_t offset, const uint8_t *data, size_t bytes, struct pipe_check *check)
+{
+	uint8_t expected[STRIDE];
+
+	check->words += (bytes + 7) / 8;
+	stream_at(stream, offset);
+	if (fizzbuzz_check(stream, data, bytes) == bytes)
+		return;
+	fizzbuzz_seek(stream, offset);
+	for (size_t at = 0; at < bytes; at += STRIDE) {
+		size_t piece = bytes - at < STRIDE ? bytes - at : STRIDE;
+
+		fizzbuzz_fill(stream, expected, piece);
+		for (size_t i = 0; i < piece; i += 8)
+			check->wrong += memcmp(data + at + i, expected + i, piece - i < 8 ? piece - i : 8) != 0;
+	}
+}
+
 void pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all,
                         struct pipe_check *check)
 {
+	if (pattern->fill == FILL_FIZZBUZZ) {
+		check_fizzbuzz(pattern->stream, offset, data, bytes, check);
+		return;
+	}
 	while (bytes > 0) {
 		uint64_t n = offset / pattern->chunk;
 		size_t at = (size_t)(offset % pattern->chunk);

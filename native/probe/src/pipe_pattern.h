@@ -6,16 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fizzbuzz.h"
+
 enum pipe_fill {
-	FILL_NONE,  /* every chunk is the same and is filled once */
-	FILL_TOUCH, /* the first word of each 4096 bytes is a counter, all else is zero */
-	FILL_FULL   /* every word depends on its place in the stream */
+	FILL_NONE,    /* every chunk is the same and is filled once */
+	FILL_TOUCH,   /* the first word of each 4096 bytes is a counter, all else is zero */
+	FILL_FULL,    /* every word depends on its place in the stream */
+	FILL_FIZZBUZZ /* the stream is Fizz Buzz; always checked whole */
 };
 
 struct pipe_pattern {
 	enum pipe_fill fill;
 	size_t chunk;    /* bytes, a multiple of 8; with FILL_NONE the stream repeats after so many */
 	uint64_t *words; /* chunk / 8 of them; unused with FILL_TOUCH */
+	struct fizzbuzz *stream; /* of this process: another one after fork() */
 };
 
 void pipe_pattern_make(struct pipe_pattern *pattern, enum pipe_fill fill, size_t chunk);

@@ -95,6 +95,13 @@ for writer in write vmsplice-fresh vmsplice-ring tee-constant; do
 done
 run 'pipe, touched' "$probe" pipe --fill touch --verify all --chunk 12000 --seconds 5ms
 run 'pipe, ring, touched' "$probe" pipe --writer vmsplice-ring --fill touch --verify all --chunk 12000 --seconds 5ms
+for writer in write vmsplice-fresh vmsplice-ring; do
+	run "pipe, $writer, Fizz Buzz" "$probe" pipe --writer "$writer" --fill fizz-buzz --chunk 10000 --seconds 5ms
+	ok "pipe, $writer, Fizz Buzz: every byte" grep -q 'every one of' "$work/lines"
+	run "pipe, $writer, Fizz Buzz to nobody" "$probe" pipe --writer "$writer" --reader splice-null --fill fizz-buzz --seconds 5ms
+done
+"$probe" pipe --writer vmsplice-ring --reader splice-pipe --fill fizz-buzz --seconds 20ms >"$work/lines"
+ok 'pipe, a ring whose pages are carried on, Fizz Buzz' grep -q '"check":"failed","evidence":"corrupt' "$work/lines"
 run 'pipe, more than once' "$probe" pipe --writer vmsplice-fresh --reader tee --verify sample --chunk 256KiB --seconds 20ms
 run 'shared memory, small' "$probe" pipe --transport shared-memory --pipe-size 4096 --chunk 24 --seconds 5ms --verify all
 run 'shared memory, large' "$probe" pipe --transport shared-memory --pipe-size 4MiB --chunk 1MiB --seconds 20ms --verify all
