@@ -29,7 +29,7 @@ static const char help[] =
 	"  --strict               stop at the first thing that cannot be coded, and say where it is (default)\n"
 	"  --lossy[=REPLACEMENT]  put REPLACEMENT in its place: one character, or nothing if it is empty. Without it: '?' in\n"
 	"                         code, U+FFFD in text\n"
-	"  -o FILE, --output FILE write to FILE. It is removed if there is an error\n"
+	"  -o FILE, --output FILE write to FILE. It is removed if there is an error, or emptied if FILE is a link to it\n"
 	"  --wav                  encode to sound: a WAV file, 16 bits, mono, 44100 Hz\n"
 	"  --wpm N                its speed: N words a minute, where PARIS is a word (1 to 200, default 20)\n"
 	"  --pitch N              its pitch: N Hz (50 to 5000, default 600)\n"

@@ -18,11 +18,18 @@ static bool named;
 static off_t begin; /* -1: not a place that can be found again */
 static size_t used;
 
-/* A half-written file is worse than none. */
+/* A half-written file is worse than none. The name goes only if it is the file's own: a link, as /dev/stdout is one, stays,
+ * and the file behind it is emptied. */
 static void remove_half(void)
 {
-	if (named && S_ISREG(status.st_mode))
+	struct stat there;
+
+	if (!named || !S_ISREG(status.st_mode))
+		return;
+	if (lstat(name, &there) == 0 && there.st_dev == status.st_dev && there.st_ino == status.st_ino)
 		unlink(name);
+	else if (ftruncate(descriptor, 0) != 0)
+		return;
 }
 
 static void check(int reason)

@@ -79,6 +79,13 @@ ok 'it is still there' [ "$(cat "$work/1")" = ab ]
 refuses 'an error, into a file' 1 "$work/3:1:1: the byte a9 is no UTF-8, byte offset 0; iconv -t UTF-8 converts text, --lossy replaces it" \
 	"$morse" encode "$work/3" -o "$work/half"
 ok 'no half file is left' [ ! -e "$work/half" ]
+printf 'ab*' >"$work/bad"
+printf 'before' >"$work/behind"
+ln -s behind "$work/link"
+refuses 'an error, into a link' 1 "$work/bad:1:3: '*' (U+002A) is not in the alphabet itu, byte offset 2; --lossy replaces what cannot be coded" \
+	"$morse" encode "$work/bad" -o "$work/link"
+ok 'the link is still there' [ -L "$work/link" ]
+ok 'and behind it is nothing half' [ ! -s "$work/behind" ]
 
 # ---- Errors.
 printf 'ab\r\n' >"$work/in"
