@@ -90,7 +90,7 @@ static void broken(int reason)
 
 static bool same_file(const struct stat *left, const struct stat *right)
 {
-	return S_ISREG(left->st_mode) && left->st_dev == right->st_dev && left->st_ino == right->st_ino;
+	return S_ISREG(left->st_mode) && S_ISREG(right->st_mode) && left->st_dev == right->st_dev && left->st_ino == right->st_ino;
 }
 
 void input_check(char **all_names, size_t count, const char *output)
