@@ -165,15 +165,13 @@ static enum result take_byte(struct morse_decoder *decoder, struct room *room, u
 			enum morse_utf8 kind = morse_utf8_take(&decoder->partial, byte);
 
 			decoder->offset++;
-			if (kind != MORSE_UTF8_MORE && (result = end_foreign(decoder, room)) != DONE) {
-				if (result == NO_ROOM) {
-					decoder->offset--;
-					decoder->partial.count = 0;
-				}
-				return result;
+			if (kind != MORSE_UTF8_MORE && (result = end_foreign(decoder, room)) == NO_ROOM) {
+				decoder->offset--;
+				decoder->partial.count = 0;
+				return NO_ROOM;
 			}
 			*taken = true;
-			return DONE;
+			return result;
 		}
 	}
 	decoder->offset++;
@@ -272,9 +270,11 @@ enum morse_status morse_decoder_finish(struct morse_decoder *decoder, uint8_t *o
 
 struct morse_place morse_decoder_place(const struct morse_decoder *decoder)
 {
-	return (struct morse_place){
-		.offset = decoder->offset, .line = decoder->line, .column = decoder->offset - decoder->line_start + 1,
-	};
+	unsigned foreign = decoder->partial.count;
+	/* All else is code, so characters are bytes. */
+	uint64_t characters = decoder->offset - decoder->line_start - (foreign > 1 ? foreign - 1 : 0);
+
+	return (struct morse_place){ .offset = decoder->offset, .line = decoder->line, .column = characters + 1 };
 }
 
 size_t morse_decoded_max(size_t bytes)

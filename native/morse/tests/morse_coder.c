@@ -27,6 +27,19 @@ static void drop(struct result *result)
 	free(result->bytes);
 }
 
+/* The place after `count` more bytes. */
+static void go_on(struct morse_place *place, const uint8_t *text, size_t count)
+{
+	place->offset += count;
+	for (size_t i = 0; i < count; i++) {
+		place->column += (text[i] & 0xC0) != 0x80;
+		if (text[i] == '\n') {
+			place->line++;
+			place->column = 1;
+		}
+	}
+}
+
 /* In pieces of `piece` bytes into rooms of `room` bytes, or both random where 0. The room ends where the heap's guard
  * begins. */
 static struct result run_cut(bool encode, const struct morse_options *options, const uint8_t *text, size_t bytes, size_t piece,
@@ -36,6 +49,7 @@ static struct result run_cut(bool encode, const struct morse_options *options, c
 	struct result result = { .bytes = malloc(most) };
 	struct morse_encoder encoder;
 	struct morse_decoder decoder;
+	struct morse_place wanted = { 0, 1, 1 }, place;
 	bool done = false;
 
 	result.status = encode ? morse_encoder_init(&encoder, options) : morse_decoder_init(&decoder, options);
@@ -60,6 +74,14 @@ static struct result run_cut(bool encode, const struct morse_options *options, c
 		memcpy(result.bytes + result.count, output, written);
 		result.count += written;
 		at += read;
+		go_on(&wanted, input, read);
+		place = encode ? morse_encoder_place(&encoder) : morse_decoder_place(&decoder);
+		CHECK(place.offset == at, "the place is %llu after %zu bytes", (unsigned long long)place.offset, at);
+		/* What is no character counts as one. */
+		if (result.status == MORSE_OK && options->replacement == NULL)
+			CHECK(place.line == wanted.line && place.column == wanted.column, "the place is %llu:%llu instead of %llu:%llu",
+			      (unsigned long long)place.line, (unsigned long long)place.column, (unsigned long long)wanted.line,
+			      (unsigned long long)wanted.column);
 		free(input);
 		free(output);
 	}
