@@ -20,9 +20,13 @@ void fail(int status, const char *form, ...)
 	va_start(words, form);
 	vsnprintf(line, sizeof line, form, words);
 	va_end(words);
-	for (char *at = line; *at != '\0'; at++)
-		if ((unsigned char)*at < ' ' || *at == 127)
+	for (unsigned char *at = (unsigned char *)line; *at != '\0'; at++) {
+		/* U+0080 to U+009F as well: U+009B begins commands of terminals. */
+		if (*at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
+			at[0] = at[1] = '?';
+		if (*at < ' ' || *at == 127)
 			*at = '?';
+	}
 	while (cleaner_count > 0)
 		cleaners[--cleaner_count]();
 	fprintf(stderr, "morse: %s\n", line);

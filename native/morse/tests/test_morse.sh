@@ -101,6 +101,10 @@ refuses 'a tab' 1 'standard input:1:2: a tab is not in the alphabet itu, byte of
 printf 'a\033b' >"$work/in"
 refuses 'a control character' 1 \
 	'standard input:1:2: the control character U+001B is not in the alphabet itu, byte offset 1; --lossy replaces what cannot be coded' "$morse" encode
+cp "$work/in" "$work/$(printf 'n\302\233m\033')"
+refuses 'control characters in a name' 1 \
+	"$work/n??m?:1:2: the control character U+001B is not in the alphabet itu, byte offset 1; --lossy replaces what cannot be coded" \
+	"$morse" encode "$work/$(printf 'n\302\233m\033')"
 printf 'ёж' >"$work/in"
 refuses 'the other alphabet' 1 "standard input:1:1: 'ё' (U+0451) is not in the alphabet itu, byte offset 0; --alphabet ru takes it" \
 	"$morse" encode
