@@ -18,6 +18,8 @@ function cell(row, name) {
     if (value[row, name] == "") return "–"
     return sprintf("%.0f ±%.1f %%", value[row, name] / 1e6, 100 * spread[row, name])
 }
+# Of CTR-ACPKM there may be no peer: GOST engine and GnuTLS need not be here.
+function ratio(a, b, digits) { return b + 0 > 0 ? sprintf("%.*f", digits, a / b) : "–" }
 function larger(a, b) { return a + 0 > b + 0 ? a + 0 : b + 0 }
 END {
     print "| | kuzma, gcc | cycles/B | kuzma, clang | cycles/B | kuzma in RustCrypto modes | RustCrypto | GOST engine | GnuTLS | kuzma ÷ best peer |"
@@ -28,8 +30,8 @@ END {
         peer = larger(larger(value[row, "rustcrypto"], value[row, "gost-engine"]), value[row, "gnutls"])
         name = row
         sub(/-decrypt/, ", decryption", name)
-        printf "| %s | %s | %.2f | %s | %.2f | %s | %s | %s | %s | %.1f |\n", name, cell(row, "kuzma (gcc)"), clock / ours,
-            cell(row, "kuzma (clang)"), clock / clang, cell(row, "kuzma-rustcrypto"), cell(row, "rustcrypto"),
-            cell(row, "gost-engine"), cell(row, "gnutls"), larger(ours, clang) / peer
+        printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, cell(row, "kuzma (gcc)"), ratio(clock, ours, 2),
+            cell(row, "kuzma (clang)"), ratio(clock, clang, 2), cell(row, "kuzma-rustcrypto"), cell(row, "rustcrypto"),
+            cell(row, "gost-engine"), cell(row, "gnutls"), ratio(larger(ours, clang), peer, 1)
     }
 }' "$1"

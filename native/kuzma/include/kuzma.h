@@ -8,6 +8,7 @@
  * changed no state, with two exceptions: a failed init leaves a state that every later call refuses with
  * KUZMA_ERROR_CONTEXT, and a verify that gives KUZMA_ERROR_TAG has ended the message. NULL is allowed where the length
  * is 0. Initial values, tags and states lie apart from input and output, and nobody else changes the input meanwhile.
+ * A thread needs 64 KiB of stack.
  *
  * A kuzma_context that is not being initialised or wiped may be used by several threads at once. The state of a mode
  * (kuzma_ctr and so on) belongs to one thread at a time; it points to its kuzma_context, which must outlive it, keep

@@ -7,7 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { LENGTH_MAX = 4096 + 17, ROOM = LENGTH_MAX + 2 * 64, BACKENDS_MAX = 16, GUARD = 0xA5 };
+/* The modes work in batches of 8 KiB, and MGM in pieces of 16 KiB: LONG_MAX is beyond two of each. */
+enum { LENGTH_MAX = 4096 + 17, LONG_MAX = 2 * 16384 + 17, ROOM = LONG_MAX + 2 * 64, BACKENDS_MAX = 16, GUARD = 0xA5 };
 
 static uint64_t seed = 7;
 static uint8_t key[32], iv[KUZMA_IV_BYTES_MAX];
@@ -44,9 +45,9 @@ static void set_up(enum kuzma_cipher cipher)
 	}
 }
 
-static int untouched(const uint8_t *output, size_t from, size_t to)
+static int untouched(const uint8_t *output, size_t room, size_t from, size_t to)
 {
-	for (size_t i = 0; i < ROOM; i++)
+	for (size_t i = 0; i < room; i++)
 		if ((i < from || i >= to) && output[i] != GUARD)
 			return 0;
 	return 1;
@@ -57,11 +58,11 @@ static void agree(const struct operation *operation, size_t bytes, size_t input_
                   size_t iv_blocks)
 {
 	static uint8_t input[ROOM], output[ROOM], expected[ROOM];
-	size_t written = operation->no_output ? 0 : bytes;
+	size_t written = operation->no_output ? 0 : bytes, room = bytes + 2 * 64;
 	struct call base = { .context = &bench.base, .key = key, .iv = iv, .iv_blocks = iv_blocks, .output = expected,
 		             .input = input + input_offset, .bytes = bytes };
 
-	random_bytes(&seed, input, sizeof input);
+	random_bytes(&seed, input, room);
 	if (operation->run(&base) != KUZMA_OK) {
 		CHECK(0, "%s by table, %zu bytes", operation->name, bytes);
 		return;
@@ -74,13 +75,13 @@ static void agree(const struct operation *operation, size_t bytes, size_t input_
 		call.context = &bench.tested[i];
 		call.output = output + output_offset;
 		for (int pieces = 0; pieces < 2; pieces++) {
-			memset(output, GUARD, sizeof output);
+			memset(output, GUARD, room);
 			memset(call.tag, 0, sizeof call.tag);
 			call.split = pieces ? &seed : NULL;
 			call.whole = !pieces;
 			CHECK(operation->run(&call) == KUZMA_OK && memcmp(call.output, expected, written) == 0 &&
 			              memcmp(call.tag, base.tag, sizeof base.tag) == 0 &&
-			              untouched(output, output_offset, output_offset + written),
+			              untouched(output, room, output_offset, output_offset + written),
 			      "%s: %s of %zu bytes at %zu to %zu, register of %zu%s", bench.name[i], operation->name,
 			      bytes, input_offset, output_offset, iv_blocks, pieces ? ", in pieces" : "");
 		}
@@ -103,6 +104,11 @@ static void lengths_and_alignments(const struct operation *operation)
 	for (size_t offset = 0; offset < 64; offset++)
 		agree(operation, 1217 / unit * unit, offset, (offset * 29 + 5) % 64, 1);
 	agree(operation, LENGTH_MAX / 16 * 16, 1, 2, KUZMA_IV_BYTES_MAX / bench.block);
+	for (size_t bytes = 8192 - unit; bytes <= 8192 + unit; bytes += unit)
+		agree(operation, bytes, 1, 2, 1);
+	for (size_t batches = 1; batches <= 2; batches++)
+		agree(operation, batches * 8192 + unit, 3, 4, 3);
+	agree(operation, LONG_MAX / unit * unit, 1, 2, 1);
 }
 
 /* The counter carries into each of its bytes in turn, at every place of a batch. */

@@ -162,6 +162,15 @@ __attribute__((target("avx2"))) static void run_gather(void *unused)
 	places = _mm256_i32gather_epi32((const int *)(const void *)work.iv, places, 4);
 	_mm256_storeu_si256((__m256i *)(void *)work.output, places);
 }
+
+/* Which parts are stored, a vector register says. */
+__attribute__((target("avx2"))) static void run_masked_store(void *unused)
+{
+	__m256i mask = _mm256_loadu_si256((const __m256i *)(const void *)work.key);
+
+	(void)unused;
+	_mm256_maskstore_epi32((int *)(void *)work.output, mask, mask);
+}
 #endif
 
 static void fill(void)
@@ -320,6 +329,8 @@ int main(void)
 #if defined(__x86_64__) && defined(__GNUC__)
 	if (__builtin_cpu_supports("avx2"))
 		expect(DEPENDS, run_gather, "control", "gather");
+	if (__builtin_cpu_supports("avx2") && !RUNNING_ON_VALGRIND)
+		expect(DEPENDS, run_masked_store, "control", "masked store");
 #endif
 	for (int cipher = 0; cipher < 2; cipher++) {
 		enum kuzma_cipher which = (enum kuzma_cipher)cipher;

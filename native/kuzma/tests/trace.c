@@ -196,8 +196,14 @@ static void see_instruction(const ucontext_t *context)
 		if (!memory)
 			see((uint64_t)registers[places[(it.modrm & 7) | (it.rex & 1) << 3]]);
 	}
-	/* Gathers and scatters are addressed by vector registers: never the same. */
+	/* Gathers and scatters are addressed by vector registers: never the same. Nor are moves whose mask is one: vmaskmov,
+	 * vpmaskmov, and maskmovdqu, whose address stands in RDI. */
 	if (it.vector_coded && it.map == 2 && ((it.code >= 0x90 && it.code <= 0x93) || (it.code >= 0xA0 && it.code <= 0xA3)))
+		see(runs);
+	if (it.vector_coded && it.map == 2 && memory &&
+	    ((it.code >= 0x2C && it.code <= 0x2F) || it.code == 0x8C || it.code == 0x8E))
+		see(runs);
+	if (it.map == 1 && it.code == 0xF7 && !memory)
 		see(runs);
 }
 
