@@ -1,14 +1,6 @@
 #include "trace.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define INSTRUMENTED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define INSTRUMENTED 1
-#endif
-#endif
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(INSTRUMENTED)
+#if TRACE_BUILT
 #include <cpuid.h>
 #include <signal.h>
 #include <stdatomic.h>

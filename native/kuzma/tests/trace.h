@@ -13,6 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define TRACE_INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TRACE_INSTRUMENTED 1
+#endif
+#endif
+/* Whether this build has single steps. */
+#if defined(__x86_64__) && defined(__linux__) && !defined(TRACE_INSTRUMENTED)
+#define TRACE_BUILT 1
+#else
+#define TRACE_BUILT 0
+#endif
+
 struct trace_result {
 	bool possible;     /* false: no single steps here */
 	bool same;         /* as the recorded trace */

@@ -95,7 +95,7 @@ void wave_add(const uint8_t *code, size_t bytes)
 			output_write(dash, 4 * unit_bytes);
 			data_bytes += 4 * unit_bytes;
 			break;
-		/* One unit there is already. " / " has three parts, and " / / " as many more. */
+		/* One unit there is already. " / " has three parts of two units, together seven; another "/ " adds four. */
 		case ' ':
 		case '/':
 			add_silence(2);

@@ -56,6 +56,9 @@ if [ -c /dev/full ]; then
 else
 	skip 'a full disk' 'there is no /dev/full'
 fi
+"$probe" fizzbuzz --bytes 100 >&- 2>"$work/err"
+ok 'no standard output: told' [ $? -eq 1 ]
+ok 'no standard output: in one line' sh -c "[ \$(wc -l <'$work/err') -eq 1 ]"
 status 'an offset beyond the end' 2 "$probe" fizzbuzz --offset 9000000000000000000
 status 'an unknown backend' 4 "$probe" fizzbuzz --backend none
 ok 'the portable backend' sh -c "'$probe' fizzbuzz --backend portable --bytes 1MB | cmp -s - '$work/expected'"

@@ -176,4 +176,11 @@ ok 'info is one JSON object' "$json_check" --whole "$work/info"
 "$probe" cipher --list-backends >"$work/backends"
 ok 'backends are JSON lines' "$json_check" "$work/backends"
 ok 'compact is there for both' sh -c "[ \$(grep -c '\"backend\":\"compact\",\"supported\":true' '$work/backends') -eq 2 ]"
+# Results that nobody can get are an error, and no file that is opened later may stand in their place.
+for command in 'info --seconds 1ms' 'copy --seconds 1ms' 'pipe --seconds 1ms' 'cipher --seconds 1ms' 'sample --seconds 0.1'; do
+	# shellcheck disable=SC2086 # the words are meant to be split
+	"$probe" $command >&- 2>"$work/err" </dev/null
+	ok "no standard output: $command" [ $? -eq 1 ]
+	ok "no standard output, in one line: $command" sh -c "[ \$(wc -l <'$work/err') -eq 1 ]"
+done
 finish
