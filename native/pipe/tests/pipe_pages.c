@@ -343,6 +343,44 @@ static void no_huge_pages(void)
 	CHECK(reader.got == sent && reader.wrong == 0, "no huge pages: content");
 }
 
+/* Writers that tee into one pipe of one page: each finds it full when another was faster, which is no error. */
+static void tee_together(void)
+{
+	enum { WRITERS = 6, READS = 200000 };
+	struct pipe_writer_options options = { .pipe_bytes = 1 };
+	pid_t children[WRITERS];
+	uint8_t data[4096];
+	int ends[2], right = 1;
+
+	if (pipe(ends) != 0 || fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0)
+		return;
+	for (int n = 0; n < WRITERS; n++) {
+		children[n] = fork();
+		if (children[n] == 0) {
+			struct pipe_writer *writer;
+			struct pipe_writer_constant *constant;
+
+			close(ends[0]);
+			memset(data, 'a' + n, sizeof data);
+			if (pipe_writer_open(&writer, ends[1], &options) != 0 ||
+			    pipe_writer_constant_open(&constant, data, sizeof data) != 0)
+				_exit(1);
+			_exit(pipe_writer_repeat(writer, constant, 0, UINT64_MAX / 2, NULL) == EPIPE ? 0 : 1);
+		}
+	}
+	close(ends[1]);
+	for (int n = 0; n < READS && right; n++)
+		right = read(ends[0], data, sizeof data) > 0;
+	close(ends[0]);
+	for (int n = 0; n < WRITERS; n++) {
+		int status = -1;
+
+		waitpid(children[n], &status, 0);
+		right &= status == 0;
+	}
+	CHECK(right, "constants of several writers to one pipe");
+}
+
 /* Locked memory cannot be thrown away by madvise(); it must not be sent twice for that. */
 static void locked_memory(void)
 {
@@ -376,6 +414,7 @@ int main(void)
 	small_commits();
 	no_huge_pages();
 	locked_memory();
+	tee_together();
 #endif
 	return harness_finish();
 }
