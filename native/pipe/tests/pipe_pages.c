@@ -381,6 +381,24 @@ static void tee_together(void)
 	CHECK(right, "constants of several writers to one pipe");
 }
 
+/* More than any pipe may have is as much as the system allows, too. */
+static void enlarged_as_far_as_allowed(void)
+{
+	struct pipe_writer_options options = { .pipe_bytes = SIZE_MAX };
+	struct pipe_writer *writer;
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return;
+	int before = fcntl(ends[1], F_GETPIPE_SZ), possible = fcntl(ends[1], F_SETPIPE_SZ, 2 * before) > before;
+	fcntl(ends[1], F_SETPIPE_SZ, before);
+	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0 &&
+	      (!possible || pipe_writer_pipe_bytes(writer) > (size_t)before), "a pipe larger than any");
+	pipe_writer_close(&writer);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Locked memory cannot be thrown away by madvise(); it must not be sent twice for that. */
 static void locked_memory(void)
 {
@@ -415,6 +433,7 @@ int main(void)
 	no_huge_pages();
 	locked_memory();
 	tee_together();
+	enlarged_as_far_as_allowed();
 #endif
 	return harness_finish();
 }
