@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static const struct pipe_writer_options fresh = { .strict = true },
@@ -381,6 +382,28 @@ static void tee_together(void)
 	CHECK(right, "constants of several writers to one pipe");
 }
 
+/* Too little memory may be locked: that is no lack of room in the pipe. */
+static void locked_memory_is_short(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct rlimit limit = { 1 << 20, 1 << 20 };
+		struct pipe_writer *writer;
+		struct pipe_writer_slab slab;
+		int ends[2];
+
+		if (pipe(ends) != 0 || pipe_writer_open(&writer, ends[1], NULL) != 0)
+			_exit(1);
+		if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || (geteuid() == 0 && setuid(65534) != 0) || mlockall(MCL_FUTURE) != 0)
+			_exit(0);
+		_exit(pipe_writer_reserve(writer, 64 << 20, &slab) == EAGAIN ? 1 : 0);
+	}
+	waitpid(child, &status, 0);
+	CHECK(status == 0, "memory that may not be locked is ENOMEM");
+}
+
 /* More than any pipe may have is as much as the system allows, too. */
 static void enlarged_as_far_as_allowed(void)
 {
@@ -434,6 +457,7 @@ int main(void)
 	locked_memory();
 	tee_together();
 	enlarged_as_far_as_allowed();
+	locked_memory_is_short();
 #endif
 	return harness_finish();
 }
