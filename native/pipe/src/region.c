@@ -91,6 +91,12 @@ static uint8_t *map_aligned(size_t bytes, size_t boundary, size_t page_bytes)
 	return start + before;
 }
 
+/* Of mmap(): EAGAIN says that no more may be locked, and would be taken for a pipe without room. */
+static int no_memory(void)
+{
+	return errno == EAGAIN ? ENOMEM : errno;
+}
+
 int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -103,7 +109,7 @@ int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_pa
 		 * that run programs of Linux: it would leave the old pages to be written again. */
 		start = mmap(region->start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		if (start == MAP_FAILED) {
-			int reason = errno;
+			int reason = no_memory();
 			/* Whether the old memory is still there is not known, so it is left alone. */
 			*region = (struct region){ 0 };
 			return reason;
@@ -112,7 +118,7 @@ int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_pa
 		pipe_writer_region_drop(region);
 		start = map_aligned(bytes, boundary, page_bytes);
 		if (start == NULL)
-			return errno;
+			return no_memory();
 	}
 	*region = (struct region){ .start = start, .bytes = bytes, .boundary = boundary };
 #ifdef MADV_DONTFORK

@@ -48,7 +48,9 @@ static size_t enlarge(int descriptor, size_t wanted)
 
 	if (bytes <= 0)
 		return 0;
-	while (wanted > (size_t)bytes && wanted <= (size_t)1 << 31) {
+	if (wanted > (size_t)1 << 30)
+		wanted = (size_t)1 << 30;
+	while (wanted > (size_t)bytes) {
 		int got = fcntl(descriptor, F_SETPIPE_SZ, (int)wanted);
 		if (got > 0)
 			return (size_t)got;

@@ -50,11 +50,12 @@ int pipe_writer_transfer_some(int descriptor, enum transfer_way way, const uint8
 			*moved = (size_t)count;
 			return 0;
 		}
-		if (count == 0)
+		if (count == 0 && way != TRANSFER_TEE)
 			return EIO; /* a device that takes nothing and gives no reason */
-		if (errno == EINTR)
+		/* tee() waits for room and then locks both pipes: if another writer was faster, it moves nothing. */
+		if (count < 0 && errno == EINTR)
 			continue;
-		if (errno != EAGAIN && errno != EWOULDBLOCK)
+		if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
 			return errno;
 		if (!wait)
 			return EAGAIN;

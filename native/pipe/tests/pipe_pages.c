@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static const struct pipe_writer_options fresh = { .strict = true },
@@ -343,6 +344,84 @@ static void no_huge_pages(void)
 	CHECK(reader.got == sent && reader.wrong == 0, "no huge pages: content");
 }
 
+/* Writers that tee into one pipe of one page: each finds it full when another was faster, which is no error. */
+static void tee_together(void)
+{
+	enum { WRITERS = 6, READS = 200000 };
+	struct pipe_writer_options options = { .pipe_bytes = 1 };
+	pid_t children[WRITERS];
+	uint8_t data[4096];
+	int ends[2], right = 1;
+
+	if (pipe(ends) != 0 || fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0)
+		return;
+	for (int n = 0; n < WRITERS; n++) {
+		children[n] = fork();
+		if (children[n] == 0) {
+			struct pipe_writer *writer;
+			struct pipe_writer_constant *constant;
+
+			close(ends[0]);
+			memset(data, 'a' + n, sizeof data);
+			if (pipe_writer_open(&writer, ends[1], &options) != 0 ||
+			    pipe_writer_constant_open(&constant, data, sizeof data) != 0)
+				_exit(1);
+			_exit(pipe_writer_repeat(writer, constant, 0, UINT64_MAX / 2, NULL) == EPIPE ? 0 : 1);
+		}
+	}
+	close(ends[1]);
+	for (int n = 0; n < READS && right; n++)
+		right = read(ends[0], data, sizeof data) > 0;
+	close(ends[0]);
+	for (int n = 0; n < WRITERS; n++) {
+		int status = -1;
+
+		waitpid(children[n], &status, 0);
+		right &= status == 0;
+	}
+	CHECK(right, "constants of several writers to one pipe");
+}
+
+/* Too little memory may be locked: that is no lack of room in the pipe. */
+static void locked_memory_is_short(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct rlimit limit = { 1 << 20, 1 << 20 };
+		struct pipe_writer *writer;
+		struct pipe_writer_slab slab;
+		int ends[2];
+
+		if (pipe(ends) != 0 || pipe_writer_open(&writer, ends[1], NULL) != 0)
+			_exit(1);
+		if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || (geteuid() == 0 && setuid(65534) != 0) || mlockall(MCL_FUTURE) != 0)
+			_exit(0);
+		_exit(pipe_writer_reserve(writer, 64 << 20, &slab) == EAGAIN ? 1 : 0);
+	}
+	waitpid(child, &status, 0);
+	CHECK(status == 0, "memory that may not be locked is ENOMEM");
+}
+
+/* More than any pipe may have is as much as the system allows, too. */
+static void enlarged_as_far_as_allowed(void)
+{
+	struct pipe_writer_options options = { .pipe_bytes = SIZE_MAX };
+	struct pipe_writer *writer;
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return;
+	int before = fcntl(ends[1], F_GETPIPE_SZ), possible = fcntl(ends[1], F_SETPIPE_SZ, 2 * before) > before;
+	fcntl(ends[1], F_SETPIPE_SZ, before);
+	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0 &&
+	      (!possible || pipe_writer_pipe_bytes(writer) > (size_t)before), "a pipe larger than any");
+	pipe_writer_close(&writer);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Locked memory cannot be thrown away by madvise(); it must not be sent twice for that. */
 static void locked_memory(void)
 {
@@ -376,6 +455,9 @@ int main(void)
 	small_commits();
 	no_huge_pages();
 	locked_memory();
+	tee_together();
+	enlarged_as_far_as_allowed();
+	locked_memory_is_short();
 #endif
 	return harness_finish();
 }
