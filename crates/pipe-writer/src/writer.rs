@@ -208,6 +208,9 @@ impl<D: AsFd> io::Write for PipeWriter<D> {
             }
             self.collecting = self.reserve_raw(0)?;
         }
+        // In a child after fork() the slab is not there: C says so.
+        // SAFETY: the writer is there; nothing is sent, as a slab is only reserved when nothing waits.
+        check(unsafe { ffi::pipe_writer_flush(self.writer.as_ptr()) })?;
         let count = data.len().min(self.collecting.bytes - self.collected);
         // SAFETY: the slab has room for `count` bytes more, and no one else has it.
         unsafe { ptr::copy_nonoverlapping(data.as_ptr(), self.collecting.data.add(self.collected), count) };

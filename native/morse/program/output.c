@@ -100,8 +100,11 @@ void output_flush(void)
 void output_patch(size_t offset, const uint8_t *bytes, size_t count)
 {
 	output_flush();
-	if (begin >= 0 && pwrite(descriptor, bytes, count, begin + (off_t)offset) != (ssize_t)count)
-		check(errno);
+	if (begin < 0)
+		return;
+	ssize_t written = pwrite(descriptor, bytes, count, begin + (off_t)offset);
+	if (written != (ssize_t)count)
+		check(written < 0 ? errno : EIO);
 }
 
 void output_close(void)

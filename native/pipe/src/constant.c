@@ -104,6 +104,11 @@ void pipe_writer_constant_close(struct pipe_writer_constant **handle)
 	free(constant);
 }
 
+size_t pipe_writer_constant_bytes(const struct pipe_writer_constant *constant)
+{
+	return constant->data_bytes;
+}
+
 struct constant_piece pipe_writer_constant_next(const struct pipe_writer_constant *constant, uint64_t offset,
                                                 uint64_t most, bool to_pipe)
 {

@@ -15,6 +15,9 @@ struct constant_piece {
 	size_t bytes;
 };
 
+/* The length of the data that is repeated. */
+size_t pipe_writer_constant_bytes(const struct pipe_writer_constant *constant);
+
 /* How the next bytes are best sent: those from `offset` on, at most `most`. */
 struct constant_piece pipe_writer_constant_next(const struct pipe_writer_constant *constant, uint64_t offset,
                                                 uint64_t most, bool to_pipe);

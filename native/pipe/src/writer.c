@@ -297,6 +297,7 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 		*sent = 0;
 	if (reason != 0)
 		return reason;
+	offset %= pipe_writer_constant_bytes(constant); /* so that the sum below stays in range */
 	while (reason == 0 && done < bytes) {
 		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, writer->is_pipe);
 		size_t moved;

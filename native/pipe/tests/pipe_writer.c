@@ -325,6 +325,26 @@ static void no_pipe(void)
 	CHECK(right && reader.got == 3000000 && reader.wrong == 0, "socket");
 }
 
+/* The last offset that there is: 2^64 - 1 is a multiple of three. */
+static void constant_at_the_end_of_numbers(void)
+{
+	struct pipe_writer_constant *constant = NULL;
+	struct pipe_writer *writer = NULL;
+	char got[11] = "";
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return;
+	CHECK(pipe_writer_constant_open(&constant, "abc", 3) == 0 && pipe_writer_open(&writer, ends[1], NULL) == 0 &&
+	              pipe_writer_repeat(writer, constant, UINT64_MAX, 10, NULL) == 0,
+	      "the last offset: sent");
+	CHECK(read(ends[0], got, 10) == 10 && strcmp(got, "abcabcabca") == 0, "the last offset: %s", got);
+	pipe_writer_close(&writer);
+	pipe_writer_constant_close(&constant);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Constant data, from any offset, between other things. */
 static void constants(size_t bytes, bool nonblocking, const char *name)
 {
@@ -413,6 +433,7 @@ int main(void)
 	errors();
 	struct pipe_writer_constant *nothing;
 	CHECK(pipe_writer_constant_open(&nothing, "", 0) == EINVAL && nothing == NULL, "a constant of nothing");
+	constant_at_the_end_of_numbers();
 	constants(2, false, "constant of 2 bytes");
 	constants(3, false, "constant of 3 bytes");
 	constants(4096, false, "constant of 4096 bytes");
