@@ -2,24 +2,7 @@
 # What `make install` puts down is enough for other people's programs, in C and in C++, static and shared.
 # For this machine only: an emulator has no libraries to link with, and a static build no shared one.
 . "$(dirname "$0")/../../probe/tests/common.sh"
-cc=${CC:-cc}
-source=$(cd "$(dirname "$0")/.." && pwd)
-
-if [ -n "$RUN" ]; then
-	finish
-	exit
-fi
-if ! command -v pkg-config >/dev/null; then
-	skip 'the installed library' 'there is no pkg-config here'
-	finish
-	exit
-fi
-make -s -C "$source/.." install BUILD="$build" DESTDIR="$work/installed" PREFIX=/opt/pipe >"$work/log" 2>&1 || cat "$work/log" >&2
-prefix=$work/installed/opt/pipe
-for file in include/pipe_writer.h lib/libpipe_writer.a lib/libpipe_writer.so lib/pkgconfig/pipe_writer.pc; do
-	ok "$file is installed" [ -e "$prefix/$file" ]
-done
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/installed"
+installed pipe include/pipe_writer.h lib/libpipe_writer.a lib/libpipe_writer.so lib/pkgconfig/pipe_writer.pc
 ok 'the version is that of the header' \
 	grep -q "PIPE_WRITER_VERSION \"$(pkg-config --modversion pipe_writer)\"" "$prefix/include/pipe_writer.h"
 

@@ -75,6 +75,29 @@ run() {
 	ok "$name: end" sh -c "tail -n 1 '$work/lines' | grep -qx '{\"event\":\"end\",\"repeats\":1}'"
 }
 
+# installed NAME FILE...: `make install` below $prefix, as pkg-config then finds it, and the files are there. $source is the
+# script's room. Ends the script where nothing can be linked: an emulator has no libraries.
+installed() {
+	cc=${CC:-cc}
+	source=$(cd "$(dirname "$0")/.." && pwd)
+	prefix=$work/installed/opt/$1
+	if [ -n "$RUN" ]; then
+		finish
+		exit
+	fi
+	if ! command -v pkg-config >/dev/null; then
+		skip 'the installed library' 'there is no pkg-config here'
+		finish
+		exit
+	fi
+	make -s -C "$source/.." install BUILD="$build" DESTDIR="$work/installed" PREFIX="/opt/$1" >"$work/log" 2>&1 || cat "$work/log" >&2
+	shift
+	for file in "$@"; do
+		ok "$file is installed" [ -e "$prefix/$file" ]
+	done
+	export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/installed"
+}
+
 finish() {
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ]
