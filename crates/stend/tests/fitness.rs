@@ -27,10 +27,11 @@ impl Drop for Load {
     }
 }
 
-/// A suite that is measured unless others use nearly the whole machine.
+/// A suite that is measured unless others use much of the machine. The load of these tests is far above that, also where a hypervisor
+/// leaves it half of the processors only.
 fn suite(stand: &Stand) -> String {
     let path = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
-    let text = std::fs::read_to_string(&path).unwrap().replace("foreign_cpu = \"off\"", "foreign_cpu = \"80%\"");
+    let text = std::fs::read_to_string(&path).unwrap().replace("foreign_cpu = \"off\"", "foreign_cpu = \"20%\"");
     std::fs::write(&path, text).unwrap();
     path
 }
@@ -42,7 +43,7 @@ fn runs(stand: &Stand) -> usize {
 fn assert_refused(ended: &Ended) {
     assert_eq!(ended.status, Some(4), "{}\n{}", ended.out, ended.err);
     let last = ended.err.trim().lines().last().unwrap();
-    for part in ["not fit to measure", "foreign load: ", "above 80 %", "--wait", "--even-if-unfit"] {
+    for part in ["not fit to measure", "foreign load: ", "above 20 %", "--wait", "--even-if-unfit"] {
         assert!(last.contains(part), "`{part}` is not in: {last}");
     }
 }
