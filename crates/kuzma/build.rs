@@ -46,7 +46,8 @@ fn main() {
     let base = base(&native);
     let mut library = base.clone();
     // As the Makefile: who wants no intrinsics may have a compiler that does not know the flags.
-    let plain = base.get_compiler().args().iter().any(|word| word.to_string_lossy().starts_with("-DKUZMA_NO_INTRINSICS"));
+    let plain =
+        base.get_compiler().args().iter().any(|word| word.to_string_lossy().starts_with("-DKUZMA_NO_INTRINSICS"));
     for source in &sources {
         let instructions = if plain { &[][..] } else { instructions(source) };
         if instructions.is_empty() {

@@ -113,14 +113,17 @@ impl Plan {
     /// What comes next, given how each scenario stands; `None` when the run is complete.
     ///
     /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
-    /// random rounds, until each has its valid repeats or has had twice as many attempts.
-    pub fn next(&self, standings: &[Standing]) -> Option<Step> {
+    /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
+    pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
         let planned = self.steps.iter().copied().find(|step| {
             let standing = &standings[step.scenario];
             let made = if step.phase == Phase::Warmup { standing.warmups } else { standing.attempts };
             step.number >= made && !self.is_done(step.scenario, standing)
         });
         planned.or_else(|| {
+            if out_of_time {
+                return None;
+            }
             let lacking: Vec<_> =
                 (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
             let fewest = lacking.iter().map(|&scenario| standings[scenario].attempts).min()?;
@@ -178,10 +181,15 @@ mod tests {
     }
 
     /// Makes the whole run; `valid` decides what comes of each attempt.
-    fn make(plan: &Plan, scenarios: usize, mut valid: impl FnMut(Step) -> bool) -> Vec<Step> {
+    fn make(plan: &Plan, scenarios: usize, valid: impl FnMut(Step) -> bool) -> Vec<Step> {
+        make_until(plan, scenarios, valid, usize::MAX)
+    }
+
+    /// The same for a run that is out of time after so many attempts.
+    fn make_until(plan: &Plan, scenarios: usize, mut valid: impl FnMut(Step) -> bool, most: usize) -> Vec<Step> {
         let mut standings = vec![Standing::default(); scenarios];
         let mut made = Vec::new();
-        while let Some(step) = plan.next(&standings) {
+        while let Some(step) = plan.next(&standings, made.len() >= most) {
             let standing = &mut standings[step.scenario];
             match step.phase {
                 Phase::Warmup => standing.warmups += 1,
@@ -212,10 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_out_of_time_makes_what_is_planned_and_nothing_again() {
+        let plan = Plan::new(&suite("shuffled", &[3, 3]), 1, |_| false);
+        let made = |most| make_until(&plan, 2, |_| false, most).len();
+        assert_eq!(made(0), plan.len());
+        assert_eq!(made(plan.len() + 2), plan.len() + 2);
+        assert_eq!(made(usize::MAX), plan.len() + 6);
+    }
+
+    #[test]
     fn a_tool_that_always_fails_is_given_up() {
         let plan = Plan::new(&suite("shuffled", &[10]), 1, |_| false);
         let standing = Standing { warmups: 1, attempts: 2, failures_in_a_row: 3, ..Standing::default() };
-        assert_eq!(plan.next(&[standing]), None);
+        assert_eq!(plan.next(&[standing], false), None);
     }
 
     proptest! {

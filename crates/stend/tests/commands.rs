@@ -221,6 +221,25 @@ fn the_same_seed_gives_the_same_order() {
 }
 
 #[test]
+fn repeats_that_do_not_count_are_made_again_while_there_is_time() {
+    let stand = Stand::new();
+    let invalid = |head: &str, flags: &[&str]| {
+        let suite = stand.suite(&format!("repeats = 3\nwarmup = 0\n{head}"), &[("one", "faulty.sh wrong")]);
+        let ended = stand.run(&[&["run", &suite, "--no-progress"], flags].concat());
+        assert_eq!(ended.status, Some(3), "{}\n{}", ended.out, ended.err);
+        let runs = stand.json(&["list"]);
+        let run = runs["runs"].as_array().unwrap().last().unwrap();
+        (run["invalid"].as_u64().unwrap(), ended.err.contains("time budget"), ended.err)
+    };
+    let (made, said, err) = invalid("", &[]);
+    assert_eq!((made, said), (6, false), "{err}");
+    let (made, said, err) = invalid("time_budget = \"1ns\"", &[]);
+    assert_eq!((made, said), (3, true), "what is planned is made all the same: {err}");
+    let (made, said, err) = invalid("time_budget = \"1ns\"", &["--time-budget", "1h"]);
+    assert_eq!((made, said), (6, false), "{err}");
+}
+
+#[test]
 fn two_runs_are_compared_with_a_verdict() {
     let stand = measured();
     let suite = stand.path().join("suite.toml");

@@ -121,6 +121,7 @@ pub(super) fn expand(
         order: suite.order,
         seed: changes.seed.or(suite.seed),
         sample_hertz,
+        time_budget: changes.time_budget.or(suite.time_budget),
         scale,
         set: changes.variables.clone(),
         scenarios,

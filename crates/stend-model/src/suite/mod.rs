@@ -11,6 +11,7 @@ pub mod text;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct Suite {
     pub seed: Option<u64>,
     /// How often the machine's counters are sampled, in hertz; 0 switches the sampler off.
     pub sample_hertz: u32,
+    /// Repeats that do not count are made again only until all repeats together have taken so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<Span>,
     /// By how much sizes and durations were scaled down; 1 is the suite as it stands.
     pub scale: f64,
     /// The variables that were set by hand.
@@ -230,11 +234,18 @@ pub struct Changes {
     pub repeats: Option<u32>,
     /// The order's seed.
     pub seed: Option<u64>,
+    /// How long all repeats together may take before none is made again.
+    pub time_budget: Option<Span>,
     /// Only scenarios whose name contains one of these; empty is all.
     pub only: Vec<String>,
 }
 
 impl Suite {
+    /// Whether repeats that took so long together leave no time to make one again.
+    pub fn out_of_time(&self, spent: Duration) -> bool {
+        self.time_budget.is_some_and(|budget| spent >= budget.0)
+    }
+
     /// Reads a suite's text. `file` is its name for messages, `directory` becomes the variable `{suite_directory}`.
     pub fn parse(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Self, SuiteError> {
         Self::parse_checked(text, file, directory, changes, &|_| Ok(()))

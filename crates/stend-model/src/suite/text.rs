@@ -29,6 +29,9 @@ pub struct SuiteText {
     /// How often the machine's counters are sampled, in hertz, from 1 to 100; 0 switches the sampler off. Default 10.
     #[schemars(with = "Option<u32>", range(max = 100))]
     pub sample_hertz: Option<Spanned<u32>>,
+    /// Repeats that do not count are made again only until all repeats together have taken so long. What is planned is always made.
+    /// Default: each scenario gets up to twice its repeats, however long that takes.
+    pub time_budget: Option<Span>,
     /// Default of the scenarios: valid repeats wanted. Default 10.
     #[schemars(with = "Option<u32>", range(min = 1))]
     pub repeats: Option<Spanned<u32>>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use stend_model::plan::Plan;
-use stend_model::quantity::parse_duration;
+use stend_model::quantity::{Span, parse_duration};
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::suite::{Changes, Suite};
@@ -22,7 +22,7 @@ use crate::profile::Profile;
 use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
-use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, standings};
+use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, spent, standings};
 use crate::store::{MeasuringLock, Record, Store};
 use crate::{catalogue, machine};
 
@@ -40,6 +40,9 @@ pub(super) struct Arguments {
     /// Valid repeats of each scenario
     #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
+    /// Make repeats that do not count again only until all together took so long: 5min [default: what the suite says]
+    #[arg(long, value_name = "TIME", value_parser = waiting_time)]
+    time_budget: Option<Duration>,
     /// Seed of the order
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -103,6 +106,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         scale: arguments.scale,
         repeats: arguments.repeats,
         seed: arguments.seed,
+        time_budget: arguments.time_budget.map(Span),
         only: arguments.only.clone(),
     };
     let suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
@@ -296,7 +300,7 @@ fn finish(
     let short = short_of_repeats(&record);
     let path = output::report_path(directory, &[id]);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
-    say_what_is_short(&short);
+    say_what_is_short(&short, &record);
     if !global.quiet {
         talk!("report: {}", path.display());
         let stend = output::program();
@@ -341,7 +345,7 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
 }
 
 /// One line a scenario; the first ones tell enough where a whole suite fell short.
-fn say_what_is_short(short: &[String]) {
+fn say_what_is_short(short: &[String], record: &Record) {
     const MOST_LINES: usize = 8;
     if short.is_empty() {
         return;
@@ -354,6 +358,10 @@ fn say_what_is_short(short: &[String]) {
     if short.len() > MOST_LINES {
         let more = short.len() - MOST_LINES;
         talk!("  and {more} more; `{} show` lists every repeat that does not count", output::program());
+    }
+    if let Some(budget) = record.run.suite.time_budget.filter(|_| record.run.suite.out_of_time(spent(&record.repeats)))
+    {
+        talk!("none was made again after {budget}, the run's time budget; `--time-budget` gives it more");
     }
 }
 

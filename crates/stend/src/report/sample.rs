@@ -250,6 +250,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         order: Order::Shuffled,
         seed: Some(1),
         sample_hertz: 10,
+        time_budget: None,
         scale: 0.25,
         set: BTreeMap::new(),
         scenarios,

@@ -166,7 +166,7 @@ fn make_repeats(
 
     let mut ending = loop {
         let standings = standings(suite, &repeats);
-        let Some(step) = plan.next(&standings) else { break Ending::Complete };
+        let Some(step) = plan.next(&standings, suite.out_of_time(spent(&repeats))) else { break Ending::Complete };
         if interrupt.requested() {
             break Ending::Interrupted;
         }
@@ -226,6 +226,12 @@ fn judge(attempt: &Attempt, scenario: &stend_model::suite::Scenario, machine: &[
     let Some(report) = &attempt.report else { return Outcome::Failed("it reported no repeat".into()) };
     let reasons = gates::reasons(scenario, report, attempt.usage.as_ref(), machine);
     if reasons.is_empty() { Outcome::Valid } else { Outcome::Invalid(reasons) }
+}
+
+/// How long the repeats that there are took.
+pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
+    let wall_ns = repeats.iter().filter_map(|repeat| repeat.usage.as_ref()).map(|usage| usage.wall_ns).sum();
+    Duration::from_nanos(wall_ns)
 }
 
 /// How each scenario stands, from the repeats that there are.
