@@ -196,11 +196,12 @@ fn without_perf_system_calls_are_counted_and_the_user_is_told_what_would_help() 
     let suite = two_scenarios(&stand);
     let ended = run_in(&stand, &path, "", &["run", &suite, "--profile", "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}", ended.err);
-    let told = "profile: perf is not on the machine's PATH; to have it: apt-get install -y linux-perf";
+    let told = "profile: perf is not on the machine's PATH; to have it: ";
     assert_eq!(ended.err.matches(told).count(), 1, "once, not for each scenario: {}", ended.err);
     for profile in profiles(&stand) {
         assert_eq!(profile["observed"]["kind"], "system_calls", "{profile}");
-        assert_eq!(profile["lacks"][0]["remedy"], "apt-get install -y linux-perf");
+        let remedy = profile["lacks"][0]["remedy"].as_str().unwrap();
+        assert!(remedy.ends_with("apt-get install -y linux-perf"), "{remedy}");
         let calls = profile["observed"]["calls"].as_array().unwrap();
         let read = calls.iter().find(|call| call["name"] == "read").unwrap();
         // wc reads a mebibyte from a pipe of 64 KiB.
@@ -236,7 +237,8 @@ fn where_perf_is_forbidden_the_reason_and_the_remedy_are_said() {
         let ended = run_in(&stand, &path, does, &["run", &suite, "--profile", "--no-progress"]);
         assert_eq!(ended.status, Some(0), "{}", ended.err);
         assert_eq!(ended.err.matches(told).count(), 1, "{}", ended.err);
-        assert!(ended.err.contains("strace is not on the machine's PATH; to have it: apt-get install -y strace"));
+        assert!(ended.err.contains("strace is not on the machine's PATH; to have it: "), "{}", ended.err);
+        assert!(ended.err.contains("apt-get install -y strace"), "{}", ended.err);
         assert!(ended.err.contains("profile: there is none"), "{}", ended.err);
         let profiles = profiles(&stand);
         assert_eq!((profiles.len(), &profiles[0]["observed"]["kind"]), (2, &"nothing".into()));

@@ -149,9 +149,10 @@ pub(crate) fn spaces<'a>(
     Ok(spaces)
 }
 
-/// The command that installs a package on Debian and Ubuntu.
+/// The command by which this user installs a package on Debian and Ubuntu.
 pub(crate) fn install_command(package: &str) -> String {
-    format!("apt-get install -y {package}")
+    let as_root = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
+    format!("{as_root}apt-get install -y {package}")
 }
 
 /// Whether a tool is there and new enough: its version, or why it will not do.
