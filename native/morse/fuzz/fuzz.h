@@ -2,19 +2,11 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "morse.h"
-
-#define REQUIRE(condition)                                                                   \
-	do {                                                                                 \
-		if (!(condition)) {                                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                             \
-		}                                                                            \
-	} while (0)
+#include "require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

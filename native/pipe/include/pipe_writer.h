@@ -11,7 +11,8 @@
  * fork(): a writer belongs to the process that opened it. Its memory is not given to children (MADV_DONTFORK), so a
  * child neither sees slabs nor makes the parent copy them; in a child every call but close gives EPERM, and close
  * frees only the handle. What was committed before fork() stays right in every policy. A slab that is reserved while
- * fork() is called is the parent's alone.
+ * fork() is called is the parent's alone. All this holds for children by _Fork() and by clone() too; one that shares
+ * its parent's memory (vfork(), CLONE_VM) counts as its parent, and must leave the writer alone.
  *
  * SIGPIPE is the caller's business: ignore it to get EPIPE. */
 #ifndef PIPE_WRITER_H
@@ -59,14 +60,17 @@ struct pipe_writer_options {
 	 * 1: left as it is. */
 	size_t pipe_bytes;
 	/* Without it, what does not go well is done by write(): on what is no pipe, on other systems than Linux, where
-	 * there are no huge pages, and for commits so small that a copy is cheaper. With it, the policy is kept, small
-	 * pages and all, or open() gives EINVAL (no pipe) or ENOTSUP (not Linux). */
+	 * there are no huge pages, for commits so small that a copy is cheaper, and where a filter for system calls
+	 * (seccomp) refuses vmsplice() or tee(), also if it does so only later. With it, the policy is kept, small pages
+	 * and all, or open() gives EINVAL (no pipe) or ENOTSUP (no vmsplice() here). If vmsplice() or tee() is refused
+	 * only later, the call that needed it gives ENOTSUP, and what it had not sent is lost. */
 	bool strict;
 	/* With it, calls return EAGAIN instead of waiting; the descriptor must be non-blocking (O_NONBLOCK). Without it,
 	 * they wait for room, whatever the descriptor. */
 	bool no_wait;
-	/* For finding errors: a slab that was committed faults when it is touched (always on in a library that was compiled
-	 * with -DPIPE_WRITER_TRAP). Slow. */
+	/* For finding errors: a slab that was committed faults when it is touched, in every policy, from the commit on, and
+	 * so does what lies behind a slab; the address comes back only when at least 64 regions of memory were used after
+	 * it. Always on in a library that was compiled with -DPIPE_WRITER_TRAP. Slow. */
 	bool trap;
 	/* No huge pages are asked for; with `strict`, for comparisons. */
 	bool small_pages;
@@ -102,6 +106,7 @@ int pipe_writer_reserve(struct pipe_writer *writer, size_t bytes, struct pipe_wr
 /* Sends the first `bytes` bytes of the slab and takes its memory: slab->data is NULL afterwards, whatever is returned.
  * 0 bytes: nothing is sent, the slab is given back.
  * EINVAL: not the slab that was reserved last, or more bytes than it has; nothing was sent. EPIPE: no reader is left.
+ * ENOTSUP: see `strict`. EPERM: in a child.
  * EAGAIN (`no_wait`): all is taken, not all is in the pipe yet; flush when poll() says that there is room. */
 int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab, size_t bytes);
 
@@ -120,7 +125,7 @@ void pipe_writer_constant_close(struct pipe_writer_constant **constant);
 
 /* Sends `bytes` bytes of the constant repeated without end, from byte `offset` of that, in order with what was
  * committed. Safe with every reader. *sent, which may be NULL, gets how many bytes went; after EAGAIN (`no_wait`) go
- * on there. */
+ * on there. EPIPE, ENOTSUP, EPERM as for a commit. */
 int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *constant, uint64_t offset,
                        uint64_t bytes, uint64_t *sent);
 

@@ -97,13 +97,17 @@ static int no_memory(void)
 	return errno == EAGAIN ? ENOMEM : errno;
 }
 
-int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_page_bytes)
+int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_page_bytes, struct retired *retired)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t boundary = huge_page_bytes > 0 ? huge_page_bytes : page_bytes;
 	uint8_t *start;
 
 	bytes = round_up(bytes, boundary);
+	if (retired != NULL && region->start != NULL) {
+		pipe_writer_retire(retired, region->start, region->bytes);
+		*region = (struct region){ 0 };
+	}
 	if (region->start != NULL && region->bytes == bytes && region->boundary == boundary) {
 		/* In place, in one call. Not MADV_DONTNEED, which is refused for locked memory and means less on some systems
 		 * that run programs of Linux: it would leave the old pages to be written again. */
@@ -129,7 +133,33 @@ int pipe_writer_region_renew(struct region *region, size_t bytes, size_t huge_pa
 	madvise(start, bytes, huge_page_bytes > 0 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
 	region->huge = huge_page_bytes > 0 && is_one_page(start, huge_page_bytes);
+	if (retired != NULL)
+		mprotect(start, bytes, PROT_NONE);
 	return 0;
+}
+
+bool pipe_writer_region_move(struct region *region, struct retired *retired)
+{
+#if defined(__linux__) && defined(MREMAP_DONTUNMAP)
+	/* Pieces with different rights are different mappings, and only one is moved by a call. DONTUNMAP: so that no other
+	 * thread gets the old address before it is retired. */
+	int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+	uint8_t *old = region->start, *start = map_aligned(region->bytes, region->boundary, (size_t)sysconf(_SC_PAGESIZE));
+
+	if (start == NULL)
+		return false;
+	if (mprotect(old, region->bytes, PROT_NONE) == 0 &&
+	    mremap(old, region->bytes, region->bytes, flags, start) == start) {
+		pipe_writer_retire(retired, old, region->bytes);
+		region->start = start;
+		return true;
+	}
+	munmap(start, region->bytes);
+#else
+	(void)region;
+	(void)retired;
+#endif
+	return false;
 }
 
 void pipe_writer_region_drop(struct region *region)

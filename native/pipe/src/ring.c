@@ -24,7 +24,7 @@ static bool try_slots(size_t page_bytes, size_t huge_page_bytes)
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	int capacity = fcntl(ends[1], F_SETPIPE_SZ, (int)page_bytes);
-	if (capacity > 0 && pipe_writer_region_renew(&region, 2 * (size_t)capacity, huge_page_bytes) == 0) {
+	if (capacity > 0 && pipe_writer_region_renew(&region, 2 * (size_t)capacity, huge_page_bytes, NULL) == 0) {
 		struct iovec piece = { .iov_base = region.start, .iov_len = 2 * (size_t)capacity };
 
 		region.start[0] = 1;
@@ -37,9 +37,10 @@ static bool try_slots(size_t page_bytes, size_t huge_page_bytes)
 }
 #endif
 
-void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes)
+void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes, struct retired *retired)
 {
-	*ring = (struct ring){ .page_bytes = (size_t)sysconf(_SC_PAGESIZE), .huge_page_bytes = huge_page_bytes };
+	*ring = (struct ring){ .page_bytes = (size_t)sysconf(_SC_PAGESIZE), .huge_page_bytes = huge_page_bytes,
+	                       .retired = retired };
 #ifdef __linux__
 	ring->slot_is_page = try_slots(ring->page_bytes, huge_page_bytes);
 #endif
@@ -107,7 +108,7 @@ static int renew(struct ring *ring, int descriptor, size_t most, struct pipe_wri
 	marks = calloc(count, sizeof *marks);
 	if (marks == NULL)
 		return ENOMEM;
-	reason = pipe_writer_region_renew(&ring->region, bytes, ring->huge_page_bytes);
+	reason = pipe_writer_region_renew(&ring->region, bytes, ring->huge_page_bytes, ring->retired);
 	free(ring->marks);
 	ring->marks = marks;
 	ring->bytes = reason == 0 ? bytes : 0;
@@ -121,8 +122,9 @@ int pipe_writer_ring_reserve(struct ring *ring, int descriptor, size_t bytes, si
 {
 	size_t wanted = pages(ring, bytes), first, again = 0;
 	struct ring_mark last = { 0 };
+	bool turned = ring->bytes - ring->cursor < bytes, left;
 
-	if (ring->bytes - ring->cursor < bytes)
+	if (turned)
 		ring->cursor = 0;
 	first = ring->cursor / ring->page_bytes;
 	if (bytes <= ring->bytes) {
@@ -133,12 +135,15 @@ int pipe_writer_ring_reserve(struct ring *ring, int descriptor, size_t bytes, si
 				last = ring->marks[i];
 		}
 	}
-	if (bytes > ring->bytes || !has_left(ring, descriptor, &last)) {
-		int reason;
+	left = bytes <= ring->bytes && has_left(ring, descriptor, &last);
+	if (bytes <= ring->bytes && !left)
+		statistics->not_again++;
+	/* With `trap` each turn has its own addresses, so that a pointer of the last one is found. */
+	if (left && turned && ring->retired != NULL)
+		left = pipe_writer_region_move(&ring->region, ring->retired);
+	if (!left) {
+		int reason = renew(ring, descriptor, bytes > chunk ? bytes : chunk, statistics);
 
-		if (bytes <= ring->bytes)
-			statistics->not_again++;
-		reason = renew(ring, descriptor, bytes > chunk ? bytes : chunk, statistics);
 		if (reason != 0)
 			return reason;
 		again = 0;

@@ -22,9 +22,10 @@ struct ring {
 	struct ring_mark *marks;   /* a page each; bytes = 0: it was never sent */
 	struct ring_mark sent;     /* altogether */
 	bool slot_is_page;         /* each page that is spliced takes a slot of the pipe */
+	struct retired *retired;   /* with `trap`; otherwise NULL */
 };
 
-void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes);
+void pipe_writer_ring_open(struct ring *ring, size_t huge_page_bytes, struct retired *retired);
 void pipe_writer_ring_close(struct ring *ring);
 
 /* The memory of a reservation: pages that left the pipe, otherwise fresh ones. `chunk` is what is reserved as a rule;

@@ -39,6 +39,24 @@ static ssize_t attempt(int descriptor, enum transfer_way way, const uint8_t *mem
 	return write(descriptor, memory, bytes);
 }
 
+/* A kernel without the call says ENOSYS, and a filter (seccomp) what it was told to say, as a rule EPERM. None of these
+ * says anything of the reader, and write() will tell what is really wrong with the descriptor. */
+static bool is_refusal(int reason)
+{
+	return reason == ENOSYS || reason == EPERM || reason == EACCES || reason == EINVAL || reason == ENOTSUP;
+}
+
+bool pipe_writer_transfer_knows_vmsplice(int descriptor)
+{
+#ifdef __linux__
+	/* Nothing to send: no kernel looks at the pipe then. */
+	return vmsplice(descriptor, NULL, 0, SPLICE_F_NONBLOCK) >= 0 || !is_refusal(errno);
+#else
+	(void)descriptor;
+	return false;
+#endif
+}
+
 int pipe_writer_transfer_some(int descriptor, enum transfer_way way, const uint8_t *memory, int source,
                               size_t bytes, bool wait, size_t *moved)
 {
@@ -56,7 +74,7 @@ int pipe_writer_transfer_some(int descriptor, enum transfer_way way, const uint8
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
-			return errno;
+			return way != TRANSFER_WRITE && is_refusal(errno) ? ENOTSUP : errno;
 		if (!wait)
 			return EAGAIN;
 		/* A reader that vanishes ends the wait too; then the next attempt says so. */

@@ -13,6 +13,7 @@
 #include "ring.h"
 #include "sizes.h"
 #include "transfer.h"
+#include "trap.h"
 
 /* Memory of policy "fresh" is mapped in pieces of this size at least, or of a huge page. */
 #define REGION_BYTES ((size_t)2 << 20)
@@ -23,7 +24,8 @@
 struct pipe_writer {
 	int descriptor;
 	int failed; /* the first error of a transfer: what the reader gets has a hole, so nothing more is sent */
-	bool is_pipe, wait, strict, trap;
+	bool wait, strict, trap;
+	bool tees; /* into this descriptor, as far as is known */
 	enum pipe_writer_policy policy;
 	unsigned owner;
 	size_t page_bytes, huge_page_bytes;
@@ -33,12 +35,14 @@ struct pipe_writer {
 	uint64_t copied; /* since huge pages were asked for */
 	struct ring ring;
 	struct pipe_writer_slab given;
-	/* What a commit left in mode `no_wait`. */
+	/* What a commit has to send; in mode `no_wait` some of it may stay. */
 	struct {
 		const uint8_t *memory;
 		size_t bytes;
 		enum transfer_way way;
+		struct pipe_writer_slab slab; /* in which it is */
 	} rest;
+	struct retired retired; /* with `trap` */
 	struct pipe_writer_statistics statistics;
 };
 
@@ -47,11 +51,12 @@ static size_t round_up(size_t bytes, size_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* With `trap`: nobody may touch what is not reserved. */
-static void guard(const struct pipe_writer *writer, const struct pipe_writer_slab *slab, int protection)
+/* With `trap`: nobody may touch what is not reserved. False: the system would have to divide its memory into more pieces
+ * than it allows. */
+static bool guard(const struct pipe_writer *writer, const struct pipe_writer_slab *slab, int protection)
 {
-	if (writer->trap && slab->data != NULL)
-		mprotect(slab->data, round_up(slab->bytes, writer->page_bytes), protection);
+	return !writer->trap || slab->data == NULL ||
+	       mprotect(slab->data, round_up(slab->bytes, writer->page_bytes), protection) == 0;
 }
 
 static int check_options(const struct pipe_writer_options *options)
@@ -71,6 +76,7 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	struct pipe_writer *writer;
 	struct stat status;
 	int flags, reason;
+	bool is_pipe, vmsplices;
 
 	*result = NULL;
 	if (options == NULL)
@@ -85,15 +91,17 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 		return EBADF;
 	if (options->no_wait && !(flags & O_NONBLOCK))
 		return EINVAL;
-	if (options->strict && options->policy != PIPE_WRITER_WRITE && !PIPE_WRITER_LINUX)
+	is_pipe = S_ISFIFO(status.st_mode);
+	vmsplices = pipe_writer_transfer_knows_vmsplice(descriptor);
+	if (options->strict && options->policy != PIPE_WRITER_WRITE && !vmsplices)
 		return ENOTSUP;
-	if (options->strict && options->policy != PIPE_WRITER_WRITE && !S_ISFIFO(status.st_mode))
+	if (options->strict && options->policy != PIPE_WRITER_WRITE && !is_pipe)
 		return EINVAL;
 	writer = calloc(1, sizeof *writer);
 	if (writer == NULL)
 		return ENOMEM;
 	writer->descriptor = descriptor;
-	writer->is_pipe = S_ISFIFO(status.st_mode);
+	writer->tees = is_pipe;
 	writer->wait = !options->no_wait;
 	writer->strict = options->strict;
 	writer->trap = options->trap;
@@ -104,14 +112,14 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	writer->owner = pipe_writer_owner_here();
 	writer->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	writer->huge_page_bytes = options->small_pages ? 0 : pipe_writer_region_huge_page_bytes();
-	if (!PIPE_WRITER_LINUX || !writer->is_pipe ||
+	if (!vmsplices || !is_pipe ||
 	    (writer->policy == PIPE_WRITER_FRESH && writer->huge_page_bytes == 0 && !writer->strict))
 		writer->policy = PIPE_WRITER_WRITE;
-	writer->sizes = pipe_writer_sizes_choose(descriptor, writer->is_pipe, options);
+	writer->sizes = pipe_writer_sizes_choose(descriptor, is_pipe, options);
 	if (writer->policy == PIPE_WRITER_WRITE)
 		writer->huge_page_bytes = 0;
 	if (writer->policy == PIPE_WRITER_RING)
-		pipe_writer_ring_open(&writer->ring, writer->huge_page_bytes);
+		pipe_writer_ring_open(&writer->ring, writer->huge_page_bytes, writer->trap ? &writer->retired : NULL);
 	*result = writer;
 	return 0;
 }
@@ -148,21 +156,46 @@ static void count(struct pipe_writer *writer, enum transfer_way way, const uint8
 		pipe_writer_ring_sent(&writer->ring, way == TRANSFER_VMSPLICE ? memory : NULL, moved);
 }
 
+/* There is no vmsplice() any more, as a filter for system calls may come at any time. Memory of a ring stays until the
+ * end: what is just being sent may be in it. */
+static void copy_from_now_on(struct pipe_writer *writer)
+{
+	writer->policy = PIPE_WRITER_WRITE;
+	writer->huge_page_bytes = 0;
+}
+
 /* Sends as much as goes; what is left is in *bytes. An error that is not a lack of room is for good. */
-static int push(struct pipe_writer *writer, enum transfer_way way, const uint8_t **memory, size_t *bytes)
+static int push(struct pipe_writer *writer, enum transfer_way *way, const uint8_t **memory, size_t *bytes)
 {
 	int reason = 0;
 
 	while (*bytes > 0 && reason == 0) {
 		size_t moved;
 
-		reason = pipe_writer_transfer_some(writer->descriptor, way, *memory, -1, *bytes, writer->wait, &moved);
-		count(writer, way, *memory, moved);
+		reason = pipe_writer_transfer_some(writer->descriptor, *way, *memory, -1, *bytes, writer->wait, &moved);
+		count(writer, *way, *memory, moved);
 		*memory += moved;
 		*bytes -= moved;
+		if (reason == ENOTSUP && *way == TRANSFER_VMSPLICE && !writer->strict) {
+			copy_from_now_on(writer);
+			*way = TRANSFER_WRITE;
+			reason = 0;
+		}
 	}
 	if (reason != 0 && reason != EAGAIN)
 		writer->failed = reason;
+	return reason;
+}
+
+static int push_rest(struct pipe_writer *writer)
+{
+	int reason;
+
+	/* The kernel has to read it. */
+	if (!guard(writer, &writer->rest.slab, PROT_READ))
+		return ENOMEM;
+	reason = push(writer, &writer->rest.way, &writer->rest.memory, &writer->rest.bytes);
+	guard(writer, &writer->rest.slab, PROT_NONE);
 	return reason;
 }
 
@@ -172,9 +205,7 @@ static int ready(struct pipe_writer *writer)
 		return EPERM;
 	if (writer->failed != 0)
 		return writer->failed;
-	if (writer->rest.bytes == 0)
-		return 0;
-	return push(writer, writer->rest.way, &writer->rest.memory, &writer->rest.bytes);
+	return writer->rest.bytes == 0 ? 0 : push_rest(writer);
 }
 
 int pipe_writer_flush(struct pipe_writer *writer)
@@ -189,15 +220,9 @@ static int reserve_region(struct pipe_writer *writer, size_t bytes, size_t least
 	bool try_again = lacks_huge_pages(writer) && writer->copied >= COPIED_BETWEEN_TRIALS;
 
 	if (region->start == NULL || region->bytes - writer->used < least || try_again) {
-		struct region old = *region;
-		int reason;
+		int reason = pipe_writer_region_renew(region, bytes > REGION_BYTES ? bytes : REGION_BYTES,
+		                                      writer->huge_page_bytes, writer->trap ? &writer->retired : NULL);
 
-		/* With `trap` the new one is made before the old one goes, so that it lies elsewhere. */
-		if (writer->trap)
-			*region = (struct region){ 0 };
-		reason = pipe_writer_region_renew(region, bytes > REGION_BYTES ? bytes : REGION_BYTES, writer->huge_page_bytes);
-		if (writer->trap)
-			pipe_writer_region_drop(&old);
 		writer->used = 0;
 		writer->copied = 0;
 		writer->statistics.regions++;
@@ -225,6 +250,7 @@ int pipe_writer_reserve(struct pipe_writer *writer, size_t bytes, struct pipe_wr
 	if (bytes < chunk)
 		bytes = chunk;
 	if (writer->given.data == NULL || writer->given.bytes < least) {
+		guard(writer, &writer->given, PROT_NONE);
 		writer->given = (struct pipe_writer_slab){ 0 };
 		if (writer->policy == PIPE_WRITER_RING)
 			reason = pipe_writer_ring_reserve(&writer->ring, writer->descriptor, bytes, chunk, &writer->given,
@@ -234,7 +260,8 @@ int pipe_writer_reserve(struct pipe_writer *writer, size_t bytes, struct pipe_wr
 		if (reason != 0)
 			return reason;
 	}
-	guard(writer, &writer->given, PROT_READ | PROT_WRITE);
+	if (!guard(writer, &writer->given, PROT_READ | PROT_WRITE))
+		return ENOMEM;
 	*slab = writer->given;
 	return 0;
 }
@@ -247,12 +274,14 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 	*slab = (struct pipe_writer_slab){ 0 };
 	if (writer->owner != pipe_writer_owner_here())
 		return EPERM;
-	if (taken.data == NULL || taken.data != writer->given.data || bytes > writer->given.bytes)
+	if (taken.data == NULL || taken.data != writer->given.data)
 		return EINVAL;
-	if (bytes == 0) {
-		guard(writer, &writer->given, PROT_NONE);
+	/* Whatever comes now, it is out of the caller's hands; what was not sent may be reserved again. */
+	guard(writer, &writer->given, PROT_NONE);
+	if (bytes > writer->given.bytes)
+		return EINVAL;
+	if (bytes == 0)
 		return writer->failed;
-	}
 	reason = ready(writer);
 	if (reason != 0)
 		return reason;
@@ -261,6 +290,7 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 	writer->rest.memory = taken.data;
 	writer->rest.bytes = bytes;
 	writer->rest.way = choose_way(writer, bytes);
+	writer->rest.slab = taken;
 	/* What is copied may be used again at once. With `trap` it is not, so that a stale pointer is found. */
 	if (writer->rest.way == TRANSFER_VMSPLICE || writer->trap) {
 		if (writer->policy == PIPE_WRITER_RING)
@@ -268,20 +298,18 @@ int pipe_writer_commit(struct pipe_writer *writer, struct pipe_writer_slab *slab
 		else
 			writer->used += round_up(bytes, writer->page_bytes);
 	}
-	reason = push(writer, writer->rest.way, &writer->rest.memory, &writer->rest.bytes);
-	if (writer->rest.bytes == 0)
-		guard(writer, &taken, PROT_NONE);
-	return reason;
+	return push_rest(writer);
 }
 
 int pipe_writer_write(struct pipe_writer *writer, const void *data, size_t bytes, size_t *sent)
 {
+	enum transfer_way way = TRANSFER_WRITE;
 	const uint8_t *memory = data;
 	size_t left = bytes;
 	int reason = ready(writer);
 
 	if (reason == 0)
-		reason = push(writer, TRANSFER_WRITE, &memory, &left);
+		reason = push(writer, &way, &memory, &left);
 	if (sent != NULL)
 		*sent = bytes - left;
 	return reason;
@@ -299,13 +327,17 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 		return reason;
 	offset %= pipe_writer_constant_bytes(constant); /* so that the sum below stays in range */
 	while (reason == 0 && done < bytes) {
-		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, writer->is_pipe);
+		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, writer->tees);
 		size_t moved;
 
 		reason = pipe_writer_transfer_some(writer->descriptor, piece.way, piece.memory, piece.source, piece.bytes,
 		                                   writer->wait, &moved);
 		count(writer, piece.way, NULL, moved);
 		done += moved;
+		if (reason == ENOTSUP && piece.way == TRANSFER_TEE && !writer->strict) {
+			writer->tees = false;
+			reason = 0;
+		}
 	}
 	if (reason != 0 && reason != EAGAIN)
 		writer->failed = reason;
@@ -347,6 +379,7 @@ int pipe_writer_close(struct pipe_writer **handle)
 		reason = writer->failed != 0 ? writer->failed : writer->rest.bytes > 0 ? EAGAIN : 0;
 		pipe_writer_region_drop(&writer->region);
 		pipe_writer_ring_close(&writer->ring);
+		pipe_writer_retired_drop(&writer->retired);
 	} else {
 		free(writer->ring.marks);
 	}
