@@ -9,6 +9,9 @@
 
 enum { HEADER = 44, SAMPLE = 2 };
 
+/* Units of silence: Recommendation ITU-R M.1677-1, Annex 1, section 2. */
+enum { BETWEEN_LETTERS = 3, BETWEEN_WORDS = 7 };
+
 /* The tone rises and falls within this time: a sudden edge clicks, and fills the band beside it. */
 static const double edge_seconds = 0.005;
 /* Of what 16 bits hold. */
@@ -19,6 +22,8 @@ static const uint32_t unknown = UINT32_MAX;
 /* The bytes of a unit of silence; of a dot and of a dash, each with the silence after it. */
 static size_t unit_bytes;
 static uint8_t *silence, *dot, *dash;
+/* Units of silence since the last element. Before the first there is as much as there can be. */
+static size_t quiet;
 static uint64_t data_bytes;
 
 static void put_number(uint8_t *to, uint32_t number, unsigned bytes)
@@ -55,6 +60,7 @@ void wave_begin(unsigned wpm, unsigned pitch)
 	size_t unit = (size_t)lround(1.2 * WAVE_HERTZ / wpm);
 
 	unit_bytes = unit * SAMPLE;
+	quiet = BETWEEN_WORDS;
 	silence = calloc(unit, SAMPLE);
 	dot = make_element(unit, 1, pitch);
 	dash = make_element(unit, 3, pitch);
@@ -75,12 +81,17 @@ void wave_begin(unsigned wpm, unsigned pitch)
 	output_write(header, sizeof header);
 }
 
-static void add_silence(size_t units)
+static void add(const uint8_t *bytes, size_t units)
 {
-	for (; units > 0; units--) {
-		output_write(silence, unit_bytes);
-		data_bytes += unit_bytes;
-	}
+	output_write(bytes, units * unit_bytes);
+	data_bytes += units * unit_bytes;
+}
+
+/* Silence of so many units altogether: what separates less, or as much, adds nothing. */
+static void separate(size_t units)
+{
+	for (; quiet < units; quiet++)
+		add(silence, 1);
 }
 
 void wave_add(const uint8_t *code, size_t bytes)
@@ -88,20 +99,18 @@ void wave_add(const uint8_t *code, size_t bytes)
 	for (size_t i = 0; i < bytes; i++) {
 		switch (code[i]) {
 		case '.':
-			output_write(dot, 2 * unit_bytes);
-			data_bytes += 2 * unit_bytes;
+			add(dot, 2);
+			quiet = 1;
 			break;
 		case '-':
-			output_write(dash, 4 * unit_bytes);
-			data_bytes += 4 * unit_bytes;
+			add(dash, 4);
+			quiet = 1;
 			break;
-		/* One unit there is already. " / " has three parts of two units, together seven; another "/ " adds four. */
 		case ' ':
-		case '/':
-			add_silence(2);
+			separate(BETWEEN_LETTERS);
 			break;
 		default:
-			add_silence(6);
+			separate(BETWEEN_WORDS);
 		}
 	}
 }

@@ -18,7 +18,7 @@ enum {
 void wave_begin(unsigned wpm, unsigned pitch);
 
 /* The sound of more code: a dot is one unit and a dash three, then one of silence; three between letters, seven between
- * words and lines. */
+ * words, however many spaces and ends of lines stand there, and behind the last word if any do. */
 void wave_add(const uint8_t *code, size_t bytes);
 
 /* Writes the sizes into the beginning, if the output has one that can be reached; else they stay at "unknown". */

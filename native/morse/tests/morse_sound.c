@@ -198,6 +198,20 @@ int main(int argc, char **argv)
 	check("--wpm 60 --pitch 1200", 60, 1200, "the quick brown fox",
 	      "- .... . / --.- ..- .. -.-. -.- / -... .-. --- .-- -. / ..-. --- -..-", 18 + 6 + 56 + 6 + 54 + 6 + 38, true);
 	check("--wpm 100 --pitch 2500", 100, 2500, "e t", ". / -", 1 + 7 + 4, true);
+	/* Between two words are seven units, however many spaces and ends of lines the text has there; before the first word
+	 * there is nothing, and after the last what stands behind it: with it PARIS has its 50. */
+	static const char *const gaps[] = { " ", "  ", "     ", "\\n", "\\n\\n", " \\n", "\\n ", "  \\n \\n  " };
+	for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
+		char text[64];
+
+		snprintf(text, sizeof text, "e%se", gaps[i]);
+		check("", 20, 600, text, ". / .", 1 + 7 + 2, i % 2 == 0);
+		snprintf(text, sizeof text, "%sparis", gaps[i]);
+		check("", 20, 600, text, ".--. .- .-. .. ...", 44, i % 2 == 1);
+		snprintf(text, sizeof text, "paris%s", gaps[i]);
+		check("", 20, 600, text, ".--. .- .-. .. ...", 50, i % 2 == 0);
+	}
+	check("--lossy=", 20, 600, "e & e", ". / .", 1 + 7 + 2, true);
 	check("--alphabet ru --wpm 25", 25, 600, "Ёж!", ". ...- --..--", 2 + 2 + 10 + 2 + 20, false);
 	return harness_finish();
 }
