@@ -83,7 +83,8 @@ impl Options {
     }
 
     /// The policy is kept: no `write()` instead where there are no huge pages, or for small commits. What is no pipe is an
-    /// error. For measurements and tests.
+    /// error, and so is a filter for system calls that refuses `vmsplice()` or `tee()`: `Unsupported`, here or, if it comes
+    /// later, from the call that needed it. For measurements and tests.
     pub const fn strict(mut self) -> Self {
         self.options.strict = true;
         self
@@ -95,7 +96,7 @@ impl Options {
         self
     }
 
-    /// Memory that was committed cannot even be read: for finding errors in unsafe code.
+    /// Memory that was committed cannot even be read, in any policy: for finding errors in unsafe code. Slow.
     pub const fn trap(mut self) -> Self {
         self.options.trap = true;
         self
@@ -112,6 +113,7 @@ impl Options {
     /// # Errors
     ///
     /// `InvalidInput`: no pipe and [`strict`](Self::strict), or [`no_wait`](Self::no_wait) with a descriptor that blocks.
+    /// `Unsupported`: [`strict`](Self::strict) where there is no `vmsplice()`.
     /// Otherwise what the system says: a descriptor that is not for writing, no memory.
     pub fn open<D: AsFd>(self, descriptor: D) -> io::Result<PipeWriter<D>> {
         PipeWriter::with_options(descriptor, &self.options)

@@ -16,7 +16,7 @@ use crate::{Constant, Options, check, ffi};
 ///
 /// After an error other than `WouldBlock` the stream has a hole, and every later call gives that error again.
 ///
-/// A writer belongs to the process that made it: in a child by `fork()` every call gives `PermissionDenied`.
+/// A writer belongs to the process that made it: in a child, by `fork()` or otherwise, every call gives `PermissionDenied`.
 pub struct PipeWriter<D: AsFd = OwnedFd> {
     writer: ptr::NonNull<ffi::Writer>,
     /// What `io::Write` is filling.
@@ -277,7 +277,8 @@ impl Slab<'_> {
     ///
     /// # Errors
     ///
-    /// `BrokenPipe` if no reader is left; what the system says. What was sent before the error is not known.
+    /// `BrokenPipe` if no reader is left; `Unsupported` if `vmsplice()` is refused and [`Options::strict`] is set; what the
+    /// system says. What was sent before the error is not known.
     ///
     /// # Panics
     ///

@@ -16,16 +16,20 @@ static const int reasons[] = { ENOSYS, EPERM, EACCES, EINVAL };
 /* Runs `what` in a process of its own, as a filter stays as long as the process. */
 static void alone(int (*what)(int reason), int reason, const char *name)
 {
+	static bool said;
 	int status = -1;
 	pid_t child = fork();
 
 	if (child == 0)
 		_exit(what(reason));
 	waitpid(child, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTERS)
-		fprintf(stderr, "left out: %s: there are no filters for system calls here\n", name);
-	else
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTERS) {
+		if (!said)
+			fprintf(stderr, "left out: there are no filters for system calls here\n");
+		said = true;
+	} else {
 		CHECK(status == 0, "%s, %s: status %d", name, strerror(reason), status);
+	}
 }
 
 /* Refused from the start: that is seen when the writer is opened. */
