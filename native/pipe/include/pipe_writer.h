@@ -70,7 +70,8 @@ struct pipe_writer_options {
 	bool no_wait;
 	/* For finding errors: a slab that was committed faults when it is touched, in every policy, from the commit on, and
 	 * so does what lies behind a slab; the address comes back only when at least 64 regions of memory were used after
-	 * it. Always on in a library that was compiled with -DPIPE_WRITER_TRAP. Slow. */
+	 * it, or the writer was closed. Always on in a library that was compiled with -DPIPE_WRITER_TRAP. Slow; calls may
+	 * give ENOMEM where the system would have to divide memory into more mappings than it allows. */
 	bool trap;
 	/* No huge pages are asked for; with `strict`, for comparisons. */
 	bool small_pages;

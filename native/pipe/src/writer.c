@@ -92,11 +92,12 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	if (options->no_wait && !(flags & O_NONBLOCK))
 		return EINVAL;
 	is_pipe = S_ISFIFO(status.st_mode);
-	vmsplices = pipe_writer_transfer_knows_vmsplice(descriptor);
-	if (options->strict && options->policy != PIPE_WRITER_WRITE && !vmsplices)
-		return ENOTSUP;
 	if (options->strict && options->policy != PIPE_WRITER_WRITE && !is_pipe)
 		return EINVAL;
+	/* Asked only who needs it: a filter may end the process for it. */
+	vmsplices = is_pipe && options->policy != PIPE_WRITER_WRITE && pipe_writer_transfer_knows_vmsplice(descriptor);
+	if (options->strict && options->policy != PIPE_WRITER_WRITE && !vmsplices)
+		return ENOTSUP;
 	writer = calloc(1, sizeof *writer);
 	if (writer == NULL)
 		return ENOMEM;
@@ -112,8 +113,7 @@ int pipe_writer_open(struct pipe_writer **result, int descriptor, const struct p
 	writer->owner = pipe_writer_owner_here();
 	writer->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	writer->huge_page_bytes = options->small_pages ? 0 : pipe_writer_region_huge_page_bytes();
-	if (!vmsplices || !is_pipe ||
-	    (writer->policy == PIPE_WRITER_FRESH && writer->huge_page_bytes == 0 && !writer->strict))
+	if (!vmsplices || (writer->policy == PIPE_WRITER_FRESH && writer->huge_page_bytes == 0 && !writer->strict))
 		writer->policy = PIPE_WRITER_WRITE;
 	writer->sizes = pipe_writer_sizes_choose(descriptor, is_pipe, options);
 	if (writer->policy == PIPE_WRITER_WRITE)

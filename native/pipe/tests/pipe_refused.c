@@ -72,6 +72,30 @@ static int from_the_start(int reason)
 	return 0;
 }
 
+/* A filter may end the process at once. Who copies anyway never makes the call. */
+static int deadly(int reason)
+{
+	struct pipe_writer_options copy = { .policy = PIPE_WRITER_WRITE };
+	struct pipe_writer *writer;
+	struct pipe_writer_slab slab;
+	int ends[2], targets[2];
+
+	(void)reason;
+	if (pipe(ends) != 0 || !answer_call(SYS_vmsplice, SECCOMP_RET_KILL_PROCESS))
+		return NO_FILTERS;
+	targets[0] = open("/dev/null", O_WRONLY);
+	targets[1] = ends[1];
+	for (int n = 0; n < 2; n++) {
+		if (pipe_writer_open(&writer, targets[n], n == 0 ? NULL : &copy) != 0 ||
+		    pipe_writer_reserve(writer, 50000, &slab) != 0)
+			return 1;
+		memset(slab.data, 1, 50000);
+		if (pipe_writer_commit(writer, &slab, 50000) != 0 || pipe_writer_close(&writer) != 0)
+			return 2;
+	}
+	return 0;
+}
+
 /* A filter that comes while a commit waits for room: half of it was spliced, the rest is written. */
 static int in_the_middle(enum pipe_writer_policy policy, int reason)
 {
@@ -209,6 +233,7 @@ int main(void)
 {
 #ifdef __linux__
 	signal(SIGPIPE, SIG_IGN);
+	alone(deadly, 0, "no pipe, or policy write");
 	for (size_t n = 0; n < sizeof reasons / sizeof *reasons; n++) {
 		alone(from_the_start, reasons[n], "from the start");
 		alone(fresh_in_the_middle, reasons[n], "fresh, in the middle");
