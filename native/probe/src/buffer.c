@@ -31,7 +31,8 @@ struct buffer buffer_make(size_t bytes, size_t offset, bool huge_pages)
 	size_t boundary = huge_pages ? HUGE_BYTES : 1; /* a mapping starts with a page */
 
 	buffer_check(1, bytes);
-	buffer.mapping_bytes = bytes + offset + boundary;
+	/* Whole huge pages also behind a small buffer: the kernel gives none that is cut off by the mapping's end. */
+	buffer.mapping_bytes = (bytes + offset + boundary - 1) / boundary * boundary + boundary;
 	buffer.mapping = mmap(NULL, buffer.mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer.mapping == MAP_FAILED)
 		fail(EXIT_UNSUPPORTED, "no memory for a buffer of %zu bytes: %s", bytes, strerror(errno));

@@ -1,27 +1,18 @@
 /* Fizz Buzz to standard output, as fast as the pipe takes it, or from standard input, every byte of it checked. Together
  * they tell whether what lies between them, and how the pages got there, loses or changes bytes. */
-#include "fizzbuzz.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buffer.h"
-#include "clock.h"
 #include "commands.h"
-#include "fail.h"
-#include "options.h"
-#include "pipe_writer.h"
-#include "wire.h"
 
-enum { READ_BYTES = 128 * 1024, PIECE = 4096 };
+#include <string.h>
+
+#include "fail.h"
+#include "fizzbuzz_ends.h"
+#include "options.h"
+#include "pipe_transports.h"
 
 static struct {
 	bool verify;
-	uint64_t offset, bytes;
-	const char *backend, *writer;
+	uint64_t offset, bytes, most;
+	const char *backend, *writer, *reader, *pipe_size, *huge_pages;
 } chosen;
 
 static const struct option_definition options[] = {
@@ -30,147 +21,52 @@ static const struct option_definition options[] = {
 	  0 },
 	{ "bytes", OPTION_SIZE, "SIZE", "0", "how much to write, or how much there must be to read; 0: all there is",
 	  &chosen.bytes, 0, 0 },
-	{ "writer", OPTION_CHOICE, "auto|write|fresh", "auto",
-	  "write() copies; fresh moves pages that are used once; auto: fresh into a pipe", &chosen.writer, 0, 0 },
+	{ "most", OPTION_SIZE, "SIZE", "0", "read no more than so much, whatever comes after it; 0: all there is", &chosen.most, 0,
+	  0 },
+	{ "writer", OPTION_CHOICE, FIZZBUZZ_WRITERS, "auto", "how it gets out", &chosen.writer, 0, 0 },
+	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto", "what the pipe is enlarged to; auto: as the writer has it",
+	  &chosen.pipe_size, 0, 0 },
+	{ "huge-pages", OPTION_CHOICE, "yes|no", "yes", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
+	{ "reader", OPTION_CHOICE, FIZZBUZZ_READERS, "read", "how it gets in", &chosen.reader, 0, 0 },
 	{ "backend", OPTION_TEXT, "NAME", NULL, "avx512, neon or portable instead of the fastest", &chosen.backend, 0, 0 },
 };
+
+static void check(void)
+{
+	uint64_t bytes;
+
+	if (strcmp(chosen.pipe_size, "max") != 0 && strcmp(chosen.pipe_size, "auto") != 0 &&
+	    (!parse_size(chosen.pipe_size, &bytes) || bytes == 0 || bytes > (uint64_t)1 << 30))
+		fail(EXIT_USAGE, "--pipe-size %s: must be a size from 1 to 1GiB, for example 64KiB, or max, or auto",
+		     chosen.pipe_size);
+}
 
 static const struct command command = {
 	.name = "fizzbuzz",
 	.summary = "write Fizz Buzz to standard output, or check every byte of it on standard input",
 	.notes = "The stream is 1, 2, Fizz, 4, Buzz, …, a line each. A reader that goes away ends the writer quietly.\n"
 		 "With --verify, the result is printed as events, and a wrong or missing byte is exit status 1:\n"
-		 "  stend-probe fizzbuzz --bytes 10GB | pv -q | stend-probe fizzbuzz --verify --bytes 10GB\n",
+		 "  stend-probe fizzbuzz --bytes 10GB | pv -q | stend-probe fizzbuzz --verify --bytes 10GB\n"
+		 "Writers: write copies; fresh moves pages that are used once; auto is fresh into a pipe where there are huge pages,\n"
+		 "else write. ring moves pages that are used again when they have left the pipe, which it asks before.\n"
+		 "The others are how programs do it that want nothing but speed, and not right with every reader: one-buffer as\n"
+		 "large as the pipe, written again at once; two-buffers in turn, nothing asked; two-buffers-gift, with SPLICE_F_GIFT.\n"
+		 "Readers: read, readv; splice-pipe and tee let pages wait in a second pipe before they are read, as pv does;\n"
+		 "splice-file splices into a file in memory; read-enlarged makes the pipe as large as it may be, and reads.\n",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
+	.check = check,
 };
 
-static void generate(struct fizzbuzz *stream)
+static uint64_t choose_pipe_bytes(void)
 {
-	bool fresh = strcmp(chosen.writer, "fresh") == 0;
-	struct pipe_writer_options how = { .policy = PIPE_WRITER_FRESH, .strict = fresh };
-	struct pipe_writer *writer;
-	struct pipe_writer_slab slab;
+	uint64_t bytes = 0;
 
-	if (strcmp(chosen.writer, "write") == 0)
-		how.policy = PIPE_WRITER_WRITE;
-	int reason = pipe_writer_open(&writer, STDOUT_FILENO, &how);
-	if (reason != 0 && fresh)
-		fail(EXIT_UNSUPPORTED, "--writer fresh: standard output: %s", strerror(reason));
-	for (uint64_t left = chosen.bytes == 0 ? UINT64_MAX : chosen.bytes; reason == 0 && left > 0;) {
-		reason = pipe_writer_reserve(writer, 0, &slab);
-		if (reason != 0)
-			break;
-		size_t bytes = fizzbuzz_fill(stream, slab.data, left < slab.bytes ? (size_t)left : slab.bytes);
-		if (bytes == 0)
-			break;
-		reason = pipe_writer_commit(writer, &slab, bytes);
-		left -= bytes;
-	}
-	if (reason != 0 && reason != EPIPE)
-		fail(EXIT_BROKEN, "cannot write to standard output: %s", strerror(reason));
-	pipe_writer_close(&writer);
-}
-
-/* What was found out about the input. */
-struct findings {
-	uint64_t bytes;
-	bool wrong;
-	uint64_t wrong_at;       /* offset in the stream of the first byte that is */
-	uint64_t wrong_pieces;   /* of PIECE bytes, as they were read */
-	unsigned char had, wanted;
-};
-
-static void note_wrong(struct findings *found, uint64_t at, unsigned char had)
-{
-	struct fizzbuzz *other = fizzbuzz_create(NULL);
-
-	found->wrong = true;
-	found->wrong_at = at;
-	found->had = had;
-	if (other != NULL && fizzbuzz_seek(other, at))
-		fizzbuzz_fill(other, &found->wanted, 1);
-	fizzbuzz_destroy(other);
-}
-
-static void check_piece(struct fizzbuzz *stream, const uint8_t *data, size_t bytes, struct findings *found)
-{
-	uint64_t start = fizzbuzz_offset(stream);
-	size_t right = fizzbuzz_check(stream, data, bytes);
-
-	found->bytes += bytes;
-	if (right == bytes)
-		return;
-	if (!found->wrong)
-		note_wrong(found, start + right, data[right]);
-	for (size_t at = 0; at < bytes; at += PIECE) {
-		size_t count = bytes - at < PIECE ? bytes - at : PIECE;
-		if (!fizzbuzz_seek(stream, start + at) || fizzbuzz_check(stream, data + at, count) != count)
-			found->wrong_pieces++;
-	}
-}
-
-static void describe(const struct findings *found, struct repeat *repeat)
-{
-	char *text = repeat->evidence;
-	size_t room = sizeof repeat->evidence;
-	bool missing = chosen.bytes != 0 && found->bytes != chosen.bytes;
-
-	repeat->passed = !found->wrong && !missing && found->bytes > 0;
-	if (found->wrong)
-		snprintf(text, room, "wrong from byte %llu on, in line %llu: 0x%02x instead of 0x%02x; %llu pieces of %d bytes are",
-		         (unsigned long long)found->wrong_at, (unsigned long long)fizzbuzz_line_at(found->wrong_at), found->had,
-		         found->wanted, (unsigned long long)found->wrong_pieces, PIECE);
-	else if (missing)
-		snprintf(text, room, "right, but %llu bytes instead of %llu", (unsigned long long)found->bytes,
-		         (unsigned long long)chosen.bytes);
-	else if (found->bytes == 0)
-		snprintf(text, room, "no byte came");
-	else
-		snprintf(text, room, "every byte of %llu", (unsigned long long)found->bytes);
-}
-
-static int verify(struct fizzbuzz *stream)
-{
-	struct buffer buffer = buffer_make(READ_BYTES, 0, false);
-	struct findings found = { 0 };
-	struct repeat repeat = { 0 };
-	struct json json = { 0 };
-
-	wire_open_begin(&json, "fizzbuzz");
-	json_text(&json, "backend", fizzbuzz_backend(stream));
-	json_unsigned(&json, "offset", chosen.offset);
-	wire_close_begin(&json);
-	for (;;) {
-		ssize_t count = read(STDIN_FILENO, buffer.data, READ_BYTES);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			fail(EXIT_BROKEN, "cannot read standard input: %s", strerror(errno));
-		if (count == 0)
-			break;
-		/* The time runs from the first bytes on: before, the writer may still have been starting. */
-		if (found.bytes == 0) {
-			repeat.t_ns = monotonic_ns();
-			repeat.cpu_ns = process_cpu_ns();
-		}
-		check_piece(stream, buffer.data, (size_t)count, &found);
-	}
-	if (found.bytes == 0) {
-		repeat.t_ns = monotonic_ns();
-		repeat.cpu_ns = process_cpu_ns();
-	}
-	repeat.wall_ns = monotonic_ns() - repeat.t_ns;
-	repeat.cpu_ns = process_cpu_ns() - repeat.cpu_ns;
-	repeat.bytes = found.bytes;
-	describe(&found, &repeat);
-	if (!repeat.passed)
-		warn_line("%s", repeat.evidence);
-	wire_repeat(&json, &repeat);
-	wire_end(&json, 1);
-	buffer_free(&buffer);
-	json_free(&json);
-	return repeat.passed ? EXIT_FINE : EXIT_BROKEN;
+	if (strcmp(chosen.pipe_size, "max") == 0)
+		bytes = pipe_capacity_limit();
+	else if (strcmp(chosen.pipe_size, "auto") != 0)
+		parse_size(chosen.pipe_size, &bytes);
+	return bytes;
 }
 
 int command_fizzbuzz(int argc, char **argv)
@@ -184,10 +80,16 @@ int command_fizzbuzz(int argc, char **argv)
 		     chosen.backend == NULL ? "" : chosen.backend);
 	if (!fizzbuzz_seek(stream, chosen.offset))
 		fail(EXIT_USAGE, "--offset %llu: the stream ends before", (unsigned long long)chosen.offset);
-	if (chosen.verify)
-		status = verify(stream);
-	else
-		generate(stream);
+	if (chosen.verify) {
+		struct fizzbuzz_input how = { chosen.reader, chosen.bytes, chosen.most };
+		if (!fizzbuzz_verify(stream, &how))
+			status = EXIT_BROKEN;
+	} else {
+		struct fizzbuzz_output how = {
+			chosen.writer, chosen.bytes, choose_pipe_bytes(), strcmp(chosen.huge_pages, "yes") == 0
+		};
+		fizzbuzz_write(stream, &how);
+	}
 	fizzbuzz_destroy(stream);
 	return status;
 }

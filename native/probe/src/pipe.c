@@ -33,7 +33,8 @@ static const struct option_definition options[] = {
 	{ "writer", OPTION_CHOICE,
 	  "write|writev|vmsplice-fresh|vmsplice-ring|vmsplice-gift|vmsplice-constant|tee-constant|splice-file|io-uring|send-zerocopy",
 	  "write", "how bytes get in", &chosen.writer, 0, 0 },
-	{ "reader", OPTION_CHOICE, "read|readv|splice-null|splice-pipe|tee|splice-file", "read", "how bytes get out", &chosen.reader, 0, 0 },
+	{ "reader", OPTION_CHOICE, "read|readv|splice-null|splice-pipe|tee|splice-file|read-enlarged", "read",
+	  "how bytes get out", &chosen.reader, 0, 0 },
 	{ "chunk", OPTION_SIZE, "SIZE", "64KiB", "bytes of a call at both ends, a multiple of 8", &chosen.chunk, 8, (uint64_t)1 << 30 },
 	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto", "capacity of pipe or shared memory; max: an ordinary user's limit; auto: 64KiB",
 	  &chosen.pipe_size, 0, 0 },
@@ -140,7 +141,8 @@ static const struct command command = {
 	"pages (splice-pipe, tee). vmsplice-constant sends one buffer that never changes, tee-constant references to one that\n"
 	"a second pipe holds, splice-file a file in memory that holds one chunk. send-zerocopy: send() with MSG_ZEROCOPY.\n"
 	"Readers: read, readv; splice-null throws away; splice-pipe and tee let pages wait in a second pipe before they are\n"
-	"read, as pv does; splice-file splices into a file in memory, which is checked through a mapping.\n"
+	"read, as pv does; splice-file splices into a file in memory, which is checked through a mapping; read-enlarged makes\n"
+	"the pipe as large as it may be when the first bytes are there, and reads.\n"
 	"Pipes and FIFOs take all but send-zerocopy; sockets write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
 	"shared-memory write with read, which copy into a ring and out of it.\n"
 	"Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every word depends on its place in\n"

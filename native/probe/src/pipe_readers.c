@@ -46,6 +46,17 @@ static size_t take_by_readv(struct reader *reader, const uint8_t **data)
 	return taken(reader, call_readv(reader->channel->reader, pieces, count), "readv");
 }
 
+/* When the first bytes are there, the writer has long asked how much the pipe holds. */
+static size_t take_enlarged(struct reader *reader, const uint8_t **data)
+{
+	size_t count = take_by_read(reader, data);
+
+	if (count > 0 && !reader->enlarged && pipe_set_capacity(reader->channel->reader, pipe_capacity_limit()) < 0)
+		fail(EXIT_UNSUPPORTED, "--reader %s: cannot enlarge the pipe: %s", reader->job->reader->name, strerror(errno));
+	reader->enlarged = true;
+	return count;
+}
+
 static void open_null(struct reader *reader)
 {
 	reader->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -172,8 +183,12 @@ static const struct reader_kind reader_splice = { "splice-pipe", TRANSPORT_PIPES
 static const struct reader_kind reader_tee = { "tee", TRANSPORT_PIPES, false, open_tee, take_by_tee };
 static const struct reader_kind reader_file = { "splice-file", TRANSPORT_PIPES, false, open_file, take_to_file };
 
+static const struct reader_kind reader_enlarged = {
+	"read-enlarged", TRANSPORT_PIPES, false, open_copying, take_enlarged
+};
+
 const struct reader_kind *const reader_kinds[] = {
-	&reader_read, &reader_readv, &reader_null, &reader_splice, &reader_tee, &reader_file,
+	&reader_read, &reader_readv, &reader_null, &reader_splice, &reader_tee, &reader_file, &reader_enlarged,
 };
 
 const unsigned reader_kind_count = sizeof reader_kinds / sizeof *reader_kinds;

@@ -17,6 +17,7 @@ struct reader {
 	uint64_t held;     /* bytes in it */
 	uint64_t second_capacity;
 	bool ended;        /* no more comes out of the channel */
+	bool enlarged;     /* the channel */
 	uint8_t *mapping;  /* of the file */
 	off_t file_at;
 };
