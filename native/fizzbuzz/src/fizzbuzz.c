@@ -223,10 +223,27 @@ uint64_t fizzbuzz_offset(const struct fizzbuzz *stream)
 	return stream->start + stream->within;
 }
 
+/* Forward among blocks that have as many bytes, which are nearly all, nothing need be searched. */
+static bool seek_near(struct fizzbuzz *stream, uint64_t offset)
+{
+	if (!stream->uniform || offset < stream->start)
+		return false;
+	uint64_t blocks = (offset - stream->start) / stream->bytes, first = stream->first + blocks * BLOCK_LINES;
+	if (first + BLOCK_LINES - 1 > FIZZBUZZ_LINES || digits_of(first + BLOCK_LINES - 1) != stream->shape.digits)
+		return false;
+	stream->start += blocks * stream->bytes;
+	if (blocks > 0)
+		enter(stream, first);
+	stream->within = (size_t)(offset - stream->start);
+	return true;
+}
+
 bool fizzbuzz_seek(struct fizzbuzz *stream, uint64_t offset)
 {
 	if (offset > stream->end)
 		return false;
+	if (seek_near(stream, offset))
+		return true;
 	uint64_t first = fizzbuzz_line_at(offset) / BLOCK_LINES * BLOCK_LINES;
 	enter(stream, first);
 	stream->start = fizzbuzz_offset_of_line(first == 0 ? 1 : first);

@@ -79,6 +79,32 @@ static void test_content(struct fizzbuzz *stream, uint64_t middle)
 	}
 }
 
+/* From wherever the stream stands, forth and back, near and far, it goes to the same place as one that was never moved. */
+static void test_seek(struct fizzbuzz *stream)
+{
+	const char *name = fizzbuzz_backend(stream);
+	uint64_t end = fizzbuzz_offset_of_line(FIZZBUZZ_LINES + 1), seed = 11, at = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		/* Steps of all sizes; around the changes in the number of digits too. */
+		uint64_t step = random_next(&seed) >> random_next(&seed) % 64;
+		uint64_t power = 1;
+		for (uint64_t n = random_next(&seed) % 17; n > 0; n--)
+			power *= 10;
+		if (i % 3 == 0)
+			at = fizzbuzz_offset_of_line(power) - (power > 1 ? step % 100000 % fizzbuzz_offset_of_line(power) : 0);
+		else
+			at = (at + step) % (end - 100);
+		struct fizzbuzz *other = fizzbuzz_create(name);
+		CHECK(fizzbuzz_seek(stream, at) && fizzbuzz_seek(other, at), "%s: seek %llu", name, (unsigned long long)at);
+		CHECK(fizzbuzz_offset(stream) == at, "%s: offset %llu", name, (unsigned long long)at);
+		size_t count = fizzbuzz_fill(stream, got, 1 + at % 100);
+		CHECK(fizzbuzz_fill(other, wanted, 1 + at % 100) == count && memcmp(got, wanted, count) == 0,
+		      "%s: other bytes at %llu", name, (unsigned long long)at);
+		fizzbuzz_destroy(other);
+	}
+}
+
 static void test_wrong_bytes(struct fizzbuzz *stream)
 {
 	const char *name = fizzbuzz_backend(stream);
@@ -136,6 +162,7 @@ int main(void)
 			test_content(stream, power);
 		test_content(stream, UINT64_C(1234567890123));
 		test_content(stream, FIZZBUZZ_LINES);
+		test_seek(stream);
 		test_wrong_bytes(stream);
 		test_end(stream);
 		fizzbuzz_destroy(stream);

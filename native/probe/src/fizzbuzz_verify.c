@@ -63,7 +63,7 @@ static void describe(const struct findings *found, const struct fizzbuzz_input *
 
 	repeat->passed = found->wrong == 0 && !missing && found->bytes > 0;
 	if (found->wrong > 0)
-		snprintf(text, room, "wrong from byte %llu on, in line %llu: 0x%02x instead of 0x%02x; %llu bytes of %llu are",
+		snprintf(text, room, "wrong from byte %llu on, in line %llu: 0x%02x instead of 0x%02x; %llu of %llu bytes are",
 		         (unsigned long long)found->wrong_at, (unsigned long long)fizzbuzz_line_at(found->wrong_at), found->had,
 		         found->wanted, (unsigned long long)found->wrong, (unsigned long long)found->bytes);
 	else if (missing)

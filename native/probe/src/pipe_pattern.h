@@ -12,7 +12,7 @@ enum pipe_fill {
 	FILL_NONE,    /* every chunk is the same and is filled once */
 	FILL_TOUCH,   /* the first word of each 4096 bytes is a counter, all else is zero */
 	FILL_FULL,    /* every word depends on its place in the stream */
-	FILL_FIZZBUZZ /* the stream is Fizz Buzz; always checked whole */
+	FILL_FIZZBUZZ /* the stream is Fizz Buzz */
 };
 
 struct pipe_pattern {
@@ -37,7 +37,7 @@ struct pipe_check {
 };
 
 /* Holds `data` against what stands at `offset` of the stream, and adds to the counts: all of it, or the first word of each
- * 4096 bytes. A word that two pieces share counts in both. */
+ * 4096 bytes, of Fizz Buzz the first 4096 bytes of each MiB. A word that two pieces share counts in both. */
 void pipe_pattern_check(const struct pipe_pattern *pattern, uint64_t offset, const uint8_t *data, size_t bytes, bool all,
                         struct pipe_check *check);
 

@@ -1,4 +1,5 @@
 /* The parts of the probe that can be tested by themselves: sizes, durations, JSON, patterns, the clock. */
+#include "buffer.h"
 #include "clock.h"
 #include "harness.h"
 #include "json.h"
@@ -105,7 +106,7 @@ static void patterns(void)
 	static const size_t chunks[] = { 8, 64, 4096, 12288, 10000 };
 	uint64_t seed = 3;
 
-	for (int fill = 0; fill < 3; fill++) {
+	for (int fill = FILL_NONE; fill <= FILL_FULL; fill++) {
 		for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
 			struct pipe_pattern pattern;
 			size_t chunk = chunks[c], all = 4 * chunk;
@@ -141,6 +142,45 @@ static void patterns(void)
 	}
 }
 
+/* Of Fizz Buzz a sample is the first 4096 bytes of each MiB, wherever the stream is cut. */
+static void fizzbuzz_samples(void)
+{
+	enum { CHUNK = 24000, CHUNKS = 110, ALL = CHUNK * CHUNKS, MIB = 1 << 20 };
+	static const struct {
+		size_t at;
+		bool seen;
+	} places[] = {
+		{ 0, true }, { 4095, true }, { 4096, false }, { MIB - 1, false }, { MIB, true }, { MIB + 4095, true },
+		{ MIB + 4096, false }, { 2 * MIB, true }, { 2 * MIB - 1, false },
+	};
+	struct pipe_pattern pattern;
+	uint8_t *stream = malloc(ALL);
+	uint64_t seed = 7;
+
+	if (stream == NULL)
+		return;
+	pipe_pattern_make(&pattern, FILL_FIZZBUZZ, CHUNK);
+	for (size_t n = 0; n < CHUNKS; n++)
+		pipe_pattern_fill(&pattern, stream + n * CHUNK, n);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		uint64_t all = 0, some = 0;
+
+		stream[places[i].at] ^= 1;
+		for (size_t done = 0; done < ALL;) {
+			size_t bytes = (size_t)(random_next(&seed) % 100000) + 1;
+			bytes = bytes < ALL - done ? bytes : ALL - done;
+			all += wrong_words(&pattern, done, stream + done, bytes, true);
+			some += wrong_words(&pattern, done, stream + done, bytes, false);
+			done += bytes;
+		}
+		CHECK(all == 1, "Fizz Buzz, a wrong byte at %zu is seen", places[i].at);
+		CHECK(some == places[i].seen, "Fizz Buzz, a wrong byte at %zu is in the sample, or not", places[i].at);
+		stream[places[i].at] ^= 1;
+	}
+	pipe_pattern_free(&pattern);
+	free(stream);
+}
+
 static void clocks(void)
 {
 	uint64_t start = monotonic_ns();
@@ -151,6 +191,47 @@ static void clocks(void)
 	CHECK(estimate.spread >= 0 && estimate.bursts > 0, "spread %g of %u bursts", estimate.spread, estimate.bursts);
 }
 
+/* Bytes of the mapping at `data` that are in huge pages, in KiB, as the kernel tells it; -1: it does not. */
+static long huge_kib(const void *data)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	char line[512];
+	unsigned long start, end, at = (unsigned long)(uintptr_t)data;
+	bool ours = false;
+	long kib = -1;
+
+	while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			ours = at >= start && at < end;
+		else if (ours && sscanf(line, "AnonHugePages: %ld kB", &kib) == 1)
+			break;
+	}
+	if (file != NULL)
+		fclose(file);
+	return kib;
+}
+
+/* Whatever the size, huge pages can be had where the system gives any. */
+static void buffers(void)
+{
+	static const size_t sizes[] = { 1, 65536, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 3 << 20 };
+	struct buffer whole = buffer_make(64 << 20, 0, true);
+
+	buffer_touch(&whole);
+	bool given = huge_kib(whole.data) > 0;
+	buffer_free(&whole);
+	if (!given)
+		fprintf(stderr, "told: this system gives no huge pages\n");
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct buffer buffer = buffer_make(sizes[i], 24, true);
+
+		buffer_touch(&buffer);
+		CHECK((uintptr_t)buffer.data % (2 << 20) == 24, "%zu bytes: at the start of a huge page", sizes[i]);
+		CHECK(!given || huge_kib(buffer.data) >= 2048, "%zu bytes: %ld KiB in huge pages", sizes[i], huge_kib(buffer.data));
+		buffer_free(&buffer);
+	}
+}
+
 int main(void)
 {
 	sizes();
@@ -158,6 +239,8 @@ int main(void)
 	writes_json();
 	writes_samples();
 	patterns();
+	fizzbuzz_samples();
+	buffers();
 	clocks();
 	return harness_finish();
 }
