@@ -41,12 +41,12 @@ static const struct option_definition options[] = {
 	{ "seconds", OPTION_DURATION, "TIME", "0.2", "send for so long", &chosen.seconds, 1, UINT64_C(3600000000000) },
 	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin both ends to one core, to two, or not at all", &chosen.cores, 0, 0 },
 	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
-	{ "fill", OPTION_CHOICE, "auto|none|touch|full|fizz-buzz", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
+	{ "fill", OPTION_CHOICE, "auto|none|touch|full|flat|fizz-buzz", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
 	{ "verify", OPTION_CHOICE, "all|sample", "sample", "what the reader checks: every byte, or a word of each 4096 bytes (fizz-buzz: 4096 of each MiB)", &chosen.verify, 0, 0 },
 	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
 };
 
-static const char *const fills[] = { "none", "touch", "full", "fizz-buzz" };
+static const char *const fills[] = { "none", "touch", "full", "flat", "fizz-buzz" };
 
 static bool is(const char *value, const char *word)
 {
@@ -128,7 +128,7 @@ static void check(void)
 	if (writer->constant && !is(chosen.fill, "auto") && !is(chosen.fill, "none"))
 		fail(EXIT_USAGE, "--fill %s: what --writer %s sends must never change; use none", chosen.fill, writer->name);
 	if (writer->new_memory && is(chosen.fill, "none"))
-		fail(EXIT_USAGE, "--fill none: --writer %s sends new memory, which must be filled; use touch, full or fizz-buzz", writer->name);
+		fail(EXIT_USAGE, "--fill none: --writer %s sends new memory, which must be filled; use touch, full, flat or fizz-buzz", writer->name);
 	if (is(chosen.verify, "all") && reader->blind)
 		fail(EXIT_USAGE, "--verify all: what goes to /dev/null cannot be checked; use --reader read, or --verify sample");
 }
@@ -146,7 +146,7 @@ static const struct command command = {
 	"Pipes and FIFOs take all but send-zerocopy; sockets write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
 	"shared-memory write with read, which copy into a ring and out of it.\n"
 	"Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every word depends on its place in\n"
-	"the stream. auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
+	"the stream; flat, all bytes of a chunk are alike, by memset. auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
 	"The reader's check is part of its work and of cpu_ns. Unless it checks all, 16 MiB are sent, read and checked in full\n"
 	"before the measurement (by read instead of splice-null). Work: bytes; operations: chunks. cpu_ns: both ends together.",
 	options, sizeof options / sizeof *options, NULL, check,

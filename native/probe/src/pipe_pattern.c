@@ -45,11 +45,18 @@ static uint64_t touch_word(const struct pipe_pattern *pattern, uint64_t n, size_
 	return n * ((pattern->chunk + STRIDE - 1) / STRIDE) + at / STRIDE + 1;
 }
 
+/* No two chunks that follow one another are alike. */
+static uint8_t flat_byte(uint64_t n)
+{
+	return (uint8_t)(n % 251 + 1);
+}
+
 static uint64_t expected_word(const struct pipe_pattern *pattern, uint64_t n, size_t at)
 {
 	switch (pattern->fill) {
 	case FILL_TOUCH: return touch_word(pattern, n, at);
 	case FILL_FULL: return pattern->words[at / 8] + n;
+	case FILL_FLAT: return flat_byte(n) * UINT64_C(0x0101010101010101);
 	case FILL_FIZZBUZZ:
 	case FILL_NONE:
 	default: return pattern->words[at / 8];
@@ -78,6 +85,9 @@ void pipe_pattern_fill(const struct pipe_pattern *pattern, uint8_t *to, uint64_t
 	switch (pattern->fill) {
 	case FILL_NONE:
 		return;
+	case FILL_FLAT:
+		memset(to, flat_byte(n), pattern->chunk);
+		return;
 	case FILL_FIZZBUZZ:
 		stream_at(pattern->stream, n * pattern->chunk);
 		fizzbuzz_fill(pattern->stream, to, pattern->chunk);
@@ -102,10 +112,10 @@ static uint64_t wrong_words(const struct pipe_pattern *pattern, uint64_t n, size
 {
 	uint64_t wrong = 0, word;
 
-	if (pattern->fill == FILL_TOUCH) {
+	if (pattern->fill == FILL_TOUCH || pattern->fill == FILL_FLAT) {
 		for (size_t i = 0; i < bytes; i += 8) {
 			memcpy(&word, data + i, sizeof word);
-			wrong += word != touch_word(pattern, n, at + i);
+			wrong += word != expected_word(pattern, n, at + i);
 		}
 		return wrong;
 	}

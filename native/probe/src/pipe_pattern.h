@@ -12,13 +12,14 @@ enum pipe_fill {
 	FILL_NONE,    /* every chunk is the same and is filled once */
 	FILL_TOUCH,   /* the first word of each 4096 bytes is a counter, all else is zero */
 	FILL_FULL,    /* every word depends on its place in the stream */
+	FILL_FLAT,    /* all bytes of a chunk are alike: the least that it costs to make bytes */
 	FILL_FIZZBUZZ /* the stream is Fizz Buzz */
 };
 
 struct pipe_pattern {
 	enum pipe_fill fill;
 	size_t chunk;    /* bytes, a multiple of 8; with FILL_NONE the stream repeats after so many */
-	uint64_t *words; /* chunk / 8 of them; unused with FILL_TOUCH */
+	uint64_t *words; /* chunk / 8 of them; unused with FILL_TOUCH and FILL_FLAT */
 	struct fizzbuzz *stream; /* of this process: another one after fork() */
 };
 

@@ -94,6 +94,7 @@ for writer in write vmsplice-fresh vmsplice-ring tee-constant; do
 		--seconds 20ms --verify all
 done
 run 'pipe, touched' "$probe" pipe --fill touch --verify all --chunk 12000 --seconds 5ms
+run 'pipe, ring, flat' "$probe" pipe --writer vmsplice-ring --fill flat --verify all --chunk 12000 --seconds 5ms
 run 'pipe, ring, touched' "$probe" pipe --writer vmsplice-ring --fill touch --verify all --chunk 12000 --seconds 5ms
 for writer in write vmsplice-fresh vmsplice-ring; do
 	run "pipe, $writer, Fizz Buzz" "$probe" pipe --writer "$writer" --fill fizz-buzz --chunk 10000 --seconds 5ms --verify all

@@ -106,7 +106,7 @@ static void patterns(void)
 	static const size_t chunks[] = { 8, 64, 4096, 12288, 10000 };
 	uint64_t seed = 3;
 
-	for (int fill = FILL_NONE; fill <= FILL_FULL; fill++) {
+	for (int fill = FILL_NONE; fill <= FILL_FLAT; fill++) {
 		for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
 			struct pipe_pattern pattern;
 			size_t chunk = chunks[c], all = 4 * chunk;
@@ -132,9 +132,9 @@ static void patterns(void)
 			}
 			CHECK(cut_right, "fill %d, chunk %zu: cut anywhere", fill, chunk);
 			CHECK(wrong_found, "fill %d, chunk %zu: one wrong bit", fill, chunk);
-			if (fill != 0) {
+			if (fill != FILL_NONE) {
 				CHECK(wrong_words(&pattern, chunk, stream, chunk, false) == (chunk + 4095) / 4096, "fill %d: a sample of an old chunk", fill);
-				CHECK(fill == 1 || wrong_words(&pattern, chunk, stream, chunk, true) == chunk / 8, "fill %d: an old chunk", fill);
+				CHECK(fill == FILL_TOUCH || wrong_words(&pattern, chunk, stream, chunk, true) == chunk / 8, "fill %d: an old chunk", fill);
 			}
 			pipe_pattern_free(&pattern);
 			free(stream);
