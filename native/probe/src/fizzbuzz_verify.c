@@ -10,7 +10,7 @@
 #include "pipe_readers.h"
 #include "wire.h"
 
-enum { READ_BYTES = 128 * 1024 };
+enum { READ_BYTES = 256 * 1024 };
 
 struct findings {
 	uint64_t bytes, wrong;
