@@ -20,7 +20,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,8 +53,9 @@ test-lab: build
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
 
-bench: build ## all speeds that this project promises
+bench: build ## the speeds that this project promises, of the lab, pipes and Morse code; those of ciphers: bench-kuzma
 	@$(MAKE) --no-print-directory bench-lab
+	@$(MAKE) --no-print-directory bench-pipes
 
 bench-lab: build ## the lab's own speeds: sampling, time between repeats, list and show, comparing
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
@@ -65,6 +66,19 @@ bench-pipe: toolchains ## the pipe writer beside write(), by processor time of b
 
 soak-pipe: packages-test toolchains ## 100 GB through pipes with readers of all kinds, every byte looked at
 	@$(MAKE) --no-print-directory -s -C native soak-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+
+# Other people's Morse coder is built for this very processor, as bench-kuzma has its peers. Writes what it measured, and
+# two tables of docs/pipes.md, to docs/data/.
+PIPES_ROUNDS = 15
+bench-pipes: toolchains ## all bars of pipes, Morse code and Fizz Buzz in one run, and which writers survive which readers
+	@$(MAKE) --no-print-directory -s -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)" all bench
+	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
+	@RUSTFLAGS='-C target-cpu=native' $(CARGO) install --quiet --locked ripmors --version 0.1.0 --root $(TARGET)/peers --target-dir $(TARGET)/peers || \
+		echo 'bench-pipes: the program ripmors cannot be had; what is measured beside it is left out' >&2
+	@mkdir -p docs/data
+	@native/probe/bench/bars.sh "native/$(NATIVE_BUILD)" $(TARGET)/peers docs/data/pipes-bars $(PIPES_ROUNDS)
+	@native/probe/bench/survivors.sh "native/$(NATIVE_BUILD)" docs/data/pipes-survivors
+	@native/probe/bench/set_tables.sh docs/pipes.md
 
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')
