@@ -70,7 +70,7 @@ soak-pipe: packages-test toolchains ## 100 GB through pipes with readers of all 
 # Other people's Morse coder is built for this very processor, as bench-kuzma has its peers. Writes what it measured, and
 # two tables of docs/pipes.md, to docs/data/.
 PIPES_ROUNDS = 15
-bench-pipes: toolchains ## all bars of pipes, Morse code and Fizz Buzz in one run, and which writers survive which readers
+bench-pipes: packages-bench toolchains ## all bars of pipes, Morse code and Fizz Buzz in one run, and which writers survive which readers
 	@$(MAKE) --no-print-directory -s -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)" all bench
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) install --quiet --locked ripmors --version 0.1.0 --root $(TARGET)/peers --target-dir $(TARGET)/peers || \

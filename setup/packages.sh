@@ -39,7 +39,8 @@ i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested 
 bench)
     wanted='clang:clang:the ciphers are measured by a second compiler
 gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL
-/usr/include/gnutls/crypto.h:libgnutls28-dev:the ciphers are measured beside GnuTLS'
+/usr/include/gnutls/crypto.h:libgnutls28-dev:the ciphers are measured beside GnuTLS
+pv:pv:it shows which writers of a pipe survive a reader that keeps pages'
     ;;
 profile)
     wanted='perf:'$perf':shows where the time goes, by function

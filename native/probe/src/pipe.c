@@ -146,7 +146,8 @@ static const struct command command = {
 	"Pipes and FIFOs take all but send-zerocopy; sockets write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
 	"shared-memory write with read, which copy into a ring and out of it.\n"
 	"Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every word depends on its place in\n"
-	"the stream; flat, all bytes of a chunk are alike, by memset. auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
+	"the stream; flat, all bytes of a chunk are alike, by memset; fizz-buzz, the stream of stend-probe fizzbuzz.\n"
+	"auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
 	"The reader's check is part of its work and of cpu_ns. Unless it checks all, 16 MiB are sent, read and checked in full\n"
 	"before the measurement (by read instead of splice-null). Work: bytes; operations: chunks. cpu_ns: both ends together.",
 	options, sizeof options / sizeof *options, NULL, check,
