@@ -93,6 +93,7 @@ run() {
 # installed NAME FILE...: `make install` below $prefix, as pkg-config then finds it, and the files are there. $source is the
 # script's room. Ends the script where nothing can be linked: an emulator has no libraries.
 installed() {
+	# shellcheck disable=SC2034 # for the other scripts
 	cc=${CC:-cc}
 	source=$(cd "$(dirname "$0")/.." && pwd)
 	prefix=$work/installed/opt/$1
