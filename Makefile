@@ -20,6 +20,9 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 # The two halves share a build folder.
 .NOTPARALLEL:
 
+# Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
+# that is wrong with it.
+
 .PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
@@ -39,16 +42,15 @@ build: toolchains ## build target/release/stend, target/release/stend-probe and 
 test: packages-test test-native test-lab ## set up what the tests need and run them all
 
 test-cross: packages-cross toolchains ## the C half as other processors and compilers have it: 32 bits, big-endian, without intrinsics
-	@$(MAKE) --no-print-directory -C native test-cross BUILD="../$(TARGET)/native/cross"
+	@$(MAKE) --no-print-directory -k -C native test-cross BUILD="../$(TARGET)/native/cross"
 
 test-native: toolchains
-	@$(MAKE) --no-print-directory -C native test CC="$(CC)" BUILD="$(NATIVE_BUILD)"
-	@$(MAKE) --no-print-directory -C native constant-time CC="$(CC)" BUILD="$(NATIVE_BUILD)"
-	@$(MAKE) --no-print-directory -C native sanitize CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@failed=; for part in test constant-time sanitize; do \
+		$(MAKE) --no-print-directory -C native $$part CC="$(CC)" BUILD="$(NATIVE_BUILD)" || failed=1; done; [ -z "$$failed" ]
 
 # The lab's tests start the real stend-probe, so it is built first.
 test-lab: build
-	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test $(CARGO_FLAGS) --workspace
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test --no-fail-fast $(CARGO_FLAGS) --workspace
 
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
@@ -107,12 +109,15 @@ bench-morse: toolchains ## the Morse coder in memory beside another program's: t
 		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
 
 lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
-	@$(CARGO) fmt --all --check
-	@$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
-	@for compiler in gcc clang; do \
-		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || exit 1; \
-		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done
-	@if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES); else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi
+	@failed=; \
+	$(CARGO) fmt --all --check || failed=1; \
+	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
+	for compiler in gcc clang; do \
+		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || failed=1; \
+		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done; \
+	if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES) || failed=1; \
+	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \
+	[ -z "$$failed" ]
 
 install: build ## install under PREFIX, /usr/local if not given
 	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"

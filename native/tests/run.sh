@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs every test program and script; the last line is the sum: "N passed, N failed".
+# Runs every test program and script; then names those that failed; the last line is the sum: "N passed, N failed".
 # Usage: tests/run.sh BUILD, from the folder of the Makefile. RUN names an emulator that the programs are started with.
 build=$1
 passed=0
 failed=0
+failing=
 
 count() { # NAME OUTPUT STATUS
 	last=$(printf '%s\n' "$2" | tail -n 1)
@@ -20,6 +21,7 @@ count() { # NAME OUTPUT STATUS
 	printf '%-24s %s passed, %s failed\n' "$1:" "$p" "$f"
 	passed=$((passed + p))
 	failed=$((failed + f))
+	[ "$f" -eq 0 ] || failing="$failing $1"
 }
 
 for program in "$build"/tests/*; do
@@ -32,5 +34,6 @@ for script in */tests/test_*.sh; do
 	output=$(sh "$script" "$build")
 	count "$(basename "$script")" "$output" $?
 done
+[ -z "$failing" ] || echo "failing:$failing"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

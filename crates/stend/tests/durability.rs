@@ -3,9 +3,9 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Stand, in_own_mounts, instruments, probe, running};
+use common::{Gate, NO_GATES, Stand, in_own_mounts, instruments, probe, running, wait_until};
 use serde_json::Value;
 
 /// Each repeat's scenario, phase and number: what must be there exactly once.
@@ -39,7 +39,9 @@ fn assert_complete(stand: &Stand, scenarios: u64, wanted: u64) {
 #[test]
 fn killed_at_twenty_moments_the_run_is_whole() {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 500", &[("one", "steady.sh 1"), ("two", "steady.sh 2")]);
+    // The gate keeps it from ending before the last kill.
+    let gate = Gate::new();
+    let suite = stand.suite("repeats = 500", &[("one", "steady.sh 1"), ("two", &gate.after(450))]);
     // Moments from a fixed seed, so that a failure can be made again.
     let mut state = 0x5EED_u64;
     let mut started = false;
@@ -69,6 +71,7 @@ fn killed_at_twenty_moments_the_run_is_whole() {
     }
     assert!(started, "at least one of the twenty got as far as beginning the run");
     assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 1);
+    gate.open();
     stand.fine(&["resume", "--no-progress"]);
     assert_complete(&stand, 2, 500);
 }
@@ -78,7 +81,8 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
     let stand = Stand::new();
     let marker = format!("{}", 100_000 + std::process::id());
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n[[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\ngates = {{ foreign_cpu = \"off\", steal = \"off\" }}\n\
+        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n{NO_GATES}\
+         [[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\n\
          metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
     );
     let suite = stand.path().join("sleep.toml");
@@ -95,28 +99,19 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
     wait_until("the instrument is gone", || !runs());
 }
 
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < deadline, "waited for: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 60", &[("one", "steady.sh 1")]);
+    let gate = Gate::new();
+    let suite = stand.suite("repeats = 60", &[("one", &gate.after(4))]);
     let child = stand
         .command(&["run", &suite, "--no-progress"])
         .stderr(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    wait_until("some repeats are stored", || {
-        let runs = stand.json(&["list"]);
-        runs["runs"][0]["valid"].as_u64().is_some_and(|valid| valid >= 3)
-    });
+    gate.wait_until_reached();
+    assert_eq!(stand.json(&["list"])["runs"][0]["valid"], 3, "the warm-up does not count");
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -124,6 +119,7 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130), "{err}");
     let id = stand.json(&["list"])["runs"][0]["id"].as_str().unwrap().to_owned();
     assert!(err.contains(&format!("stend resume {id}")), "{err}");
+    gate.open();
     stand.fine(&["resume", "--no-progress"]);
     assert_complete(&stand, 1, 60);
     assert!(!stand.path().join("work").join(&id).exists(), "the run's files are removed");
@@ -132,17 +128,17 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
 #[test]
 fn a_run_does_not_go_on_with_another_script() {
     let stand = Stand::new();
-    let script = stand.path().join("steady.sh");
-    std::fs::copy(instruments().join("steady.sh"), &script).unwrap();
-    let path = stand.suite("repeats = 40\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let gate = Gate::new();
+    let script = stand.path().join("gated.sh");
+    std::fs::copy(instruments().join("gated.sh"), &script).unwrap();
+    let path = stand.suite("repeats = 10\nwarmup = 0", &[("one", &gate.after(1))]);
     let text = std::fs::read_to_string(&path).unwrap();
-    let here = instruments().join("steady.sh");
-    std::fs::write(&path, text.replace(here.to_str().unwrap(), "{suite_directory}/steady.sh")).unwrap();
+    let here = instruments().join("gated.sh");
+    std::fs::write(&path, text.replace(here.to_str().unwrap(), "{suite_directory}/gated.sh")).unwrap();
     let mut child =
         stand.command(&["run", &path, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
-    wait_until("a repeat is stored", || {
-        stand.json(&["list"])["runs"][0]["valid"].as_u64().is_some_and(|valid| valid >= 1)
-    });
+    gate.wait_until_reached();
+    assert_eq!(stand.json(&["list"])["runs"][0]["valid"], 1);
     child.kill().unwrap();
     child.wait().unwrap();
     let old = std::fs::read_to_string(&script).unwrap();
@@ -150,7 +146,7 @@ fn a_run_does_not_go_on_with_another_script() {
     let refused = stand.run(&["resume", "--no-progress"]);
     assert_eq!(refused.status, Some(4), "{}", refused.err);
     assert!(
-        refused.err.contains("cannot go on") && refused.err.contains("{suite_directory}/steady.sh"),
+        refused.err.contains("cannot go on") && refused.err.contains("{suite_directory}/gated.sh"),
         "{}",
         refused.err
     );
@@ -158,6 +154,7 @@ fn a_run_does_not_go_on_with_another_script() {
     assert_eq!(stand.run(&["resume"]).status, Some(4), "nor without any");
     assert_eq!(stand.json(&["show"])["run"]["sessions"].as_array().unwrap().len(), 1, "nothing was added");
     std::fs::write(&script, old).unwrap();
+    gate.open();
     stand.fine(&["resume", "--no-progress"]);
 }
 
@@ -165,7 +162,7 @@ fn a_run_does_not_go_on_with_another_script() {
 #[test]
 fn nobody_else_uses_the_work_directory_of_a_run() {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1min\"", &[("slow", "faulty.sh hang")]);
+    let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1h\"", &[("slow", "faulty.sh hang")]);
     let mut child =
         stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
     let files = || {
@@ -190,7 +187,8 @@ fn nobody_else_uses_the_work_directory_of_a_run() {
 #[test]
 fn a_full_disk_is_said_and_nothing_is_lost() {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 200", &[("one", "steady.sh 1")]);
+    let gate = Gate::new();
+    let suite = stand.suite("repeats = 200", &[("one", &gate.after(4))]);
     let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
     let script = r#"
         set -u
@@ -198,12 +196,9 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
         "$STEND" run "$SUITE" --even-if-unfit --no-progress >"$DIRECTORY/out" 2>"$DIRECTORY/err" &
         lab=$!
         # Once some repeats are there, something else fills the disk.
-        for _ in $(seq 200); do
-            stored=$(grep -c '^\[' "$DIRECTORY/err" || true)
-            [ "$stored" -ge 3 ] && break
-            sleep 0.05
-        done
+        while ! [ -e "$GATE/waits" ] && kill -0 $lab; do sleep 0.05; done
         dd if=/dev/zero of="$DISK/filler" bs=4k 2>/dev/null
+        : >"$GATE/open"
         wait $lab
         echo "status $?"
         stored_before=$("$STEND" list --json | grep -o '"valid": [0-9]*' | grep -o '[0-9]*')
@@ -220,6 +215,7 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
     let work = stand.path().join("work");
     let environment = [
         ("DISK", disk.to_str().unwrap()),
+        ("GATE", gate.path().to_str().unwrap()),
         ("DIRECTORY", stand.path().to_str().unwrap()),
         ("STEND", &stend),
         ("SUITE", &suite),
@@ -262,7 +258,8 @@ fn an_instrument_that_is_killed_costs_its_repeat_alone() {
 #[test]
 fn a_dead_sampler_is_started_again() {
     let stand = Stand::new();
-    let path = stand.suite("repeats = 30", &[("one", "steady.sh 20")]);
+    let gate = Gate::new();
+    let path = stand.suite("repeats = 30", &[("one", &gate.after(3))]);
     let text = std::fs::read_to_string(&path).unwrap().replace("sample_hertz = 0", "sample_hertz = 50");
     std::fs::write(&path, text).unwrap();
     // A probe of its own name, so that only this test's sampler is found and killed.
@@ -276,8 +273,9 @@ fn a_dead_sampler_is_started_again() {
         .spawn()
         .unwrap();
     let sampler = || running(&[probe_copy.to_str().unwrap(), "sample"]).first().copied();
-    wait_until("the sampler runs", || sampler().is_some());
+    gate.wait_until_reached();
     rustix::process::kill_process(sampler().unwrap(), rustix::process::Signal::KILL).unwrap();
+    gate.open();
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{err}");

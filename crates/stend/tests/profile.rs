@@ -5,9 +5,8 @@ mod common;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use common::{Stand, ended};
+use common::{NO_GATES, Stand, ended, wait_until};
 use serde_json::Value;
 
 /// A perf that samples nothing itself. `record` runs the command, `script` prints what a real one printed; what else it does is in the
@@ -145,10 +144,12 @@ fn the_real_perf_sees_both_ends_of_a_pipe_in_the_kernel() {
     }
     let stand = Stand::new();
     let suite = stand.path().join("pipe.toml");
-    let text = "name = \"t\"\ntitle = \"t\"\nrepeats = 3\nwarmup = 0\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n\
+    let text = format!(
+        "name = \"t\"\ntitle = \"t\"\nrepeats = 3\nwarmup = 0\n{NO_GATES}\
         [[scenario]]\nname = \"pipe\"\ninstrument = \"stend-probe pipe\"\n\
-        parameters = { writer = \"write\", reader = \"read\", chunk = \"64KiB\", cores = \"same\", seconds = \"0.3\" }\n\
-        metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
+        parameters = {{ writer = \"write\", reader = \"read\", chunk = \"64KiB\", cores = \"same\", seconds = \"0.5\" }}\n\
+        metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n"
+    );
     std::fs::write(&suite, text).unwrap();
     let suite = suite.to_str().unwrap();
     let ended = stand.fine(&["run", suite, "--profile", "--no-progress"]);
@@ -165,7 +166,8 @@ fn the_real_perf_sees_both_ends_of_a_pipe_in_the_kernel() {
     let folded = stand.fine(&["profile", "last", "pi", "--folded"]).out;
     let counts = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(counts.sum::<u64>(), samples);
-    assert!(samples > 50, "{samples} samples of 0.3 s");
+    // They are of processor time, of which a busy machine gives little.
+    assert!(samples > 20, "{samples} samples of 0.5 s");
     // Linux called these pipe_write and pipe_read before 6.16.
     for end in ["pipe_write_[k]", "pipe_read_[k]"] {
         assert!(folded.contains(end), "no {end} in {folded}");
@@ -273,11 +275,7 @@ fn a_lab_that_is_killed_while_it_profiles_goes_on_with_what_is_missing() {
         .env("PERF_WAITS", &waits)
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !waits.exists() {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it profiles the second scenario");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("it profiles the second scenario", || waits.exists());
     child.kill().unwrap();
     child.wait().unwrap();
     let before = profiles(&stand);

@@ -25,7 +25,7 @@
 #define VALGRIND_MAKE_MEM_DEFINED(address, bytes) ((void)0)
 #endif
 
-enum { ATTEMPTS = 5, ROOM = 16 * 300 };
+enum { ATTEMPTS = 20, ROOM = 16 * 300 };
 
 enum kernel { ENCRYPT, DECRYPT, COUNTER, HIDDEN_COUNTER, HIDDEN_COUNTER_ALONE, CHAIN, CHAIN_ONLY, KERNELS };
 

@@ -216,10 +216,7 @@ rm -f "$work/out"
 "$morse" encode <"$work/fifo" >"$work/out" &
 exec 3>"$work/fifo"
 printf 'e\n' >&3
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	[ -s "$work/out" ] && break
-	sleep 0.5
-done
+wait_for [ -s "$work/out" ]
 ok 'a line comes while the input is open' [ "$(cat "$work/out")" = . ]
 exec 3>&-
 wait $!

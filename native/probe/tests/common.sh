@@ -30,6 +30,21 @@ ok() {
 	fi
 }
 
+# wait_for COMMAND...: until it succeeds; longer than the slowest machine needs, but not for ever.
+wait_for() {
+	tries=6000
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.02
+	done
+}
+
+# lines_of FILE COUNT: whether it has at least so many.
+lines_of() {
+	[ "$(wc -l <"$1")" -ge "$2" ]
+}
+
 # status NAME EXPECTED COMMAND...: and on a usage error exactly one line on standard error, nothing on standard output.
 status() {
 	name=$1

