@@ -36,6 +36,28 @@ pub struct Target {
     pub destructive: Vec<String>,
 }
 
+/// A target as a run had it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetOfRun {
+    /// What was asked for, with the LUNs' size in any case.
+    #[serde(flatten)]
+    pub target: Target,
+    /// What it was made of.
+    pub medium: Medium,
+}
+
+/// What a target's bytes lie on in the end: what its figures are figures of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// Files in memory.
+    Memory,
+    /// Files on a file system of this type. Which caches lie below it cannot be seen.
+    Files(String),
+    /// Block devices.
+    Devices,
+}
+
 /// What a target's LUNs lie on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]

@@ -141,6 +141,11 @@ pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
     }
 }
 
+/// Whether it loads the LUNs of the run's target, where there is one, instead of files of its own.
+pub(crate) fn loads_luns(instrument: &Instrument) -> bool {
+    matches!(instrument, Instrument::Adapter(name) if name == Adapter::name(&fio::Fio))
+}
+
 /// What the machine's fingerprint asks about the adapters' tools.
 pub(crate) fn tool_queries() -> Vec<ToolQuery> {
     let query = |tool: Tool| ToolQuery {

@@ -25,8 +25,9 @@ use stend_model::wire::Usage;
 use stend_stats::precision_reached;
 
 use crate::host::Host;
-use crate::instrument::Place;
+use crate::instrument::{LunAddress, Place};
 use crate::profile::Profile;
+use crate::target;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use interrupt::Interrupt;
@@ -131,8 +132,24 @@ pub(crate) fn make(
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
-    let (host, work) = (making.host, making.work);
-    let made = make_repeats(making, journal, observer);
+    let (host, work, run) = (making.host, making.work, making.run);
+    // Targets lie beside the runs' own directories.
+    let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
+    let raised = run.target.as_ref().map(|wanted| {
+        observer.warn(&format!("the target is made: {}", wanted.target));
+        target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
+    });
+    let luns = match raised.transpose() {
+        Ok(up) => up.map(|up| up.addresses()).unwrap_or_default(),
+        Err(target::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let made = make_repeats(making, luns, journal, observer);
+    if run.target.is_some()
+        && let Err(error) = target::take_down(host, all_work, &run.id)
+    {
+        observer.warn(&format!("the target cannot be taken down: {error}"));
+    }
     if let Err(error) = leaves::remove(host, work) {
         observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean` tries again"));
     }
@@ -141,6 +158,7 @@ pub(crate) fn make(
 
 fn make_repeats(
     making: Making,
+    luns: Vec<LunAddress>,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
@@ -158,7 +176,7 @@ fn make_repeats(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    let place = Place::of(&run.id, work);
+    let place = Place { luns, ..Place::of(&run.id, work) };
     let data = place.data.clone();
     host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);

@@ -28,7 +28,7 @@ pub(super) enum Thing {
     /// A file with all its space, which btrfs overwrites in place.
     LunFile { path: String, bytes: u64, in_btrfs: bool },
     /// Random bytes all over a LUN. What is taken away is the LUN itself.
-    Filling { path: String, bytes: u64 },
+    Filling { path: String, bytes: u64, direct: bool },
     /// The control groups of one controller.
     Cgroups { paths: Vec<String> },
     /// nbdkit, which exports the files of a directory.
@@ -204,11 +204,15 @@ impl Thing {
             Self::LunFile { path, bytes, in_btrfs } => {
                 script(LUN_FILE, &[path, &bytes.to_string(), if *in_btrfs { "true" } else { "false" }])
             }
-            Self::Filling { path, bytes } => {
+            Self::Filling { path, bytes, direct } => {
                 let (path, size) = (format!("--filename={path}"), format!("--size={bytes}"));
+                let direct = if *direct { "--direct=1" } else { "--direct=0" };
                 // A file that is gone is not to be made anew.
-                let options = ["--rw=write", "--bs=1M", "--ioengine=psync", "--direct=1", "--refill_buffers=1", "--end_fsync=1"];
-                let options = [&options[..], &["--allow_file_create=0", "--thread=1", "--eta=never", "--output=/dev/null"]].concat();
+                let options =
+                    ["--rw=write", "--bs=1M", "--ioengine=psync", direct, "--refill_buffers=1", "--end_fsync=1"];
+                let options =
+                    [&options[..], &["--allow_file_create=0", "--thread=1", "--eta=never", "--output=/dev/null"]]
+                        .concat();
                 plain(ledger, &[&["fio", "--name=fill", &path, &size][..], &options].concat())
             }
             Self::Cgroups { paths } => {
