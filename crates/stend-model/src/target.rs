@@ -203,6 +203,11 @@ impl Target {
         }
     }
 
+    /// Whether threads of the kernel or processes beside the load do a part of its work, so that their CPU time is not the load's.
+    pub fn works_beside_the_load(&self) -> bool {
+        matches!(self.storage, Storage::Pool { .. }) || self.controllers > 0
+    }
+
     /// The number of the controller that has this LUN: neighbours go to different ones.
     pub fn controller_of(&self, lun: u32) -> u32 {
         lun % self.controllers.max(1)

@@ -18,7 +18,8 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Whether pools can be made here; if not, the test says so and passes, but not under CI.
 fn pools_can_be_made() -> bool {
-    let sh = |script: &str| Command::new("sh").args(["-c", script]).output().is_ok_and(|output| output.status.success());
+    let sh =
+        |script: &str| Command::new("sh").args(["-c", script]).output().is_ok_and(|output| output.status.success());
     let why = if !rustix::process::geteuid().is_root() {
         "only root makes loop devices and mounts"
     } else if !sh("[ -e /dev/loop-control ] && grep -qw btrfs /proc/filesystems") {
@@ -35,8 +36,20 @@ fn pools_can_be_made() -> bool {
 
 /// A small pool with two controllers, which is made in a second or two.
 const SMALL: [&str; 14] = [
-    "--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "8MiB", "--transport", "nbd",
-    "--controllers", "2",
+    "--where",
+    "tmpfs",
+    "--disks",
+    "4",
+    "--disk-size",
+    "128MiB",
+    "--luns",
+    "2",
+    "--lun-size",
+    "8MiB",
+    "--transport",
+    "nbd",
+    "--controllers",
+    "2",
 ];
 
 fn up(name: &str, more: &[&'static str]) -> Vec<String> {
@@ -75,7 +88,8 @@ fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<String> {
             found.push(format!("process {line}"));
         }
     }
-    let groups = said_by("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-type", "d", "-name", &format!("stend-{name}-*")]);
+    let groups =
+        said_by("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-type", "d", "-name", &format!("stend-{name}-*")]);
     found.extend(groups.lines().map(|line| format!("group {line}")));
     for directory in directories {
         let files = said_by("find", &[directory.to_str().unwrap(), "-mindepth", "1", "-not", "-name", "in-use.lock"]);
@@ -113,7 +127,17 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
     let disks = stand.path().join("disks");
     std::fs::create_dir(&disks).unwrap();
     let arguments = [
-        "target", "up", "--name", &name, "--kind", "pool", "--where", disks.to_str().unwrap(), "--lun-size", "8MiB", "--disk-size",
+        "target",
+        "up",
+        "--name",
+        &name,
+        "--kind",
+        "pool",
+        "--where",
+        disks.to_str().unwrap(),
+        "--lun-size",
+        "8MiB",
+        "--disk-size",
         "128MiB",
     ];
     let made = stand.json(&arguments);
@@ -161,10 +185,14 @@ fn two_controllers_export_their_shares_and_are_counted_apart() {
     }
     let uri = target["luns"][1].as_str().unwrap();
     assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "8388608");
-    assert!(said_by("nbdinfo", &["--size", &uri.replace("lun1", "lun0")]).is_empty(), "that one is the other controller's");
+    assert!(
+        said_by("nbdinfo", &["--size", &uri.replace("lun1", "lun0")]).is_empty(),
+        "that one is the other controller's"
+    );
     said_by("nbdcopy", &[uri, "null:"]);
     let after = stand.json(&["target", "status"]);
-    let cpu = |status: &serde_json::Value, number: usize| status["targets"][0]["controllers"][number]["cpu_ns"].as_u64();
+    let cpu =
+        |status: &serde_json::Value, number: usize| status["targets"][0]["controllers"][number]["cpu_ns"].as_u64();
     // Where this machine counts, only the one that worked has used more.
     if let (Some(idle), Some(busy)) = (cpu(&before, 0), cpu(&before, 1)) {
         assert_eq!(cpu(&after, 0).unwrap(), idle);
@@ -192,8 +220,13 @@ impl Neighbours {
         std::fs::create_dir_all(&mount).unwrap();
         assert!(Command::new("mount").args(["-t", "tmpfs", "stend"]).arg(&mount).status().unwrap().success());
         std::fs::write(mount.join("photograph"), "a cat").unwrap();
-        let hierarchies = said_by("find", &["/sys/fs/cgroup", "-maxdepth", "1", "-name", "cpuacct", "-o", "-maxdepth", "1", "-name", "cgroup.procs"]);
-        let groups = hierarchies.lines().map(|line| Path::new(line.trim_end_matches("/cgroup.procs")).join(format!("stend-{name}-mine")));
+        let hierarchies = said_by(
+            "find",
+            &["/sys/fs/cgroup", "-maxdepth", "1", "-name", "cpuacct", "-o", "-maxdepth", "1", "-name", "cgroup.procs"],
+        );
+        let groups = hierarchies
+            .lines()
+            .map(|line| Path::new(line.trim_end_matches("/cgroup.procs")).join(format!("stend-{name}-mine")));
         let groups: Vec<_> = groups.filter(|group| std::fs::create_dir(group).is_ok()).collect();
         let socket = stand.path().join("mine.sock");
         let server = Command::new("nbdkit")
@@ -300,7 +333,8 @@ fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
     let stand = Stand::new();
     let suite = suite(&stand, 2);
     let file = stand.path().join("pool.toml");
-    std::fs::write(&file, "where = \"tmpfs\"\ndisks = 4\ndisk_size = \"128MiB\"\nluns = 2\nlun_size = \"8MiB\"\n").unwrap();
+    std::fs::write(&file, "where = \"tmpfs\"\ndisks = 4\ndisk_size = \"128MiB\"\nluns = 2\nlun_size = \"8MiB\"\n")
+        .unwrap();
     let run = |more: &[&str]| {
         let words = ["run", suite.as_str(), "--target", file.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
         let ended = stand.fine(&[&words[..], more].concat());
@@ -320,8 +354,9 @@ fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
     let (ended, shown) = run(&["--transport", "nbd", "--where", stand.path().to_str().unwrap()]);
     assert!(ended.out.contains("page cache"), "{}", ended.out);
     assert_eq!(shown["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
-    let report = stand.fine(&["report", "last", "--output", "-"]);
-    assert!(report.out.contains("not flash") && report.out.contains("а не флеш-память"));
+    stand.fine(&["report", "last", "--output", "report.html"]);
+    let page = std::fs::read_to_string(stand.path().join("report.html")).unwrap();
+    assert!(page.contains("not flash") && page.contains("а не флеш-память"));
 }
 
 #[test]
@@ -347,6 +382,63 @@ fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
     assert_eq!(shown["run"]["repeats"].as_array().unwrap().len(), 12);
     assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 2);
     assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run went on");
+}
+
+#[test]
+fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("interrupted"));
+    let ledger = stand.path().join("work/targets").join(&name).join("ledger");
+    for _ in 0..5 {
+        let mut child =
+            stand.command(&words(&up(&name, &[]))).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !std::fs::read_to_string(&ledger).is_ok_and(|text| text.contains("\"loop\"")) {
+            assert!(Instant::now() < deadline, "the first loop device is made");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+        match child.wait().unwrap().code() {
+            Some(130) => return assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C"),
+            // It had been made by then; once more.
+            Some(0) => drop(stand.fine(&["target", "down", "--name", &name])),
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("five times it was faster");
+}
+
+#[test]
+fn files_need_no_root_and_are_exported_too() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(stand.path(), open).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let of_root = stand.command(arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(arguments);
+        command.env("STEND_WORK", stand.path().join("work")).env("STEND_PROBE", probe()).current_dir(stand.path());
+        command
+    };
+    let made =
+        ended(&mut as_nobody(&["target", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
+    assert_eq!(made.status, Some(0), "{}", made.err);
+    let made: serde_json::Value = serde_json::from_str(&made.out).unwrap();
+    let target = &made["targets"][0];
+    assert_eq!(target["target"]["storage"], serde_json::json!({ "kind": "file", "where": "work" }));
+    assert_eq!(target["controllers"][0]["luns"], serde_json::json!([0, 2]));
+    assert_eq!(target["controllers"][0]["cpu_ns"], serde_json::Value::Null, "who is not root makes no control groups");
+    let uri = target["luns"][2].as_str().unwrap();
+    assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "2097152");
+    let down = ended(&mut as_nobody(&["target", "down"]));
+    assert_eq!(down.status, Some(0), "{}", down.err);
+    assert_traces(&stand, "target", &[stand.path().join("work")], &[], "after down");
 }
 
 #[test]
@@ -414,7 +506,8 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         assert_eq!(ended.err.trim_end().lines().count(), 1, "one line: {}", ended.err);
         nothing_made();
     };
-    refused(&["--layout", "raid6"], 2, &["raid6", "raid10"]);
+    says(&stand.run(&["target", "up", "--layout", "raid6"]), 2, &["raid6", "raid10"]);
+    says(&stand.run(&["target", "up", "--name", "../etc"]), 2, &["lower-case letters"]);
     refused(&["--disks", "3"], 2, &["--disks: raid10 of 3 disks cannot be made"]);
     refused(&["--destructive", "S1"], 2, &["--destructive", "this target has none"]);
     refused(&["--target", "nowhere.toml"], 2, &["nowhere.toml cannot be read"]);
@@ -423,7 +516,6 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
     refused(&["--where", "/no/such/place"], 2, &["/no/such/place", "make it first"]);
     let large = format!("{}", 1u64 << 50);
     refused(&["--where", stand.path().to_str().unwrap(), "--lun-size", &large], 4, &["free", "make it smaller"]);
-    refused(&["--name", "../etc"], 2, &["lower-case letters"]);
     if !pools_can_be_made() {
         return;
     }
@@ -450,7 +542,11 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         std::fs::create_dir(&place).unwrap();
         assert!(Command::new("mount").arg(&device).arg(&place).status().unwrap().success());
         let refusal = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            refused(&[&flags[..], &["--destructive", image]].concat(), 2, &["is in use", "mounted on", "whatever is typed"]);
+            refused(
+                &[&flags[..], &["--destructive", image]].concat(),
+                2,
+                &["is in use", "mounted on", "whatever is typed"],
+            );
         }));
         assert!(Command::new("umount").arg(&place).status().unwrap().success());
         refusal.unwrap();
@@ -459,6 +555,35 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         assert_eq!(made["targets"][0]["luns"], serde_json::json!([device]));
         assert_eq!(made["targets"][0]["target"]["lun_size"], "128MiB");
         stand.fine(&["target", "down"]);
+        // Or a disk of a pool, which takes its own mark from it in the end.
+        let second = stand.path().join("second");
+        std::fs::File::create(&second).unwrap().set_len(128 << 20).unwrap();
+        let second = second.to_str().unwrap();
+        let other = said_by("losetup", &["--find", "--show", second]).trim().to_owned();
+        let pool = [
+            "target",
+            "up",
+            "--kind",
+            "pool",
+            "--layout",
+            "mirror",
+            "--luns",
+            "1",
+            "--lun-size",
+            "16MiB",
+            "--destructive",
+            image,
+            "--destructive",
+            second,
+        ];
+        let devices = format!("{device},{other}");
+        let made = stand.run(&[&pool[..], &["--devices", &devices]].concat());
+        let kind = said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", &other]);
+        let down = stand.run(&["target", "down"]);
+        let left = [&device, &other].map(|device| said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", device]));
+        let _ = Command::new("losetup").args(["-d", &other]).status();
+        assert_eq!((made.status, down.status), (Some(0), Some(0)), "{}\n{}", made.err, down.err);
+        assert_eq!((kind.trim(), left), ("btrfs", [String::new(), String::new()]));
     };
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(in_use));
     let _ = Command::new("losetup").args(["-d", &device]).status();
@@ -485,7 +610,8 @@ fn a_missing_transport_and_a_missing_root_are_named() {
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     std::fs::set_permissions(stand.path(), open).unwrap();
     let program = stand.command(&[]).get_program().to_owned();
-    let readable = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(&program).status();
+    let readable =
+        Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(&program).status();
     if readable.is_ok_and(|status| status.success()) {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--clear-groups"]).arg(&program).args(&arguments);

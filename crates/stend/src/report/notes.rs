@@ -147,6 +147,10 @@ fn target_of_run(of_run: &TargetOfRun) -> Phrase {
         more.push("nbdkit reads and writes through the page cache, whatever \"direct\" says".into());
         more_ru.push("nbdkit читает и пишет через страничный кэш, что бы ни говорил «direct»".into());
     }
+    if target.works_beside_the_load() {
+        more.push("what the pool does is CPU time of others than the load, so the gate for foreign load is off".into());
+        more_ru.push("работа пула – процессорное время не нагрузки, поэтому порог чужой нагрузки отключён".into());
+    }
     if !target.fill {
         more.push(
             "the LUNs were not written over first, and what was never written is read at the speed of memory".into(),

@@ -20,12 +20,12 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
-use stend_model::suite::{Instrument, Suite};
+use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 use stend_stats::precision_reached;
 
 use crate::host::Host;
-use crate::instrument::{LunAddress, Place};
+use crate::instrument::{self, LunAddress, Place};
 use crate::profile::Profile;
 use crate::target;
 use attempt::{Attempt, Attempts};
@@ -202,7 +202,7 @@ fn make_repeats(
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
         }
-        let outcome = judge(&attempt, scenario, &series);
+        let outcome = judge(&attempt, &as_judged(scenario, run), &series);
         let Attempt { begin, report, usage, stopped, command, output, error_output, series: own, .. } = attempt;
         series.extend(own);
         let repeat = Repeat {
@@ -237,7 +237,18 @@ fn make_repeats(
     Ok((ending, repeats))
 }
 
-fn judge(attempt: &Attempt, scenario: &stend_model::suite::Scenario, machine: &[Series]) -> Outcome {
+/// A scenario with the gates that its repeats are judged by. What a pool and its controllers do is nobody's in the machine's counters,
+/// and looks like foreign load. Before the run, when they are idle, it is judged as always.
+fn as_judged(scenario: &Scenario, run: &Run) -> Scenario {
+    let mut scenario = scenario.clone();
+    let beside = run.target.as_ref().is_some_and(|of_run| of_run.target.works_beside_the_load());
+    if beside && instrument::loads_luns(&scenario.instrument) {
+        scenario.gates.foreign_cpu = Some(Gate::Off);
+    }
+    scenario
+}
+
+fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome {
     if let Some(reason) = &attempt.failure {
         return Outcome::Failed(reason.clone());
     }

@@ -27,14 +27,21 @@ use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
 use crate::host::{Command, Happening, Host, HostError, Output};
-use crate::instrument::{self, LunAddress};
+use crate::instrument::{self, LunAddress, Tool};
 
+/// What pools and controllers need beside what every Debian has.
+pub(crate) const TOOLS: [Tool; 2] = [
+    Tool { program: "mkfs.btrfs", package: "btrfs-progs", version_arguments: &["--version"], least: None },
+    Tool { program: "nbdkit", package: "nbdkit", version_arguments: &["--version"], least: None },
+];
 /// The directory of the targets, in the one for runs' files.
 const DIRECTORY: &str = "targets";
 /// Making a file system on large disks discards what is on them first, which takes long.
 const LONGEST_MAKING: Duration = Duration::from_secs(3600);
+/// What was written to a pool is written out when it is unmounted.
+const LONGEST_TAKING_AWAY: Duration = Duration::from_secs(900);
 /// Writing over a LUN may take days; something must end it at last.
-const LONGEST_FILLING: &str = "30d";
+const LONGEST_FILLING: &str = "2592000s";
 /// How often a filling looks whether the user wants to end.
 const LOOK: Duration = Duration::from_millis(50);
 /// So often it is waited after the guard was told to end; it needs six seconds at most.
@@ -191,11 +198,13 @@ pub(crate) fn raise(
     host.make_directory(&base)?;
     let base = real_path(host, &base)?;
     let ledger = format!("{base}/{}", ledger::NAME);
-    ledger::note(host, &ledger, &Entry::Begin { target: wanted.target.clone(), boot_id: boot_id(host) })?;
     let hierarchies = Hierarchies::of(host);
     let ground = Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies };
     let plan = plan::plan(&wanted.target, &ground);
-    let made = make(host, probe, &ledger, plan, interrupted);
+    let begin = Entry::Begin { target: wanted.target.clone(), boot_id: boot_id(host) };
+    let made = ledger::note(host, &ledger, &begin)
+        .map_err(Refusal::from)
+        .and_then(|()| make(host, probe, &ledger, plan, interrupted));
     if let Err(refusal) = &made
         && let Err(error) = take_down(host, work, name)
     {
@@ -282,10 +291,11 @@ pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool,
     let path = format!("{base}/{}", ledger::NAME);
     if host.list(&base)?.iter().any(|name| name == ledger::NAME) {
         let Ledger { things, .. } = ledger::read(host, &path)?;
-        ledger::note(host, &path, &Entry::Down)?;
+        // Only so that nobody takes it for whole from here on. A disk that is full is no reason to leave everything there.
+        let _ = ledger::note(host, &path, &Entry::Down);
         for thing in things.iter().rev() {
             let Some(command) = thing.taking_away(&path) else { continue };
-            let output = host.run(&command)?;
+            let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..command })?;
             if output.exit != Some(0) {
                 return Err(Refusal::Unusable(format!(
                     "{} cannot be taken away{}; then `stend clean` goes on",
