@@ -314,7 +314,7 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
 fn suite(stand: &Stand, repeats: u32) -> String {
     let text = format!(
         "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n\
-         gates = {{ foreign_cpu = \"off\", steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }}\n\
+         gates = {{ steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }}\n\
          [[scenario]]\nname = \"read\"\ninstrument = \"fio\"\n\
          parameters = {{ rw = \"randread\", luns = 1, size = \"1GiB\", iodepth = 4, runtime = \"200ms\" }}\n\
          metrics = [{{ name = \"IOPS\", value = \"operations/wall\", unit = \"IOPS\", better = \"higher\" }}]\n"
@@ -350,7 +350,9 @@ fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
     assert_eq!(shown["run"]["target"]["medium"], "memory");
     let parameters = &shown["repeats"][0]["begin"]["parameters"];
     assert_eq!((&parameters["luns"], &parameters["size"]), (&2.into(), &(8 << 20).into()), "{parameters}");
-    assert_eq!(shown["repeats"].as_array().unwrap().len(), 2);
+    let repeats = shown["repeats"].as_array().unwrap();
+    // What btrfs's threads do, and other tests beside, does not count as foreign load.
+    assert!(repeats.len() == 2 && repeats.iter().all(|repeat| repeat["outcome"] == "valid"), "{repeats:#?}");
     let (ended, shown) = run(&["--transport", "nbd", "--where", stand.path().to_str().unwrap()]);
     assert!(ended.out.contains("page cache"), "{}", ended.out);
     assert_eq!(shown["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
@@ -367,20 +369,27 @@ fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
     let _alone = alone();
     let stand = Stand::new();
     let suite = suite(&stand, 12);
+    let kill_after = |valid: u64, arguments: &[&str]| {
+        let mut child = stand.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while stand.json(&["list"])["runs"][0]["valid"].as_u64().is_none_or(|stored| stored < valid) {
+            assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "{valid} repeats are stored");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!traces(&stand, "2", &[]).is_empty(), "the killed run left its pool");
+    };
     let arguments: Vec<_> = ["run", &suite, "--no-progress", "--even-if-unfit"].into_iter().chain(SMALL).collect();
-    let mut child = stand.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while stand.json(&["list"])["runs"][0]["valid"].as_u64().is_none_or(|valid| valid < 2) {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "two repeats are stored");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(!traces(&stand, "2", &[]).is_empty(), "the killed run left its pool");
-    stand.fine(&["resume", "--no-progress", "--even-if-unfit"]);
+    kill_after(2, &arguments);
+    let resume = ["resume", "--no-progress", "--even-if-unfit"];
+    kill_after(4, &resume);
+    stand.fine(&["clean"]);
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after clean");
+    stand.fine(&resume);
     let shown = stand.json(&["show", "last"]);
     assert_eq!(shown["run"]["repeats"].as_array().unwrap().len(), 12);
-    assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 2);
+    assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 3);
     assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run went on");
 }
 

@@ -75,6 +75,8 @@ pub(crate) trait Journal {
 
 /// Who is told what is going on.
 pub(crate) trait Observer {
+    /// The target, told in a line, is made now.
+    fn making_target(&mut self, target: &str);
     /// A repeat starts.
     fn starting(&mut self, step: Step, done: usize, left: Left);
     /// A repeat has been made and stored.
@@ -136,7 +138,7 @@ pub(crate) fn make(
     // Targets lie beside the runs' own directories.
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
     let raised = run.target.as_ref().map(|wanted| {
-        observer.warn(&format!("the target is made: {}", wanted.target));
+        observer.making_target(&wanted.target.to_string());
         target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
     });
     let luns = match raised.transpose() {
