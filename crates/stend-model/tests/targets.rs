@@ -60,6 +60,9 @@ fn flags_stand_over_the_file() {
         target.to_string(),
         "4 disks of 256MiB (the directory for runs' files), btrfs stripe, 8 LUNs of 16MiB, local"
     );
+    let exported = "transport = \"nbd\"\ncontrollers = 3\n";
+    let local = TargetText::target_of_file(exported, "t.toml", &flags("transport = \"local\"")).unwrap();
+    assert_eq!((local.transport, local.controllers), (Transport::Local, 0));
     // Who said it is told: the flag, or the file with its line.
     let error = TargetText::target_of_file(file, "t.toml", &flags("disks = 3")).unwrap_err().to_string();
     assert_eq!(error, "--disks: raid10 of 3 disks cannot be made; it takes 4 to 64");

@@ -75,6 +75,8 @@ impl TargetText {
     #[must_use]
     pub fn overlaid(self, over: &Self) -> Self {
         let over = over.clone();
+        // Who asks for another transport by a flag need not edit the file's controllers away.
+        let controllers = self.controllers.filter(|_| over.transport != Some(Transport::Local));
         Self {
             kind: over.kind.or(self.kind),
             r#where: over.r#where.or(self.r#where),
@@ -86,7 +88,7 @@ impl TargetText {
             lun_size: over.lun_size.or(self.lun_size),
             fill: over.fill.or(self.fill),
             transport: over.transport.or(self.transport),
-            controllers: over.controllers.or(self.controllers),
+            controllers: over.controllers.or(controllers),
         }
     }
 

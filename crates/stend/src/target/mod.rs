@@ -386,3 +386,74 @@ fn last_words(output: &Output) -> String {
         None => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use stend_model::target::TargetText;
+
+    use super::*;
+    use crate::host::Local;
+
+    /// A target of one file that stood in another boot, in the directory for runs' files `work`.
+    fn stood_before(work: &str, name: &str) -> String {
+        let base = base(work, name);
+        let files = format!("{base}/files");
+        let file = format!("{files}/lun0");
+        Local.make_directory(&files).unwrap();
+        Local.write(&file, b"contents").unwrap();
+        let entries = [
+            Entry::Begin { target: TargetText::default().target().unwrap(), boot_id: "another".into() },
+            Entry::Make(Thing::Directory { path: files.clone() }),
+            Entry::Make(Thing::LunFile { path: file.clone(), bytes: 8, in_btrfs: false }),
+            // This one was never made.
+            Entry::Make(Thing::Loop { file: file.clone(), direct: true }),
+            Entry::Up(Up { luns: vec![file], controllers: Vec::new() }),
+        ];
+        for entry in &entries {
+            ledger::note(&Local, &format!("{base}/{}", ledger::NAME), entry).unwrap();
+        }
+        files
+    }
+
+    #[test]
+    fn what_stood_before_the_machine_was_booted_is_taken_down() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        stood_before(work, "old");
+        let found = statuses(&Local, work);
+        assert_eq!((found.len(), found[0].state, found[0].luns.len()), (1, State::BeforeBoot, 0));
+        assert!(take_down(&Local, work, "old").unwrap());
+        assert!(Local.list(work).unwrap().is_empty(), "nothing is left, nor the directory of the targets");
+        assert!(!take_down(&Local, work, "old").unwrap(), "and there is nothing more to do");
+    }
+
+    #[test]
+    fn a_file_that_is_not_stends_stays_and_is_told() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        let files = stood_before(work, "old");
+        Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
+        let refusal = take_down(&Local, work, "old").unwrap_err().to_string();
+        assert!(refusal.contains(&format!("the directory {files} cannot be taken away")), "{refusal}");
+        assert_eq!(Local.list(&files).unwrap(), ["photograph"], "what is stend's is gone");
+        assert_eq!(statuses(&Local, work)[0].state, State::HalfMade);
+        Local.remove(&format!("{files}/photograph")).unwrap();
+        assert!(take_down(&Local, work, "old").unwrap());
+    }
+
+    #[test]
+    fn names_that_are_safe_in_paths_and_no_ids_of_runs() {
+        for (name, fine) in [
+            ("target", true),
+            ("pool-12", true),
+            ("20261121-0555-3f9a", false),
+            ("", false),
+            ("..", false),
+            ("a/b", false),
+            ("-x", false),
+            ("Pool", false),
+        ] {
+            assert_eq!(is_name(name), fine, "{name}");
+        }
+    }
+}
