@@ -7,68 +7,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::{Ended, Stand, ended, in_own_mounts, probe};
+use common::pools::{SMALL, own_name, pools_can_be_made, said_by, says, up, words};
+use common::{Stand, ended, in_own_mounts, probe};
 
 /// One pool at a time: their control groups and loop devices are the whole machine's.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether pools can be made here; if not, the test says so and passes, but not under CI.
-fn pools_can_be_made() -> bool {
-    let sh =
-        |script: &str| Command::new("sh").args(["-c", script]).output().is_ok_and(|output| output.status.success());
-    let why = if !rustix::process::geteuid().is_root() {
-        "only root makes loop devices and mounts"
-    } else if !sh("[ -e /dev/loop-control ] && grep -qw btrfs /proc/filesystems") {
-        "the kernel has no loop devices or no btrfs"
-    } else if !sh("command -v mkfs.btrfs nbdkit fio losetup nbdinfo") {
-        "mkfs.btrfs, nbdkit, nbdinfo, fio or losetup is missing"
-    } else {
-        return true;
-    };
-    assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {why}");
-    eprintln!("skipped: {why}");
-    false
-}
-
-/// A small pool with two controllers, which is made in a second or two.
-const SMALL: [&str; 14] = [
-    "--where",
-    "tmpfs",
-    "--disks",
-    "4",
-    "--disk-size",
-    "128MiB",
-    "--luns",
-    "2",
-    "--lun-size",
-    "8MiB",
-    "--transport",
-    "nbd",
-    "--controllers",
-    "2",
-];
-
-fn up(name: &str, more: &[&'static str]) -> Vec<String> {
-    let words = ["target", "up", "--name", name].into_iter().chain(SMALL).chain(more.iter().copied());
-    words.map(str::to_owned).collect()
-}
-
-fn words(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
-}
-
-/// A name that no other test on this machine has.
-fn own_name(what: &str) -> String {
-    format!("{what}-{}", std::process::id())
-}
-
-fn said_by(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().unwrap();
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// All on this machine that bears the stand's path or the target's name: loop devices, mounts, processes, control groups, and
@@ -110,11 +56,6 @@ fn assert_traces(stand: &Stand, name: &str, directories: &[PathBuf], wanted: &[S
         assert!(Instant::now() < deadline, "{when}: {found:#?}\nwanted: {wanted:#?}");
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-fn says(ended: &Ended, status: i32, parts: &[&str]) {
-    assert_eq!(ended.status, Some(status), "{}\n{}", ended.out, ended.err);
-    assert!(parts.iter().all(|part| ended.err.contains(part)), "{parts:?}\n{}", ended.err);
 }
 
 #[test]
@@ -503,128 +444,4 @@ fn a_disk_that_fills_up_meanwhile_leaves_nothing_behind() {
     let Some(ended) = in_own_mounts(script, &environment) else { return };
     says(&ended, 4, &["cannot be made"]);
     assert_traces(&stand, &name, &[work], &[], "after a full disk");
-}
-
-#[test]
-fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
-    let stand = Stand::new();
-    let nothing_made = || assert!(!stand.path().join("work/targets").exists());
-    let refused = |arguments: &[&str], status: i32, parts: &[&str]| {
-        let ended = stand.run(&[&["target", "up"], arguments].concat());
-        says(&ended, status, parts);
-        assert_eq!(ended.err.trim_end().lines().count(), 1, "one line: {}", ended.err);
-        nothing_made();
-    };
-    says(&stand.run(&["target", "up", "--layout", "raid6"]), 2, &["raid6", "raid10"]);
-    says(&stand.run(&["target", "up", "--name", "../etc"]), 2, &["lower-case letters"]);
-    refused(&["--disks", "3"], 2, &["--disks: raid10 of 3 disks cannot be made"]);
-    refused(&["--destructive", "S1"], 2, &["--destructive", "this target has none"]);
-    refused(&["--target", "nowhere.toml"], 2, &["nowhere.toml cannot be read"]);
-    std::fs::write(stand.path().join("bad.toml"), "kind = \"pool\"\nraid = 10\n").unwrap();
-    refused(&["--target", "bad.toml"], 2, &["bad.toml:2:1: unknown field `raid`"]);
-    refused(&["--where", "/no/such/place"], 2, &["/no/such/place", "make it first"]);
-    let large = format!("{}", 1u64 << 50);
-    refused(&["--where", stand.path().to_str().unwrap(), "--lun-size", &large], 4, &["free", "make it smaller"]);
-    if !pools_can_be_made() {
-        return;
-    }
-    let _alone = alone();
-    refused(&["--where", "tmpfs", "--lun-size", &large], 4, &["of memory", "make it smaller"]);
-    refused(&["--devices", "/dev/null"], 2, &["/dev/null is no block device"]);
-    // Devices that somebody uses, or that hold something.
-    let image = stand.path().join("image");
-    std::fs::File::create(&image).unwrap().set_len(128 << 20).unwrap();
-    let image = image.to_str().unwrap();
-    let device = said_by("losetup", &["--find", "--show", image]).trim().to_owned();
-    let in_use = || {
-        let flags = ["--devices", device.as_str()];
-        refused(&flags, 2, &["would be overwritten; to allow that", "--destructive SERIAL"]);
-        let wrong = [&flags[..], &["--destructive", "S1"]].concat();
-        refused(&wrong, 2, &["would be overwritten"]);
-        let more = [&flags[..], &["--destructive", image, "--destructive", "S1"]].concat();
-        refused(&more, 2, &["--destructive S1", "none of the target's"]);
-        let large = [&flags[..], &["--destructive", image, "--lun-size", "1GiB"]].concat();
-        refused(&large, 2, &["LUNs of 1GiB", "128MiB"]);
-        assert!(Command::new("mkfs.btrfs").args(["-q", &device]).status().unwrap().success());
-        refused(&flags, 2, &["it holds btrfs"]);
-        let place = stand.path().join("place");
-        std::fs::create_dir(&place).unwrap();
-        assert!(Command::new("mount").arg(&device).arg(&place).status().unwrap().success());
-        let refusal = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            refused(
-                &[&flags[..], &["--destructive", image]].concat(),
-                2,
-                &["is in use", "mounted on", "whatever is typed"],
-            );
-        }));
-        assert!(Command::new("umount").arg(&place).status().unwrap().success());
-        refusal.unwrap();
-        // Allowed, it is the LUN.
-        let made = stand.json(&["target", "up", "--devices", &device, "--destructive", image]);
-        assert_eq!(made["targets"][0]["luns"], serde_json::json!([device]));
-        assert_eq!(made["targets"][0]["target"]["lun_size"], "128MiB");
-        stand.fine(&["target", "down"]);
-        // Or a disk of a pool, which takes its own mark from it in the end.
-        let second = stand.path().join("second");
-        std::fs::File::create(&second).unwrap().set_len(128 << 20).unwrap();
-        let second = second.to_str().unwrap();
-        let other = said_by("losetup", &["--find", "--show", second]).trim().to_owned();
-        let pool = [
-            "target",
-            "up",
-            "--kind",
-            "pool",
-            "--layout",
-            "mirror",
-            "--luns",
-            "1",
-            "--lun-size",
-            "16MiB",
-            "--destructive",
-            image,
-            "--destructive",
-            second,
-        ];
-        let devices = format!("{device},{other}");
-        let made = stand.run(&[&pool[..], &["--devices", &devices]].concat());
-        let kind = said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", &other]);
-        let down = stand.run(&["target", "down"]);
-        let left = [&device, &other].map(|device| said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", device]));
-        let _ = Command::new("losetup").args(["-d", &other]).status();
-        assert_eq!((made.status, down.status), (Some(0), Some(0)), "{}\n{}", made.err, down.err);
-        assert_eq!((kind.trim(), left), ("btrfs", [String::new(), String::new()]));
-    };
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(in_use));
-    let _ = Command::new("losetup").args(["-d", &device]).status();
-    outcome.unwrap();
-}
-
-#[test]
-fn a_missing_transport_and_a_missing_root_are_named() {
-    if !pools_can_be_made() {
-        return;
-    }
-    let stand = Stand::new();
-    let bin = stand.path().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    for directory in ["/usr/bin", "/usr/sbin"] {
-        for entry in std::fs::read_dir(directory).unwrap().flatten().filter(|entry| entry.file_name() != "nbdkit") {
-            let _ = std::os::unix::fs::symlink(entry.path(), bin.join(entry.file_name()));
-        }
-    }
-    let arguments = up("missing", &[]);
-    let without = ended(stand.command(&words(&arguments)).env("PATH", &bin));
-    says(&without, 4, &["needs nbdkit", "apt-get install -y nbdkit"]);
-    // Somebody who is not root.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(stand.path(), open).unwrap();
-    let program = stand.command(&[]).get_program().to_owned();
-    let readable =
-        Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(&program).status();
-    if readable.is_ok_and(|status| status.success()) {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--clear-groups"]).arg(&program).args(&arguments);
-        command.env("STEND_WORK", stand.path().join("nobody")).env("STEND_PROBE", probe()).current_dir(stand.path());
-        says(&ended(&mut command), 4, &["a pool takes root", "sudo", "kind = \"file\""]);
-    }
 }
