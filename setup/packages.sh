@@ -26,6 +26,9 @@ perf:'$perf':profiles are tested with the real perf
 pkg-config:pkg-config:the installed library is found as other projects find theirs
 pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
+mkfs.btrfs:btrfs-progs:pools are tested with the real btrfs
+nbdinfo:libnbd-bin:the LUNs that controllers export are tested with the real NBD
+nbdkit:nbdkit:controllers are tested with the real nbdkit
 strace:strace:profiles are tested with the real strace
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
     ;;

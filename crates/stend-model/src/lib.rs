@@ -12,15 +12,18 @@
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
 
 pub mod identity;
 pub mod machine;
 pub mod metric;
 pub mod plan;
+mod position;
 pub mod quantity;
 pub mod random;
 pub mod reference;
 pub mod run;
 pub mod suite;
+pub mod target;
 pub mod wire;

@@ -137,6 +137,36 @@ impl<'de> serde::Deserialize<'de> for Share {
     }
 }
 
+/// A number of bytes, read as text (`"64KiB"`) or as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format_size(self.0))
+    }
+}
+
+impl serde::Serialize for Size {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parse_text_or_number(deserializer, |text| parse_size(text).map(Size))
+    }
+}
+
+impl std::str::FromStr for Size {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse_size(text).map(Self)
+    }
+}
+
 /// A length of time, read as text (`"30s"`) or as a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
@@ -202,6 +232,11 @@ macro_rules! text_schema {
 }
 
 text_schema!(Share, "Share", "A share of one: \"1%\" or 0.01");
+text_schema!(
+    Size,
+    "Size",
+    "A number of bytes: \"4k\", \"64KiB\", \"1GiB\" (powers of 1024), \"1GB\" (powers of 1000), or a number"
+);
 text_schema!(Span, "Span", "A length of time: \"200ms\", \"30s\", \"7m\", \"1h\", or a number of seconds");
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::machine::Machine;
 use crate::metric::Metric;
 use crate::plan::Phase;
 use crate::suite::Suite;
+use crate::target::TargetOfRun;
 use crate::wire::{Begin, Report, Usage};
 
 /// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished.
@@ -33,6 +34,9 @@ pub struct Run {
     /// Whether each scenario is to be profiled after its repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
+    /// The storage that was set up for it, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetOfRun>,
     /// The machine under test when the run began.
     pub machine: Machine,
 }

@@ -22,6 +22,7 @@ mod profile;
 mod report;
 mod run;
 mod store;
+mod target;
 #[cfg(test)]
 mod testing;
 

@@ -87,6 +87,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         suite,
         skipped: Vec::new(),
         profile: false,
+        target: None,
         machine: machine(),
     };
     let sessions = vec![Session {

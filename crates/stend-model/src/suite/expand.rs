@@ -10,6 +10,7 @@ use super::template::fill;
 use super::text::{Axis, Range, Scalar, Scale, ScenarioText, SuiteText};
 use super::{Changes, Gates, Instrument, Scenario, Suite, SuiteError};
 use crate::metric::Metric;
+use crate::position::line_and_column;
 use crate::quantity::{Span, format_size, parse_duration, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
@@ -136,14 +137,8 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn error(&self, offset: usize, message: String) -> SuiteError {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        SuiteError {
-            file: self.file.into(),
-            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
-            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
-            message,
-        }
+        let (line, column) = line_and_column(self.text, offset);
+        SuiteError { file: self.file.into(), line, column, message }
     }
 }
 

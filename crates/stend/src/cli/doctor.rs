@@ -11,6 +11,7 @@ use crate::host::Local;
 use crate::instrument::ADAPTERS;
 use crate::profile::{perf, strace};
 use crate::run::prepare;
+use crate::target;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -25,6 +26,8 @@ struct Finding {
     fine: bool,
     /// Whether something is skipped without it.
     needed: bool,
+    /// What it is for, if it is not needed.
+    purpose: Option<&'static str>,
     /// Its version or place, or what is wrong with it.
     state: String,
     /// The command that would mend it.
@@ -34,20 +37,24 @@ struct Finding {
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let host = Local;
     let mut findings = vec![match prepare::find_probe(&host) {
-        Ok(path) => Finding { what: "stend-probe".into(), fine: true, needed: true, state: path, remedy: None },
+        Ok(path) => {
+            Finding { what: "stend-probe".into(), fine: true, needed: true, purpose: None, state: path, remedy: None }
+        }
         Err(reason) => {
             let remedy = Some("make build".into());
-            Finding { what: "stend-probe".into(), fine: false, needed: true, state: reason, remedy }
+            Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state: reason, remedy }
         }
     }];
-    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), true));
-    let profilers = [(perf::TOOL, false), (strace::TOOL, false)];
-    for (tool, needed) in adapters.chain(profilers) {
+    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None));
+    let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
+    let pools = target::TOOLS.map(|tool| (tool, Some("pools")));
+    for (tool, purpose) in adapters.chain(profilers).chain(pools) {
         let state = prepare::state_of(&host, tool);
         findings.push(Finding {
             what: tool.program.into(),
             fine: state.is_ok(),
-            needed,
+            needed: purpose.is_none(),
+            purpose,
             remedy: state.is_err().then(|| prepare::install_command(tool.package)),
             state: state.unwrap_or_else(|reason| reason),
         });
@@ -60,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut text = String::new();
     for finding in &findings {
         let mark = if finding.fine { "fine   " } else { "missing" };
-        let use_of_it = if finding.needed { "" } else { " (for profiles)" };
+        let use_of_it = finding.purpose.map(|purpose| format!(" (for {purpose})")).unwrap_or_default();
         let _ = writeln!(text, "{mark}  {}{use_of_it}: {}", finding.what, finding.state);
         if let Some(remedy) = &finding.remedy {
             let _ = writeln!(text, "         mend it with: {remedy}");

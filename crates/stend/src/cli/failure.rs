@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use crate::store::StoreError;
+use crate::target::Refusal;
 
 /// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,17 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#}", self.error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let exit = match refusal {
+            Refusal::Usage(_) => Exit::Usage,
+            Refusal::Unusable(_) => Exit::Unusable,
+            Refusal::Interrupted => Exit::Interrupted,
+        };
+        Self { exit, error: refusal.into() }
     }
 }
 

@@ -19,6 +19,7 @@ mod resume;
 mod run;
 mod show;
 mod suites;
+mod target;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -98,7 +99,9 @@ enum Command {
     Suites(suites::Arguments),
     /// List the published machines, or show the figures of one source
     References(references::Arguments),
-    /// Remove what interrupted runs left on this machine
+    /// Set up storage to be loaded, take it down again, or say what stands
+    Target(target::Arguments),
+    /// Remove what interrupted runs and targets left on this machine
     Clean(clean::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
@@ -138,6 +141,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Suites(arguments) => suites::run(arguments),
         Command::References(arguments) => references::run(arguments),
+        Command::Target(arguments) => target::run(global, arguments),
         Command::Clean(arguments) => clean::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),

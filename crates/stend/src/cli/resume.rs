@@ -9,7 +9,7 @@ use super::output::Json;
 use super::run::{Bench, Options, interrupted_early, measure};
 use crate::run::prepare;
 use crate::store::Store;
-use crate::{catalogue, machine};
+use crate::{catalogue, machine, target};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -50,7 +50,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             changed.join(", ")
         )));
     }
-    let Some(conditions) = bench.fitness(global, &id, &record.run.suite, &record.run.skipped, arguments.options)?
+    let wanted = record.run.target.as_ref().map(|target| &target.target);
+    if let Some(wanted) = wanted {
+        // What the killed run's target still holds is not free, and a device may have another name after a boot.
+        target::take_down(&bench.host, &bench.work, &id)?;
+        target::check(&bench.host, &bench.work, &id, wanted.clone())?;
+    }
+    let Some(conditions) =
+        bench.fitness(global, &id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?
     else {
         return Ok(interrupted_early());
     };

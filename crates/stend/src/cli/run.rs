@@ -12,10 +12,12 @@ use stend_model::quantity::{Span, parse_duration};
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::suite::{Changes, Suite};
+use stend_model::target::Target;
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
+use super::target::TargetFlags;
 use crate::host::{Host, Local, Lock};
 use crate::language::english_plural;
 use crate::profile::Profile;
@@ -24,7 +26,7 @@ use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
 use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, spent, standings};
 use crate::store::{MeasuringLock, Record, Store};
-use crate::{catalogue, machine};
+use crate::{catalogue, machine, target};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -55,6 +57,8 @@ pub(super) struct Arguments {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    target: TargetFlags,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -109,9 +113,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         time_budget: arguments.time_budget.map(Span),
         only: arguments.only.clone(),
     };
-    let suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
+    let mut suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
     let host = Local;
+    let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
     if arguments.dry_run {
+        if let Some(target) = &target {
+            target::fit(&host, &mut suite, target)?;
+            output::print(&format!("target: {target}\n"))?;
+        }
         return dry_run(&host, &suite);
     }
     let directory = global.store_directory()?;
@@ -129,7 +138,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
-    let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, arguments.options)? else {
+    let target = target.map(|wanted| target::check(&bench.host, &bench.work, "new", wanted)).transpose()?;
+    if let Some(wanted) = &target {
+        target::fit(&bench.host, &mut suite, &wanted.target)?;
+    }
+    let wanted = target.as_ref().map(|target| &target.target);
+    let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(interrupted_early());
     };
     let machine = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
@@ -150,6 +164,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         suite,
         skipped,
         profile: arguments.profile,
+        target,
     };
     store.add_run(&run)?;
     let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
@@ -170,7 +185,7 @@ pub(super) struct Bench {
     /// The store's directory.
     store: PathBuf,
     /// The directory for runs' files.
-    work: String,
+    pub(super) work: String,
     interrupt: Interrupt,
     /// Held as long as this is: the store's, and that of the directory for runs' files, which other stores may share.
     _locks: (MeasuringLock, Box<dyn Lock>),
@@ -196,11 +211,12 @@ impl Bench {
         run: &str,
         suite: &Suite,
         skipped: &[Skipped],
+        target: Option<&Target>,
         options: Options,
     ) -> Result<Option<Conditions>, Failure> {
         let gates = fitness::widest_gates(prepare::measured(suite, skipped));
         let store = self.store.to_string_lossy();
-        let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run);
+        let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run, target);
         let spaces = spaces.map_err(Failure::unusable)?;
         let look = || machine::check(&self.host, &spaces, &gates);
         let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };

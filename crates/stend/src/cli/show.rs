@@ -79,6 +79,9 @@ fn head(record: &Record, samples: i64) -> String {
     if run.suite.scale < 1.0 {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
     }
+    if let Some(target) = &run.target {
+        let _ = writeln!(text, "target: {}", target.target);
+    }
     for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
         let _ = writeln!(text, "no sensor: {missing}");
     }

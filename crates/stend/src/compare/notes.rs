@@ -56,6 +56,9 @@ fn on_run(record: &Record) -> Vec<Note> {
     if suite.scale < 1.0 {
         notes.push(Note::Scaled { run: run(), factor: suite.scale });
     }
+    if let Some(target) = &record.run.target {
+        notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });
+    }
     let least = stend_stats::MIN_REPEATS;
     let few = suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < least).count();
     if few > 0 {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
+use stend_model::target::TargetOfRun;
 
 /// A comparison of one run with others and with published machines.
 #[derive(Debug, Clone, Serialize)]
@@ -35,6 +36,8 @@ pub(crate) struct LeftOut {
 pub(crate) enum Note {
     /// Sizes and durations are not those of the suite.
     Scaled { run: String, factor: f64 },
+    /// The storage that was set up for the run, and what its figures are figures of.
+    Target { run: String, target: Box<TargetOfRun> },
     /// So many scenarios ask for fewer repeats than an interval takes.
     FewRepeats { run: String, scenarios: usize, least: usize },
     /// The work of so many scenarios cannot be verified.

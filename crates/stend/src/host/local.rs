@@ -86,6 +86,21 @@ impl Host for Local {
         std::fs::write(path, contents).map_err(|error| at(path, error))
     }
 
+    fn append(&self, path: &str, contents: &[u8]) -> Result<(), HostError> {
+        use std::io::Write as _;
+        let append = || {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+            file.write_all(contents)?;
+            file.sync_all()?;
+            // The name of a new file is its directory's to keep.
+            match std::path::Path::new(path).parent() {
+                Some(directory) => std::fs::File::open(directory)?.sync_all(),
+                None => Ok(()),
+            }
+        };
+        append().map_err(|error| at(path, error))
+    }
+
     fn make_directory(&self, path: &str) -> Result<(), HostError> {
         std::fs::create_dir_all(path).map_err(|error| at(path, error))
     }

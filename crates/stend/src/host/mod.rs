@@ -33,6 +33,9 @@ pub(crate) trait Host: Send + Sync {
     /// Creates or replaces a file.
     fn write(&self, path: &str, contents: &[u8]) -> Result<(), HostError>;
 
+    /// Adds to the end of a file, which is created if it is not there. When this returns, the file is on disk.
+    fn append(&self, path: &str, contents: &[u8]) -> Result<(), HostError>;
+
     /// Creates a directory and those above it.
     fn make_directory(&self, path: &str) -> Result<(), HostError>;
 

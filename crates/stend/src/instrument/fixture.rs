@@ -67,6 +67,7 @@ pub(super) fn run(adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) 
         run: "r".into(),
         data: directory.join("data").display().to_string(),
         work: directory.join("work").display().to_string(),
+        luns: vec![],
     };
     for path in [&place.data, &place.work] {
         fs::create_dir_all(path).unwrap();
@@ -165,7 +166,7 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
 
 #[test]
 fn every_suite_passes_the_checks_of_its_adapters() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
     for (name, text) in crate::catalogue::SUITES {
         for scale in [None, Some(0.001)] {
             let changes = Changes { scale, ..Changes::default() };

@@ -64,12 +64,28 @@ pub(crate) struct Place {
     pub(crate) data: String,
     /// For the files of one repeat. Empty before it, removed after it.
     pub(crate) work: String,
+    /// The LUNs of the run's target, which are loaded instead of files of the instrument's own. Empty where the run has no target.
+    pub(crate) luns: Vec<LunAddress>,
+}
+
+/// Where a LUN is, for the instrument that loads it. It holds as many bytes as the scenario's parameter `size` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LunAddress {
+    /// A block device or a file, by its path on the machine under test.
+    Path(String),
+    /// An export of a server that speaks NBD, by its URI.
+    Nbd(String),
 }
 
 impl Place {
     /// The place of a run whose directory is this.
     pub(crate) fn of(run: &str, directory: &str) -> Self {
-        Self { run: run.into(), data: format!("{directory}/data"), work: format!("{directory}/repeat") }
+        Self {
+            run: run.into(),
+            data: format!("{directory}/data"),
+            work: format!("{directory}/repeat"),
+            luns: Vec::new(),
+        }
     }
 }
 
@@ -123,6 +139,11 @@ pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
         },
         Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
     }
+}
+
+/// Whether it loads the LUNs of the run's target, where there is one, instead of files of its own.
+pub(crate) fn loads_luns(instrument: &Instrument) -> bool {
+    matches!(instrument, Instrument::Adapter(name) if name == Adapter::name(&fio::Fio))
 }
 
 /// What the machine's fingerprint asks about the adapters' tools.

@@ -1,6 +1,7 @@
 //! Notes on the table, and why a figure is missing, in both languages.
 
 use stend_model::machine::Difference;
+use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use crate::compare::table::{Lack, LeftOut, Note};
 
@@ -15,6 +16,10 @@ pub(super) fn note(note: &Note) -> Phrase {
             format!("{run}: sizes and durations are scaled by {factor}; these are not the suite's own parameters"),
             format!("{run}: размеры и длительности умножены на {factor}; это не собственные параметры набора"),
         ),
+        Note::Target { run, target } => {
+            let Phrase { en, ru } = target_of_run(target);
+            Phrase::new(format!("{run}: target: {en}"), format!("{run}: цель: {ru}"))
+        }
         Note::FewRepeats { run, scenarios, least } => Phrase::new(
             format!(
                 "{run}: {} fewer than {least} repeats, which gives no interval and no verdict",
@@ -116,6 +121,75 @@ pub(super) fn note(note: &Note) -> Phrase {
             )
         }
     }
+}
+
+/// A target, and what its figures say nothing of.
+fn target_of_run(of_run: &TargetOfRun) -> Phrase {
+    let TargetOfRun { target, medium } = of_run;
+    let Phrase { en: mut said, ru: mut said_ru } = Phrase::new(target.to_string(), target_in_russian(target));
+    let (en, ru) = match medium {
+        Medium::Memory => (
+            "its disks are files in memory, so this measures the software path, not flash".into(),
+            "диски – файлы в памяти, поэтому измерен путь через программы, а не флеш-память".into(),
+        ),
+        Medium::Files(kind) => (
+            format!(
+                "its disks are files on {kind} and what caches lie below cannot be seen, so this measures the software path, not flash"
+            ),
+            format!(
+                "диски – файлы на {kind}, и какие кэши лежат ниже, не видно, поэтому измерен путь через программы, а не флеш-память"
+            ),
+        ),
+        Medium::Devices => (String::new(), String::new()),
+    };
+    let (mut more, mut more_ru) = (vec![en], vec![ru]);
+    if target.transport == Transport::Nbd {
+        more.push("nbdkit reads and writes through the page cache, whatever \"direct\" says".into());
+        more_ru.push("nbdkit читает и пишет через страничный кэш, что бы ни говорил «direct»".into());
+    }
+    if target.works_beside_the_load() {
+        more.push("what the pool does is CPU time of others than the load, so the gate for foreign load is off".into());
+        more_ru.push("работа пула – процессорное время не нагрузки, поэтому порог чужой нагрузки отключён".into());
+    }
+    if !target.fill {
+        more.push(
+            "the LUNs were not written over first, and what was never written is read at the speed of memory".into(),
+        );
+        more_ru.push("LUN сначала не заполнены, а незаписанное читается со скоростью памяти".into());
+    }
+    for (text, more) in [(&mut said, more), (&mut said_ru, more_ru)] {
+        for words in more.iter().filter(|words: &&String| !words.is_empty()) {
+            let text = text.to_mut();
+            text.push_str("; ");
+            text.push_str(words);
+        }
+    }
+    Phrase::new(said, said_ru)
+}
+
+fn target_in_russian(target: &Target) -> String {
+    let place = |place: &Where| match place {
+        Where::Work => "каталог для файлов прогонов".to_owned(),
+        Where::Directory(path) => path.clone(),
+        Where::Tmpfs => "tmpfs".to_owned(),
+    };
+    let disks = |count: usize| format!("{count} {}", russian_plural(count, "диск", "диска", "дисков"));
+    let storage = match &target.storage {
+        Storage::File { r#where } => format!("файлы ({})", place(r#where)),
+        Storage::Device { devices } => devices.join(" "),
+        Storage::Pool { disks: Disks::Files { count, size, r#where }, layout } => {
+            format!("{} по {size} ({}), btrfs {layout}", disks(*count as usize), place(r#where))
+        }
+        Storage::Pool { disks: Disks::Devices(devices), layout } => {
+            format!("{} ({}), btrfs {layout}", disks(devices.len()), devices.join(" "))
+        }
+    };
+    let size = target.lun_size.map(|size| format!(" по {size}")).unwrap_or_default();
+    let controllers = match target.controllers as usize {
+        0 => String::new(),
+        many => format!(", {many} {}", russian_plural(many, "контроллер", "контроллера", "контроллеров")),
+    };
+    format!("{storage}, {} LUN{size}, {}{controllers}", target.luns, target.transport)
 }
 
 /// Scenarios that not all runs have.

@@ -271,6 +271,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
             remedy: Some("apt-get install -y fio".into()),
         }],
         profile: true,
+        target: None,
         machine: machine(),
     };
     let mut noise = Noise(7);

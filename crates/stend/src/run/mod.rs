@@ -20,13 +20,14 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
-use stend_model::suite::{Instrument, Suite};
+use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 use stend_stats::precision_reached;
 
 use crate::host::Host;
-use crate::instrument::Place;
+use crate::instrument::{self, LunAddress, Place};
 use crate::profile::Profile;
+use crate::target;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use interrupt::Interrupt;
@@ -74,6 +75,8 @@ pub(crate) trait Journal {
 
 /// Who is told what is going on.
 pub(crate) trait Observer {
+    /// The target, told in a line, is made now.
+    fn making_target(&mut self, target: &str);
     /// A repeat starts.
     fn starting(&mut self, step: Step, done: usize, left: Left);
     /// A repeat has been made and stored.
@@ -131,8 +134,24 @@ pub(crate) fn make(
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
-    let (host, work) = (making.host, making.work);
-    let made = make_repeats(making, journal, observer);
+    let (host, work, run) = (making.host, making.work, making.run);
+    // Targets lie beside the runs' own directories.
+    let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
+    let raised = run.target.as_ref().map(|wanted| {
+        observer.making_target(&wanted.target.to_string());
+        target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
+    });
+    let luns = match raised.transpose() {
+        Ok(up) => up.map(|up| up.addresses()).unwrap_or_default(),
+        Err(target::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let made = make_repeats(making, luns, journal, observer);
+    if run.target.is_some()
+        && let Err(error) = target::take_down(host, all_work, &run.id)
+    {
+        observer.warn(&format!("the target cannot be taken down: {error}"));
+    }
     if let Err(error) = leaves::remove(host, work) {
         observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean` tries again"));
     }
@@ -141,6 +160,7 @@ pub(crate) fn make(
 
 fn make_repeats(
     making: Making,
+    luns: Vec<LunAddress>,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
@@ -158,7 +178,7 @@ fn make_repeats(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    let place = Place::of(&run.id, work);
+    let place = Place { luns, ..Place::of(&run.id, work) };
     let data = place.data.clone();
     host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);
@@ -184,7 +204,7 @@ fn make_repeats(
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
         }
-        let outcome = judge(&attempt, scenario, &series);
+        let outcome = judge(&attempt, &as_judged(scenario, run), &series);
         let Attempt { begin, report, usage, stopped, command, output, error_output, series: own, .. } = attempt;
         series.extend(own);
         let repeat = Repeat {
@@ -219,7 +239,18 @@ fn make_repeats(
     Ok((ending, repeats))
 }
 
-fn judge(attempt: &Attempt, scenario: &stend_model::suite::Scenario, machine: &[Series]) -> Outcome {
+/// A scenario with the gates that its repeats are judged by. What a pool and its controllers do is nobody's in the machine's counters,
+/// and looks like foreign load. Before the run, when they are idle, it is judged as always.
+fn as_judged(scenario: &Scenario, run: &Run) -> Scenario {
+    let mut scenario = scenario.clone();
+    let beside = run.target.as_ref().is_some_and(|of_run| of_run.target.works_beside_the_load());
+    if beside && instrument::loads_luns(&scenario.instrument) {
+        scenario.gates.foreign_cpu = Some(Gate::Off);
+    }
+    scenario
+}
+
+fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome {
     if let Some(reason) = &attempt.failure {
         return Outcome::Failed(reason.clone());
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
 use stend_model::suite::{Instrument, Scenario, Suite};
+use stend_model::target::Target;
 
 use crate::host::{Command, Host, HostError, Lock};
 use crate::instrument::{self, Place, Tool, adapter};
@@ -114,12 +115,15 @@ pub(crate) fn spaces<'a>(
     store: &str,
     work: &str,
     run: &str,
+    target: Option<&Target>,
 ) -> Result<Vec<Space>, String> {
     let place = Place::of(run, &format!("{work}/{run}"));
     let mut files = BTreeMap::new();
     for scenario in scenarios {
         if let Instrument::Adapter(name) = &scenario.instrument
             && let Some(adapter) = adapter(name)
+            // A target has seen to its space by itself.
+            && !(target.is_some() && instrument::loads_luns(&scenario.instrument))
         {
             files.extend(adapter.files(scenario, &place)?);
         }

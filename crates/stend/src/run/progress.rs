@@ -65,6 +65,14 @@ impl Observer for Progress<'_> {
         }
     }
 
+    fn making_target(&mut self, target: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("making the target · {target}")),
+            None if self.quiet => {}
+            None => self.say(&format!("making the target: {target}")),
+        }
+    }
+
     fn profiling(&mut self, scenario: &str, number: usize, of: usize) {
         match &self.bar {
             Some(bar) => {

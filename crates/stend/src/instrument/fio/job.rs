@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
 
-use crate::instrument::Place;
 use crate::instrument::parameters::Parameters;
+use crate::instrument::{LunAddress, Place};
 
 /// What fio is to do. Sizes are bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,14 +171,36 @@ impl Job {
         for kind in ["write_bw_log", "write_iops_log", "write_lat_log"] {
             option(kind, logs);
         }
-        for (lun, path) in self.files(place)?.iter().enumerate() {
-            lines.push(format!("\n[lun{lun}]\nfilename={path}"));
+        let places = match place.luns.is_empty() {
+            true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
+            false => self.of_target(&place.luns)?,
+        };
+        for (lun, place) in places.iter().enumerate() {
+            lines.push(format!("\n[lun{lun}]\n{place}"));
         }
         Ok(lines.join("\n") + "\n")
     }
 
-    /// The LUNs' files. Scenarios with files of the same size use the same ones.
+    /// What the job file says of each LUN of a target.
+    fn of_target(&self, luns: &[LunAddress]) -> Result<Vec<String>, String> {
+        if luns.len() != self.luns as usize {
+            return Err(format!("parameter \"luns\" is {}, and the target has {}", self.luns, luns.len()));
+        }
+        let one = |lun: &LunAddress| match (lun, self.engine.as_str()) {
+            (LunAddress::Path(path), _) => file_name(path).map(|path| format!("filename={path}")),
+            (LunAddress::Nbd(uri), "nbd") => Ok(format!("uri={uri}")),
+            (LunAddress::Nbd(_), engine) => {
+                Err(format!("parameter \"ioengine\" is \"{engine}\", and the target speaks NBD: it must be nbd"))
+            }
+        };
+        luns.iter().map(one).collect()
+    }
+
+    /// The LUNs' files, none where a target has LUNs. Scenarios with files of the same size use the same ones.
     pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
+        if !place.luns.is_empty() {
+            return Ok(Vec::new());
+        }
         let own = self.own_directory(place);
         let directory = own.as_deref().unwrap_or(&place.data);
         (0..self.luns).map(|lun| file_name(&format!("{directory}/stend-{}-lun{lun}", format_size(self.size)))).collect()

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 
 use super::*;
+use crate::instrument::LunAddress;
 use crate::instrument::fixture::{have, read, record, run, scenario, taken_apart};
 
 fn translated(name: &str) -> Result<Vec<Event>, String> {
@@ -141,7 +142,7 @@ fn counts_that_disagree_are_a_failed_check() {
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into() };
+    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
     let parameters = [
         ("rw", "randwrite"),
         ("luns", "2"),
@@ -167,6 +168,30 @@ fn the_job_file_says_what_the_parameters_say() {
         String::from_utf8_lossy(&other.files["/repeat/job.fio"]).contains("filename=/mnt/a b/stend-r/stend-64MiB-lun0")
     );
     assert_eq!(other.leaves, ["/mnt/a b/stend-r"]);
+}
+
+#[test]
+fn the_luns_of_a_target_are_used_instead_of_files() {
+    let path = |path: &str| LunAddress::Path(path.into());
+    let nbd = |name: &str| LunAddress::Nbd(format!("nbd+unix:///{name}?socket=/s"));
+    let invocation = |luns: Vec<LunAddress>, parameters: &[(&'static str, &'static str)]| {
+        let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns };
+        let scenario = scenario("fio", parameters.iter().copied());
+        assert!(Fio.files(&scenario, &place).unwrap().is_empty(), "nothing is laid out");
+        Fio.invocation(&scenario, &place)
+    };
+    let of_devices = invocation(vec![path("/dev/loop4"), path("/dev/loop5")], &[("luns", "2")]).unwrap();
+    let text = String::from_utf8_lossy(&of_devices.files["/repeat/job.fio"]).into_owned();
+    assert!(text.ends_with("\n[lun0]\nfilename=/dev/loop4\n\n[lun1]\nfilename=/dev/loop5\n"), "{text}");
+    assert!(!of_devices.words.iter().any(|word| word.contains("lun0") || word.contains("loop")), "nor here");
+    let of_nbd = invocation(vec![nbd("lun0")], &[("ioengine", "nbd")]).unwrap();
+    let text = String::from_utf8_lossy(&of_nbd.files["/repeat/job.fio"]).into_owned();
+    assert!(text.ends_with("\n[lun0]\nuri=nbd+unix:///lun0?socket=/s\n"), "{text}");
+    let message = invocation(vec![nbd("lun0")], &[]).unwrap_err();
+    assert!(message.contains("\"libaio\"") && message.contains("must be nbd"), "{message}");
+    let message = invocation(vec![path("/dev/loop4")], &[("luns", "8")]).unwrap_err();
+    assert!(message.contains("\"luns\" is 8, and the target has 1"), "{message}");
+    assert!(invocation(vec![path("/dev/`id`")], &[]).is_err());
 }
 
 #[test]

@@ -115,6 +115,10 @@ impl Host for FixtureHost {
         unreachable!("a fingerprint does not write {path}")
     }
 
+    fn append(&self, path: &str, _: &[u8]) -> Result<(), HostError> {
+        unreachable!("a fingerprint does not write {path}")
+    }
+
     fn make_directory(&self, path: &str) -> Result<(), HostError> {
         unreachable!("a fingerprint does not make {path}")
     }
@@ -154,6 +158,10 @@ impl Host for Unreachable {
     }
 
     fn write(&self, _: &str, _: &[u8]) -> Result<(), HostError> {
+        unreachable!()
+    }
+
+    fn append(&self, _: &str, _: &[u8]) -> Result<(), HostError> {
         unreachable!()
     }
 

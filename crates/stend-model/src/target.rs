@@ -1,0 +1,276 @@
+//! Targets: the storage that is set up for a run and loaded by it, as a person describes it in TOML or by flags.
+//!
+//! A target has LUNs. What they lie on is files in a directory, block devices, or a pool: disks with redundancy, cut into
+//! LUNs, which controllers export over a transport. `docs/storage.md` draws it and explains the keys.
+
+mod text;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use text::TargetText;
+
+use crate::quantity::Size;
+
+/// A target, ready to be set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// What the LUNs lie on.
+    pub storage: Storage,
+    /// How many LUNs there are.
+    pub luns: u32,
+    /// The size of each, in whole MiB; as much as the smallest device has if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lun_size: Option<Size>,
+    /// Whether each LUN is written over once before it is loaded. What was never written is read as zeros, at the speed of memory.
+    pub fill: bool,
+    /// How the LUNs reach the load.
+    pub transport: Transport,
+    /// Processes that export the LUNs, each its share; 0 where the transport needs none.
+    pub controllers: u32,
+    /// The serial numbers of the devices that may be overwritten, as the user typed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destructive: Vec<String>,
+}
+
+/// A target as a run had it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetOfRun {
+    /// What was asked for, with the LUNs' size in any case.
+    #[serde(flatten)]
+    pub target: Target,
+    /// What it was made of.
+    pub medium: Medium,
+}
+
+/// What a target's bytes lie on in the end: what its figures are figures of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// Files in memory.
+    Memory,
+    /// Files on a file system of this type. Which caches lie below it cannot be seen.
+    Files(String),
+    /// Block devices.
+    Devices,
+}
+
+/// What a target's LUNs lie on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Storage {
+    /// Files in a directory, one for each LUN.
+    File {
+        /// Where they lie.
+        r#where: Where,
+    },
+    /// Block devices, each of which is a LUN.
+    Device {
+        /// Their paths.
+        devices: Vec<String>,
+    },
+    /// Disks that make one file system with redundancy, with a file for each LUN in it.
+    Pool {
+        /// What the disks are.
+        disks: Disks,
+        /// How the data are spread over them.
+        layout: Layout,
+    },
+}
+
+/// The disks of a pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Disks {
+    /// Sparse files, each behind a loop device.
+    Files {
+        /// How many.
+        count: u32,
+        /// The size of each.
+        size: Size,
+        /// Where they lie.
+        r#where: Where,
+    },
+    /// Block devices, by their paths.
+    Devices(Vec<String>),
+}
+
+/// Where files lie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Where {
+    /// In the directory for runs' files.
+    Work,
+    /// In a directory of their own in this one.
+    Directory(String),
+    /// On a RAM disk of their own.
+    Tmpfs,
+}
+
+/// What kind of storage a target has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Files in a directory.
+    File,
+    /// Block devices.
+    Device,
+    /// Disks with redundancy.
+    Pool,
+}
+
+/// How a pool's data are spread over its disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// Striped, without redundancy.
+    Stripe,
+    /// Each piece on two disks.
+    Mirror,
+    /// Striped over pairs of disks that mirror each other.
+    Raid10,
+}
+
+impl Layout {
+    /// The fewest disks that it takes.
+    pub fn least_disks(self) -> u32 {
+        match self {
+            Self::Stripe | Self::Mirror => 2,
+            Self::Raid10 => 4,
+        }
+    }
+
+    /// How often each byte is stored.
+    pub fn copies(self) -> u64 {
+        match self {
+            Self::Stripe => 1,
+            Self::Mirror | Self::Raid10 => 2,
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stripe => "stripe",
+            Self::Mirror => "mirror",
+            Self::Raid10 => "raid10",
+        })
+    }
+}
+
+/// How the LUNs reach the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// The kernel's own block devices, or files; no process stands between.
+    Local,
+    /// NBD over a Unix socket, served by nbdkit.
+    Nbd,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Local => "local",
+            Self::Nbd => "nbd",
+        })
+    }
+}
+
+impl Target {
+    /// The block devices that it overwrites.
+    pub fn devices(&self) -> &[String] {
+        match &self.storage {
+            Storage::Device { devices } | Storage::Pool { disks: Disks::Devices(devices), .. } => devices,
+            Storage::File { .. } | Storage::Pool { .. } => &[],
+        }
+    }
+
+    /// The bytes of all its files, and where they lie; nothing if it lies on devices.
+    pub fn files(&self) -> Option<(u64, &Where)> {
+        match &self.storage {
+            Storage::File { r#where } => {
+                Some((u64::from(self.luns).saturating_mul(self.lun_size.map_or(0, |size| size.0)), r#where))
+            }
+            Storage::Pool { disks: Disks::Files { count, size, r#where }, .. } => {
+                Some((u64::from(*count).saturating_mul(size.0), r#where))
+            }
+            Storage::Device { .. } | Storage::Pool { .. } => None,
+        }
+    }
+
+    /// Whether threads of the kernel or processes beside the load do a part of its work, so that their CPU time is not the load's.
+    pub fn works_beside_the_load(&self) -> bool {
+        matches!(self.storage, Storage::Pool { .. }) || self.controllers > 0
+    }
+
+    /// The number of the controller that has this LUN: neighbours go to different ones.
+    pub fn controller_of(&self, lun: u32) -> u32 {
+        lun % self.controllers.max(1)
+    }
+}
+
+/// The target in a line: `12 disks of 256MiB (tmpfs), btrfs raid10, 8 LUNs of 115MiB, nbd from 2 controllers`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.storage {
+            Storage::File { r#where } => write!(f, "files ({where})")?,
+            Storage::Device { devices } => f.write_str(&devices.join(" "))?,
+            Storage::Pool { disks: Disks::Files { count, size, r#where }, layout } => {
+                write!(f, "{count} disks of {size} ({where}), btrfs {layout}")?;
+            }
+            Storage::Pool { disks: Disks::Devices(devices), layout } => {
+                write!(f, "{} disks ({}), btrfs {layout}", devices.len(), devices.join(" "))?;
+            }
+        }
+        write!(f, ", {} {}", self.luns, if self.luns == 1 { "LUN" } else { "LUNs" })?;
+        if let Some(size) = self.lun_size {
+            write!(f, " of {size}")?;
+        }
+        write!(f, ", {}", self.transport)?;
+        match self.controllers {
+            0 => Ok(()),
+            1 => f.write_str(" from 1 controller"),
+            many => write!(f, " from {many} controllers"),
+        }
+    }
+}
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Work => f.write_str("the directory for runs' files"),
+            Self::Directory(path) => f.write_str(path),
+            Self::Tmpfs => f.write_str("tmpfs"),
+        }
+    }
+}
+
+/// A target that cannot be used. The message says where and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TargetError {
+    /// In a file.
+    #[error("{file}:{line}:{column}: {message}")]
+    InFile {
+        /// The file as the user knows it.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+    /// In a flag, or where nothing was said at all.
+    #[error("{flag}: {message}")]
+    InFlag {
+        /// The flag, with its dashes.
+        flag: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+}

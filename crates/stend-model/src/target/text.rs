@@ -1,0 +1,349 @@
+//! A target as a person writes it: TOML, flags, or flags over a file.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Disks, Kind, Layout, Storage, Target, TargetError, Transport, Where};
+use crate::position::line_and_column;
+use crate::quantity::Size;
+
+const MEBIBYTE: u64 = 1 << 20;
+const GIBIBYTE: u64 = 1 << 30;
+/// btrfs makes no file system on less than 109 MiB a disk.
+const LEAST_DISK: Size = Size(128 * MEBIBYTE);
+const MOST_DISKS: u32 = 64;
+const MOST_LUNS: u32 = 256;
+/// What fits into a pool whose disks are small, where btrfs's own chunks take the largest share: in hundredths.
+const USABLE_SHARE: u64 = 60;
+
+const DISKS: u32 = 12;
+const DISK_SIZE: Size = Size(256 * MEBIBYTE);
+const LUNS: u32 = 8;
+const LUN_SIZE: Size = Size(64 * MEBIBYTE);
+const CONTROLLERS: u32 = 2;
+
+/// A target's description. Every key may be left out.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "A target of stend")]
+pub struct TargetText {
+    /// What the LUNs lie on. If not given it follows from the other keys: `disks`, `disk_size` or `layout` make a pool, `devices`
+    /// alone makes a target of devices, anything else one of files.
+    pub kind: Option<Kind>,
+    /// Where files lie: an absolute path, or `tmpfs` for a RAM disk of their own. Default: the directory for runs' files.
+    pub r#where: Option<String>,
+    /// Block devices: the LUNs themselves, or the disks of a pool. They are overwritten, and only after their serial numbers were typed.
+    #[schemars(length(min = 1, max = 64))]
+    pub devices: Option<Vec<String>>,
+    /// Of a pool: the number of its disks, which are files. Default 12.
+    #[schemars(range(min = 2, max = 64))]
+    pub disks: Option<u32>,
+    /// Of a pool: the size of each of these, at least 128MiB. Default 256MiB.
+    pub disk_size: Option<Size>,
+    /// Of a pool: how the data are spread over the disks. Default raid10.
+    pub layout: Option<Layout>,
+    /// How many LUNs there are. Default 8; with `kind = "device"` the number of devices.
+    #[schemars(range(min = 1, max = 256))]
+    pub luns: Option<u32>,
+    /// The size of each, in whole MiB. Default: 64MiB of files; 60 % of a pool, shared out; a device's own size.
+    pub lun_size: Option<Size>,
+    /// Whether each LUN is written over once before it is loaded. Default true.
+    pub fill: Option<bool>,
+    /// How the LUNs reach the load. Default local.
+    pub transport: Option<Transport>,
+    /// With a transport other than local: processes that export the LUNs, each its share. Default 2, or 1 where there is 1 LUN.
+    #[schemars(range(min = 1, max = 256))]
+    pub controllers: Option<u32>,
+}
+
+/// A key, and what is wrong with it.
+type Complaint = (&'static str, String);
+
+impl TargetText {
+    /// Reads the text of a description. `file` is its name for messages.
+    pub fn parse(text: &str, file: &str) -> Result<Self, TargetError> {
+        toml::from_str(text).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            in_file(text, file, offset, error.message().trim().replace('\n', "; "))
+        })
+    }
+
+    /// This description with another one's keys over its own.
+    #[must_use]
+    pub fn overlaid(self, over: &Self) -> Self {
+        let over = over.clone();
+        // Who asks for another transport by a flag need not edit the file's controllers away.
+        let controllers = self.controllers.filter(|_| over.transport != Some(Transport::Local));
+        Self {
+            kind: over.kind.or(self.kind),
+            r#where: over.r#where.or(self.r#where),
+            devices: over.devices.or(self.devices),
+            disks: over.disks.or(self.disks),
+            disk_size: over.disk_size.or(self.disk_size),
+            layout: over.layout.or(self.layout),
+            luns: over.luns.or(self.luns),
+            lun_size: over.lun_size.or(self.lun_size),
+            fill: over.fill.or(self.fill),
+            transport: over.transport.or(self.transport),
+            controllers: over.controllers.or(controllers),
+        }
+    }
+
+    /// The target of a description by flags alone.
+    pub fn target(&self) -> Result<Target, TargetError> {
+        self.checked().map_err(|(key, message)| in_flag(key, message))
+    }
+
+    /// The target of a file with flags over it. A mistake is told with the place where its key stands.
+    pub fn target_of_file(text: &str, file: &str, flags: &Self) -> Result<Target, TargetError> {
+        let merged = Self::parse(text, file)?.overlaid(flags);
+        merged.checked().map_err(|(key, message)| {
+            let keys: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(text).unwrap_or_default();
+            match keys.keys().find(|name| name.get_ref() == key) {
+                Some(name) if !flags.says(key) => in_file(text, file, name.span().start, message),
+                None if !flags.says(key) => in_file(text, file, 0, message),
+                _ => in_flag(key, message),
+            }
+        })
+    }
+
+    fn says(&self, key: &str) -> bool {
+        match key {
+            "kind" => self.kind.is_some(),
+            "where" => self.r#where.is_some(),
+            "devices" => self.devices.is_some(),
+            "disks" => self.disks.is_some(),
+            "disk_size" => self.disk_size.is_some(),
+            "layout" => self.layout.is_some(),
+            "luns" => self.luns.is_some(),
+            "lun_size" => self.lun_size.is_some(),
+            "fill" => self.fill.is_some(),
+            "transport" => self.transport.is_some(),
+            "controllers" => self.controllers.is_some(),
+            _ => false,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind.unwrap_or_else(|| {
+            if ["disks", "disk_size", "layout"].into_iter().any(|key| self.says(key)) {
+                Kind::Pool
+            } else if self.devices.is_some() {
+                Kind::Device
+            } else {
+                Kind::File
+            }
+        })
+    }
+
+    fn checked(&self) -> Result<Target, Complaint> {
+        let kind = self.kind();
+        self.no_contradictions(kind)?;
+        let devices = self.checked_devices()?;
+        let luns = match (kind, &devices) {
+            (Kind::Device, Some(devices)) => devices.len() as u32,
+            _ => within("luns", self.luns.unwrap_or(LUNS), 1, MOST_LUNS)?,
+        };
+        let lun_size = self.lun_size.map(whole_mebibytes).transpose()?;
+        let (storage, lun_size) = match kind {
+            Kind::File => (Storage::File { r#where: self.place()? }, Some(lun_size.unwrap_or(LUN_SIZE))),
+            Kind::Device => match devices {
+                Some(devices) => (Storage::Device { devices }, lun_size),
+                None => {
+                    let message = "a target of devices needs \"devices\", such as [\"/dev/nvme1n1\"]";
+                    return Err((if self.kind.is_some() { "kind" } else { "devices" }, message.into()));
+                }
+            },
+            Kind::Pool => {
+                let (disks, layout) = self.pool(devices)?;
+                let lun_size = pool_luns(&disks, layout, luns, lun_size)?;
+                (Storage::Pool { disks, layout }, Some(lun_size))
+            }
+        };
+        let transport = self.transport.unwrap_or(Transport::Local);
+        let controllers = match (transport, self.controllers) {
+            (Transport::Local, None) => 0,
+            (Transport::Local, Some(_)) => {
+                let message = "with the transport \"local\" no process exports anything, so there are no controllers; \
+                               leave this out, or set transport = \"nbd\"";
+                return Err(("controllers", message.into()));
+            }
+            (Transport::Nbd, given) => {
+                let controllers = given.unwrap_or(CONTROLLERS.min(luns));
+                if !(1..=luns).contains(&controllers) {
+                    let message = format!(
+                        "{controllers} controllers cannot share {luns} LUNs; it must be 1 to {luns}, one LUN each at least"
+                    );
+                    return Err(("controllers", message));
+                }
+                controllers
+            }
+        };
+        let fill = self.fill.unwrap_or(true);
+        Ok(Target { storage, luns, lun_size, fill, transport, controllers, destructive: Vec::new() })
+    }
+
+    /// Refuses keys that mean nothing for this kind, rather than pass over them.
+    fn no_contradictions(&self, kind: Kind) -> Result<(), Complaint> {
+        let (foreign, owner): (&[&'static str], _) = match kind {
+            Kind::File => (&["devices", "disks", "disk_size", "layout"], "a target of files"),
+            Kind::Device => (&["where", "disks", "disk_size", "layout", "luns"], "a target of devices"),
+            Kind::Pool if self.devices.is_some() => (&["where", "disks", "disk_size"], "a pool of devices"),
+            Kind::Pool => (&[], "a pool of files"),
+        };
+        if let Some(&key) = foreign.iter().find(|key| self.says(key)) {
+            let instead = match (kind, key) {
+                (Kind::File, "devices") => "; leave out \"kind\", or set it to \"device\" or \"pool\"",
+                (Kind::File, _) => "; set kind = \"pool\", or leave it out",
+                (Kind::Device, "luns") => ", because each device is a LUN; leave it out",
+                _ => "; leave it out",
+            };
+            return Err((key, format!("{owner} has no \"{key}\"{instead}")));
+        }
+        if kind == Kind::Device && self.transport == Some(Transport::Nbd) {
+            return Err((
+                "transport",
+                "devices are loaded as they are; only files and pools are exported by nbd".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn checked_devices(&self) -> Result<Option<Vec<String>>, Complaint> {
+        let Some(devices) = &self.devices else { return Ok(None) };
+        if devices.is_empty() || devices.len() > MOST_DISKS as usize {
+            return Err(("devices", format!("there are {} devices; it may be 1 to {MOST_DISKS}", devices.len())));
+        }
+        for (place, device) in devices.iter().enumerate() {
+            if !device.starts_with("/dev/") {
+                return Err(("devices", format!("\"{device}\" is no block device; its path begins with /dev/")));
+            }
+            plain_path("devices", device)?;
+            if devices[..place].contains(device) {
+                return Err(("devices", format!("\"{device}\" stands there twice")));
+            }
+        }
+        Ok(Some(devices.clone()))
+    }
+
+    fn place(&self) -> Result<Where, Complaint> {
+        match self.r#where.as_deref() {
+            None => Ok(Where::Work),
+            Some("tmpfs") => Ok(Where::Tmpfs),
+            Some(path) if path.starts_with('/') => {
+                plain_path("where", path)?;
+                let path = path.trim_end_matches('/');
+                Ok(Where::Directory(if path.is_empty() { "/" } else { path }.into()))
+            }
+            Some(other) => Err(("where", format!("\"{other}\" is neither an absolute path nor \"tmpfs\""))),
+        }
+    }
+
+    fn pool(&self, devices: Option<Vec<String>>) -> Result<(Disks, Layout), Complaint> {
+        let layout = self.layout.unwrap_or(Layout::Raid10);
+        let (disks, count, key) = match devices {
+            Some(devices) => {
+                let count = devices.len() as u32;
+                (Disks::Devices(devices), count, "devices")
+            }
+            None => {
+                let count = self.disks.unwrap_or(DISKS);
+                let size = self.disk_size.unwrap_or(DISK_SIZE);
+                if size < LEAST_DISK {
+                    return Err((
+                        "disk_size",
+                        format!("{size} is too small for a disk; it must be at least {LEAST_DISK}"),
+                    ));
+                }
+                let size = whole_mebibytes_of("disk_size", size)?;
+                (Disks::Files { count, size, r#where: self.place()? }, count, "disks")
+            }
+        };
+        let least = layout.least_disks();
+        if !(least..=MOST_DISKS).contains(&count) {
+            let message = format!("{layout} of {count} disks cannot be made; it takes {least} to {MOST_DISKS}");
+            return Err((
+                if count < least && self.disks.is_none() && key == "disks" { "layout" } else { key },
+                message,
+            ));
+        }
+        Ok((disks, layout))
+    }
+}
+
+/// The size of a pool's LUNs, which must fit into what the disks hold.
+fn pool_luns(disks: &Disks, layout: Layout, luns: u32, given: Option<Size>) -> Result<Size, Complaint> {
+    let Disks::Files { count, size, .. } = disks else {
+        // How large devices are is known only on the machine.
+        return given.ok_or_else(|| ("lun_size", "a pool of devices needs \"lun_size\", such as \"100GiB\"".into()));
+    };
+    let holds = u64::from(*count).saturating_mul(size.0) / layout.copies();
+    let luns = u64::from(luns);
+    match given {
+        Some(size) if size.0.saturating_mul(luns) > holds => {
+            let wanted = in_gibibytes(size.0.saturating_mul(luns));
+            let message = format!(
+                "{luns} LUNs of {size} are {wanted}, and {layout} of these disks holds less than {}",
+                in_gibibytes(holds)
+            );
+            Err(("lun_size", message))
+        }
+        Some(size) => Ok(size),
+        None => {
+            let size = Size(holds / 100 * USABLE_SHARE / luns / MEBIBYTE * MEBIBYTE);
+            if size.0 == 0 {
+                return Err(("luns", format!("{luns} LUNs of 1MiB do not fit into the pool")));
+            }
+            Ok(size)
+        }
+    }
+}
+
+fn in_gibibytes(bytes: u64) -> String {
+    format!("{:.2} GiB", bytes as f64 / GIBIBYTE as f64)
+}
+
+fn within(key: &'static str, value: u32, least: u32, most: u32) -> Result<u32, Complaint> {
+    if (least..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err((key, format!("it is {value}; it may be {least} to {most}")))
+    }
+}
+
+fn whole_mebibytes(size: Size) -> Result<Size, Complaint> {
+    whole_mebibytes_of("lun_size", size)
+}
+
+/// Sizes are rounded down to whole MiB, as fio's files are.
+fn whole_mebibytes_of(key: &'static str, size: Size) -> Result<Size, Complaint> {
+    match size.0 / MEBIBYTE * MEBIBYTE {
+        0 => Err((key, format!("{size} is less than 1MiB"))),
+        whole => Ok(Size(whole)),
+    }
+}
+
+/// A path that fio's job files and mount's table take as it is.
+fn plain_path(key: &'static str, path: &str) -> Result<(), Complaint> {
+    if path.split('/').any(|name| name == "..") {
+        return Err((key, format!("\"{path}\" goes through \"..\"; write the path that it leads to")));
+    }
+    match path.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,".contains(*c)) {
+        Some(bad) => {
+            Err((key, format!("the path {path:?} holds {bad:?}, which fio and mount do not take; use another")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn in_file(text: &str, file: &str, offset: usize, message: String) -> TargetError {
+    let (line, column) = line_and_column(text, offset);
+    TargetError::InFile { file: file.into(), line, column, message }
+}
+
+fn in_flag(key: &str, message: String) -> TargetError {
+    TargetError::InFlag { flag: format!("--{}", key.replace('_', "-")), message }
+}

@@ -1,0 +1,121 @@
+//! Descriptions of targets: what they become, and what is said of those that make no sense.
+
+use stend_model::quantity::Size;
+use stend_model::target::{Disks, Layout, Storage, Target, TargetText, Transport, Where};
+
+const MEBIBYTE: u64 = 1 << 20;
+
+fn read(text: &str) -> Result<Target, String> {
+    TargetText::target_of_file(text, "t.toml", &TargetText::default()).map_err(|error| error.to_string())
+}
+
+fn flags(text: &str) -> TargetText {
+    TargetText::parse(text, "flags").unwrap()
+}
+
+#[test]
+fn nothing_said_is_files_in_the_directory_for_runs() {
+    let target = read("").unwrap();
+    assert_eq!(target.storage, Storage::File { r#where: Where::Work });
+    assert_eq!((target.luns, target.lun_size), (8, Some(Size(64 * MEBIBYTE))));
+    assert_eq!((target.transport, target.controllers, target.fill), (Transport::Local, 0, true));
+    assert_eq!(target.files(), Some((512 * MEBIBYTE, &Where::Work)));
+    assert!(target.devices().is_empty());
+}
+
+#[test]
+fn the_kind_follows_from_the_other_keys() {
+    let pool = read("layout = \"mirror\"").unwrap();
+    let Storage::Pool { disks: Disks::Files { count, size, .. }, layout: Layout::Mirror } = pool.storage else {
+        panic!("{pool:?}")
+    };
+    assert_eq!((count, size), (12, Size(256 * MEBIBYTE)));
+    // 60 % of half of 3 GiB, shared by 8 LUNs, in whole MiB.
+    assert_eq!(pool.lun_size, Some(Size(115 * MEBIBYTE)));
+    let devices = read("devices = [\"/dev/sdb\", \"/dev/sdc\"]").unwrap();
+    assert_eq!((devices.luns, devices.lun_size), (2, None));
+    assert_eq!(devices.devices(), ["/dev/sdb", "/dev/sdc"]);
+    assert_eq!(devices.files(), None);
+    let of_devices =
+        read("kind = \"pool\"\nlayout = \"stripe\"\nlun_size = \"1GB\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]");
+    let of_devices = of_devices.unwrap();
+    assert_eq!(of_devices.lun_size, Some(Size(953 * MEBIBYTE)), "whole MiB, rounded down");
+    assert_eq!(of_devices.devices().len(), 2);
+}
+
+#[test]
+fn neighbouring_luns_go_to_different_controllers() {
+    let target = read("disks = 4\ntransport = \"nbd\"").unwrap();
+    assert_eq!(target.controllers, 2);
+    let share = |controller: u32| (0..8).filter(|&lun| target.controller_of(lun) == controller).collect::<Vec<_>>();
+    assert_eq!((share(0), share(1)), (vec![0, 2, 4, 6], vec![1, 3, 5, 7]));
+    assert_eq!(read("transport = \"nbd\"\nluns = 1").unwrap().controllers, 1);
+}
+
+#[test]
+fn flags_stand_over_the_file() {
+    let file = "kind = \"pool\"\ndisks = 12\nlayout = \"raid10\"\nlun_size = \"16MiB\"\n";
+    let target = TargetText::target_of_file(file, "t.toml", &flags("disks = 4\nlayout = \"stripe\"")).unwrap();
+    assert_eq!(
+        target.to_string(),
+        "4 disks of 256MiB (the directory for runs' files), btrfs stripe, 8 LUNs of 16MiB, local"
+    );
+    let exported = "transport = \"nbd\"\ncontrollers = 3\n";
+    let local = TargetText::target_of_file(exported, "t.toml", &flags("transport = \"local\"")).unwrap();
+    assert_eq!((local.transport, local.controllers), (Transport::Local, 0));
+    // Who said it is told: the flag, or the file with its line.
+    let error = TargetText::target_of_file(file, "t.toml", &flags("disks = 3")).unwrap_err().to_string();
+    assert_eq!(error, "--disks: raid10 of 3 disks cannot be made; it takes 4 to 64");
+    let error = TargetText::target_of_file(file, "t.toml", &flags("luns = 256")).unwrap_err().to_string();
+    assert!(error.starts_with("t.toml:4:1: 256 LUNs of 16MiB are 4.00 GiB"), "{error}");
+    let error = flags("luns = 0").target().unwrap_err().to_string();
+    assert_eq!(error, "--luns: it is 0; it may be 1 to 256");
+}
+
+#[test]
+fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
+    for (text, place, part) in [
+        ("disks = 12\nshape = \"raid10\"", "2:1", "unknown field `shape`, expected one of `kind`"),
+        ("disks = 12\n  layout = \"raid6\"", "2:12", "expected one of `stripe`, `mirror`, `raid10`"),
+        ("disk_size = \"1 parsec\"", "1:13", "64KiB"),
+        ("disks = -1", "1:9", "-1"),
+        ("disk_size = \"64MiB\"", "1:1", "at least 128MiB"),
+        ("layout = \"raid10\"\ndisks = 3", "2:1", "it takes 4 to 64"),
+        ("disks = 4\nlun_size = \"64MiB\"\nluns = 9", "2:1", "holds less than 0.50 GiB"),
+        ("luns = 0", "1:1", "1 to 256"),
+        ("lun_size = 1000", "1:1", "less than 1MiB"),
+        ("kind = \"file\"\nlayout = \"raid10\"", "2:1", "set kind = \"pool\""),
+        ("kind = \"device\"\n", "1:1", "needs \"devices\""),
+        ("kind = \"device\"\ndevices = [\"/dev/sdb\"]\nluns = 2", "3:1", "each device is a LUN"),
+        ("devices = [\"sdb\"]", "1:1", "begins with /dev/"),
+        ("devices = [\"/dev/sdb\", \"/dev/sdb\"]", "1:1", "twice"),
+        ("devices = []", "1:1", "1 to 64"),
+        ("kind = \"pool\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]\nlayout = \"stripe\"", "1:1", "needs \"lun_size\""),
+        ("devices = [\"/dev/sdb\"]\ntransport = \"nbd\"", "2:1", "only files and pools"),
+        ("controllers = 2", "1:1", "set transport = \"nbd\""),
+        ("transport = \"nbd\"\nluns = 2\ncontrollers = 3", "3:1", "1 to 2"),
+        ("where = \"here\"", "1:1", "neither an absolute path nor \"tmpfs\""),
+        ("where = \"/a b\"", "1:1", "' '"),
+        ("where = \"/srv/../etc\"", "1:1", "\"..\""),
+        ("where = \"/srv", "1:14", "string"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.starts_with(&format!("t.toml:{place}: ")) && error.contains(part), "{text}\n{error}");
+        assert!(!error.contains('\n'), "one line: {error}");
+    }
+}
+
+#[test]
+fn a_target_is_stored_and_read_back() {
+    for text in [
+        "",
+        "where = \"tmpfs\"\nluns = 1",
+        "devices = [\"/dev/sdb\"]",
+        "kind = \"pool\"\nwhere = \"/srv\"\ntransport = \"nbd\"\nfill = false",
+        "kind = \"pool\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]\nlayout = \"mirror\"\nlun_size = \"1GiB\"",
+    ] {
+        let target = Target { destructive: vec!["S1".into()], ..read(text).unwrap() };
+        let json = serde_json::to_string(&target).unwrap();
+        assert_eq!(serde_json::from_str::<Target>(&json).unwrap(), target, "{json}");
+    }
+}

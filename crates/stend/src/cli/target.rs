@@ -1,0 +1,244 @@
+//! `stend target`: set up storage to be loaded, take it down again, or say what stands.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
+use stend_model::quantity::Size;
+use stend_model::target::{Kind, Layout, Target, TargetError, TargetText, Transport};
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::host::{Host as _, Local};
+use crate::run::interrupt::Interrupt;
+use crate::run::prepare;
+use crate::target::{self, State, Status};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Set up a target, and leave it standing
+    Up {
+        #[command(flatten)]
+        target: TargetFlags,
+        #[command(flatten)]
+        name: Name,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Take a target down, with all that was made for it
+    Down {
+        #[command(flatten)]
+        name: Name,
+    },
+    /// Say which targets stand, where their LUNs are, and what their controllers use
+    Status {
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Name {
+    /// The target's name
+    #[arg(long, value_name = "NAME", default_value = "target", value_parser = name)]
+    name: String,
+}
+
+/// A target by a file, by flags, or by flags over a file. Each flag is a key of the file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The target: storage that is set up, loaded, and taken down (docs/storage.md)")]
+pub(super) struct TargetFlags {
+    /// A TOML file that describes it
+    #[arg(long, value_name = "FILE")]
+    target: Option<String>,
+    /// What the LUNs lie on: file, device or pool [default: what the other flags make it]
+    #[arg(long, value_parser = word::<Kind>)]
+    kind: Option<Kind>,
+    /// Where files lie: a directory, or tmpfs [default: the directory for runs' files]
+    #[arg(long, value_name = "DIRECTORY")]
+    r#where: Option<String>,
+    /// Block devices, which are overwritten; only together with --destructive
+    #[arg(long, value_name = "DEVICE,…", value_delimiter = ',')]
+    devices: Option<Vec<String>>,
+    /// Disks of a pool, which are files [default: 12]
+    #[arg(long, value_name = "N")]
+    disks: Option<u32>,
+    /// Size of each of these [default: 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    disk_size: Option<Size>,
+    /// How the data are spread: stripe, mirror or raid10 [default: raid10]
+    #[arg(long, value_parser = word::<Layout>)]
+    layout: Option<Layout>,
+    /// LUNs [default: 8]
+    #[arg(long, value_name = "N")]
+    luns: Option<u32>,
+    /// Size of each [default: 64MiB of files, 60 % of a pool together, a device's own]
+    #[arg(long, value_name = "SIZE")]
+    lun_size: Option<Size>,
+    /// Whether each LUN is written over once before it is loaded [default: true]
+    #[arg(long, value_name = "true|false")]
+    fill: Option<bool>,
+    /// How the LUNs reach the load: local or nbd [default: local]
+    #[arg(long, value_parser = word::<Transport>)]
+    transport: Option<Transport>,
+    /// Processes that export the LUNs, each its share [default: 2]
+    #[arg(long, value_name = "N")]
+    controllers: Option<u32>,
+    /// Overwrite the device with this serial number; once for each device
+    #[arg(long, value_name = "SERIAL")]
+    destructive: Vec<String>,
+}
+
+impl TargetFlags {
+    /// The target that they describe; `None` where nothing was said.
+    pub(super) fn target(&self) -> Result<Option<Target>, TargetError> {
+        let text = TargetText {
+            kind: self.kind,
+            r#where: self.r#where.clone(),
+            devices: self.devices.clone(),
+            disks: self.disks,
+            disk_size: self.disk_size,
+            layout: self.layout,
+            luns: self.luns,
+            lun_size: self.lun_size,
+            fill: self.fill,
+            transport: self.transport,
+            controllers: self.controllers,
+        };
+        let target = match &self.target {
+            Some(file) => {
+                let contents = std::fs::read_to_string(file).map_err(|error| TargetError::InFlag {
+                    flag: "--target".into(),
+                    message: format!("{file} cannot be read: {error}"),
+                })?;
+                TargetText::target_of_file(&contents, file, &text)?
+            }
+            None if text == TargetText::default() && self.destructive.is_empty() => return Ok(None),
+            None => text.target()?,
+        };
+        if let (Some(serial), []) = (self.destructive.first(), target.devices()) {
+            return Err(TargetError::InFlag {
+                flag: "--destructive".into(),
+                message: format!("\"{serial}\" is for devices, and this target has none"),
+            });
+        }
+        Ok(Some(Target { destructive: self.destructive.clone(), ..target }))
+    }
+}
+
+/// One of a few words, with those that there are in the message.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let deserializer: StrDeserializer<'_, ValueError> = text.into_deserializer();
+    T::deserialize(deserializer).map_err(|error| error.to_string())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    match target::is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("it may have 1 to 32 lower-case letters, digits and dashes, and not look like a run's id".into()),
+    }
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    match &arguments.action {
+        Action::Up { target, name, json } => up(global, target, &name.name, *json),
+        Action::Down { name } => down(global, &name.name),
+        Action::Status { json } => status(*json),
+    }
+}
+
+fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Exit, Failure> {
+    let wanted = flags.target().map_err(|error| Failure::usage(error.to_string()))?;
+    let wanted = wanted.map_or_else(|| TargetText::default().target(), Ok);
+    let wanted = wanted.map_err(|error| Failure::usage(error.to_string()))?;
+    let host = Local;
+    let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
+    let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
+    let interrupt = Interrupt::listen()?;
+    if let Some(old) = target::statuses(&host, &work).into_iter().find(|status| status.name == name) {
+        if old.state == State::Up {
+            let stend = output::program();
+            return Err(Failure::usage(format!(
+                "target {name} stands already; take it down with `{stend} target down --name {name}`, or give this one another --name"
+            )));
+        }
+        target::take_down(&host, &work, name)?;
+    }
+    let checked = target::check(&host, &work, name, wanted)?;
+    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
+    if !global.quiet {
+        talk!("making target {name}: {}", checked.target);
+    }
+    target::raise(&host, &probe, &work, name, &checked, &|| interrupt.requested())?;
+    let stands = target::statuses(&host, &work).into_iter().filter(|status| status.name == name).collect::<Vec<_>>();
+    print(&stands, json)?;
+    Ok(Exit::Fine)
+}
+
+fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
+    let host = Local;
+    let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
+    let there = host.list(&work).is_ok();
+    let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
+    if !target::take_down(&host, &work, name)? {
+        let names: Vec<_> = target::statuses(&host, &work).into_iter().map(|status| status.name).collect();
+        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+        return Err(Failure::usage(format!("there is no target \"{name}\"; there is: {known}")));
+    }
+    if !global.quiet {
+        talk!("target {name} is taken down");
+    }
+    Ok(Exit::Fine)
+}
+
+fn status(json: Json) -> Result<Exit, Failure> {
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    print(&target::statuses(&Local, &work), json)?;
+    Ok(Exit::Fine)
+}
+
+fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
+    if json.json {
+        return output::print_json("targets", &statuses);
+    }
+    if statuses.is_empty() {
+        return output::print("no target stands\n");
+    }
+    let mut text = String::new();
+    for status in statuses {
+        let state = match status.state {
+            State::Up => "up",
+            State::HalfMade => "half made; `stend clean` removes it",
+            State::BeforeBoot => "gone since this machine was booted; `stend clean` removes what is left",
+        };
+        let wanted = status.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
+        let _ = writeln!(text, "{}{wanted}: {state}", status.name);
+        for (number, lun) in status.luns.iter().enumerate() {
+            let _ = writeln!(text, "  lun{number}  {lun}");
+        }
+        if status.controllers.is_empty() && !status.luns.is_empty() {
+            let _ = writeln!(text, "  no controllers: no process exports these LUNs");
+        }
+        for (number, controller) in status.controllers.iter().enumerate() {
+            let luns: Vec<_> = controller.luns.iter().map(|lun| format!("lun{lun}")).collect();
+            let process = controller.process.map_or("not running".into(), |process| format!("process {process}"));
+            let cpu = controller
+                .cpu_ns
+                .map_or("CPU time not counted here".into(), |ns| format!("{:.2} s of CPU time", ns as f64 * 1e-9));
+            let memory = controller.memory_bytes;
+            let memory = memory.map_or("memory not counted here".into(), |bytes| {
+                format!("{} MiB of memory with page cache", bytes >> 20)
+            });
+            let _ = writeln!(text, "  controller{number}  {}: {process}, {cpu}, {memory}", luns.join(" "));
+        }
+    }
+    output::print(&text)
+}

@@ -1,0 +1,280 @@
+//! Before anything is made: whether this machine can have the target, and nobody's data are lost by it.
+
+use std::collections::BTreeMap;
+
+use stend_model::quantity::{Size, format_size};
+use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
+
+use super::Refusal;
+use crate::host::{Command, Host};
+use crate::run::prepare::install_command;
+
+const MEBIBYTE: u64 = 1 << 20;
+/// The longest path of a Unix socket, without the byte that ends it.
+const LONGEST_SOCKET: usize = 107;
+/// A RAM disk may take so much of the memory that is available, in percent: what is measured needs the rest.
+const MOST_OF_MEMORY: u64 = 80;
+
+/// What a device says of itself.
+const DEVICE: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
+device=$1
+[ -b "$device" ] || exit 3
+real=$(readlink -f "$device")
+name=${real##*/}
+echo "size=$(blockdev --getsize64 "$device")"
+serial=$(lsblk -dnro SERIAL "$device" 2>/dev/null)
+[ -n "$serial" ] || serial=$(cat "/sys/class/block/$name/loop/backing_file" 2>/dev/null)
+echo "serial=$serial"
+echo "mounted=$(lsblk -nro MOUNTPOINT "$device" 2>/dev/null | grep -m 1 .)"
+used=$(ls "/sys/class/block/$name/holders" 2>/dev/null | head -n 1)
+for at in /sys/fs/btrfs/*/devices/"$name"; do [ ! -e "$at" ] || used="a mounted btrfs"; done
+grep -qs "^$real " /proc/swaps && used="swap space"
+echo "used=$used"
+echo "type=$(blkid -p -s TYPE -o value "$device" 2>/dev/null)"
+echo "table=$(blkid -p -s PTTYPE -o value "$device" 2>/dev/null)"
+"#;
+
+/// A device.
+struct Device {
+    size: u64,
+    /// Its serial number; of a loop device the path of its file. Empty if it has none.
+    serial: String,
+    /// By whom it is in use.
+    used: Option<String>,
+    /// What lies on it.
+    holds: Option<String>,
+}
+
+/// Checks a target. Gives it with its LUNs' size, and what it is made of.
+pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> Result<TargetOfRun, Refusal> {
+    needs_root(host, &target)?;
+    tools(host, &target)?;
+    let mut target = target;
+    let medium = match target.files() {
+        Some((bytes, place)) => space(host, work, bytes, place)?,
+        None => Medium::Devices,
+    };
+    if target.transport == Transport::Nbd {
+        let longest = format!("{base}/c{}.sock", target.controllers.saturating_sub(1));
+        if longest.len() > LONGEST_SOCKET {
+            return Err(Refusal::Unusable(format!(
+                "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",
+                longest.len()
+            )));
+        }
+    }
+    if let Some(bad) = base.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
+        return Err(Refusal::Unusable(format!(
+            "the target's files cannot lie in {base:?}: it holds {bad:?}, which fio and mount do not take; set STEND_WORK to another directory"
+        )));
+    }
+    let smallest = devices(host, &target)?;
+    if let Some(smallest) = smallest {
+        match (&target.storage, target.lun_size) {
+            (Storage::Device { .. }, None) => target.lun_size = Some(Size(smallest / MEBIBYTE * MEBIBYTE)),
+            (Storage::Device { devices }, Some(size)) if size.0 > smallest => {
+                return Err(Refusal::Usage(format!(
+                    "LUNs of {size} are asked for, and the smallest of {} has {}",
+                    devices.join(", "),
+                    format_size(smallest)
+                )));
+            }
+            (Storage::Pool { disks: Disks::Devices(devices), layout }, Some(size)) => {
+                // The smallest disk decides how much of each can be used.
+                let holds = smallest.saturating_mul(devices.len() as u64) / layout.copies();
+                if size.0.saturating_mul(u64::from(target.luns)) > holds {
+                    return Err(Refusal::Usage(format!(
+                        "{} LUNs of {size} are asked for, and {layout} of these disks holds less than {} MiB",
+                        target.luns,
+                        holds / MEBIBYTE
+                    )));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(TargetOfRun { target, medium })
+}
+
+/// Whether fio can load it.
+pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
+    if target.transport == Transport::Nbd {
+        let engines = host.run(&Command::new(["fio", "--enghelp"])).map(|output| output.text()).unwrap_or_default();
+        if !engines.lines().any(|line| line.trim() == "nbd") {
+            return Err(Refusal::Unusable(
+                "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn needs_root(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
+    let why = match &target.storage {
+        Storage::Pool { .. } => "a pool takes root, for loop devices and mounts",
+        Storage::Device { .. } => "block devices take root",
+        Storage::File { r#where: Where::Tmpfs } => "a RAM disk takes root, for its mount",
+        Storage::File { .. } => return Ok(()),
+    };
+    let user = host.run(&Command::new(["id", "-u"])).map(|output| output.text()).unwrap_or_default();
+    if user.trim() == "0" {
+        return Ok(());
+    }
+    Err(Refusal::Unusable(format!(
+        "{why}; run it with sudo, or take a target of files (kind = \"file\" in a directory)"
+    )))
+}
+
+fn tools(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
+    let mut wanted = vec![("flock", "util-linux"), ("fallocate", "util-linux"), ("mountpoint", "util-linux")];
+    let pool = matches!(target.storage, Storage::Pool { .. });
+    if pool {
+        wanted.extend([
+            ("mkfs.btrfs", "btrfs-progs"),
+            ("losetup", "mount"),
+            ("chattr", "e2fsprogs"),
+            ("mount", "mount"),
+        ]);
+    }
+    if !target.devices().is_empty() {
+        wanted.extend([("lsblk", "util-linux"), ("blkid", "util-linux"), ("wipefs", "util-linux")]);
+    }
+    if target.fill {
+        wanted.push(("fio", "fio"));
+    }
+    if target.transport == Transport::Nbd {
+        wanted.push(("nbdkit", "nbdkit"));
+    }
+    let script =
+        r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;
+    let words = ["sh", "-c", script, "sh"].into_iter().chain(wanted.iter().map(|(program, _)| *program));
+    let missing = host.run(&Command::new(words)).map_err(|error| Refusal::Unusable(error.to_string()))?.text();
+    if let Some((program, package)) = wanted.iter().find(|(program, _)| missing.lines().any(|line| line == *program)) {
+        let remedy = install_command(package);
+        return Err(Refusal::Unusable(format!("the target needs {program}, and it is not here; to have it: {remedy}")));
+    }
+    if pool {
+        let script = "grep -qw btrfs /proc/filesystems || PATH=$PATH:/usr/sbin:/sbin modprobe -n -q btrfs";
+        let known = host.run(&Command::new(["sh", "-c", script])).is_ok_and(|output| output.exit == Some(0));
+        if !known {
+            return Err(Refusal::Unusable("the kernel here has no btrfs, of which pools are made".into()));
+        }
+    }
+    Ok(())
+}
+
+/// What files in this place lie on, if they fit.
+fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Medium, Refusal> {
+    let mebibytes = |bytes: u64| format!("{} MiB", bytes / MEBIBYTE);
+    let directory = match place {
+        Where::Tmpfs => {
+            memory(host, bytes)?;
+            return Ok(Medium::Memory);
+        }
+        Where::Work => work,
+        Where::Directory(path) => path,
+    };
+    let script = r#"[ -d "$1" ] && [ -w "$1" ] || exit 3; df -B1 --output=fstype,avail "$1" | tail -n 1"#;
+    let output = host.run(&Command::new(["sh", "-c", script, "sh", directory]));
+    let output = output.map_err(|error| Refusal::Unusable(error.to_string()))?;
+    if output.exit == Some(3) {
+        return Err(Refusal::Usage(format!("\"{directory}\" is no directory that can be written; make it first")));
+    }
+    let text = output.text();
+    let mut fields = text.split_whitespace();
+    let (Some(kind), Some(free)) = (fields.next(), fields.next().and_then(|free| free.parse::<u64>().ok())) else {
+        return Err(Refusal::Unusable(format!("nobody says how much space {directory} has: {}", text.trim())));
+    };
+    if free < bytes {
+        return Err(Refusal::Unusable(format!(
+            "{directory} has {} free, and the target takes up to {}; make it smaller, or set \"where\" to another directory",
+            mebibytes(free),
+            mebibytes(bytes)
+        )));
+    }
+    if ["tmpfs", "ramfs"].contains(&kind) {
+        memory(host, bytes)?;
+        return Ok(Medium::Memory);
+    }
+    Ok(Medium::Files(kind.into()))
+}
+
+fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
+    let text = host.read_text("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    let Some(available) = kibibytes.map(|kibibytes| kibibytes << 10) else {
+        return Err(Refusal::Unusable("nobody says how much memory is available here".into()));
+    };
+    let most = available / 100 * MOST_OF_MEMORY;
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(Refusal::Unusable(format!(
+        "the target takes up to {} MiB of memory, and of the {} MiB that are available it may take {MOST_OF_MEMORY} %; make it smaller, \
+         or set \"where\" to a directory on a disk",
+        bytes / MEBIBYTE,
+        available / MEBIBYTE
+    )))
+}
+
+/// Checks that every device may be overwritten. Gives the size of the smallest.
+fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
+    let mut smallest: Option<u64> = None;
+    let mut serials = Vec::new();
+    for path in target.devices() {
+        let device = device(host, path)?;
+        if let Some(user) = &device.used {
+            return Err(Refusal::Usage(format!(
+                "{path} is in use ({user}); stend does not touch it, whatever is typed"
+            )));
+        }
+        let holds = device.holds.as_ref().map(|what| format!(", and it holds {what}")).unwrap_or_default();
+        if device.serial.is_empty() {
+            return Err(Refusal::Usage(format!(
+                "{path} would be overwritten{holds}, and it has no serial number to confirm that with; take another device"
+            )));
+        }
+        if !target.destructive.contains(&device.serial) {
+            return Err(Refusal::Usage(format!(
+                "{path} would be overwritten{holds}; to allow that, type its serial number: --destructive SERIAL \
+                 (`lsblk -dno SERIAL {path}` shows it; of a loop device it is the path of its file)"
+            )));
+        }
+        smallest = Some(smallest.map_or(device.size, |smallest| smallest.min(device.size)));
+        serials.push(device.serial);
+    }
+    if let Some(other) = target.destructive.iter().find(|typed| !serials.contains(typed)) {
+        return Err(Refusal::Usage(format!(
+            "--destructive {other}: none of the target's {} devices has this serial number",
+            serials.len()
+        )));
+    }
+    Ok(smallest)
+}
+
+fn device(host: &dyn Host, path: &str) -> Result<Device, Refusal> {
+    let output = host.run(&Command::new(["sh", "-c", DEVICE, "sh", path]));
+    let output = output.map_err(|error| Refusal::Unusable(error.to_string()))?;
+    if output.exit == Some(3) {
+        return Err(Refusal::Usage(format!("{path} is no block device of this machine; `lsblk` lists them")));
+    }
+    let text = output.text();
+    let said: BTreeMap<_, _> = text.lines().filter_map(|line| line.split_once('=')).collect();
+    let of = |key: &str| said.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
+    let Some(size) = of("size").and_then(|size| size.parse().ok()) else {
+        return Err(Refusal::Unusable(format!("{path} does not say how large it is")));
+    };
+    let mounted = of("mounted").map(|place| format!("mounted on {place}"));
+    // What belongs to one of these may be in use without a trace in /sys.
+    let member = of("type").filter(|kind| kind.ends_with("_member")).map(|kind| format!("it is a {kind}"));
+    let used = of("used").map(|user| format!("by {user}"));
+    let table = of("table").map(|table| format!("a partition table ({table})"));
+    Ok(Device {
+        size,
+        serial: of("serial").unwrap_or_default().into(),
+        used: mounted.or(used).or(member),
+        holds: of("type").map(str::to_owned).or(table),
+    })
+}

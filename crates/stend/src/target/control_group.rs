@@ -1,0 +1,136 @@
+//! Control groups, in which each controller's CPU time and memory are counted apart from the load's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+
+/// The files of one controller's groups that say what it uses. `None` where the machine does not count it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    /// `cpuacct.usage` in nanoseconds (version 1), or `cpu.stat` with `usage_usec` (version 2).
+    pub(crate) cpu: Option<String>,
+    /// `memory.usage_in_bytes` or `memory.current`. The page cache that the controller fills is in it.
+    pub(crate) memory: Option<String>,
+}
+
+/// Where this machine's control groups are mounted and can be added to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Hierarchies {
+    /// Version 1, with the controller `cpuacct`.
+    cpu: Option<String>,
+    /// Version 1, with the controller `memory`.
+    memory: Option<String>,
+    /// Version 2, and whether groups in it count memory.
+    unified: Option<(String, bool)>,
+}
+
+impl Hierarchies {
+    /// Those of the machine. None where nobody may add a group, for example without root.
+    pub(super) fn of(host: &dyn Host) -> Self {
+        let mut found = Self::of_mounts(&host.read_text("/proc/self/mounts").unwrap_or_default());
+        let writable = |path: &String| {
+            let test = crate::host::Command::new(["test", "-w", path]);
+            host.run(&test).is_ok_and(|output| output.exit == Some(0))
+        };
+        found.cpu = found.cpu.filter(writable);
+        found.memory = found.memory.filter(writable);
+        found.unified = found.unified.filter(|(path, _)| writable(path)).map(|(path, _)| {
+            let controllers = host.read_text(&format!("{path}/cgroup.subtree_control")).unwrap_or_default();
+            let memory = controllers.split_whitespace().any(|name| name == "memory");
+            (path, memory)
+        });
+        found
+    }
+
+    fn of_mounts(mounts: &str) -> Self {
+        let mut found = Self::default();
+        for line in mounts.lines() {
+            let fields: Vec<_> = line.split(' ').collect();
+            let [_, path, kind, options, ..] = fields[..] else { continue };
+            let has = |name: &str| options.split(',').any(|option| option == name);
+            match kind {
+                "cgroup" if has("cpuacct") => found.cpu = Some(path.into()),
+                "cgroup" if has("memory") => found.memory = Some(path.into()),
+                "cgroup2" => found.unified = Some((path.into(), false)),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The groups of this name, and the files in them that count.
+    pub(super) fn group(&self, name: &str) -> (Vec<String>, Counters) {
+        let mut paths = Vec::new();
+        let mut counters = Counters::default();
+        let mut take = |hierarchy: &str| {
+            let path = format!("{hierarchy}/{name}");
+            paths.push(path.clone());
+            path
+        };
+        if let Some(hierarchy) = &self.cpu {
+            counters.cpu = Some(format!("{}/cpuacct.usage", take(hierarchy)));
+        }
+        if let Some(hierarchy) = &self.memory {
+            counters.memory = Some(format!("{}/memory.usage_in_bytes", take(hierarchy)));
+        }
+        if let Some((hierarchy, memory)) = &self.unified
+            && (counters.cpu.is_none() || (counters.memory.is_none() && *memory))
+        {
+            let path = take(hierarchy);
+            counters.cpu.get_or_insert_with(|| format!("{path}/cpu.stat"));
+            if *memory {
+                counters.memory.get_or_insert_with(|| format!("{path}/memory.current"));
+            }
+        }
+        (paths, counters)
+    }
+}
+
+impl Counters {
+    /// The CPU time in nanoseconds that has been used so far.
+    pub(super) fn cpu_ns(&self, host: &dyn Host) -> Option<u64> {
+        let path = self.cpu.as_ref()?;
+        let text = host.read_text(path).ok()?;
+        if path.ends_with("/cpu.stat") {
+            let usage = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+            return usage.trim().parse::<u64>().ok().map(|microseconds| microseconds.saturating_mul(1000));
+        }
+        text.trim().parse().ok()
+    }
+
+    /// The memory in bytes that is in use now.
+    pub(super) fn memory_bytes(&self, host: &dyn Host) -> Option<u64> {
+        host.read_text(self.memory.as_ref()?).ok()?.trim().parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERSION_1: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,nosuid,cpu,cpuacct 0 0\n\
+                             cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\n\
+                             cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n";
+    const VERSION_2: &str = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime,nsdelegate 0 0\n";
+
+    #[test]
+    fn both_versions_and_what_they_count() {
+        let (paths, counters) = Hierarchies::of_mounts(VERSION_1).group("stend-t-c0");
+        assert_eq!(paths, ["/sys/fs/cgroup/cpu,cpuacct/stend-t-c0", "/sys/fs/cgroup/memory/stend-t-c0"]);
+        assert_eq!(counters.cpu.as_deref(), Some("/sys/fs/cgroup/cpu,cpuacct/stend-t-c0/cpuacct.usage"));
+        assert_eq!(counters.memory.as_deref(), Some("/sys/fs/cgroup/memory/stend-t-c0/memory.usage_in_bytes"));
+
+        let mut unified = Hierarchies::of_mounts(VERSION_2);
+        let (paths, counters) = unified.group("g");
+        assert_eq!((paths, counters.memory), (vec!["/sys/fs/cgroup/g".to_owned()], None));
+        unified.unified = Some(("/sys/fs/cgroup".into(), true));
+        let (_, counters) = unified.group("g");
+        assert_eq!(counters.cpu.as_deref(), Some("/sys/fs/cgroup/g/cpu.stat"));
+        assert_eq!(counters.memory.as_deref(), Some("/sys/fs/cgroup/g/memory.current"));
+
+        // Both are mounted, and the old one has the controllers.
+        let hybrid = format!("{VERSION_1}cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
+        assert_eq!(Hierarchies::of_mounts(&hybrid).group("g").0.len(), 2);
+        assert_eq!(Hierarchies::of_mounts("tmpfs / tmpfs rw 0 0\n").group("g"), (vec![], Counters::default()));
+    }
+}

@@ -1,0 +1,459 @@
+//! Targets: the storage that is set up on the machine under test, loaded there, and taken down again.
+//!
+//! [`plan`] turns a description into an ordered list of things to make; each is written to the [`ledger`] before it is made, and all
+//! are taken down in the reverse order, by [`take_down`], whoever calls it: the run that ends, `stend target down`, or
+//! `stend clean` after a crash. A target lives in `targets/NAME` of the directory for runs' files; a run's has the run's id for its
+//! name.
+
+mod check;
+mod control_group;
+mod ledger;
+mod plan;
+mod thing;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use stend_model::random::SplitMix64;
+use stend_model::run::is_run_id;
+use stend_model::suite::Suite;
+use stend_model::target::{Target, TargetOfRun, Transport};
+use thiserror::Error;
+
+pub(crate) use control_group::Counters;
+
+use self::control_group::Hierarchies;
+use self::ledger::{Entry, Ledger};
+use self::plan::{Ground, Plan};
+use self::thing::Thing;
+use crate::host::{Command, Happening, Host, HostError, Output};
+use crate::instrument::{self, LunAddress, Tool};
+
+/// What pools and controllers need beside what every Debian has.
+pub(crate) const TOOLS: [Tool; 2] = [
+    Tool { program: "mkfs.btrfs", package: "btrfs-progs", version_arguments: &["--version"], least: None },
+    Tool { program: "nbdkit", package: "nbdkit", version_arguments: &["--version"], least: None },
+];
+/// The directory of the targets, in the one for runs' files.
+const DIRECTORY: &str = "targets";
+/// Making a file system on large disks discards what is on them first, which takes long.
+const LONGEST_MAKING: Duration = Duration::from_secs(3600);
+/// What was written to a pool is written out when it is unmounted.
+const LONGEST_TAKING_AWAY: Duration = Duration::from_secs(900);
+/// Writing over a LUN may take days; something must end it at last.
+const LONGEST_FILLING: &str = "2592000s";
+/// How often a filling looks whether the user wants to end.
+const LOOK: Duration = Duration::from_millis(50);
+/// So often it is waited after the guard was told to end; it needs six seconds at most.
+const LOOKS_AT_THE_END: u32 = 200;
+
+/// Why there is no target.
+#[derive(Debug, Error)]
+pub(crate) enum Refusal {
+    /// It was asked for wrongly.
+    #[error("{0}")]
+    Usage(String),
+    /// This machine cannot have it.
+    #[error("{0}")]
+    Unusable(String),
+    /// The user interrupted it.
+    #[error("interrupted while the target was made; it is taken down again")]
+    Interrupted,
+}
+
+impl From<HostError> for Refusal {
+    fn from(error: HostError) -> Self {
+        Self::Unusable(error.to_string())
+    }
+}
+
+/// A target that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Up {
+    /// Where each LUN is: a path, or the URI of an export.
+    pub(crate) luns: Vec<String>,
+    /// What exports them, if something does.
+    pub(crate) controllers: Vec<Controller>,
+}
+
+/// A process that exports its share of the LUNs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Controller {
+    /// The numbers of its LUNs.
+    pub(crate) luns: Vec<u32>,
+    /// The file that holds its process id.
+    pub(crate) pid_file: String,
+    /// Where it is counted what it uses.
+    pub(crate) counters: Counters,
+}
+
+impl Up {
+    /// The LUNs for those who load them.
+    pub(crate) fn addresses(&self) -> Vec<LunAddress> {
+        let address = |lun: &String| match lun.starts_with("nbd+unix:") {
+            true => LunAddress::Nbd(lun.clone()),
+            false => LunAddress::Path(lun.clone()),
+        };
+        self.luns.iter().map(address).collect()
+    }
+}
+
+/// A target as `stend target status` finds it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Status {
+    /// Its name; a run's id if it is a run's.
+    pub(crate) name: String,
+    /// How far it is.
+    pub(crate) state: State,
+    /// What was asked for.
+    pub(crate) target: Option<Target>,
+    /// Where the LUNs are, if it stands.
+    pub(crate) luns: Vec<String>,
+    /// What its controllers use.
+    pub(crate) controllers: Vec<ControllerStatus>,
+}
+
+/// How far a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum State {
+    /// It stands.
+    Up,
+    /// It was not made to its end, or not taken down to its end.
+    HalfMade,
+    /// It stood when the machine was booted last; files may be left.
+    BeforeBoot,
+}
+
+/// What a controller uses.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ControllerStatus {
+    /// The numbers of its LUNs.
+    pub(crate) luns: Vec<u32>,
+    /// Its process, if it runs.
+    pub(crate) process: Option<u32>,
+    /// CPU time since it was started, if it is counted.
+    pub(crate) cpu_ns: Option<u64>,
+    /// Memory now, with the page cache that it filled, if it is counted.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// Checks whether the machine can have a target of this name, before anything is made.
+///
+/// # Errors
+/// It cannot; one line that says why, and what would be right.
+pub(crate) fn check(host: &dyn Host, work: &str, name: &str, target: Target) -> Result<TargetOfRun, Refusal> {
+    check::check(host, work, &base(work, name), target)
+}
+
+/// Fits the scenarios that load LUNs to a target: how many, how large, and by which engine.
+///
+/// # Errors
+/// No scenario of the suite loads LUNs, or one has a place of its own for them, or the machine's loader cannot reach them.
+pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Refusal> {
+    let mut loads = false;
+    for scenario in suite.scenarios.iter_mut().filter(|scenario| instrument::loads_luns(&scenario.instrument)) {
+        loads = true;
+        if scenario.parameters.contains_key("directory") {
+            return Err(Refusal::Usage(format!(
+                "scenario \"{}\" has a \"directory\" of its own, and a target has its LUNs elsewhere; leave out one of them",
+                scenario.name
+            )));
+        }
+        let mut set = |name: &str, value: String| scenario.parameters.insert(name.into(), value);
+        set("luns", target.luns.to_string());
+        if let Some(size) = target.lun_size {
+            set("size", size.to_string());
+        }
+        if target.transport == Transport::Nbd {
+            set("ioengine", "nbd".into());
+        }
+        instrument::check_parameters(scenario)
+            .map_err(|message| Refusal::Usage(format!("scenario \"{}\" on this target: {message}", scenario.name)))?;
+    }
+    if !loads {
+        return Err(Refusal::Usage(format!(
+            "suite \"{}\" has no scenario that loads a target; those of fio do, as in vostok-2021",
+            suite.name
+        )));
+    }
+    check::check_load(host, target)
+}
+
+/// Makes a target, or nothing at all: what was made of one that cannot be finished is taken down again. What a killed stend left of
+/// one of this name is taken down first.
+///
+/// # Errors
+/// Something cannot be made, or the user interrupted it.
+pub(crate) fn raise(
+    host: &dyn Host,
+    probe: &str,
+    work: &str,
+    name: &str,
+    wanted: &TargetOfRun,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Up, Refusal> {
+    take_down(host, work, name)?;
+    let base = base(work, name);
+    host.make_directory(&base)?;
+    let base = real_path(host, &base)?;
+    let ledger = format!("{base}/{}", ledger::NAME);
+    let hierarchies = Hierarchies::of(host);
+    let ground = Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies };
+    let plan = plan::plan(&wanted.target, &ground);
+    let begin = Entry::Begin { target: wanted.target.clone(), boot_id: boot_id(host) };
+    let made = ledger::note(host, &ledger, &begin)
+        .map_err(Refusal::from)
+        .and_then(|()| make(host, probe, &ledger, plan, interrupted));
+    if let Err(refusal) = &made
+        && let Err(error) = take_down(host, work, name)
+    {
+        return Err(Refusal::Unusable(format!("{refusal}; and {error}")));
+    }
+    made
+}
+
+fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dyn Fn() -> bool) -> Result<Up, Refusal> {
+    let Plan { things, mut up, behind_loops } = plan;
+    for thing in things {
+        if interrupted() {
+            return Err(Refusal::Interrupted);
+        }
+        ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
+        let mut command = thing.making(ledger);
+        command.timeout = LONGEST_MAKING;
+        let output = match &thing {
+            Thing::Filling { .. } => under_guard(host, probe, command, interrupted)?,
+            _ => host.run(&command)?,
+        };
+        if output.exit != Some(0) {
+            let hint = match &thing {
+                Thing::LunFile { in_btrfs: true, .. } => {
+                    "; the file system's own data take a part of the pool: make the LUNs smaller"
+                }
+                _ => "",
+            };
+            return Err(Refusal::Unusable(format!("{} cannot be made{}{hint}", thing.in_words(), last_words(&output))));
+        }
+        if let (Thing::Loop { file, .. }, true) = (&thing, behind_loops) {
+            let device = output.text().trim().to_owned();
+            up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
+        }
+    }
+    ledger::note(host, ledger, &Entry::Up(up.clone()))?;
+    Ok(up)
+}
+
+/// Runs a long command that ends when this side is gone or the user interrupts it.
+fn under_guard(
+    host: &dyn Host,
+    probe: &str,
+    command: Command,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Output, Refusal> {
+    let guard = [probe, "guard", "--timeout", LONGEST_FILLING, "--"].map(str::to_owned);
+    let command = Command { words: guard.into_iter().chain(command.words).collect(), ..command };
+    let mut process = host.start(&command)?;
+    let mut output = Output::default();
+    let mut looks = 0;
+    let mut ending = false;
+    loop {
+        match process.next(LOOK) {
+            Some(Happening::ErrorLine(line)) => {
+                output.stderr = line;
+                output.stderr.push(b'\n');
+            }
+            Some(Happening::Line(_)) | None => {}
+            Some(Happening::Ended(_)) if ending => return Err(Refusal::Interrupted),
+            Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
+        }
+        if interrupted() && !ending {
+            ending = true;
+            process.stop();
+        }
+        looks += u32::from(ending);
+        if looks == LOOKS_AT_THE_END {
+            process.kill();
+            return Err(Refusal::Interrupted);
+        }
+    }
+}
+
+/// Takes down all that the ledger of this name tells of, in the reverse order, and then the ledger. Whether there was something.
+///
+/// # Errors
+/// Something cannot be taken away, for example because somebody uses it. What lies below it then stays too, and the ledger with it.
+pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusal> {
+    let Ok(base) = real_path(host, &base(work, name)) else { return Ok(false) };
+    if host.list(&base).is_err() {
+        return Ok(false);
+    }
+    let path = format!("{base}/{}", ledger::NAME);
+    if host.list(&base)?.iter().any(|name| name == ledger::NAME) {
+        let Ledger { things, .. } = ledger::read(host, &path)?;
+        // Only so that nobody takes it for whole from here on. A disk that is full is no reason to leave everything there.
+        let _ = ledger::note(host, &path, &Entry::Down);
+        for thing in things.iter().rev() {
+            let Some(command) = thing.taking_away(&path) else { continue };
+            let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..command })?;
+            if output.exit != Some(0) {
+                return Err(Refusal::Unusable(format!(
+                    "{} cannot be taken away{}; then `stend clean` goes on",
+                    thing.in_words(),
+                    last_words(&output)
+                )));
+            }
+        }
+        host.remove(&path)?;
+    }
+    let script = r#"rmdir "$1" && { rmdir "${1%/*}" 2>/dev/null || :; }"#;
+    let output = host.run(&Command::new(["sh", "-c", script, "sh", &base]))?;
+    if output.exit != Some(0) {
+        return Err(Refusal::Unusable(format!(
+            "{base} holds what stend did not make, and stays{}",
+            last_words(&output)
+        )));
+    }
+    Ok(true)
+}
+
+/// Every target that there is, or that something may be left of.
+pub(crate) fn statuses(host: &dyn Host, work: &str) -> Vec<Status> {
+    let names = host.list(&format!("{work}/{DIRECTORY}")).unwrap_or_default();
+    names.into_iter().filter(|name| is_name(name) || is_run_id(name)).map(|name| status(host, work, name)).collect()
+}
+
+fn status(host: &dyn Host, work: &str, name: String) -> Status {
+    let ledger = ledger::read(host, &format!("{}/{}", base(work, &name), ledger::NAME)).unwrap_or_default();
+    let state = match &ledger.up {
+        None => State::HalfMade,
+        Some(_) if ledger.boot_id != boot_id(host) => State::BeforeBoot,
+        Some(_) => State::Up,
+    };
+    let up = ledger.up.filter(|_| state == State::Up);
+    let controllers = up.iter().flat_map(|up| &up.controllers).map(|controller| ControllerStatus {
+        luns: controller.luns.clone(),
+        process: running(host, &controller.pid_file),
+        cpu_ns: controller.counters.cpu_ns(host),
+        memory_bytes: controller.counters.memory_bytes(host),
+    });
+    let controllers = controllers.collect();
+    Status { name, state, target: ledger.target, luns: up.map(|up| up.luns).unwrap_or_default(), controllers }
+}
+
+/// The process that a file names, if it is still nbdkit.
+fn running(host: &dyn Host, pid_file: &str) -> Option<u32> {
+    let process = host.read_text(pid_file).ok()?.trim().parse().ok()?;
+    let name = host.read_text(&format!("/proc/{process}/comm")).ok()?;
+    (name.trim() == "nbdkit").then_some(process)
+}
+
+/// Whether a text may be the name of a target of a user's: it becomes a part of paths, and must not look like a run's id.
+pub(crate) fn is_name(text: &str) -> bool {
+    let plain = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
+    (1..=32).contains(&text.len()) && text.chars().all(plain) && !text.starts_with('-') && !is_run_id(text)
+}
+
+fn base(work: &str, name: &str) -> String {
+    format!("{work}/{DIRECTORY}/{name}")
+}
+
+/// A path without links, as the kernel names the files of loop devices.
+fn real_path(host: &dyn Host, path: &str) -> Result<String, Refusal> {
+    let output = host.run(&Command::new(["readlink", "-e", path]))?;
+    match output.text().strip_suffix('\n') {
+        Some(real) if output.exit == Some(0) => Ok(real.to_owned()),
+        _ => Err(Refusal::Unusable(format!("{path} leads nowhere"))),
+    }
+}
+
+fn boot_id(host: &dyn Host) -> String {
+    host.read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// 16 hexadecimal digits that no other target has.
+fn token() -> String {
+    let moment = jiff::Timestamp::now().as_nanosecond() as u64;
+    format!("{:016x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
+}
+
+/// The last line that a command said on standard error, as the rest of a message: `: …`.
+fn last_words(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("{\"event\""));
+    match line {
+        Some(line) => format!(" ({line})"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stend_model::target::TargetText;
+
+    use super::*;
+    use crate::host::Local;
+
+    /// A target of one file that stood in another boot, in the directory for runs' files `work`.
+    fn stood_before(work: &str, name: &str) -> String {
+        let base = base(work, name);
+        let files = format!("{base}/files");
+        let file = format!("{files}/lun0");
+        Local.make_directory(&files).unwrap();
+        Local.write(&file, b"contents").unwrap();
+        let entries = [
+            Entry::Begin { target: TargetText::default().target().unwrap(), boot_id: "another".into() },
+            Entry::Make(Thing::Directory { path: files.clone() }),
+            Entry::Make(Thing::LunFile { path: file.clone(), bytes: 8, in_btrfs: false }),
+            // This one was never made.
+            Entry::Make(Thing::Loop { file: file.clone(), direct: true }),
+            Entry::Up(Up { luns: vec![file], controllers: Vec::new() }),
+        ];
+        for entry in &entries {
+            ledger::note(&Local, &format!("{base}/{}", ledger::NAME), entry).unwrap();
+        }
+        files
+    }
+
+    #[test]
+    fn what_stood_before_the_machine_was_booted_is_taken_down() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        stood_before(work, "old");
+        let found = statuses(&Local, work);
+        assert_eq!((found.len(), found[0].state, found[0].luns.len()), (1, State::BeforeBoot, 0));
+        assert!(take_down(&Local, work, "old").unwrap());
+        assert!(Local.list(work).unwrap().is_empty(), "nothing is left, nor the directory of the targets");
+        assert!(!take_down(&Local, work, "old").unwrap(), "and there is nothing more to do");
+    }
+
+    #[test]
+    fn a_file_that_is_not_stends_stays_and_is_told() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        let files = stood_before(work, "old");
+        Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
+        let refusal = take_down(&Local, work, "old").unwrap_err().to_string();
+        assert!(refusal.contains(&format!("the directory {files} cannot be taken away")), "{refusal}");
+        assert_eq!(Local.list(&files).unwrap(), ["photograph"], "what is stend's is gone");
+        assert_eq!(statuses(&Local, work)[0].state, State::HalfMade);
+        Local.remove(&format!("{files}/photograph")).unwrap();
+        assert!(take_down(&Local, work, "old").unwrap());
+    }
+
+    #[test]
+    fn names_that_are_safe_in_paths_and_no_ids_of_runs() {
+        for (name, fine) in [
+            ("target", true),
+            ("pool-12", true),
+            ("20261121-0555-3f9a", false),
+            ("", false),
+            ("..", false),
+            ("a/b", false),
+            ("-x", false),
+            ("Pool", false),
+        ] {
+            assert_eq!(is_name(name), fine, "{name}");
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! Targets: made of real loop devices, btrfs and nbdkit, loaded, and taken down without a trace of them, and with nothing else gone.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use common::pools::{SMALL, own_name, pools_can_be_made, said_by, says, up, words};
+use common::{Stand, ended, in_own_mounts, probe};
+
+/// One pool at a time: their control groups and loop devices are the whole machine's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All on this machine that bears the stand's path or the target's name: loop devices, mounts, processes, control groups, and
+/// the files in these directories.
+fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<String> {
+    let path = stand.path().to_str().unwrap();
+    let mut found = Vec::new();
+    let lines = |text: String, what: &str, found: &mut Vec<String>| {
+        found.extend(text.lines().filter(|line| line.contains(path)).map(|line| format!("{what} {line}")));
+    };
+    lines(said_by("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]), "loop", &mut found);
+    lines(std::fs::read_to_string("/proc/self/mounts").unwrap(), "mount", &mut found);
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(path) && ["nbdkit ", "fio ", "sh "].iter().any(|program| line.starts_with(program)) {
+            found.push(format!("process {line}"));
+        }
+    }
+    let groups =
+        said_by("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-type", "d", "-name", &format!("stend-{name}-*")]);
+    found.extend(groups.lines().map(|line| format!("group {line}")));
+    for directory in directories {
+        let files = said_by("find", &[directory.to_str().unwrap(), "-mindepth", "1", "-not", "-name", "in-use.lock"]);
+        found.extend(files.lines().map(|line| format!("file {line}")));
+    }
+    found.sort();
+    found
+}
+
+/// Waits for what ends by itself a moment later, such as a process that was killed.
+fn assert_traces(stand: &Stand, name: &str, directories: &[PathBuf], wanted: &[String], when: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let found = traces(stand, name, directories);
+        if found == wanted {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{when}: {found:#?}\nwanted: {wanted:#?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_raid10_of_twelve_disks_with_eight_luns() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("twelve"));
+    let disks = stand.path().join("disks");
+    std::fs::create_dir(&disks).unwrap();
+    let arguments = [
+        "target",
+        "up",
+        "--name",
+        &name,
+        "--kind",
+        "pool",
+        "--where",
+        disks.to_str().unwrap(),
+        "--lun-size",
+        "8MiB",
+        "--disk-size",
+        "128MiB",
+    ];
+    let made = stand.json(&arguments);
+    let target = &made["targets"][0];
+    assert_eq!((target["state"].as_str(), target["name"].as_str()), (Some("up"), Some(name.as_str())));
+    let luns: Vec<_> = target["luns"].as_array().unwrap().iter().map(|lun| lun.as_str().unwrap().to_owned()).collect();
+    assert_eq!(luns.len(), 8);
+    for lun in &luns {
+        assert_eq!(said_by("blockdev", &["--getsize64", lun]).trim(), "8388608", "{lun}");
+        // Written over, so no LUN reads as zeros.
+        let zeros = said_by("sh", &["-c", "head -c 1048576 \"$1\" | tr -d '\\0' | wc -c", "sh", lun]);
+        assert!(zeros.trim().parse::<u64>().unwrap() > 1_000_000, "{lun}: {zeros}");
+    }
+    let pool = stand.path().join("work/targets").join(&name).join("pool");
+    let usage = said_by("btrfs", &["filesystem", "df", pool.to_str().unwrap()]);
+    assert!(usage.contains("Data, RAID10") && usage.contains("Metadata, RAID10"), "{usage}");
+    assert!(said_by("lsattr", &[pool.join("lun0").to_str().unwrap()]).contains('C'), "not copied on write");
+    assert_eq!(said_by("btrfs", &["filesystem", "show", pool.to_str().unwrap()]).matches("devid").count(), 12);
+    // What one LUN is told, no other one has.
+    let last = luns.last().unwrap();
+    let script = "printf 'hello, lun' | dd of=\"$1\" conv=notrunc,fsync status=none && head -c 10 \"$2\"";
+    assert_eq!(said_by("sh", &["-c", script, "sh", last, last]), "hello, lun");
+    assert_ne!(said_by("head", &["-c", "10", &luns[0]]), "hello, lun");
+    let again = stand.run(&arguments);
+    says(&again, 2, &["stands already", "target down --name"]);
+    says(&stand.run(&["clean"]), 0, &["stands", "target down"]);
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
+    says(&stand.run(&["target", "down", "--name", &name]), 2, &["there is no target"]);
+}
+
+#[test]
+fn two_controllers_export_their_shares_and_are_counted_apart() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("share"));
+    stand.fine(&words(&up(&name, &[])));
+    let before = stand.json(&["target", "status"]);
+    let target = &before["targets"][0];
+    for (number, controller) in target["controllers"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(controller["luns"], serde_json::json!([number]));
+        assert!(controller["process"].as_u64().is_some(), "{controller}");
+    }
+    let uri = target["luns"][1].as_str().unwrap();
+    assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "8388608");
+    assert!(
+        said_by("nbdinfo", &["--size", &uri.replace("lun1", "lun0")]).is_empty(),
+        "that one is the other controller's"
+    );
+    said_by("nbdcopy", &[uri, "null:"]);
+    let after = stand.json(&["target", "status"]);
+    let cpu =
+        |status: &serde_json::Value, number: usize| status["targets"][0]["controllers"][number]["cpu_ns"].as_u64();
+    // Where this machine counts, only the one that worked has used more.
+    if let (Some(idle), Some(busy)) = (cpu(&before, 0), cpu(&before, 1)) {
+        assert_eq!(cpu(&after, 0).unwrap(), idle);
+        assert!(cpu(&after, 1).unwrap() > busy);
+        assert!(after["targets"][0]["controllers"][1]["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 0));
+    }
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
+}
+
+/// Things of the user's beside and among the target's. Taken away when this is dropped.
+struct Neighbours {
+    loop_device: String,
+    mount: PathBuf,
+    groups: Vec<PathBuf>,
+    server: Child,
+}
+
+impl Neighbours {
+    fn settle(stand: &Stand, name: &str, disks: &Path) -> Self {
+        let image = disks.join("image");
+        std::fs::write(&image, vec![7; 1 << 20]).unwrap();
+        let loop_device = said_by("losetup", &["--find", "--show", image.to_str().unwrap()]).trim().to_owned();
+        let mount = disks.join("stend-photographs");
+        std::fs::create_dir_all(&mount).unwrap();
+        assert!(Command::new("mount").args(["-t", "tmpfs", "stend"]).arg(&mount).status().unwrap().success());
+        std::fs::write(mount.join("photograph"), "a cat").unwrap();
+        let hierarchies = said_by(
+            "find",
+            &["/sys/fs/cgroup", "-maxdepth", "1", "-name", "cpuacct", "-o", "-maxdepth", "1", "-name", "cgroup.procs"],
+        );
+        let groups = hierarchies
+            .lines()
+            .map(|line| Path::new(line.trim_end_matches("/cgroup.procs")).join(format!("stend-{name}-mine")));
+        let groups: Vec<_> = groups.filter(|group| std::fs::create_dir(group).is_ok()).collect();
+        let socket = stand.path().join("mine.sock");
+        let server = Command::new("nbdkit")
+            .args(["--foreground", "--unix", socket.to_str().unwrap(), "memory", "1M"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !socket.exists() {
+            assert!(Instant::now() < deadline, "nbdkit does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Self { loop_device, mount, groups, server }
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = Command::new("umount").arg(&self.mount).status();
+        let _ = Command::new("losetup").args(["-d", &self.loop_device]).status();
+        for group in &self.groups {
+            let _ = std::fs::remove_dir(group);
+        }
+    }
+}
+
+/// Killed at random moments while it makes a pool or takes it down, `stend clean` removes all of it, and nothing else.
+#[test]
+fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("killed"));
+    let (work, disks) = (stand.path().join("work"), stand.path().join("disks"));
+    std::fs::create_dir_all(work.join("targets")).unwrap();
+    std::fs::create_dir(&disks).unwrap();
+    std::fs::write(work.join("targets/letter"), "to a friend").unwrap();
+    let neighbours = Neighbours::settle(&stand, &name, &disks);
+    let directories = [work, disks.clone()];
+    let before = traces(&stand, &name, &directories);
+    assert!(before.len() >= 6, "{before:#?}");
+
+    let mut arguments = up(&name, &[]);
+    let place = arguments.iter().position(|word| word == "tmpfs").unwrap();
+    arguments[place] = disks.to_str().unwrap().to_owned();
+    let began = Instant::now();
+    stand.fine(&words(&arguments));
+    let making = began.elapsed();
+    let began = Instant::now();
+    stand.fine(&["target", "down", "--name", &name]);
+    let taking_down = began.elapsed();
+    assert_traces(&stand, &name, &directories, &before, "after up and down");
+
+    // Moments from a fixed seed, spread over the whole of what is to be interrupted.
+    let mut state = 0x5EED_u64;
+    let mut half_made = 0;
+    for kill in 0..14 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let share = (state >> 33) as f64 / f64::from(1u32 << 31);
+        let (words_of_it, all) = if kill % 3 == 2 {
+            stand.fine(&words(&arguments));
+            (vec!["target", "down", "--name", &name], taking_down)
+        } else {
+            (words(&arguments), making)
+        };
+        let mut child = stand.command(&words_of_it).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(all.mul_f64(share));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let cleaned = stand.fine(&["clean"]);
+        half_made += u32::from(cleaned.err.contains("removed target"));
+        if cleaned.err.contains("target down") {
+            stand.fine(&["target", "down", "--name", &name]);
+        }
+        assert_traces(&stand, &name, &directories, &before, &format!("kill {kill} at {share:.2} of {words_of_it:?}"));
+    }
+    assert!(half_made >= 5, "most of the moments were in the middle: {half_made}");
+    assert_eq!(std::fs::read_to_string(neighbours.mount.join("photograph")).unwrap(), "a cat");
+}
+
+/// A suite that reads its LUNs at random.
+fn suite(stand: &Stand, repeats: u32) -> String {
+    let text = format!(
+        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n\
+         gates = {{ steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }}\n\
+         [[scenario]]\nname = \"read\"\ninstrument = \"fio\"\n\
+         parameters = {{ rw = \"randread\", luns = 1, size = \"1GiB\", iodepth = 4, runtime = \"200ms\" }}\n\
+         metrics = [{{ name = \"IOPS\", value = \"operations/wall\", unit = \"IOPS\", better = \"higher\" }}]\n"
+    );
+    let path = stand.path().join("suite.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let stand = Stand::new();
+    let suite = suite(&stand, 2);
+    let file = stand.path().join("pool.toml");
+    std::fs::write(&file, "where = \"tmpfs\"\ndisks = 4\ndisk_size = \"128MiB\"\nluns = 2\nlun_size = \"8MiB\"\n")
+        .unwrap();
+    let run = |more: &[&str]| {
+        let words = ["run", suite.as_str(), "--target", file.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
+        let ended = stand.fine(&[&words[..], more].concat());
+        let shown = stand.json(&["show", "last"]);
+        assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
+        (ended, shown["run"].clone())
+    };
+    let (ended, shown) = run(&[]);
+    for part in ["target: 4 disks of 128MiB (tmpfs), btrfs raid10, 2 LUNs of 8MiB, local", "not flash"] {
+        let joined = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(part), "{part}\n{}", ended.out);
+    }
+    assert_eq!(shown["run"]["target"]["medium"], "memory");
+    let parameters = &shown["repeats"][0]["begin"]["parameters"];
+    assert_eq!((&parameters["luns"], &parameters["size"]), (&2.into(), &(8 << 20).into()), "{parameters}");
+    let repeats = shown["repeats"].as_array().unwrap();
+    // What btrfs's threads do, and other tests beside, does not count as foreign load.
+    assert!(repeats.len() == 2 && repeats.iter().all(|repeat| repeat["outcome"] == "valid"), "{repeats:#?}");
+    let (ended, shown) = run(&["--transport", "nbd", "--where", stand.path().to_str().unwrap()]);
+    assert!(ended.out.contains("page cache"), "{}", ended.out);
+    assert_eq!(shown["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
+    stand.fine(&["report", "last", "--output", "report.html"]);
+    let page = std::fs::read_to_string(stand.path().join("report.html")).unwrap();
+    assert!(page.contains("not flash") && page.contains("а не флеш-память"));
+}
+
+#[test]
+fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let stand = Stand::new();
+    let suite = suite(&stand, 12);
+    let kill_after = |valid: u64, arguments: &[&str]| {
+        let mut child = stand.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while stand.json(&["list"])["runs"][0]["valid"].as_u64().is_none_or(|stored| stored < valid) {
+            assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "{valid} repeats are stored");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!traces(&stand, "2", &[]).is_empty(), "the killed run left its pool");
+    };
+    let arguments: Vec<_> = ["run", &suite, "--no-progress", "--even-if-unfit"].into_iter().chain(SMALL).collect();
+    kill_after(2, &arguments);
+    let resume = ["resume", "--no-progress", "--even-if-unfit"];
+    kill_after(4, &resume);
+    stand.fine(&["clean"]);
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after clean");
+    stand.fine(&resume);
+    let shown = stand.json(&["show", "last"]);
+    assert_eq!(shown["run"]["repeats"].as_array().unwrap().len(), 12);
+    assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 3);
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run went on");
+}
+
+#[test]
+fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("interrupted"));
+    let ledger = stand.path().join("work/targets").join(&name).join("ledger");
+    for _ in 0..5 {
+        let mut child =
+            stand.command(&words(&up(&name, &[]))).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !std::fs::read_to_string(&ledger).is_ok_and(|text| text.contains("\"loop\"")) {
+            assert!(Instant::now() < deadline, "the first loop device is made");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+        match child.wait().unwrap().code() {
+            Some(130) => return assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C"),
+            // It had been made by then; once more.
+            Some(0) => drop(stand.fine(&["target", "down", "--name", &name])),
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("five times it was faster");
+}
+
+#[test]
+fn files_need_no_root_and_are_exported_too() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(stand.path(), open).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let of_root = stand.command(arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(arguments);
+        command.env("STEND_WORK", stand.path().join("work")).env("STEND_PROBE", probe()).current_dir(stand.path());
+        command
+    };
+    let made =
+        ended(&mut as_nobody(&["target", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
+    assert_eq!(made.status, Some(0), "{}", made.err);
+    let made: serde_json::Value = serde_json::from_str(&made.out).unwrap();
+    let target = &made["targets"][0];
+    assert_eq!(target["target"]["storage"], serde_json::json!({ "kind": "file", "where": "work" }));
+    assert_eq!(target["controllers"][0]["luns"], serde_json::json!([0, 2]));
+    assert_eq!(target["controllers"][0]["cpu_ns"], serde_json::Value::Null, "who is not root makes no control groups");
+    let uri = target["luns"][2].as_str().unwrap();
+    assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "2097152");
+    let down = ended(&mut as_nobody(&["target", "down"]));
+    assert_eq!(down.status, Some(0), "{}", down.err);
+    assert_traces(&stand, "target", &[stand.path().join("work")], &[], "after down");
+}
+
+#[test]
+fn luns_that_do_not_fit_after_all_leave_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("tight"));
+    // 256 MiB of pool, of which btrfs itself takes more than 8.
+    let size = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "124MiB"];
+    let ended = stand.run(&[&["target", "up", "--name", &name], &size[..]].concat());
+    says(&ended, 4, &["lun1 cannot be made", "No space", "make the LUNs smaller"]);
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after a pool that was too small");
+}
+
+#[test]
+fn a_disk_that_fills_up_meanwhile_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("full"));
+    let disk = stand.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=640m none "$DISK" || exit 99
+        "$STEND" target up --name "$NAME" --where "$DISK" --disks 4 --disk-size 128MiB --luns 2 --lun-size 96MiB &
+        stend=$!
+        # It passed the check, and then somebody else takes the space.
+        for _ in $(seq 4000); do
+            set -- "$DISK"/stend-*/disk0
+            [ -e "$1" ] && break
+            sleep 0.005
+        done
+        mount -o remount,size=1m "$DISK" || exit 98
+        wait $stend
+        status=$?
+        losetup --list --noheadings --output BACK-FILE | grep -F "$DISK" && exit 97
+        ls -A "$DISK" && [ -z "$(ls -A "$DISK")" ] || exit 96
+        exit $status
+    "#;
+    let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
+    let work = stand.path().join("work");
+    let probe = probe();
+    let environment = [
+        ("DISK", disk.to_str().unwrap()),
+        ("STEND", &stend),
+        ("NAME", &name),
+        ("STEND_WORK", work.to_str().unwrap()),
+        ("STEND_PROBE", probe.to_str().unwrap()),
+    ];
+    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    says(&ended, 4, &["cannot be made"]);
+    assert_traces(&stand, &name, &[work], &[], "after a full disk");
+}
