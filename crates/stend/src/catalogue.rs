@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 
+use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
+use crate::instrument::fio_files::{Named, suite_of};
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 6] = [
@@ -52,6 +55,50 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
     let mut suite = parse(&text, wanted, &directory)?;
     note_files(&mut suite);
     Ok(suite)
+}
+
+/// A suite of the scenarios that are in fio's job files.
+///
+/// # Errors
+/// A file cannot be read, or fio does not take it; one line that says where.
+pub(crate) fn suite_of_job_files(host: &dyn Host, paths: &[PathBuf], changes: &Changes) -> Result<Suite, String> {
+    let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
+    let text = suite_of(&files)?;
+    let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| {
+        // The suite's own lines are nobody's.
+        format!("{names}: {}", error.message)
+    })
+}
+
+/// Reads a job file, and has fio itself judge it where it is.
+fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
+    let mut file = Named { path: shown.clone(), stem, text, readonly: false };
+    file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
+    if host.find_program("fio").is_none() {
+        return Ok(file);
+    }
+    let readonly = file.readonly.then_some("--readonly");
+    let words = ["fio", "--parse-only"].into_iter().chain(readonly).chain([shown.as_str()]);
+    let mut command = Command::new(words);
+    command.environment = (1..=file.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
+    let output = host.run(&command).map_err(|error| error.to_string())?;
+    if output.exit == Some(0) { Ok(file) } else { Err(file.complaint(&String::from_utf8_lossy(&output.stderr))) }
+}
+
+/// Whether a job file's path is that of a device, or of something below `/dev` other than memory and nothing. Variables other than
+/// those of LUNs are the user's own.
+fn is_device(path: &str) -> bool {
+    let expanded = match path.strip_prefix("${").and_then(|rest| rest.split_once('}')) {
+        Some((name, rest)) => std::env::var(name).unwrap_or_default() + rest,
+        None => path.to_owned(),
+    };
+    let harmless = ["/dev/null", "/dev/zero"].contains(&expanded.as_str()) || expanded.starts_with("/dev/shm/");
+    let block = std::fs::metadata(&expanded).is_ok_and(|found| found.file_type().is_block_device());
+    !harmless && (block || expanded.starts_with("/dev/"))
 }
 
 /// Notes what is in the files of the user's that the commands name, so that a comparison can tell when one was edited in between.

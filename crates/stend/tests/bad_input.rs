@@ -170,7 +170,7 @@ fn what_was_ended_or_has_statuses_of_its_own_is_tried_again() {
     program(&bin.join("fio"), text);
     let search = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let ended = common::ended(stand.command(&["run", &path, "--no-progress"]).env("PATH", search));
-    says(&ended, 3, &["it ended with status 4: no such disk"]);
+    says(&ended, 3, &["fio exited with status 4: `no such disk`"]);
     assert_eq!(ended.err.matches("bad: failed").count(), 2, "{}", ended.err);
 }
 

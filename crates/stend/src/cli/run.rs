@@ -33,6 +33,10 @@ pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file
     #[arg(default_value = "quick")]
     suite: String,
+    /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
+    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array)
+    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
+    fio: Vec<PathBuf>,
     /// Set a variable of the suite
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -113,8 +117,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         time_budget: arguments.time_budget.map(Span),
         only: arguments.only.clone(),
     };
-    let mut suite = catalogue::suite(&arguments.suite, &changes).map_err(Failure::usage)?;
     let host = Local;
+    let suite = if arguments.fio.is_empty() {
+        catalogue::suite(&arguments.suite, &changes)
+    } else {
+        catalogue::suite_of_job_files(&host, &arguments.fio, &changes)
+    };
+    let mut suite = suite.map_err(Failure::usage)?;
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
     if arguments.dry_run {
         if let Some(target) = &target {
@@ -388,7 +397,9 @@ fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
     let plan = Plan::new(suite, suite.seed.unwrap_or(0), |place| left_out(&suite.scenarios[place].name).is_some());
     let mut text = format!("{}: {}\n", suite.name, suite.title);
     for scenario in &suite.scenarios {
-        let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let in_a_line = |value: &str| value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        let parameters: Vec<_> =
+            scenario.parameters.iter().map(|(name, value)| format!("{name}={}", in_a_line(value))).collect();
         let state =
             left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
         let _ = writeln!(

@@ -13,6 +13,8 @@ mod parameters;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+pub(crate) use self::fio::suite as fio_files;
+
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::wire::{Event, Usage};
 

@@ -55,7 +55,16 @@ const FORMS: &[(&str, &str)] = &[
     ("fio's report is no complete JSON ({}): {}", "отчёт fio – не целый JSON ({}): {}"),
     ("fio's report is no complete JSON ({})", "отчёт fio – не целый JSON ({})"),
     ("fio's report is not as expected: {}", "отчёт fio не такой, как ожидалось: {}"),
-    ("fio's report has {} groups of jobs instead of one", "в отчёте fio групп заданий не одна, а {}"),
+    ("fio's report has {} groups of jobs instead of {}", "в отчёте fio групп заданий: {} вместо {}"),
+    (
+        "fio's job \"{}\" read other data than were written: {}",
+        "задание fio «{}» прочло не те данные, что были записаны: {}",
+    ),
+    ("fio's job \"{}\" read other data than were written", "задание fio «{}» прочло не те данные, что были записаны"),
+    (
+        "the machine's clock was set by about {} s while fio ran",
+        "пока работала fio, часы машины переведены примерно на {} с",
+    ),
     ("fio wrote no report: {}", "fio не написал отчёта: {}"),
     ("fio wrote no report", "fio не написал отчёта"),
     (

@@ -160,8 +160,8 @@ impl<'a> Attempts<'a> {
             }
         }
         attempt.output = shortened(stdout.clone());
-        attempt.failure = attempt.failure.take().or_else(|| ended_badly(attempt.usage.as_ref(), &attempt.error_output));
         let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
+        // A tool may also end with an error because its work was wrong: the adapter knows.
         let started_ns = usage.t_ns.unwrap_or(0);
         let stderr = attempt.error_output.clone();
         let finished = Finished { stdout, stderr, files: finished_files, usage, started_ns, version };

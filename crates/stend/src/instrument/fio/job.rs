@@ -1,5 +1,6 @@
 //! fio's job file, from a scenario's parameters.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -31,9 +32,14 @@ pub(super) struct Job {
     /// Bytes of each file, from its start, that are read or written.
     pub(super) region: u64,
     /// How long is measured.
-    pub(super) runtime: Duration,
+    pub(super) length: Length,
     /// How long the load runs before that.
     pub(super) ramp: Duration,
+    /// The checksum that each block is written with and read back by, after fio's `verify`.
+    pub(super) verify: Option<String>,
+    /// Operations per second of all jobs together, if the load is open: they are started when their time has come, whether those
+    /// before have ended or not.
+    pub(super) rate: Option<Rate>,
     /// fio's `ioengine`.
     pub(super) engine: String,
     /// Whether the page cache is gone around (`O_DIRECT`). tmpfs takes the flag and ignores it, or refuses it on old kernels.
@@ -44,7 +50,25 @@ pub(super) struct Job {
     pub(super) log_average_ms: u32,
 }
 
-const KNOWN: [&str; 15] = [
+/// How long a job works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// For a time, from the start again at the end of the region.
+    Time(Duration),
+    /// So many times over the whole region, each block once.
+    Loops(u32),
+}
+
+/// At which rate operations are started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rate {
+    /// Operations per second that each job starts.
+    pub(super) of_a_job: u32,
+    /// fio's `rate_process`: `poisson`, as of many independent users, or `linear`, at even distances.
+    pub(super) process: String,
+}
+
+const KNOWN: [&str; 19] = [
     "directory",
     "rw",
     "rwmixread",
@@ -60,8 +84,19 @@ const KNOWN: [&str; 15] = [
     "direct",
     "refill_buffers",
     "log_avg_msec",
+    "loops",
+    "verify",
+    "rate_iops",
+    "rate_process",
 ];
+/// fio's checksums that find every changed block; `crc32c` is what processors have an instruction for.
+const CHECKSUMS: [&str; 5] = ["crc32c", "crc64", "xxhash", "sha256", "sha512"];
 const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
+
+/// What the jobs that read back are called.
+const READ_BACK: &str = "readback";
+/// Histograms of one repeat, of all jobs together: 120 MB of fio's memory.
+const MOST_HISTOGRAMS: u128 = 8192;
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -71,7 +106,12 @@ const SEED: u32 = 20_210_617;
 impl Job {
     /// Reads and checks the parameters.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
-        let parameters = Parameters::of(&scenario.parameters, "fio", &KNOWN)?;
+        Self::read(&scenario.parameters)
+    }
+
+    /// The same from the parameters alone.
+    pub(super) fn read(values: &BTreeMap<String, String>) -> Result<Self, String> {
+        let parameters = Parameters::of(values, "fio", &KNOWN)?;
         let block = parameters.size("bs", "4k")?;
         let size = parameters.size("size", "64MiB")? / MEBIBYTE * MEBIBYTE;
         if block < 512 || !block.is_multiple_of(512) {
@@ -85,20 +125,29 @@ impl Job {
                 "parameter \"size\" is {size} bytes in whole MiB; it must be at least 1MiB and hold a block of {block} bytes"
             ));
         }
-        let (runtime, ramp) = (parameters.duration("runtime", "2s")?, parameters.duration("ramp_time", "0s")?);
-        if runtime < Duration::from_millis(100) {
+        let pattern = parameters.choice("rw", "randread", &PATTERNS)?;
+        let verify = parameters.given("verify").map(|_| parameters.choice("verify", "", &CHECKSUMS)).transpose()?;
+        if verify.is_some() && !pattern.ends_with("write") {
             return Err(format!(
-                "parameter \"runtime\" is {}; fio counts in milliseconds, so it must be at least 100ms",
-                Span(runtime)
+                "parameter \"verify\" is given and \"rw\" is \"{pattern}\"; what is verified is written first: write or randwrite"
             ));
         }
+        let jobs = parameters.count("numjobs", "1", 1..=1024)?;
+        if verify.is_some() && jobs > 1 {
+            return Err(format!(
+                "parameter \"numjobs\" is {jobs}; with \"verify\" it must be 1, or jobs would overwrite each other's blocks"
+            ));
+        }
+        let luns = parameters.count("luns", "1", 1..=256)?;
+        let (length, ramp) = length(&parameters, verify.is_some())?;
+        let rate = rate(&parameters, pattern, jobs * luns)?;
         let engine = parameters.text("ioengine", "libaio");
         if engine.is_empty() || !engine.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
             return Err(format!(
                 "parameter \"ioengine\" is \"{engine}\"; it must be the name of an engine, see fio --enghelp"
             ));
         }
-        let directory = parameters.given("directory").map(str::to_owned);
+        let directory = parameters.given("directory").filter(|path| !path.is_empty()).map(str::to_owned);
         if let Some(directory) = directory.as_ref().filter(|directory| {
             !directory.starts_with('/')
                 || directory.starts_with("/dev/")
@@ -111,20 +160,22 @@ impl Job {
         directory.as_deref().map(file_name).transpose()?;
         Ok(Self {
             directory,
-            pattern: parameters.choice("rw", "randread", &PATTERNS)?.into(),
+            pattern: pattern.into(),
             read_percent: parameters.count("rwmixread", "50", 0..=100)?,
             block,
-            jobs: parameters.count("numjobs", "1", 1..=1024)?,
+            jobs,
             depth: parameters.count("iodepth", "1", 1..=65536)?,
-            luns: parameters.count("luns", "1", 1..=256)?,
+            luns,
             size,
             region,
-            runtime,
+            length,
             ramp,
+            verify: verify.map(str::to_owned),
+            rate,
             engine: engine.into(),
             direct: parameters.choice("direct", "1", &["0", "1"])? == "1",
             refill: parameters.choice("refill_buffers", "1", &["0", "1"])? == "1",
-            log_average_ms: window_ms(parameters.count("log_avg_msec", "100", 10..=3_600_000)?, runtime),
+            log_average_ms: window_ms(parameters.count("log_avg_msec", "100", 10..=3_600_000)?, length),
         })
     }
 
@@ -152,33 +203,67 @@ impl Job {
         // Writes go to what has been laid out before: otherwise the first repeats would measure how the file system
         // allocates, and the later ones something else.
         option("overwrite", "1");
-        option("time_based", "1");
-        option("runtime", &format!("{}ms", self.runtime.as_millis()));
+        match self.length {
+            Length::Time(time) => {
+                option("time_based", "1");
+                option("runtime", &format!("{}ms", time.as_millis()));
+                // Without a map of what has been done a block may come twice and another never; with one, fio takes longer to choose.
+                option("norandommap", "1");
+            }
+            Length::Loops(loops) => option("loops", &loops.to_string()),
+        }
+        if let Some(rate) = &self.rate {
+            option("rate_iops", &rate.of_a_job.to_string());
+            option("rate_process", &rate.process);
+        }
+        if let Some(verify) = &self.verify {
+            option("verify", verify);
+            option("verify_fatal", "1");
+        }
         if !self.ramp.is_zero() {
             option("ramp_time", &format!("{}ms", self.ramp.as_millis()));
         }
-        option("norandommap", "1");
         option("randrepeat", "1");
         option("randseed", &SEED.to_string());
         option("refill_buffers", &truth(self.refill).to_string());
         option("group_reporting", "1");
         // fio's job processes leave its process group (setsid), so the guard could not kill them. Threads die with fio.
         option("thread", "1");
-        option("per_job_logs", "0");
+        // A file for each job says which LUN a line is of.
+        option("per_job_logs", "1");
         option("log_avg_msec", &self.log_average_ms.to_string());
         // The report says in Unix time when it was written; so the logs can be put on the machine's monotonic clock.
         option("log_unix_epoch", "1");
         for kind in ["write_bw_log", "write_iops_log", "write_lat_log"] {
             option(kind, logs);
         }
+        if let Some(window) = self.histogram_window_ms() {
+            option("write_hist_log", logs);
+            option("log_hist_msec", &window.to_string());
+        }
+        // What is verified is read back when all of it has been written, by jobs of its own: so both have figures of their own.
+        let writes = if self.verify.is_some() { format!("rw={}\ndo_verify=0\n", self.pattern) } else { String::new() };
         let places = match place.luns.is_empty() {
             true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
             false => self.of_target(&place.luns)?,
         };
         for (lun, place) in places.iter().enumerate() {
-            lines.push(format!("\n[lun{lun}]\n{place}"));
+            lines.push(format!("\n[lun{lun}]\n{writes}{place}"));
+        }
+        for (lun, place) in places.iter().enumerate().filter(|_| self.verify.is_some()) {
+            let after = if lun == 0 { "stonewall\n" } else { "" };
+            lines.push(format!("\n[{READ_BACK}-lun{lun}]\n{after}rw=read\n{place}"));
         }
         Ok(lines.join("\n") + "\n")
+    }
+
+    /// Length of the windows of the histograms, in milliseconds, if there are any. fio keeps each in memory, 15 KB of it, until it ends;
+    /// so the windows are as long as is needed for no more than [`MOST_HISTOGRAMS`].
+    pub(super) fn histogram_window_ms(&self) -> Option<u32> {
+        let Length::Time(time) = self.length else { return None };
+        let directions = if matches!(self.pattern.as_str(), "rw" | "randrw") { 2 } else { 1 };
+        let shortest = time.as_millis() * u128::from(self.processes()) * directions / MOST_HISTOGRAMS;
+        Some(self.log_average_ms.max(u32::try_from(shortest).unwrap_or(u32::MAX)))
     }
 
     /// What the job file says of each LUN of a target.
@@ -228,24 +313,85 @@ impl Job {
         put("luns", self.luns.into());
         put("size", self.size.into());
         put("region", self.region.into());
-        put("runtime", self.runtime.as_secs_f64().into());
+        match self.length {
+            Length::Time(time) => put("runtime", time.as_secs_f64().into()),
+            Length::Loops(loops) => put("loops", loops.into()),
+        };
         put("ramp_time", self.ramp.as_secs_f64().into());
         put("ioengine", self.engine.as_str().into());
         put("direct", u32::from(self.direct).into());
         put("refill_buffers", u32::from(self.refill).into());
         put("log_avg_msec", self.log_average_ms.into());
+        if let Some(verify) = &self.verify {
+            put("verify", verify.as_str().into());
+        }
+        if let Some(rate) = &self.rate {
+            put("rate_iops", (u64::from(rate.of_a_job) * u64::from(self.processes())).into());
+            put("rate_process", rate.process.as_str().into());
+        }
         map
     }
 }
 
+fn length(parameters: &Parameters, verified: bool) -> Result<(Length, Duration), String> {
+    let loops = parameters.given("loops").map(|_| parameters.count("loops", "1", 1..=1_000_000)).transpose()?;
+    if loops.is_some() || verified {
+        for name in ["runtime", "ramp_time"] {
+            if parameters.given(name).is_some() {
+                let other = if loops.is_some() { "loops" } else { "verify" };
+                return Err(format!(
+                    "parameter \"{name}\" is given together with \"{other}\", which goes over the whole region; leave it out"
+                ));
+            }
+        }
+        if let Some(loops) = loops.filter(|loops| verified && *loops > 1) {
+            return Err(format!(
+                "parameter \"loops\" is {loops}; with \"verify\" it must be 1: only what was written last can be read back"
+            ));
+        }
+        return Ok((Length::Loops(loops.unwrap_or(1)), Duration::ZERO));
+    }
+    let (runtime, ramp) = (parameters.duration("runtime", "2s")?, parameters.duration("ramp_time", "0s")?);
+    if runtime < Duration::from_millis(100) {
+        return Err(format!(
+            "parameter \"runtime\" is {}; fio counts in milliseconds, so it must be at least 100ms",
+            Span(runtime)
+        ));
+    }
+    Ok((Length::Time(runtime), ramp))
+}
+
+fn rate(parameters: &Parameters, pattern: &str, jobs: u32) -> Result<Option<Rate>, String> {
+    let process = parameters.choice("rate_process", "poisson", &["poisson", "linear"])?;
+    if parameters.given("rate_iops").is_none() {
+        return match parameters.given("rate_process") {
+            Some(_) => Err("parameter \"rate_process\" is given without \"rate_iops\"; say at which rate".into()),
+            None => Ok(None),
+        };
+    }
+    if matches!(pattern, "rw" | "randrw") {
+        return Err(format!(
+            "parameter \"rate_iops\" is given and \"rw\" is \"{pattern}\"; fio limits each direction by itself, so it takes one direction"
+        ));
+    }
+    let wanted = parameters.count("rate_iops", "", 1..=u32::MAX)?;
+    match wanted / jobs {
+        0 => Err(format!(
+            "parameter \"rate_iops\" is {wanted}; each of the {jobs} jobs needs one operation a second at least"
+        )),
+        of_a_job => Ok(Some(Rate { of_a_job, process: process.into() })),
+    }
+}
+
 /// The length of a log's windows: what was asked for, or less, so that ten fit into a run that was scaled down.
-fn window_ms(wanted: u32, runtime: Duration) -> u32 {
-    let tenth = u32::try_from(runtime.as_millis() / 10).unwrap_or(u32::MAX);
+fn window_ms(wanted: u32, length: Length) -> u32 {
+    let Length::Time(time) = length else { return wanted };
+    let tenth = u32::try_from(time.as_millis() / 10).unwrap_or(u32::MAX);
     wanted.min(tenth.max(10))
 }
 
 /// A path that fio's job files take as it is. fio splits names at colons, expands `$`, and hands backquotes to a shell.
-fn file_name(path: &str) -> Result<String, String> {
+pub(super) fn file_name(path: &str) -> Result<String, String> {
     match path.chars().find(|c| c.is_control() || ":$`\"'\\;#*?".contains(*c)) {
         Some(bad) => Err(format!("fio cannot be given the path {path:?}: it holds {bad:?}")),
         None => Ok(path.to_owned()),

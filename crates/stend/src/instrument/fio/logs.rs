@@ -1,18 +1,21 @@
-//! fio's logs: averages over windows of `log_avg_msec`, all jobs in one file.
+//! fio's logs: averages over windows of `log_avg_msec`, and histograms over windows of `log_hist_msec`; a file for each job.
 
 use std::collections::BTreeMap;
 
-use stend_model::wire::{Usage, quote};
+use stend_model::wire::quote;
 
-/// One line: when a window ended in milliseconds of Unix time, the average in it, and the direction.
+use super::histogram::{self, Histogram};
+
+/// One line: when a window ended in milliseconds of Unix time, the average in it, the direction, and the LUN if that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     ms: f64,
     value: f64,
     direction: u8,
+    lun: Option<u32>,
 }
 
-/// The three logs that are asked for.
+/// The logs of one repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Logs {
     /// Operations per second.
@@ -21,19 +24,62 @@ pub(super) struct Logs {
     bandwidth: Vec<Entry>,
     /// Nanoseconds.
     latency: Vec<Entry>,
-    /// Length of a window in milliseconds.
+    /// Histograms of nanoseconds: when the window ended, the LUN, the counts.
+    histograms: Vec<(f64, Option<u32>, Histogram)>,
     window_ms: f64,
+    histogram_window_ms: f64,
+}
+
+/// Values at one moment, by name.
+pub(super) type Moment = (f64, BTreeMap<String, f64>);
+
+/// How the jobs and their logs are laid out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Jobs of each LUN, one after the other; `None` where it is not known which job works on which LUN.
+    pub(super) jobs_of_a_lun: Option<u32>,
+    /// LUNs. Of jobs beyond the last one the first belongs to the first LUN again.
+    pub(super) luns: u32,
+    /// Length of a window in milliseconds.
+    pub(super) window_ms: u32,
+    /// The same of the histograms.
+    pub(super) histogram_window_ms: u32,
+}
+
+impl Layout {
+    /// The LUN of a log by its name: `log_iops.7.log` is of the seventh job. A name without a number is of all jobs.
+    fn lun(&self, name: &str) -> Option<u32> {
+        let job: u32 = name.strip_suffix(".log")?.rsplit_once('.')?.1.parse().ok()?;
+        Some(job.checked_sub(1)? / self.jobs_of_a_lun?.max(1) % self.luns.max(1))
+    }
 }
 
 impl Logs {
-    /// Reads the logs; an empty text is a log that fio did not write.
-    pub(super) fn parse(iops: &str, bandwidth: &str, latency: &str, window_ms: u32) -> Result<Self, String> {
-        Ok(Self {
-            iops: parse(iops, "iops")?,
-            bandwidth: parse(bandwidth, "bw")?,
-            latency: parse(latency, "lat")?,
-            window_ms: f64::from(window_ms.max(1)),
-        })
+    /// Reads the logs, which are files by their names; those of other names are left alone.
+    pub(super) fn parse<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, layout: &Layout) -> Result<Self, String> {
+        let mut logs = Self {
+            iops: Vec::new(),
+            bandwidth: Vec::new(),
+            latency: Vec::new(),
+            histograms: Vec::new(),
+            window_ms: f64::from(layout.window_ms.max(1)),
+            histogram_window_ms: f64::from(layout.histogram_window_ms.max(1)),
+        };
+        for (name, text) in files {
+            let lun = layout.lun(name);
+            let kind = name.split_once('_').and_then(|(_, rest)| rest.split_once('.')).map(|(kind, _)| kind);
+            match kind {
+                Some("iops") => logs.iops.extend(parse(text, "iops", lun)?),
+                Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun)?),
+                Some("lat") => logs.latency.extend(parse(text, "lat", lun)?),
+                Some("clat_hist") => {
+                    let read = histogram::parse(text)?;
+                    logs.histograms.extend(read.into_iter().map(|(ms, histogram)| (ms, lun, histogram)));
+                }
+                _ => {}
+            }
+        }
+        Ok(logs)
     }
 
     /// When the first window began, in milliseconds of Unix time.
@@ -41,22 +87,54 @@ impl Logs {
         self.first_ms().map(|ms| ms - self.window_ms)
     }
 
+    /// When the last line was written.
+    pub(super) fn last_ms(&self) -> Option<f64> {
+        self.iops.iter().map(|entry| entry.ms).reduce(f64::max)
+    }
+
     fn first_ms(&self) -> Option<f64> {
         self.iops.iter().map(|entry| entry.ms).reduce(f64::min)
     }
 
-    /// Each window's end, in milliseconds of Unix time, with its values. Rates are summed over the jobs; the latency is the
-    /// mean over the jobs, each counted once, because the log does not say how many operations are behind an average.
-    /// Windows that some jobs did not complete are left out: their sum would be a dip that never was.
-    pub(super) fn windows(&self) -> Vec<(f64, BTreeMap<String, f64>)> {
+    /// Each window's end, in milliseconds of Unix time, with its values, for all LUNs together, and where there are several and they are
+    /// known for each by itself, as `lun0.iops`.
+    pub(super) fn windows(&self) -> Vec<Moment> {
         let Some(first) = self.first_ms() else { return Vec::new() };
+        let mut moments = self.averages(None, first);
+        moments.extend(self.percentiles(None));
+        for lun in self.luns() {
+            moments.extend(self.averages(Some(lun), first));
+            moments.extend(self.percentiles(Some(lun)));
+        }
+        moments.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // One sample a moment.
+        let mut together: Vec<Moment> = Vec::new();
+        for (ms, values) in moments {
+            match together.last_mut().filter(|last| last.0 == ms) {
+                Some(last) => last.1.extend(values),
+                None => together.push((ms, values)),
+            }
+        }
+        together
+    }
+
+    /// The LUNs that are told apart; none where there is only one.
+    fn luns(&self) -> Vec<u32> {
+        let mut luns: Vec<_> = self.iops.iter().filter_map(|entry| entry.lun).collect();
+        luns.sort_unstable();
+        luns.dedup();
+        if luns.len() < 2 { Vec::new() } else { luns }
+    }
+
+    /// Rates are summed over the jobs; the latency is the mean over the jobs, each counted once, because the log does not say how many
+    /// operations are behind an average. Windows that some jobs did not complete are left out: their sum would be a dip that never was.
+    fn averages(&self, lun: Option<u32>, first: f64) -> Vec<Moment> {
         let mut windows: BTreeMap<i64, BTreeMap<String, f64>> = BTreeMap::new();
         let mixed = [0, 1].iter().all(|direction| self.iops.iter().any(|entry| entry.direction == *direction));
-        for (direction, word) in [(0, "read"), (1, "write")] {
-            let prefix = if mixed { format!("{word}_") } else { String::new() };
-            let iops = self.sums(&self.iops, direction, first);
-            let bandwidth = self.sums(&self.bandwidth, direction, first);
-            let latency = self.sums(&self.latency, direction, first);
+        for (direction, word) in [(0, "read"), (1, "write"), (2, "trim")] {
+            let prefix = if mixed { format!("{}{word}_", of_lun(lun)) } else { of_lun(lun) };
+            let sums = |entries: &[Entry]| self.sums(entries, direction, lun, first);
+            let (iops, bandwidth, latency) = (sums(&self.iops), sums(&self.bandwidth), sums(&self.latency));
             let jobs = iops.values().map(|sum| sum.1).max().unwrap_or(0);
             for (&window, &(sum, _)) in iops.iter().filter(|(_, sum)| sum.1 == jobs) {
                 let values = windows.entry(window).or_default();
@@ -73,52 +151,46 @@ impl Logs {
     }
 
     /// By window: the sum of the values and how many there are. The jobs' stamps differ by a few milliseconds.
-    fn sums(&self, entries: &[Entry], direction: u8, first: f64) -> BTreeMap<i64, (f64, u32)> {
+    fn sums(&self, entries: &[Entry], direction: u8, lun: Option<u32>, first: f64) -> BTreeMap<i64, (f64, u32)> {
         let mut sums = BTreeMap::new();
-        for entry in entries.iter().filter(|entry| entry.direction == direction) {
+        let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
+        for entry in entries.iter().filter(belongs) {
             let window = ((entry.ms - first) / self.window_ms).round() as i64;
             let sum = sums.entry(window).or_insert((0.0, 0));
             *sum = (sum.0 + entry.value, sum.1 + 1);
         }
         sums
     }
+
+    /// Percentiles of each window, both directions together, from the histograms of all jobs.
+    fn percentiles(&self, lun: Option<u32>) -> Vec<Moment> {
+        let belongs = |entry: &&(f64, Option<u32>, Histogram)| lun.is_none() || entry.1 == lun;
+        let Some(first) = self.histograms.iter().map(|entry| entry.0).reduce(f64::min) else { return Vec::new() };
+        let mut windows: BTreeMap<i64, Histogram> = BTreeMap::new();
+        for (ms, _, histogram) in self.histograms.iter().filter(belongs) {
+            let window = ((ms - first) / self.histogram_window_ms).round() as i64;
+            windows.entry(window).or_default().add(histogram);
+        }
+        let moment = |(window, histogram): (i64, Histogram)| {
+            let values = histogram.figures().map(|(name, value)| (format!("{}{name}", of_lun(lun)), value)).collect();
+            (window as f64 * self.histogram_window_ms + first, values)
+        };
+        windows.into_iter().map(moment).filter(|(_, values): &Moment| !values.is_empty()).collect()
+    }
+}
+
+fn of_lun(lun: Option<u32>) -> String {
+    lun.map(|lun| format!("lun{lun}.")).unwrap_or_default()
 }
 
 /// `time, value, direction, block size, offset`, and newer versions add more.
-fn parse(text: &str, name: &str) -> Result<Vec<Entry>, String> {
+fn parse(text: &str, name: &str, lun: Option<u32>) -> Result<Vec<Entry>, String> {
     let entry = |line: &str| {
         let mut fields = line.split(',').map(str::trim);
         let (ms, value, direction) = (fields.next()?, fields.next()?, fields.next()?);
         let (ms, value) = (ms.parse::<u64>().ok()? as f64, value.parse::<u64>().ok()? as f64);
-        Some(Entry { ms, value, direction: direction.parse().ok()? })
+        Some(Entry { ms, value, direction: direction.parse().ok()?, lun })
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| entry(line).ok_or_else(|| format!("fio's {name} log has the line {}", quote(line)))).collect()
-}
-
-/// Puts Unix times of fio's logs on the machine's monotonic clock. fio writes its report as the last thing that it does, so
-/// the report's Unix time and the command's end are the same moment, to a few milliseconds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
-    started_ns: i64,
-    end_ns: i64,
-    written_ms: f64,
-}
-
-impl Clock {
-    /// `written_ms` is when the report was written, in milliseconds of Unix time; 0 if unknown.
-    pub(super) fn new(usage: &Usage, started_ns: i64, written_ms: f64) -> Self {
-        Self { started_ns, end_ns: started_ns.saturating_add_unsigned(usage.wall_ns), written_ms }
-    }
-
-    /// The command's end.
-    pub(super) fn end_ns(&self) -> i64 {
-        self.end_ns
-    }
-
-    /// A Unix time in milliseconds as nanoseconds of the monotonic clock, never outside the command's time.
-    pub(super) fn monotonic_ns(&self, ms: f64) -> i64 {
-        let before_end = ((self.written_ms - ms) * 1e6) as i64;
-        self.end_ns.saturating_sub(before_end).clamp(self.started_ns, self.end_ns)
-    }
 }

@@ -1,10 +1,12 @@
-//! fio's report: JSON, in which fio also writes messages for people.
+//! fio's report: what is needed of it.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 use stend_model::wire::quote;
+
+use super::json::{Parts, separate};
 
 /// What is needed of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +50,8 @@ pub(super) struct Group {
     pub(super) read: Direction,
     /// What was written.
     pub(super) write: Direction,
+    /// What was discarded.
+    pub(super) trim: Direction,
 }
 
 /// One direction of the data.
@@ -74,7 +78,7 @@ pub(super) struct Direction {
 #[serde(default)]
 struct Latency {
     max: f64,
-    mean: f64,
+    mean: Option<f64>,
     #[serde(rename = "N")]
     count: f64,
     /// By percentile, as text: `"99.000000"`.
@@ -83,53 +87,88 @@ struct Latency {
     bins: BTreeMap<String, f64>,
 }
 
+/// What `errno` is after a verification that failed: `EILSEQ`.
+const VERIFICATION_FAILED: i64 = 84;
+
 impl Output {
     /// Reads a report. With `status-interval` fio writes several documents one after the other: the last one with jobs counts.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let is_message = |line: &str| line.starts_with("fio: ") || line.starts_with("fio-");
-        let mut messages: Vec<String> = text.lines().filter(|line| is_message(line)).map(str::to_owned).collect();
-        let json: Vec<&str> = text.lines().filter(|line| !is_message(line)).collect();
-        let start = json.iter().position(|line| line.starts_with('{')).unwrap_or(json.len());
-        messages.extend(json[..start].iter().filter(|line| !line.trim().is_empty()).map(|line| (*line).to_owned()));
-        let json = json[start..].join("\n");
-
-        let mut found = None;
-        for document in serde_json::Deserializer::from_str(&json).into_iter::<Value>() {
-            // A truncated document fails the repeat also where complete ones come before it: those are interim reports.
-            let document = document.map_err(|error| {
-                let line = json.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
-                format!(
-                    "fio's report is no complete JSON ({error}){}",
-                    if line.is_empty() { String::new() } else { format!(": {}", quote(line)) }
-                )
-            })?;
-            if document.get("jobs").is_some() {
-                found = Some(document);
-            }
-        }
-        let Some(found) = found else {
+        let Parts { documents, messages } = separate(text)?;
+        let Some(mut found) = documents.into_iter().rev().find(|document| document.get("jobs").is_some()) else {
             let said = messages.last().map_or_else(String::new, |line| format!(": {}", quote(line)));
             return Err(format!("fio wrote no report{said}"));
         };
+        without_nulls(&mut found);
         let document: Document =
             serde_json::from_value(found).map_err(|error| format!("fio's report is not as expected: {error}"))?;
         Ok(Self { version: document.version, written_ms: document.timestamp_ms, groups: document.jobs, messages })
     }
 
-    /// The one group that the adapter's job files make. The error is what a job failed of.
-    pub(super) fn group(&self) -> Result<&Group, String> {
-        let failed = self.groups.iter().find(|group| group.error != 0 || group.total_err != 0.0);
-        match (failed, self.groups.as_slice()) {
-            (Some(group), _) => {
-                let said = self.messages.iter().rev().find(|line| line.contains("error=")).or(self.messages.last());
-                let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
-                let errors =
-                    if group.total_err > 0.0 { format!(", {} errors", group.total_err) } else { String::new() };
-                Err(format!("fio's job \"{}\" failed with error {}{errors}{said}", group.jobname, group.error))
-            }
-            (None, [group]) => Ok(group),
-            (None, groups) => Err(format!("fio's report has {} groups of jobs instead of one", groups.len())),
+    /// The groups of jobs that the report has. The error is what a job failed of; a failed verification is no such error, because
+    /// then the load was applied and its work is known to be wrong.
+    pub(super) fn groups(&self) -> Result<&[Group], String> {
+        let is_bad = |group: &&Group| group.error != 0 || group.total_err != 0.0;
+        let failed = self.groups.iter().filter(is_bad).find(|group| group.error != VERIFICATION_FAILED);
+        let Some(group) = failed else { return Ok(&self.groups) };
+        let said = self.messages.iter().rev().find(|line| line.contains("error=")).or(self.messages.last());
+        let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
+        let errors = if group.total_err > 0.0 { format!(", {} errors", group.total_err) } else { String::new() };
+        Err(format!("fio's job \"{}\" failed with error {}{errors}{said}", group.jobname, group.error))
+    }
+
+    /// What a failed verification found, if one failed. `stderr` is where fio says it.
+    pub(super) fn wrong_data(&self, stderr: &str) -> Option<String> {
+        let group = self.groups.iter().find(|group| group.error == VERIFICATION_FAILED)?;
+        let said = stderr.lines().chain(self.messages.iter().map(String::as_str));
+        let said = said.filter(|line| line.contains("verify") || line.contains("bad ")).map(str::trim).next();
+        let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
+        Some(format!("fio's job \"{}\" read other data than were written{said}", group.jobname))
+    }
+}
+
+/// A value that is no number is as one that is not there.
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(without_nulls);
         }
+        Value::Array(list) => list.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}
+
+impl Direction {
+    /// What several groups did in one direction, as if they were one.
+    pub(super) fn together<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut sum = Self::default();
+        for (place, one) in all.enumerate() {
+            sum.io_bytes += one.io_bytes;
+            sum.total_ios += one.total_ios;
+            sum.short_ios += one.short_ios;
+            sum.drop_ios += one.drop_ios;
+            sum.runtime = sum.runtime.max(one.runtime);
+            sum.clat_ns.add(&one.clat_ns, place == 0);
+            sum.lat_ns.add(&one.lat_ns, place == 0);
+        }
+        sum
+    }
+}
+
+impl Latency {
+    fn add(&mut self, other: &Self, first: bool) {
+        let (count, mean) = (self.count + other.count, |of: &Self| of.mean.unwrap_or(0.0) * of.count);
+        let known = (self.count == 0.0 || self.mean.is_some()) && other.mean.is_some();
+        if other.count > 0.0 {
+            self.mean = known.then(|| (mean(self) + mean(other)) / count);
+        }
+        self.max = self.max.max(other.max);
+        self.count = count;
+        for (bin, count) in &other.bins {
+            *self.bins.entry(bin.clone()).or_default() += count;
+        }
+        // Percentiles cannot be put together; the bins can.
+        self.percentile = if first { other.percentile.clone() } else { BTreeMap::new() };
     }
 }
 
@@ -137,15 +176,19 @@ impl Output {
 pub(super) fn latencies(directions: &[&Direction]) -> BTreeMap<String, f64> {
     let mut observed = BTreeMap::new();
     let total: f64 = directions.iter().map(|direction| direction.lat_ns.count).sum();
+    let max = directions.iter().map(|direction| direction.clat_ns.max).fold(0.0, f64::max);
     if total > 0.0 {
-        let sum: f64 = directions.iter().map(|direction| direction.lat_ns.mean * direction.lat_ns.count).sum();
-        observed.insert("latency_mean_ns".into(), sum / total);
-        let max = directions.iter().map(|direction| direction.clat_ns.max).fold(0.0, f64::max);
+        let counted = directions.iter().filter(|direction| direction.lat_ns.count > 0.0);
+        let sums = counted.map(|direction| direction.lat_ns.mean.map(|mean| mean * direction.lat_ns.count));
+        let mean = sums.sum::<Option<f64>>().map(|sum| sum / total);
+        observed.extend(mean.map(|mean| ("latency_mean_ns".into(), mean)));
         observed.insert("latency_max_ns".into(), max);
     }
     for (name, percent) in [("latency_p50_ns", 50.0), ("latency_p99_ns", 99.0), ("latency_p999_ns", 99.9)] {
         let value = match directions {
-            [direction] => direction.clat_ns.percentile.get(&format!("{percent:.6}")).copied(),
+            [direction] if !direction.clat_ns.percentile.is_empty() => {
+                direction.clat_ns.percentile.get(&format!("{percent:.6}")).copied()
+            }
             _ => percentile_of_bins(directions, percent),
         };
         observed.extend(value.map(|value| (name.to_owned(), value)));

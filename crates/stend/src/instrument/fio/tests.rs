@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use stend_model::wire::Check;
 use tempfile::tempdir;
 
 use super::*;
@@ -103,13 +104,81 @@ fn messages_and_interim_reports_are_no_hindrance() {
         Ok(plain.clone())
     );
     assert_eq!(
-        with_report(|report| report.replacen("  \"jobs\"", "fio: in the midst of it\n  \"jobs\"", 1)),
-        Ok(plain.clone())
-    );
-    assert_eq!(
         with_report(|report| format!("{}\n{report}", report.replace("\"total_ios\" : ", "\"total_ios\" : 9"))),
         Ok(plain)
     );
+}
+
+/// The forms in which fio is known to put messages into its report; each is from a bug report of its users, or was seen here.
+#[test]
+fn messages_before_after_and_within_the_report_are_no_hindrance() {
+    let plain = translated("fio-3.33-randread").unwrap();
+    for before in [
+        "fio: io_u error on file /dev/sdb: Input/output error: read offset=184912257024, buflen=4096\n\
+         fio: pid=5509, err=5/file:io_u.c:1896, func=io_u error, error=Input/output error\n",
+        "job (noop): ioengine=cpuio, cpuload=1, cpucycle=50000\n",
+        "fio: sprandom sets norandommap=1\n",
+        "w : Saving output of postrun in w.postrun.txt\n",
+        "crc32c: verify failed at file /tmp/v offset 98304, length 4096\n       Expected CRC: 32663eae\n       Received CRC: 9dd78825\n",
+        "\nnote: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n",
+        "fio: no newline behind this",
+    ] {
+        assert_eq!(with_report(|report| format!("{before}{report}")).as_ref(), Ok(&plain), "{before}");
+    }
+    for after in ["\nfio: terminating on signal 15\n", "fio: terminating on signal 15", "\nclient <box>: exited\n"] {
+        assert_eq!(with_report(|report| format!("{}{after}", report.trim_end())).as_ref(), Ok(&plain), "{after}");
+    }
+    for within in [
+        "fio: pid=4896, err=5/file:ioengines.c:351, func=td_io_queue, error=Input/output error",
+        "Jobs: 4 (f=2): [r(4)][50.0%][r=512MiB/s][r=131k IOPS][eta 00m:01s]",
+        "       Expected CRC: 32663eae",
+    ] {
+        for line in ["  \"jobs\"", "        \"total_ios\"", "      \"write\"", "  \"disk_util\""] {
+            let with = with_report(|report| report.replacen(line, &format!("{within}\n{line}"), 1));
+            assert_eq!(with.as_ref(), Ok(&plain), "{within} before {line}");
+        }
+    }
+}
+
+#[test]
+fn a_message_within_a_line_of_the_report_is_quoted_with_the_line() {
+    let message = with_report(|report| report.replacen("\"short_ios\" : 0", "\"short_ios\" : fio: pid=4896, err=5", 1))
+        .unwrap_err();
+    assert!(message.contains("complete JSON") && message.contains("\"short_ios\" : fio: pid=4896"), "{message}");
+}
+
+#[test]
+fn what_is_no_number_is_not_reported() {
+    let report = with_report(|report| {
+        let at = report.find("\"lat_ns\"").unwrap();
+        let (before, after) = report.split_at(at);
+        let mean = after.lines().find(|line| line.contains("\"mean\"")).unwrap();
+        format!("{before}{}", after.replacen(mean, "          \"mean\" : -nan,", 1))
+    });
+    let (_, _, report) = taken_apart(report.unwrap());
+    assert!(!report.observed.contains_key("latency_mean_ns") && report.observed.contains_key("latency_p99_ns"));
+    assert_eq!(report.check, Check::Passed);
+}
+
+#[test]
+fn a_clock_that_is_set_meanwhile_moves_no_sample() {
+    let plain = taken_apart(translated("fio-3.33-randread").unwrap());
+    for step_ms in [-3_600_000_i64, 3_600_000] {
+        let stepped = with_report(|report| {
+            let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
+            let written: i64 = line.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap();
+            report.replacen(line, &format!("  \"timestamp_ms\" : {},", written + step_ms), 1)
+        });
+        let (begin, samples, report) = taken_apart(stepped.unwrap());
+        assert!(begin.missing["clock"].contains("was set by about"), "{:?}", begin.missing);
+        assert_eq!(samples.len(), plain.1.len());
+        for (sample, there) in samples.iter().zip(&plain.1) {
+            assert!((sample.t_ns - there.t_ns).abs() < 500_000_000, "{} {}", sample.t_ns, there.t_ns);
+            assert_eq!(sample.values, there.values);
+        }
+        assert_eq!(report.wall_ns, plain.2.wall_ns);
+    }
+    assert!(!plain.0.missing.contains_key("clock"));
 }
 
 #[test]
@@ -209,10 +278,43 @@ fn bad_parameters_are_refused_before_anything_runs() {
         ("directory", "/tmp/`id`", "fio cannot"),
         ("ioengine", "libaio\nexec_prerun=id", "engine"),
         ("exec_prerun", "id", "no parameter"),
+        ("verify", "crc32c", "write or randwrite"),
+        ("verify", "rot13", "crc32c"),
+        ("loops", "0", "1 to"),
+        ("rate_process", "poisson", "without \"rate_iops\""),
+        ("rate_iops", "0", "1 to"),
     ] {
         let message = Fio.check(&scenario("fio", [(name, value)])).unwrap_err();
         assert!(message.contains(part), "{name}={value}: {message}");
     }
+    for (parameters, part) in [
+        ([("loops", "2"), ("runtime", "2s")], "\"runtime\" is given together with \"loops\""),
+        ([("rw", "randrw"), ("rate_iops", "100")], "takes one direction"),
+        ([("numjobs", "8"), ("rate_iops", "7")], "each of the 8 jobs"),
+        ([("job", "[a]\nrw=read"), ("bs", "4k")], "a job file has no parameter \"bs\""),
+        ([("job", "[a]\nfilename=${{LUN257}}"), ("phase", "0")], "${LUN1} to ${LUN256}"),
+        ([("job", "[a]\nrw=read\n[b]\nrw=read"), ("phase", "2")], "0 to 1"),
+    ] {
+        let message = Fio.check(&scenario("fio", parameters)).unwrap_err();
+        assert!(message.contains(part), "{parameters:?}: {message}");
+    }
+    let verified = [("rw", "write"), ("verify", "crc32c")];
+    for (more, part) in
+        [(("numjobs", "2"), "must be 1"), (("loops", "3"), "must be 1"), (("ramp_time", "1s"), "\"verify\"")]
+    {
+        let message = Fio.check(&scenario("fio", verified.into_iter().chain([more]))).unwrap_err();
+        assert!(message.contains(part), "{more:?}: {message}");
+    }
+}
+
+#[test]
+fn histograms_take_a_bounded_memory() {
+    let window = |parameters: &[(&str, &str)]| {
+        Job::of(&scenario("fio", parameters.iter().copied())).unwrap().histogram_window_ms()
+    };
+    assert_eq!(window(&[("luns", "8"), ("runtime", "60s"), ("log_avg_msec", "1000")]), Some(1000));
+    assert_eq!(window(&[("luns", "8"), ("runtime", "1h"), ("log_avg_msec", "1000")]), Some(3515));
+    assert_eq!(window(&[("loops", "1")]), None);
 }
 
 #[test]
@@ -235,6 +337,124 @@ fn the_fio_that_is_here_is_understood() {
     let (_, samples, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
     assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
     assert!(!samples.is_empty());
+    // Each LUN has a curve of its own, and they sum up to that of all.
+    let rates = samples.iter().filter_map(|sample| {
+        Some([sample.values.get("iops")?, sample.values.get("lun0.iops")?, sample.values.get("lun1.iops")?])
+    });
+    let rates: Vec<_> = rates.collect();
+    assert!(
+        !rates.is_empty() && rates.iter().all(|[all, one, other]| (**all - (**one + **other)).abs() < 1.0),
+        "{rates:?}"
+    );
+    let percentiles: Vec<_> = samples.iter().filter_map(|sample| sample.values.get("latency_p99_ns")).collect();
+    assert!(!percentiles.is_empty());
+    // The windows' worst bounds the whole's, to the width of a bucket and what the last window may lack.
+    let worst =
+        samples.iter().filter_map(|sample| sample.values.get("latency_max_ns")).fold(0.0, |a, b| f64::max(a, *b));
+    assert!((worst / report.observed["latency_max_ns"] - 1.0).abs() < 0.02, "{worst} {:?}", report.observed);
+}
+
+/// fio, with a command of the test's own between writing and reading back.
+struct Between(&'static str);
+
+impl Adapter for Between {
+    fn name(&self) -> &'static str {
+        "fio"
+    }
+    fn tool(&self) -> Tool {
+        Fio.tool()
+    }
+    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        Fio.check(scenario)
+    }
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
+        let mut invocation = Fio.invocation(scenario, place)?;
+        for text in invocation.files.values_mut() {
+            let changed =
+                String::from_utf8_lossy(text).replace("[lun0]\n", &format!("[lun0]\nexec_postrun={}\n", self.0));
+            *text = Cow::Owned(changed.into_bytes());
+        }
+        Ok(invocation)
+    }
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
+        Fio.translate(scenario, finished)
+    }
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written_and_else_the_check_fails() {
+    if !have("fio") {
+        return;
+    }
+    for pattern in ["write", "randwrite"] {
+        let parameters = [
+            ("rw", pattern),
+            ("luns", "2"),
+            ("size", "2MiB"),
+            ("verify", "crc32c"),
+            ("ioengine", "psync"),
+            ("direct", "0"),
+        ];
+        let scenario = scenario("fio", parameters);
+        let directory = tempdir().unwrap();
+        let finished = run(&Fio, &scenario, directory.path());
+        let (_, _, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+        assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+        assert_eq!((report.work["bytes"], report.observed["verified_bytes"]), (4194304.0, 4194304.0));
+        // A byte of the second half of the first LUN turns over between the two.
+        let directory = tempdir().unwrap();
+        let spoil = Between("printf stend | dd of=../data/stend-2MiB-lun0 bs=1 seek=1500000 conv=notrunc status=none");
+        let finished = run(&spoil, &scenario, directory.path());
+        let (_, _, report) = taken_apart(spoil.translate(&scenario, &finished).unwrap());
+        let evidence = report.evidence.unwrap();
+        assert_eq!(report.check, Check::Failed, "{evidence}");
+        assert!(evidence.contains("\"readback-lun0\" read other data") && evidence.contains("crc32c"), "{evidence}");
+    }
+}
+
+#[test]
+fn an_open_load_that_cannot_keep_up_is_not_open() {
+    if !have("fio") {
+        return;
+    }
+    let with_rate = |rate: &'static str, engine: &'static str| {
+        let directory = tempdir().unwrap();
+        let parameters =
+            [("size", "1MiB"), ("runtime", "500ms"), ("ioengine", engine), ("direct", "0"), ("rate_iops", rate)];
+        let scenario = scenario("fio", parameters);
+        let finished = run(&Fio, &scenario, directory.path());
+        taken_apart(Fio.translate(&scenario, &finished).unwrap()).2
+    };
+    let open = with_rate("400", "psync");
+    let rate = open.work["operations"] / (open.wall_ns as f64 * 1e-9);
+    assert!(rate < 800.0, "held back: {rate}");
+    assert!(open.evidence.unwrap().contains("operations/s of 400 asked for"));
+    // Nobody does as much as this.
+    let closed = with_rate("4000000000", "psync");
+    assert_eq!(closed.check, Check::Failed);
+    assert!(closed.evidence.unwrap().contains("the load was not open"));
+}
+
+#[test]
+fn histograms_are_put_together_and_percentiles_are_not() {
+    use super::histogram::{Histogram, parse};
+    // 99 fast operations in one window and 1 slow one in another: the 99th percentile of all is fast.
+    let line = |ms: u32, bucket: usize, count: u32| {
+        let counts: Vec<_> = (0..1856).map(|at| if at == bucket { count.to_string() } else { "0".into() }).collect();
+        format!("{ms}, 0, 4096, {}\n", counts.join(", "))
+    };
+    let read = parse(&(line(100, 217, 99) + &line(200, 681, 1))).unwrap();
+    let mut all = Histogram::default();
+    read.iter().for_each(|(_, histogram)| all.add(histogram));
+    // As fio's own report of the same run names these two buckets.
+    let (quick, slow) = (358.0, 54016.0);
+    let expected =
+        [("latency_p50_ns", quick), ("latency_p99_ns", quick), ("latency_p999_ns", slow), ("latency_max_ns", slow)];
+    assert_eq!(all.figures().collect::<Vec<_>>(), expected);
+    assert_eq!(Histogram::default().quantile(0.5), None);
+    for bad in ["1, 0, 4096, 1, 2\n", "1, 0\n", "x", "1, 0, 4096, -1"] {
+        assert!(parse(bad).unwrap_err().contains("clat_hist log has the line"), "{bad}");
+    }
 }
 
 proptest! {
@@ -243,7 +463,9 @@ proptest! {
         let (scenario, mut finished) = read(&Fio, "fio-3.33-no-engine");
         finished.usage.exit = Some(0);
         let _ = Output::parse(&report);
-        let _ = Logs::parse(&log, &log, &any, 100).map(|logs| logs.windows());
+        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100 };
+        let files = [("log_iops.1.log", &*log), ("log_bw.2.log", &*log), ("log_clat_hist.1.log", &*log), (&*any, &*any)];
+        let _ = Logs::parse(files.into_iter(), &layout).map(|logs| logs.windows());
         finished.files = BTreeMap::from([("/repeat/report.json".into(), report.into_bytes())]);
         finished.stderr = any;
         prop_assert!(Fio.translate(&scenario, &finished).is_err());

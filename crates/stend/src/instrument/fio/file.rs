@@ -1,0 +1,188 @@
+//! Job files of the user's own, taken as they are.
+//!
+//! The text is kept in the scenario, so that the run holds what was measured and `resume` needs no file. What stend sets (threads, logs)
+//! it gives to fio as defaults on the command line, which the file's own options override.
+
+use std::collections::BTreeMap;
+
+use stend_model::suite::Scenario;
+
+use super::job::{Job, file_name};
+use crate::instrument::{LunAddress, Place};
+use crate::instrument::parameters::Parameters;
+
+/// The parameter that holds a job file's text.
+pub(super) const TEXT: &str = "job";
+
+/// Variables `${LUN1}` to this one become the paths of LUNs.
+const MOST_LUNS: u32 = 256;
+
+/// A job file, or the phase of it that a scenario is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct JobFile {
+    pub(super) text: String,
+    /// The sections that are run; empty for all.
+    pub(super) sections: Vec<String>,
+    /// LUNs that it names.
+    pub(super) luns: u32,
+    /// Whether fio must refuse to write.
+    readonly: bool,
+    /// Length of the logs' windows in milliseconds.
+    pub(super) log_average_ms: u32,
+    /// Where the LUNs lie, and how large they are.
+    files: Job,
+}
+
+impl JobFile {
+    /// Reads and checks the parameters.
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
+        let known = [TEXT, "phase", "readonly", "directory", "size", "log_avg_msec"];
+        let parameters = Parameters::of(&scenario.parameters, "a job file", &known)?;
+        let text = parameters.text(TEXT, "");
+        let luns = luns(text)?;
+        let mut files: BTreeMap<_, _> = ["directory", "size"]
+            .iter()
+            .filter_map(|name| Some(((*name).into(), parameters.given(name)?.into())))
+            .collect();
+        files.insert("luns".to_owned(), luns.max(1).to_string());
+        let phases = phases(&sections(text).map_err(|wrong| wrong.message)?);
+        let phase = parameters.count("phase", "0", 0..=phases.len() as u32)?;
+        Ok(Self {
+            text: text.into(),
+            sections: (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone()),
+            luns,
+            readonly: parameters.choice("readonly", "0", &["0", "1"])? == "1",
+            log_average_ms: parameters.count("log_avg_msec", "1000", 10..=3_600_000)?,
+            files: Job::read(&files)?,
+        })
+    }
+
+    /// The LUNs that the file names.
+    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
+        if self.luns == 0 { Ok(Vec::new()) } else { self.files.files(place) }
+    }
+
+    /// Bytes of each LUN.
+    pub(super) fn size(&self) -> u64 {
+        self.files.size
+    }
+
+    /// The run's own directory in the one that was given, if LUNs lie there.
+    pub(super) fn own_directory(&self, place: &Place) -> Option<String> {
+        self.files.own_directory(place).filter(|_| self.luns > 0)
+    }
+
+    /// What fio is told besides the file, before it.
+    pub(super) fn options(&self, logs: &str) -> Result<Vec<String>, String> {
+        let logs = file_name(logs)?;
+        // fio's job processes leave its process group (setsid), so the guard could not kill them. Threads die with fio.
+        let mut options: Vec<_> =
+            ["--name=global", "--thread=1", "--per_job_logs=0", "--log_unix_epoch=1"].map(str::to_owned).into();
+        options.push(format!("--log_avg_msec={}", self.log_average_ms));
+        options.extend(["bw", "iops", "lat"].map(|kind| format!("--write_{kind}_log={logs}")));
+        options.extend(self.readonly.then(|| "--readonly".to_owned()));
+        options.extend(self.sections.iter().map(|section| format!("--section={section}")));
+        Ok(options)
+    }
+}
+
+/// The paths of the LUNs: the target's, or those of the run's own files.
+pub(super) fn paths(place: &Place, files: &[String]) -> Result<Vec<String>, String> {
+    let one = |lun: &LunAddress| match lun {
+        LunAddress::Path(path) => file_name(path),
+        LunAddress::Nbd(uri) => Err(format!("a job file names LUNs by their paths, and the target's are at {uri}")),
+    };
+    if place.luns.is_empty() { Ok(files.to_vec()) } else { place.luns.iter().map(one).collect() }
+}
+
+/// The values of the variables that name LUNs.
+pub(super) fn variables(paths: &[String]) -> BTreeMap<String, String> {
+    (1..).zip(paths).map(|(number, path)| (format!("LUN{number}"), path.clone())).collect()
+}
+
+/// A section other than `[global]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) name: String,
+    /// Whether it waits for those before it to end.
+    waits: bool,
+    /// Line, key and value of each option, those of `[global]` before it included.
+    pub(super) options: Vec<(usize, String, String)>,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+/// The sections of a job file in their order. Only what stend has to know is looked at; whether the options make sense, fio says.
+pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
+    let mut global: Vec<(usize, String, String)> = Vec::new();
+    let mut sections: Vec<Section> = Vec::new();
+    let mut in_global = false;
+    for (line, content) in (1..).zip(text.lines()) {
+        let content = content.trim();
+        if content.is_empty() || content.starts_with([';', '#']) {
+            continue;
+        }
+        let wrong =
+            |message: &str| Err(Wrong { line, message: format!("{message}: {}", stend_model::wire::quote(content)) });
+        if let Some(name) = content.strip_prefix('[') {
+            let Some((name, _)) = name.rsplit_once(']') else {
+                return wrong("a section's name has no ] behind it");
+            };
+            in_global = name.eq_ignore_ascii_case("global");
+            if !in_global {
+                sections.push(Section { name: name.into(), waits: false, options: global.clone() });
+            }
+            continue;
+        }
+        if content.starts_with("include ") {
+            return wrong("a file that is included is no part of what is kept; put its text in this place");
+        }
+        let (key, value) = content.split_once('=').unwrap_or((content, ""));
+        let option = (line, key.trim().to_owned(), value.trim().to_owned());
+        match sections.last_mut().filter(|_| !in_global) {
+            Some(section) => section.options.push(option),
+            None if in_global => global.push(option),
+            None => return wrong("an option stands before the first [section]"),
+        }
+    }
+    for section in &mut sections {
+        let last = section.options.iter().rev().find(|(_, key, _)| key == "stonewall" || key == "wait_for_previous");
+        section.waits = last.is_some_and(|(_, _, value)| value != "0");
+    }
+    Ok(sections)
+}
+
+/// The names of the sections that run together, phase by phase: a `stonewall` begins a phase. Where two sections have one name, fio could
+/// not be told which is meant, and the file is one phase.
+pub(super) fn phases(sections: &[Section]) -> Vec<Vec<String>> {
+    let names: std::collections::BTreeSet<_> = sections.iter().map(|section| &section.name).collect();
+    let mut phases: Vec<Vec<String>> = Vec::new();
+    for section in sections {
+        match phases.last_mut().filter(|_| !section.waits || names.len() < sections.len()) {
+            Some(phase) => phase.push(section.name.clone()),
+            None => phases.push(vec![section.name.clone()]),
+        }
+    }
+    phases
+}
+
+/// How many LUNs a text names: the highest n of `${LUNn}`.
+pub(super) fn luns(text: &str) -> Result<u32, String> {
+    let numbers = text.split("${LUN").skip(1).filter_map(|rest| {
+        let number = rest.split_once('}')?.0;
+        number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u32>().unwrap_or(u32::MAX))
+    });
+    let mut most = 0;
+    for number in numbers {
+        if !(1..=MOST_LUNS).contains(&number) {
+            return Err(format!("there is no ${{LUN{number}}}; LUNs are ${{LUN1}} to ${{LUN{MOST_LUNS}}}"));
+        }
+        most = most.max(number);
+    }
+    Ok(most)
+}

@@ -1,0 +1,210 @@
+//! From fio's groups of jobs to the repeat: work, time, latencies, and whether the work was right.
+
+use std::collections::BTreeMap;
+
+use serde_json::Map;
+use stend_model::wire::{Check, Report, Usage};
+
+use super::clock::Clock;
+use super::job::{Job, Length};
+use super::logs::Logs;
+use super::output::{self, Direction, Group, Output};
+use crate::instrument::Finished;
+use crate::instrument::parameters::last_words;
+
+/// An open load that reaches less than this share of the rate asked for was not open.
+const LEAST_OF_RATE: f64 = 0.9;
+
+/// What is known beforehand of the work that is to be done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    /// `None` for a job file of the user's own, of which nothing is known.
+    pub(super) job: Option<&'a Job>,
+}
+
+/// What the report is made from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found<'a> {
+    pub(super) output: &'a Output,
+    pub(super) logs: &'a Logs,
+    pub(super) clock: &'a Clock,
+    pub(super) finished: &'a Finished,
+}
+
+impl Expected<'_> {
+    /// The repeat.
+    ///
+    /// # Errors
+    /// fio did nothing, or its report has groups of jobs that nobody asked for.
+    pub(super) fn report(&self, found: &Found) -> Result<Report, String> {
+        let Found { output, logs, clock, finished } = *found;
+        let wrong = output.wrong_data(&finished.stderr);
+        let (measured, read_back) = self.parts(output.groups()?)?;
+        let directions = directions(measured);
+        let milliseconds = directions.iter().map(|(_, direction)| direction.runtime).fold(0.0, f64::max);
+        if milliseconds < 1.0 {
+            // fio can end so with status 0 and error 0.
+            return Err(wrong.unwrap_or_else(|| format!("fio did no operation{}", last_words(&finished.stderr))));
+        }
+        let mut work = BTreeMap::new();
+        for (name, direction) in &directions {
+            for (what, amount) in [("bytes", direction.io_bytes), ("operations", direction.total_ios)] {
+                *work.entry(what.to_owned()).or_insert(0.0) += amount;
+                if directions.len() > 1 {
+                    work.insert(format!("{name}_{what}"), amount);
+                }
+            }
+        }
+        let mut observed = output::latencies(&directions.iter().map(|(_, direction)| direction).collect::<Vec<_>>());
+        let cpu_ns = cpu_ns(measured, &finished.usage);
+        observed.extend(
+            loader_share(cpu_ns, milliseconds, &finished.usage).map(|share| ("loader_cpu_share".into(), share)),
+        );
+        let mut verdict = self.verdict(&directions, milliseconds);
+        if let Some(read_back) = read_back {
+            let read = Direction::together(std::iter::once(&read_back.read));
+            let written: f64 = directions.iter().map(|(_, direction)| direction.io_bytes).sum();
+            observed.insert("verified_bytes".into(), read.io_bytes);
+            observed.insert("verify_ns".into(), read.runtime * 1e6);
+            if wrong.is_none() {
+                let words = format!("{} of {written} bytes written were read back with their checksums", read.io_bytes);
+                verdict.note(read.io_bytes == written, words);
+            }
+        }
+        if let Some(wrong) = wrong {
+            verdict.evidence.insert(0, wrong);
+            verdict.passed = false;
+        }
+        let wall_ns = (milliseconds * 1e6) as u64;
+        let t_ns = logs
+            .began_ms()
+            .map_or_else(|| clock.end_ns().saturating_sub_unsigned(wall_ns), |ms| clock.monotonic_ns(ms));
+        Ok(Report {
+            n: 0,
+            t_ns: Some(t_ns),
+            wall_ns,
+            cpu_ns: Some(cpu_ns),
+            work,
+            observed,
+            check: if verdict.passed { Check::Passed } else { Check::Failed },
+            evidence: Some(verdict.evidence.join("; ")),
+            unknown: Map::new(),
+        })
+    }
+
+    /// The groups whose figures count, and the one that read back.
+    fn parts<'a>(&self, groups: &'a [Group]) -> Result<(&'a [Group], Option<&'a Group>), String> {
+        match (self.job, groups) {
+            (Some(job), [written, read_back]) if job.verify.is_some() => {
+                Ok((std::slice::from_ref(written), Some(read_back)))
+            }
+            (Some(job), [_]) if job.verify.is_none() => Ok((groups, None)),
+            (Some(job), groups) => {
+                let wanted = if job.verify.is_some() { 2 } else { 1 };
+                Err(format!("fio's report has {} groups of jobs instead of {wanted}", groups.len()))
+            }
+            (None, groups) => Ok((groups, None)),
+        }
+    }
+
+    /// Whether the counts agree, and which were compared.
+    fn verdict(&self, directions: &[(&str, Direction)], milliseconds: f64) -> Verdict {
+        let mut verdict = Verdict { passed: true, evidence: Vec::new() };
+        for (name, direction) in directions {
+            let whole = direction.short_ios == 0.0 && direction.drop_ios == 0.0;
+            let rest = format!("{} short, {} dropped", direction.short_ios, direction.drop_ios);
+            let Some(job) = self.job else {
+                let (operations, bytes) = (direction.total_ios, direction.io_bytes);
+                verdict.note(whole, format!("{name}: {operations} operations, {bytes} bytes counted, {rest}"));
+                continue;
+            };
+            // With a ramp, operations that were submitted in it and completed after it are in one count and not in the other.
+            let in_flight = if job.ramp.is_zero() { 0.0 } else { f64::from(job.depth) * f64::from(job.processes()) };
+            let agree = (direction.io_bytes / job.block as f64 - direction.total_ios).abs() <= in_flight;
+            let spanned = if in_flight > 0.0 {
+                format!(" (up to {in_flight} operations may have spanned the end of the ramp)")
+            } else {
+                String::new()
+            };
+            let words = format!(
+                "{name}: {} operations of {} bytes, {} bytes counted{spanned}, {rest}",
+                direction.total_ios, job.block, direction.io_bytes
+            );
+            verdict.note(agree && whole, words);
+        }
+        let operations: f64 = directions.iter().map(|(_, direction)| direction.total_ios).sum();
+        if let Some(job) = self.job {
+            verdict.length(job, directions, milliseconds);
+            verdict.rate(job, operations / milliseconds * 1e3);
+        }
+        if self.job.is_none_or(|job| job.verify.is_none()) {
+            verdict.evidence.push("no error; counts only, the data are not compared".into());
+        }
+        verdict
+    }
+}
+
+struct Verdict {
+    passed: bool,
+    evidence: Vec<String>,
+}
+
+impl Verdict {
+    fn note(&mut self, right: bool, words: String) {
+        self.passed &= right;
+        self.evidence.push(words);
+    }
+
+    /// Whether it worked as long as it was to.
+    fn length(&mut self, job: &Job, directions: &[(&str, Direction)], milliseconds: f64) {
+        match job.length {
+            Length::Time(time) => {
+                let wanted = time.as_secs_f64() * 1e3;
+                if milliseconds < 0.9 * wanted {
+                    self.note(false, format!("ran {milliseconds} ms of {wanted} ms"));
+                }
+            }
+            Length::Loops(loops) => {
+                let wanted = job.region as f64 * f64::from(job.processes()) * f64::from(loops);
+                let done: f64 = directions.iter().map(|(_, direction)| direction.io_bytes).sum();
+                self.note(done == wanted, format!("{done} of {wanted} bytes in {loops} loops"));
+            }
+        }
+    }
+
+    /// Whether an open load was open.
+    fn rate(&mut self, job: &Job, reached: f64) {
+        let Some(rate) = &job.rate else { return };
+        let asked = f64::from(rate.of_a_job) * f64::from(job.processes());
+        let words = format!("{reached:.0} operations/s of {asked} asked for");
+        let open = reached >= LEAST_OF_RATE * asked;
+        self.note(
+            open,
+            if open { words } else { format!("{words}: operations waited for others, so the load was not open") },
+        );
+    }
+}
+
+/// What all groups together did, by direction; directions in which nothing was done are left out.
+fn directions(groups: &[Group]) -> Vec<(&'static str, Direction)> {
+    let of: [(&str, fn(&Group) -> &Direction); 3] =
+        [("read", |group| &group.read), ("write", |group| &group.write), ("trim", |group| &group.trim)];
+    let together = of.map(|(name, of)| {
+        let active = groups.iter().map(of).filter(|direction| direction.total_ios >= 1.0);
+        (name, Direction::together(active))
+    });
+    together.into_iter().filter(|(_, direction)| direction.total_ios >= 1.0).collect()
+}
+
+/// CPU time of the jobs while they were measured. fio gives it as a percentage of the sum of the jobs' run times.
+fn cpu_ns(groups: &[Group], usage: &Usage) -> u64 {
+    let of = |group: &Group| (group.usr_cpu + group.sys_cpu) / 100.0 * group.job_runtime * 1e6;
+    let own: f64 = groups.iter().map(of).sum();
+    if own > 0.0 { (own as u64).min(usage.cpu_ns()) } else { usage.cpu_ns() }
+}
+
+/// The share of the machine's CPU time that the jobs took while they were measured.
+fn loader_share(cpu_ns: u64, milliseconds: f64, usage: &Usage) -> Option<f64> {
+    let cpus = usage.machine.get("cpus").filter(|cpus| **cpus >= 1.0)?;
+    Some(cpu_ns as f64 / (milliseconds * 1e6 * cpus))
+}

@@ -1,0 +1,253 @@
+//! A suite from job files of the user's own.
+
+use std::fmt::Write as _;
+
+use stend_model::wire::quote;
+
+use super::file::{Section, luns, phases, sections};
+
+/// A job file as the user named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The path, for messages.
+    pub(crate) path: String,
+    /// Its name without directory and `.fio`.
+    pub(crate) stem: String,
+    pub(crate) text: String,
+    /// Whether it names a device, so that fio must refuse to write.
+    pub(crate) readonly: bool,
+}
+
+impl Named {
+    /// The paths that its sections work on, with the lines that say so; `${…}` is as it stands there.
+    ///
+    /// # Errors
+    /// It is no job file; the line is quoted.
+    pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, String> {
+        let sections = self.sections()?;
+        let options = sections.iter().flat_map(|section| &section.options);
+        let naming = options.filter(|(_, key, _)| matches!(key.as_str(), "filename" | "directory"));
+        Ok(naming.flat_map(|(line, _, value)| value.split(':').map(|path| (*line, path.to_owned()))).collect())
+    }
+
+    /// How many LUNs it names.
+    ///
+    /// # Errors
+    /// A number that no LUN can have.
+    pub(crate) fn luns(&self) -> Result<u32, String> {
+        luns(&self.text).map_err(|message| format!("{}: {message}", self.path))
+    }
+
+    /// What fio said against it, in one line with the line of the file.
+    pub(crate) fn complaint(&self, said: &str) -> String {
+        let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("fio: ")).collect();
+        let dropped = lines.iter().find_map(|line| line.strip_prefix("job ")?.strip_suffix(" dropped"));
+        let writes = lines.iter().any(|line| line.contains("read-only mode"));
+        if let Some((line, path)) =
+            self.paths().ok().filter(|_| writes && self.readonly).and_then(|paths| {
+                paths.into_iter().find(|(_, path)| path.starts_with("/dev/") || path.starts_with('$'))
+            })
+        {
+            return self.at(line, &format!("it writes to {path}, which is a device; name a LUN: filename=${{LUN1}}"));
+        }
+        // "Bad option <nonsense=7>", "failed parsing rw=sideways", "option <hello> outside of [] job section"
+        let named = lines.iter().find_map(|line| {
+            let inside = line.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>')).map(|(inside, _)| inside);
+            line.strip_prefix("failed parsing ").or(inside)
+        });
+        let what: Vec<_> = lines.iter().filter(|line| is_diagnosis(line)).copied().collect();
+        let what = if what.is_empty() { lines.join("; ") } else { what.join("; ") };
+        match named.and_then(|option| self.line_of(dropped, option)) {
+            Some(line) => self.at(line, &format!("fio does not take this ({what})")),
+            None => format!("{}: fio does not take it: {what}", self.path),
+        }
+    }
+
+    fn at(&self, line: usize, message: &str) -> String {
+        let quoted = self.text.lines().nth(line - 1).unwrap_or_default().trim();
+        format!("{}:{line}: {message}: {}", self.path, quote(quoted))
+    }
+
+    /// The line of an option, if possible in the section that fio named.
+    fn line_of(&self, section: Option<&str>, option: &str) -> Option<usize> {
+        let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        let wanted = plain(option);
+        let is_it = |(_, key, value): &&(usize, String, String)| {
+            plain(&format!("{key}={value}")) == wanted || (value.is_empty() && plain(key) == wanted)
+        };
+        let sections = self.sections().ok()?;
+        let here = sections.iter().filter(|one| section == Some(one.name.as_str()));
+        let found = here.chain(&sections).flat_map(|section| &section.options).find(is_it);
+        found.map(|(line, ..)| *line)
+    }
+
+    fn sections(&self) -> Result<Vec<Section>, String> {
+        sections(&self.text).map_err(|wrong| format!("{}:{}: {}", self.path, wrong.line, wrong.message))
+    }
+}
+
+/// Whether a line says what is wrong, and not which values there are or what followed from it.
+fn is_diagnosis(line: &str) -> bool {
+    let explains = ["Bad option", "failed parsing", "max value", "min value", "outside of", "did you mean"];
+    explains.iter().any(|words| line.contains(words))
+}
+
+/// The text of a suite with a scenario for each phase of each file.
+///
+/// # Errors
+/// A file that cannot be used: path, line, and the line quoted.
+pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
+    let stems: Vec<_> = files.iter().map(|file| file.stem.as_str()).collect();
+    let mut text = format!(
+        "name = {}\ntitle = {}\norder = \"grouped\"\n\
+         # As fio itself: once, without a warm-up of stend's own. -r 10 repeats.\nrepeats = 1\nwarmup = 0\ntimeout = \"7d\"\n\
+         # As in the suites of storage: the block layer's work is nobody's CPU time, and processors that wait lower their clock.\n\
+         gates = {{ foreign_cpu = \"20%\", frequency_fall = \"off\" }}\n\
+         [variables]\nlun_size = \"256MiB\"\ndirectory = \"\"\nlog_avg_msec = 1000\n",
+        quoted(&stems.join("+")),
+        quoted(&format!("The fio jobs of {}", stems.join(", ")))
+    );
+    for file in files {
+        let sections = file.sections()?;
+        if sections.is_empty() {
+            return Err(format!("{}: it has no [section] with a job besides [global]", file.path));
+        }
+        file.luns()?;
+        let phases = phases(&sections);
+        for (number, names) in (1..).zip(&phases) {
+            let name = match &names[..] {
+                [_, _, _, _, ..] => format!("phase {number}: {} + {} + {} more", names[0], names[1], names.len() - 2),
+                names => names.join(" + "),
+            };
+            let name = if files.len() > 1 { format!("{}: {name}", file.stem) } else { name };
+            let of_phase = || sections.iter().filter(|section| names.contains(&section.name));
+            let on = |keys: &[&str]| {
+                let mut options = of_phase().flat_map(|section| &section.options);
+                options.any(|(_, key, value)| keys.contains(&key.as_str()) && value != "0")
+            };
+            // A file of one phase is run as it is.
+            let phase = if phases.len() > 1 { number } else { 0 };
+            let _ = write!(
+                text,
+                "[[scenario]]\nname = {}\ninstrument = \"fio\"\nparameters = {{ job = {}, phase = {phase}, readonly = {}, \
+                 size = \"{{lun_size}}\", directory = \"{{directory}}\", log_avg_msec = \"{{log_avg_msec}}\" }}\nmetrics = [\n{}]\n",
+                quoted(&literal(&name)),
+                quoted(&literal(&file.text)),
+                u32::from(file.readonly),
+                metrics(!on(&["disable_lat", "gtod_reduce"]), !on(&["disable_clat", "gtod_reduce"]))
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// The metrics of a phase, without those that fio was told not to measure.
+fn metrics(mean: bool, percentiles: bool) -> String {
+    let metric = |name: &str, value: &str, unit: &str, better: &str| {
+        format!("{{ name = \"{name}\", value = \"{value}\", unit = \"{unit}\", better = \"{better}\" }},\n")
+    };
+    let mut text =
+        metric("IOPS", "operations/wall", "IOPS", "higher") + &metric("throughput", "bytes/wall", "B/s", "higher");
+    if mean {
+        text += &metric("latency mean", "latency_mean_ns", "ns", "lower");
+    }
+    if percentiles {
+        text += &metric("latency p99", "latency_p99_ns", "ns", "lower");
+        text += &metric("latency p99.9", "latency_p999_ns", "ns", "lower");
+    }
+    text + &metric("throughput per CPU-second", "bytes/cpu", "B/CPU-s", "higher")
+}
+
+/// Braces that are meant as such, in texts of a suite.
+fn literal(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use stend_model::suite::{Changes, Suite};
+
+    use super::*;
+
+    fn named(text: &str) -> Named {
+        Named { path: "jobs.fio".into(), stem: "jobs".into(), text: text.into(), readonly: false }
+    }
+
+    fn read(files: &[Named]) -> Suite {
+        let text = suite_of(files).unwrap();
+        let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
+        Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    const JOBS: &str = "; {comment}\n[global]\nfilename=${LUN1}\nsize=1m\n\n[one]\nrw=randread\n[two]\nrw = randwrite\n\
+        [three]\nstonewall\nrw=read\ngtod_reduce=1\n";
+
+    #[test]
+    fn a_stonewall_begins_a_scenario() {
+        let suite = read(&[named(JOBS)]);
+        let names: Vec<_> = suite.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        assert_eq!(names, ["one + two", "three"]);
+        assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == JOBS), "as it is, braces too");
+        let metrics =
+            |place: usize| suite.scenarios[place].metrics.iter().map(|metric| metric.name.as_str()).collect::<Vec<_>>();
+        assert!(metrics(0).contains(&"latency p99"));
+        assert!(metrics(1).iter().all(|name| !name.contains("latency")), "fio is told not to measure it");
+        let two = read(&[named(JOBS), Named { stem: "more".into(), ..named("[one]\nrw=read\nsize=1m\n") }]);
+        assert_eq!(two.scenarios[2].name, "more: one");
+        assert_eq!(two.scenarios[2].parameters["phase"], "0", "a file of one phase is run as it is");
+        let twins = read(&[named("[a]\nrw=read\n[a]\nstonewall\nrw=write\n")]);
+        assert_eq!(twins.scenarios.len(), 1, "fio could not be told which [a] is meant");
+    }
+
+    #[test]
+    fn what_fio_refuses_is_quoted_with_its_line() {
+        let file = named(JOBS);
+        for (said, part) in [
+            (
+                "fio: failed parsing rw=randwrite\nfio: job two dropped\n",
+                "jobs.fio:9: fio does not take this (failed parsing rw=randwrite): `rw = randwrite`",
+            ),
+            (
+                "Bad option <stonewall>\nfio: job three dropped\n",
+                "jobs.fio:11: fio does not take this (Bad option <stonewall>): `stonewall`",
+            ),
+            ("Bad option <elsewhere=7>\n", "jobs.fio: fio does not take it: Bad option <elsewhere=7>"),
+            ("something new\nand more\n", "jobs.fio: fio does not take it: something new; and more"),
+        ] {
+            assert_eq!(file.complaint(said), part);
+        }
+        for (text, part) in [
+            ("rw=read\n", "jobs.fio:1: an option stands before the first [section]: `rw=read`"),
+            ("[a]\nrw=read\n[b\n", "jobs.fio:3: a section's name has no ] behind it: `[b`"),
+            ("[a]\ninclude other.fio\n", "jobs.fio:2: a file that is included is no part"),
+            ("[global]\nrw=read\n", "jobs.fio: it has no [section] with a job"),
+            ("[a]\nfilename=${LUN0}\n", "jobs.fio: there is no ${LUN0}; LUNs are ${LUN1} to ${LUN256}"),
+        ] {
+            let message = suite_of(&[named(text)]).unwrap_err();
+            assert!(message.starts_with(part) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_suite_or_a_complaint(text in "(\\[[a-z{}\"]{0,5}\\]\n|[a-z]{0,9}=?[a-z0-9${}\\[\\]\"\\\\]{0,9}\n|stonewall\n){0,12}", said in ".{0,60}") {
+            let file = named(&text);
+            let _ = file.complaint(&said);
+            if let Ok(text) = suite_of(std::slice::from_ref(&file)) {
+                let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
+                match Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check) {
+                    Ok(suite) => prop_assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text)),
+                    Err(error) => prop_assert!(error.message.contains("two scenarios are called"), "{error}"),
+                }
+            }
+        }
+    }
+}
