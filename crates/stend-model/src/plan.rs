@@ -42,6 +42,8 @@ pub struct Standing {
     pub failures_in_a_row: u32,
     /// The wanted precision has been reached.
     pub settled: bool,
+    /// The warm-ups are steady, so that no more of them are needed.
+    pub steady: bool,
 }
 
 /// After so many failures in a row a scenario is given up: a tool that cannot work is not started a hundred times.
@@ -55,6 +57,8 @@ pub const MOST_ATTEMPTS_PER_REPEAT: u32 = 2;
 pub struct Plan {
     steps: Vec<Step>,
     wanted: Vec<u32>,
+    /// For scenarios whose warm-ups end when they are steady: how many it takes at least.
+    least_rounds: Vec<Option<u32>>,
     seed: u64,
 }
 
@@ -92,7 +96,8 @@ impl Plan {
                 steps.extend(round);
             }
         }
-        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), seed }
+        let least_rounds = suite.scenarios.iter().map(|scenario| scenario.steady.map(|steady| steady.rounds)).collect();
+        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), least_rounds, seed }
     }
 
     /// How many repeats are planned.
@@ -115,11 +120,7 @@ impl Plan {
     /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
     pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
-        let planned = self.steps.iter().copied().find(|step| {
-            let standing = &standings[step.scenario];
-            let made = if step.phase == Phase::Warmup { standing.warmups } else { standing.attempts };
-            step.number >= made && !self.is_done(step.scenario, standing)
-        });
+        let planned = self.missing(standings).next();
         planned.or_else(|| {
             if out_of_time {
                 return None;
@@ -138,12 +139,33 @@ impl Plan {
 
     /// How many steps are still to be made at least.
     pub fn remaining(&self, standings: &[Standing]) -> Vec<Step> {
-        let made = |step: &Step| {
-            let standing = &standings[step.scenario];
-            let made = if step.phase == Phase::Warmup { standing.warmups } else { standing.attempts };
-            step.number < made || self.is_done(step.scenario, standing)
+        let least = |step: &Step| match self.least_rounds[step.scenario].filter(|_| step.phase == Phase::Warmup) {
+            // Of warm-ups that end when they are steady nobody knows how many come.
+            Some(rounds) => step.number < rounds.max(standings[step.scenario].warmups + 1),
+            None => true,
         };
-        self.steps.iter().copied().filter(|step| !made(step)).collect()
+        self.missing(standings).filter(least).collect()
+    }
+
+    /// The planned steps that have not been made and are still wanted.
+    fn missing<'a>(&'a self, standings: &'a [Standing]) -> impl Iterator<Item = Step> + 'a {
+        let wanted = |step: &Step| {
+            let standing = &standings[step.scenario];
+            match step.phase {
+                // What only prepares is worth it as long as something is left that it prepares.
+                Phase::Warmup if self.wanted[step.scenario] == 0 => {
+                    let mut later = step.scenario + 1..self.wanted.len();
+                    step.number >= standing.warmups
+                        && standing.failures_in_a_row < MOST_FAILURES_IN_A_ROW
+                        && later.any(|other| !self.is_done(other, &standings[other]))
+                }
+                Phase::Warmup => {
+                    step.number >= standing.warmups && !standing.steady && !self.is_done(step.scenario, standing)
+                }
+                Phase::Measured => step.number >= standing.attempts && !self.is_done(step.scenario, standing),
+            }
+        };
+        self.steps.iter().copied().filter(wanted)
     }
 
     fn is_done(&self, scenario: usize, standing: &Standing) -> bool {
@@ -226,6 +248,51 @@ mod tests {
         assert_eq!(made(0), plan.len());
         assert_eq!(made(plan.len() + 2), plan.len() + 2);
         assert_eq!(made(usize::MAX), plan.len() + 6);
+    }
+
+    #[test]
+    fn warm_ups_go_on_until_they_are_steady_or_there_are_enough() {
+        let text = "name = \"t\"\ntitle = \"t\"\norder = \"grouped\"\n\
+            [[scenario]]\nname = \"fill\"\ncommand = [\"true\"]\nprecondition = true\nrepeats = 2\n\
+            metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n\
+            [[scenario]]\nname = \"load\"\ncommand = [\"true\"]\nsteady = { most = 8 }\nrepeats = 3\n\
+            metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+        let suite = Suite::parse(text, "t.toml", Path::new("."), &Changes::default()).unwrap();
+        let plan = Plan::new(&suite, 1, |_| false);
+        // What is made when the load gets steady at this round, and how many steps are left when it begins.
+        let make = |steady_at: u32| {
+            let mut standings = vec![Standing::default(); 2];
+            let (mut made, mut left) = (Vec::new(), Vec::new());
+            while let Some(step) = plan.next(&standings, false) {
+                left.push(plan.remaining(&standings).len());
+                let standing = &mut standings[step.scenario];
+                match step.phase {
+                    Phase::Warmup => standing.warmups += 1,
+                    Phase::Measured => {
+                        (standing.attempts, standing.valid) = (standing.attempts + 1, standing.valid + 1)
+                    }
+                }
+                standing.steady = step.scenario == 1 && standing.warmups >= steady_at;
+                made.push((step.scenario, step.phase));
+            }
+            (made, left, standings)
+        };
+        let of = |made: &[(usize, Phase)], what| made.iter().filter(|one| **one == what).count();
+        for (steady_at, rounds) in [(5, 5), (7, 7), (100, 8)] {
+            let (made, left, _) = make(steady_at);
+            assert_eq!((of(&made, (0, Phase::Warmup)), of(&made, (0, Phase::Measured))), (2, 0), "it only prepares");
+            assert_eq!((of(&made, (1, Phase::Warmup)), of(&made, (1, Phase::Measured))), (rounds, 3));
+            assert!(made.is_sorted_by_key(|(scenario, phase)| (*scenario, *phase)), "one after the other");
+            assert_eq!((left[0], left[left.len() - 1]), (2 + 5 + 3, 1), "five rounds at least");
+        }
+        // In another session what was prepared is gone; it is made again only for what is still to be measured.
+        let (_, _, mut standings) = make(5);
+        let forgotten = |standing: Standing| Standing { warmups: 0, steady: false, ..standing };
+        standings.iter_mut().for_each(|standing| *standing = forgotten(*standing));
+        assert_eq!(plan.next(&standings, false), None);
+        standings[1].valid = 2;
+        standings[1].attempts = 2;
+        assert_eq!(plan.next(&standings, false), Some(Step { scenario: 0, number: 0, phase: Phase::Warmup }));
     }
 
     #[test]

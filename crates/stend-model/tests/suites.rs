@@ -48,6 +48,71 @@ fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
     assert_eq!(first.measures.as_deref(), Some("kuznyechik, blocks"));
 }
 
+/// A suite of these scenarios in this order, all run by fio.
+fn sequence(order: &str, scenarios: &[(&str, &str)]) -> String {
+    let one = |(name, rest): &(&str, &str)| {
+        format!("[[scenario]]\nname = \"{name}\"\ninstrument = \"fio\"\n{METRICS}{rest}\n")
+    };
+    format!("{HEAD}order = \"{order}\"\n") + &scenarios.iter().map(one).collect::<String>()
+}
+
+#[test]
+fn what_depends_on_another_scenario_comes_after_it() {
+    let rate = |name: &str| {
+        format!("rate = {{ of = \"{name}\", share = \"{{load}}\" }}\nmatrix = {{ load = [\"50%\", \"90%\"] }}")
+    };
+    let rate = rate("read");
+    let scenarios = [
+        ("fill", "precondition = true\nrepeats = 2"),
+        ("read", "steady = {}\nrepeats = 7"),
+        ("read at {load}", rate.as_str()),
+    ];
+    let text = sequence("grouped", &scenarios);
+    let suite = parse(&text).unwrap();
+    let counts: Vec<_> = suite.scenarios.iter().map(|scenario| (scenario.warmup, scenario.repeats)).collect();
+    assert_eq!(counts, [(2, 0), (25, 7), (1, 10), (1, 10)]);
+    let rate = suite.scenarios[3].rate.as_ref().unwrap();
+    assert_eq!((rate.of.as_str(), rate.share.0), ("read", 0.9));
+    assert_ne!(suite.scenarios[2].identity(), suite.scenarios[3].identity(), "another rate is other work");
+    // What is chosen by name brings along what it needs, and more repeats of it do not prepare more often.
+    let only = |name: &str| {
+        let changes = Changes { only: vec![name.into()], repeats: Some(1), ..Changes::default() };
+        let suite = parse_with(&text, &changes).unwrap();
+        suite
+            .scenarios
+            .iter()
+            .map(|scenario| (scenario.name.clone(), scenario.warmup, scenario.repeats))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(only("90%"), [("fill".into(), 2, 0), ("read".into(), 25, 1), ("read at 90%".into(), 1, 1)]);
+
+    let read = ("read", "");
+    for (order, scenarios, line, part) in [
+        ("shuffled", &[("fill", "precondition = true")][..], 4, "\"precondition\" needs order = \"grouped\""),
+        ("interleaved", &[("s", "steady = {}")], 4, "\"steady\" needs order = \"grouped\""),
+        ("grouped", &[("s", "rate = { of = \"read\", share = \"50%\" }"), read], 4, "no scenario before it"),
+        (
+            "grouped",
+            &[("fill", "precondition = true"), ("s", "rate = { of = \"fill\", share = 0.5 }")],
+            9,
+            "only prepares",
+        ),
+        ("grouped", &[read, ("s", "rate = { of = \"read\", share = \"120%\" }")], 9, "above 0% and at most 100%"),
+        ("grouped", &[read, ("s", "rate = { of = \"read\", share = \"a lot\" }")], 9, "a lot"),
+        ("grouped", &[("s", "steady = {}\nwarmup = 1")], 4, "both \"steady\" and \"warmup\""),
+        ("grouped", &[("s", "steady = {}\nprecondition = true")], 4, "both \"precondition\" and \"steady\""),
+        ("grouped", &[("s", "steady = { rounds = 2 }")], 4, "3 or more"),
+        ("grouped", &[("s", "steady = { most = 4 }")], 4, "at least as many"),
+        ("grouped", &[("s", "steady = { range = \"0%\" }")], 4, "the range 0%"),
+    ] {
+        let message = complaint(&sequence(order, scenarios), line);
+        assert!(message.contains(part), "{message}");
+    }
+    let text =
+        sequence("grouped", &[read, ("s", "rate = { of = \"read\", share = \"50%\" }")]).replace("\"fio\"", "\"gzip\"");
+    assert!(complaint(&text, 9).contains("an instrument that can keep one: \"fio\""));
+}
+
 #[test]
 fn variables_can_be_set_and_unknown_ones_are_refused() {
     let text = format!("{}parameters = {{ size = \"{{size}}\" }}\n", scenario(""))

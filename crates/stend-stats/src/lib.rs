@@ -10,7 +10,7 @@
 //! * The unit of a result is that of its input unless said otherwise; ratios have none.
 //! * **Non-finite input is refused**: a slice with a NaN or an infinity anywhere gives `None`
 //!   (or a [`Reason`]), never a NaN. So does an empty slice, and a result too large for `f64`.
-//! * The order of repeats never matters, except in [`steady_state`] and [`sign_flip`]'s pairs.
+//! * The order of repeats never matters, except in [`steady_state`], [`steady_state_by`] and [`sign_flip`]'s pairs.
 //! * Everything is deterministic. Where random draws are needed they come from [`SplitMix64`],
 //!   so a seed gives the same result on every platform and in every version.
 //!
@@ -62,7 +62,7 @@ pub use ratio::{IntervalMethod, RatioInterval, RatioOptions, paired_ratio_interv
 pub use sample::{coefficient_of_variation, mean, median, median_absolute_deviation, quantile};
 pub use shift::hodges_lehmann;
 pub use sign_flip::{EXACT_PAIRS, SIGN_FLIP_DRAWS, sign_flip};
-pub use steady::{STEADY_ROUNDS, SteadyState, steady_state};
+pub use steady::{STEADY_ROUNDS, SteadyRule, SteadyState, steady_state, steady_state_by};
 pub use table::{Cell, CellResult, compare_table, compare_table_with};
 pub use verdict::{
     Direction, Evidence, Judgement, LEAST_FLOOR, Reason, SIGNIFICANCE, Verdict, aa_floor, judge, noise_floor,

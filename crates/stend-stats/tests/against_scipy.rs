@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 use stend_stats::{
-    IntervalMethod, Mark, Method, RatioOptions, benjamini_hochberg, geometric_mean_ratio, hodges_lehmann, mann_whitney,
-    mean, median, median_absolute_deviation, median_interval, quantile, ratio_interval, sign_flip, steady_state,
-    tukey_marks,
+    IntervalMethod, Mark, Method, RatioOptions, SteadyRule, benjamini_hochberg, geometric_mean_ratio, hodges_lehmann,
+    mann_whitney, mean, median, median_absolute_deviation, median_interval, quantile, ratio_interval, sign_flip,
+    steady_state, steady_state_by, tukey_marks,
 };
 
 fn vectors(name: &str) -> Vec<Value> {
@@ -69,6 +69,28 @@ fn median_interval_binomial() {
             (found, _) => panic!("{case}: {found:?}"),
         }
     }
+}
+
+#[test]
+fn steady_windows() {
+    let mut seen = [0; 2];
+    for case in vectors("steady") {
+        let count = |name: &str| case[name].as_u64().expect(name) as usize;
+        let rule = SteadyRule {
+            rounds: count("rounds"),
+            range: number(&case["most_range"]),
+            drift: number(&case["most_drift"]),
+        };
+        let found = steady_state_by(&list(&case["x"]), &rule).expect("rounds enough");
+        for (value, name) in
+            [(found.mean, "mean"), (found.range, "range"), (found.drift, "drift"), (found.slope, "slope")]
+        {
+            close(value, number(&case[name]), 1e-9, &format!("{name} of {case}"));
+        }
+        assert_eq!(found.steady, case["steady"], "{case}");
+        seen[usize::from(found.steady)] += 1;
+    }
+    assert!(seen.iter().all(|n| *n >= 6), "both outcomes: {seen:?}");
 }
 
 #[test]

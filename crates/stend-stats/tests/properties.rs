@@ -189,6 +189,32 @@ proptest! {
     }
 
     #[test]
+    fn steadiness_knows_no_unit_and_no_direction(
+        x in vec(1.0..1e6_f64, 2..30), rounds in 2usize..9, factor in 1e-3..1e3_f64, range in 0.01..0.5_f64, drift in 0.01..0.5_f64,
+    ) {
+        let rule = SteadyRule { rounds, range, drift };
+        let judge = |x: &[f64]| steady_state_by(x, &rule);
+        let Some(state) = judge(&x) else {
+            prop_assert!(x.len() < rounds);
+            return Ok(());
+        };
+        let window = &x[x.len() - rounds..];
+        let scaled = judge(&window.iter().map(|v| v * factor).collect::<Vec<_>>()).expect("as many");
+        let back = judge(&window.iter().rev().copied().collect::<Vec<_>>()).expect("as many");
+        for other in [scaled.range - state.range, scaled.drift - state.drift, back.range - state.range, back.drift + state.drift] {
+            prop_assert!(other.abs() < 1e-9, "{state:?} {scaled:?} {back:?}");
+        }
+        // The fitted line cannot climb by more than 1.5 times what the values do, and a straight line climbs by exactly that.
+        prop_assert!(state.drift.abs() <= 1.5 * state.range + 1e-9, "{state:?}");
+        let line = judge(&(0..rounds).map(|i| 100.0 + i as f64).collect::<Vec<_>>()).expect("as many");
+        prop_assert!((line.drift - line.range).abs() < 1e-9 && (line.slope - 1.0).abs() < 1e-9);
+        // A stricter rule is never met where a milder one is not.
+        let milder = SteadyRule { rounds, range: range * 2.0, drift: drift * 2.0 };
+        prop_assert!(!state.steady || steady_state_by(&x, &milder).expect("as many").steady);
+        prop_assert_eq!(state.steady, state.range <= range + 1e-12 && state.drift.abs() <= drift + 1e-12);
+    }
+
+    #[test]
     fn extreme_positive_values_do_not_panic(a in vec(5e-324..f64::MAX, 6..12), b in vec(5e-324..1e-300_f64, 6..12)) {
         for (a, b) in [(&a, &b), (&b, &a), (&a, &a)] {
             if let Some(i) = ratio_interval(std::slice::from_ref(a), std::slice::from_ref(b), &quick()) {

@@ -14,13 +14,14 @@ use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, suite_of};
 
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 6] = [
+pub(crate) const SUITES: [(&str, &str); 7] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
     ("vostok-2021", include_str!("../../../suites/vostok-2021.toml")),
     ("ciphers", include_str!("../../../suites/ciphers.toml")),
     ("pipes", include_str!("../../../suites/pipes.toml")),
+    ("storage", include_str!("../../../suites/storage.toml")),
 ];
 
 const REFERENCES: [(&str, &str); 5] = [

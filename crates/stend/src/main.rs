@@ -21,6 +21,7 @@ mod machine;
 mod profile;
 mod report;
 mod run;
+mod steady;
 mod store;
 mod target;
 #[cfg(test)]

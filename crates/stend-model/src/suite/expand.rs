@@ -7,11 +7,11 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::template::fill;
-use super::text::{Axis, Range, Scalar, Scale, ScenarioText, SuiteText};
-use super::{Changes, Gates, Instrument, Scenario, Suite, SuiteError};
+use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
+use super::{Changes, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
 use crate::position::line_and_column;
-use crate::quantity::{Span, format_size, parse_duration, parse_size};
+use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
 const MOST_SCENARIOS: usize = 10_000;
@@ -26,13 +26,15 @@ pub(super) struct KnownAdapter {
     pub(super) name: &'static str,
     /// Its parameters that name a place and nothing else.
     pub(super) places: &'static [&'static str],
+    /// Whether it can load a target at a given rate.
+    pub(super) rates: bool,
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
 pub(super) const ADAPTERS: [KnownAdapter; 3] = [
-    KnownAdapter { name: "fio", places: &["directory"] },
-    KnownAdapter { name: "openssl", places: &[] },
-    KnownAdapter { name: "gzip", places: &[] },
+    KnownAdapter { name: "fio", places: &["directory"], rates: true },
+    KnownAdapter { name: "openssl", places: &[], rates: false },
+    KnownAdapter { name: "gzip", places: &[], rates: false },
 ];
 
 /// The variable that holds where the suite's file lies.
@@ -103,9 +105,14 @@ pub(super) fn expand(
             return Err(place.error(*start, format!("scenario \"{}\": {message}", scenario.name)));
         }
     }
+    for (number, (start, scenario)) in scenarios.iter().enumerate() {
+        let before = scenarios[..number].iter().map(|(_, scenario)| scenario);
+        sequence(scenario, before, suite.order)
+            .map_err(|message| place.error(*start, format!("scenario \"{}\": {message}", scenario.name)))?;
+    }
     let mut scenarios: Vec<_> = scenarios.into_iter().map(|(_, scenario)| scenario).collect();
     if !changes.only.is_empty() {
-        scenarios.retain(|scenario| changes.only.iter().any(|part| scenario.name.contains(part.as_str())));
+        keep_only(&mut scenarios, &changes.only);
         if scenarios.is_empty() {
             let message =
                 format!("no scenario's name contains {}; there are: {}", quoted(&changes.only), quoted(&names));
@@ -127,6 +134,47 @@ pub(super) fn expand(
         set: changes.variables.clone(),
         scenarios,
     })
+}
+
+/// Whether what the scenario needs of those before it is there.
+fn sequence<'a>(
+    scenario: &Scenario,
+    mut before: impl Iterator<Item = &'a Scenario>,
+    order: Order,
+) -> Result<(), String> {
+    let needs = match scenario {
+        _ if scenario.is_precondition() => "\"precondition\"",
+        Scenario { steady: Some(_), .. } => "\"steady\"",
+        Scenario { rate: Some(_), .. } => "\"rate\"",
+        _ => return Ok(()),
+    };
+    if order != Order::Grouped {
+        return Err(format!("{needs} needs order = \"grouped\", in which one scenario follows the other"));
+    }
+    let Some(rate) = &scenario.rate else { return Ok(()) };
+    match before.find(|other| other.name == rate.of) {
+        Some(other) if !other.is_precondition() => Ok(()),
+        Some(_) => Err(format!("\"rate\" is of \"{}\", which only prepares and has no figure", rate.of)),
+        None => Err(format!("\"rate\" is of \"{}\", and no scenario before it is called that", rate.of)),
+    }
+}
+
+/// Leaves the scenarios whose name contains one of these texts, and those that they need: what prepares them, and of whose figure their rate
+/// is a share.
+fn keep_only(scenarios: &mut Vec<Scenario>, texts: &[String]) {
+    let wanted = |scenario: &Scenario| texts.iter().any(|text| scenario.name.contains(text.as_str()));
+    let rates: BTreeSet<_> = scenarios
+        .iter()
+        .filter(|scenario| wanted(scenario))
+        .filter_map(|scenario| scenario.rate.as_ref().map(|rate| rate.of.clone()))
+        .collect();
+    let last = scenarios.iter().rposition(|scenario| wanted(scenario) && !scenario.is_precondition());
+    let mut place = 0;
+    scenarios.retain(|scenario| {
+        place += 1;
+        let prepares = scenario.is_precondition() && last.is_some_and(|last| place <= last);
+        wanted(scenario) || rates.contains(&scenario.name) || prepares
+    });
 }
 
 /// A text and its file, for errors that say where.
@@ -264,8 +312,21 @@ fn scenario(
             "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into(),
         ));
     }
-    let repeats = changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref()));
-    let warmup = text.warmup.or(suite.warmup).unwrap_or(1);
+    let (repeats, warmup) = match (text.precondition, &text.steady, text.warmup) {
+        (true, Some(_), _) => return Err(at("has both \"precondition\" and \"steady\"; one of them".into())),
+        (true, None, Some(_)) => {
+            return Err(at("has both \"precondition\" and \"warmup\"; \"repeats\" says how often it is run".into()));
+        }
+        (false, Some(_), Some(_)) => return Err(at("has both \"steady\" and \"warmup\"; one of them".into())),
+        (true, None, None) => (0, text.repeats.as_ref().map_or(1, |repeats| *repeats.get_ref())),
+        (false, steady, warmup) => (
+            changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
+            steady.map_or_else(|| warmup.or(suite.warmup).unwrap_or(1), |steady| steady.most),
+        ),
+    };
+    if let Some(steady) = &text.steady {
+        check_steady(steady).map_err(at)?;
+    }
     if let Some(many) = [repeats, warmup].into_iter().find(|&number| number > MOST_REPEATS) {
         return Err(at(format!("{many} repeats are more than {MOST_REPEATS}")));
     }
@@ -279,6 +340,8 @@ fn scenario(
     Ok(Scenario {
         name: fill(&text.name, values).map_err(at)?,
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
+        rate: text.rate.as_ref().map(|rate| self::rate(rate, text, values)).transpose().map_err(at)?,
+        steady: text.steady,
         instrument: instrument(text, values, &mut places).map_err(at)?,
         parameters,
         metrics,
@@ -345,6 +408,37 @@ fn instrument(
         (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
         (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),
     }
+}
+
+fn check_steady(steady: &Steady) -> Result<(), String> {
+    if steady.rounds < 3 || steady.most < steady.rounds {
+        return Err(format!(
+            "\"steady\" wants {} rounds of {} at most; it takes 3 or more, and at least as many at most",
+            steady.rounds, steady.most
+        ));
+    }
+    for (name, share) in [("range", steady.range), ("slope", steady.slope)] {
+        if share.0 <= 0.0 || share.0 > 1.0 {
+            return Err(format!("\"steady\" has the {name} {share}; it must be above 0% and at most 100%"));
+        }
+    }
+    Ok(())
+}
+
+fn rate(rate: &RateText, text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Rate, String> {
+    let able = ADAPTERS.iter().filter(|known| known.rates).map(|known| known.name.to_owned()).collect::<Vec<_>>();
+    if text.instrument.as_ref().is_none_or(|name| !able.contains(name)) {
+        return Err(format!("\"rate\" needs an instrument that can keep one: {}", quoted(&able)));
+    }
+    if text.parameters.contains_key("rate_iops") {
+        return Err("has both \"rate\" and the parameter \"rate_iops\"; one of them".into());
+    }
+    let share = fill(&rate.share.to_string(), values)?;
+    let share = parse_share(&share).map_err(|error| format!("\"rate\": {error}"))?;
+    if share <= 0.0 || share > 1.0 {
+        return Err(format!("\"rate\" has the share {}; it must be above 0% and at most 100%", Share(share)));
+    }
+    Ok(Rate { of: fill(&rate.of, values)?, share: Share(share) })
 }
 
 /// A parameter after `--scale`. Whole seconds and whole MiB, because that is what tools take; never less than one.

@@ -70,6 +70,12 @@ pub struct Scenario {
     pub repeats: u32,
     /// How many repeats come before and do not count.
     pub warmup: u32,
+    /// When its warm-ups are steady; `warmup` is then the most that there may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<Steady>,
+    /// The rate of an open load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// The measured repeats may end early, at six or more, once the interval's half-width is below this share of the median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Share>,
@@ -112,9 +118,20 @@ pub struct Work<'a> {
     pub metrics: Vec<(&'a str, &'a Expression, Unit)>,
     /// Whether a repeat must prove that its work was right.
     pub verification: Verification,
+    /// In which state of the machine it is measured, if in a steady one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady: Option<&'a Steady>,
+    /// The rate of an open load, as a share: a machine is loaded by what it can do itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<&'a Rate>,
 }
 
 impl Scenario {
+    /// Whether it only prepares those after it, and counts for nothing.
+    pub fn is_precondition(&self) -> bool {
+        self.repeats == 0
+    }
+
     /// What it does, wherever that is.
     pub fn work(&self) -> Work<'_> {
         let places = self.instrument.place_parameters();
@@ -130,6 +147,8 @@ impl Scenario {
             parameters: parameters.map(|(name, value)| (name.as_str(), self.without_place(value))).collect(),
             metrics: self.metrics.iter().map(|metric| (metric.name.as_str(), &metric.value, metric.unit)).collect(),
             verification: self.verification,
+            steady: self.steady.as_ref(),
+            rate: self.rate.as_ref(),
         }
     }
 
@@ -153,6 +172,37 @@ impl Scenario {
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
+}
+
+/// When rounds of a load are steady: SNIA's rule, or stricter or milder ones. The rounds are the scenario's warm-ups, and the value is its
+/// main metric. `docs/suites.md` explains it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Steady {
+    /// Rounds that are looked at together, from 3. Default 5.
+    #[schemars(range(min = 3))]
+    pub rounds: u32,
+    /// Rounds at most; then it is measured all the same, and shown as not steady. Default 25.
+    pub most: u32,
+    /// How far the highest may be from the lowest, as a share of the mean. Default 20%.
+    pub range: Share,
+    /// By how much a straight line through them may rise or fall, as a share of the mean. Default 10%.
+    pub slope: Share,
+}
+
+impl Default for Steady {
+    fn default() -> Self {
+        Self { rounds: 5, most: 25, range: Share(0.2), slope: Share(0.1) }
+    }
+}
+
+/// The rate of an open load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The scenario whose operations per second are the whole.
+    pub of: String,
+    /// The share of them.
+    pub share: Share,
 }
 
 /// What loads the machine.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Gates, Order, Verification};
+use super::{Gates, Order, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 
@@ -104,6 +104,13 @@ pub struct ScenarioText {
     pub repeats: Option<Spanned<u32>>,
     /// Repeats that come before and do not count.
     pub warmup: Option<u32>,
+    /// Instead of a fixed number of warm-ups: as many as it takes until they are steady. `{}` is SNIA's rule.
+    pub steady: Option<Steady>,
+    /// The scenario only prepares those after it: `repeats` says how often it is run, and none of them counts.
+    #[serde(default)]
+    pub precondition: bool,
+    /// An open load at a share of what another scenario of the suite has reached.
+    pub rate: Option<RateText>,
     /// End early at this precision.
     pub precision: Option<Share>,
     /// A repeat that takes longer has failed.
@@ -123,6 +130,16 @@ pub struct ScenarioText {
     /// a pipe. Figures are shown with the share of them that is reached.
     #[serde(default)]
     pub ceiling: Vec<String>,
+}
+
+/// The rate of an open load: `{ of = "4k random read", share = "70%" }`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateText {
+    /// The scenario whose operations per second are the whole.
+    pub of: String,
+    /// The share of them, above 0 and at most 100%.
+    pub share: Scalar,
 }
 
 /// A text, number or truth value.

@@ -178,7 +178,21 @@ def sessions():
     save("sessions", cases)
 
 
+def steady():
+    """Windows of rounds: numpy.polyfit's slope, numpy's max, min and mean, and SNIA's two limits with others beside."""
+    own, cases = np.random.default_rng(20261121), []
+    for n, most, slope in [(5, 0.20, 0.10)] * 12 + [(3, 0.05, 0.05)] * 6 + [(8, 0.30, 0.02)] * 6 + [(2, 0.1, 0.1)] * 4:
+        trend = own.uniform(-0.04, 0.04)
+        x = 1000 * np.exp(own.normal(0, 0.04, n) + trend * np.arange(n))
+        before = own.uniform(100, 10_000, own.integers(0, 4))
+        k = np.polyfit(np.arange(n), x, 1)[0]
+        spread, drift = np.ptp(x) / x.mean(), k * (n - 1) / x.mean()
+        cases.append(dict(x=floats([*before, *x]), rounds=n, most_range=most, most_drift=slope, mean=float(x.mean()),
+                          range=float(spread), drift=float(drift), slope=float(k), steady=bool(spread <= most and abs(drift) <= slope)))
+    save("steady", cases)
+
+
 if __name__ == "__main__":
-    for make in (mann_whitney, sign_flip, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions):
+    for make in (mann_whitney, sign_flip, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, steady):
         make()
     save("versions", dict(python=platform.python_version(), numpy=np.__version__, scipy=scipy.__version__))

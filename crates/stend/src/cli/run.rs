@@ -25,6 +25,7 @@ use crate::run::fitness::{self, Conditions};
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
 use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, spent, standings};
+use crate::steady::never_steady;
 use crate::store::{MeasuringLock, Record, Store};
 use crate::{catalogue, machine, target};
 
@@ -323,9 +324,14 @@ fn finish(
         output::print_table(global, &record, &table, options.all_metrics)?;
     }
     let short = short_of_repeats(&record);
+    let unsteady = never_steady(&record.run.suite, &record.repeats);
     let path = output::report_path(directory, &[id]);
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short, &record);
+    for (scenario, state) in &unsteady {
+        let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
+        talk!("{scenario} never got steady, and was measured all the same{}", how.unwrap_or_default());
+    }
     if !global.quiet {
         talk!("report: {}", path.display());
         let stend = output::program();
@@ -340,7 +346,7 @@ fn finish(
     }
     let misused =
         record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
-    Ok(match (misused, short.is_empty()) {
+    Ok(match (misused, short.is_empty() && unsteady.is_empty()) {
         (true, _) => Exit::Usage,
         (false, false) => Exit::Unsteady,
         (false, true) => Exit::Fine,
@@ -350,11 +356,13 @@ fn finish(
 /// Scenarios that have fewer valid repeats than they should, and why the last one failed.
 fn short_of_repeats(record: &Record) -> Vec<String> {
     let suite = &record.run.suite;
-    let standings = standings(suite, &record.repeats);
+    let session = record.sessions.last().map_or(0, |session| session.number);
+    let standings = standings(suite, &record.repeats, session);
     let mut short = Vec::new();
     for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
         let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
-        if !skipped && !standing.settled && standing.valid < scenario.repeats {
+        let unprepared = scenario.is_precondition() && standing.failures_in_a_row > 0;
+        if !skipped && (unprepared || !standing.settled && standing.valid < scenario.repeats) {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
             let reason = of_it.map(|repeat| repeat.outcome.reason()).find(|reason| !reason.is_empty());
             short.push(format!(
@@ -367,6 +375,10 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
         }
     }
     short
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 /// One line a scenario; the first ones tell enough where a whole suite fell short.

@@ -14,6 +14,7 @@ use stend_model::reference::{Grade, Reference};
 use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
+use crate::steady::never_steady;
 use crate::store::Record;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
 
@@ -29,12 +30,16 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
     let mut notes = notes::on_runs(records);
     let mut rows = Vec::new();
     let mut pending = Vec::new();
-    for scenario in &base.run.suite.scenarios {
+    let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
+    for scenario in base.run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
         for (place, metric) in scenario.metrics.iter().enumerate() {
             let mut cells: Vec<_> = records.iter().map(|record| own_cell(record, &scenario.name, metric)).collect();
             for (column, record) in records.iter().enumerate().skip(1) {
                 let Some(other) = scenario_of(record, &scenario.name) else { continue };
-                let judged = other.work() == scenario.work()
+                let steady =
+                    [&unsteady[0], &unsteady[column]].iter().all(|of| !of.contains_key(scenario.name.as_str()));
+                let judged = steady
+                    && other.work() == scenario.work()
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
                     pending.push((rows.len(), column, judgement_cell(base, record, scenario, metric)));

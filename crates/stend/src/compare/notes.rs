@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::machine::Difference;
 use stend_model::run::RunState;
-use stend_model::suite::{Verification, Work};
+use stend_model::suite::{Steady, Verification, Work};
 use stend_model::wire::Begin;
 
 use super::scenario_of;
 use super::table::{LeftOut, Note};
+use crate::steady::never_steady;
 use crate::store::Record;
 
 /// Notes on each run, and on how it differs from the base, which is the first.
@@ -60,11 +61,12 @@ fn on_run(record: &Record) -> Vec<Note> {
         notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });
     }
     let least = stend_stats::MIN_REPEATS;
-    let few = suite.scenarios.iter().filter(|scenario| (scenario.repeats as usize) < least).count();
+    let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
+    let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
     if few > 0 {
         notes.push(Note::FewRepeats { run: run(), scenarios: few, least });
     }
-    let unverified = suite.scenarios.iter().filter(|scenario| scenario.verification == Verification::None).count();
+    let unverified = measured().filter(|scenario| scenario.verification == Verification::None).count();
     if unverified > 0 {
         notes.push(Note::Unverified { run: run(), scenarios: unverified });
     }
@@ -82,6 +84,14 @@ fn on_run(record: &Record) -> Vec<Note> {
     if !scenarios.is_empty() {
         notes.push(Note::LeftRunning { run: run(), scenarios });
     }
+    let scenarios: Vec<_> = never_steady(suite, &record.repeats).into_keys().map(str::to_owned).collect();
+    if !scenarios.is_empty() {
+        notes.push(Note::NotSteady { run: run(), scenarios });
+    }
+    let scenarios = loader_bound(record);
+    if !scenarios.is_empty() {
+        notes.push(Note::LoaderBound { run: run(), scenarios });
+    }
     let several = builds_of(record).into_iter().filter(|(_, builds)| builds.len() > 1);
     let instruments: BTreeSet<_> = several.map(|((_, instrument), _)| instrument.to_owned()).collect();
     let instruments: Vec<_> = instruments.into_iter().collect();
@@ -92,6 +102,21 @@ fn on_run(record: &Record) -> Vec<Note> {
         notes.push(Note::Unfinished { run: run() });
     }
     notes
+}
+
+/// A loader that takes more of the machine's CPU time than this is what is measured, not what it loads.
+const MOST_OF_LOADER: f64 = 0.7;
+
+/// The scenarios whose load generator took too much of the CPU time, by the median of the repeats that count.
+fn loader_bound(record: &Record) -> Vec<String> {
+    let is_bound = |place: usize| {
+        let of_it = record.repeats.iter().filter(|repeat| repeat.scenario == place && repeat.counts());
+        let reports = of_it.filter_map(|repeat| repeat.report.as_ref());
+        let shares: Vec<_> = reports.filter_map(|report| report.observed.get("loader_cpu_share").copied()).collect();
+        stend_stats::median(&shares).is_some_and(|share| share > MOST_OF_LOADER)
+    };
+    let scenarios = record.run.suite.scenarios.iter().enumerate();
+    scenarios.filter(|(place, _)| is_bound(*place)).map(|(_, scenario)| scenario.name.clone()).collect()
 }
 
 /// Scenarios of the same name that do other work, or the same work in another place or with another file; those together that
@@ -167,9 +192,20 @@ fn differences_of_work(one: &Work, other: &Work) -> Vec<Difference> {
     };
     let verification =
         |work: &Work| if work.verification == Verification::None { "none" } else { "required" }.to_owned();
+    let steady = |work: &Work| {
+        let of = |steady: &Steady| {
+            format!("{} rounds of {}, range {}, slope {}", steady.rounds, steady.most, steady.range, steady.slope)
+        };
+        work.steady.map(of).unwrap_or_default()
+    };
+    let rate = |work: &Work| work.rate.map(|rate| format!("{} of {}", rate.share, rate.of)).unwrap_or_default();
     let instrument = of("instrument", one.instrument.to_string(), other.instrument.to_string());
-    let last =
-        [of("metrics", metrics(one), metrics(other)), of("verification", verification(one), verification(other))];
+    let last = [
+        of("metrics", metrics(one), metrics(other)),
+        of("verification", verification(one), verification(other)),
+        of("steady", steady(one), steady(other)),
+        of("rate", rate(one), rate(other)),
+    ];
     let parameters = differing(&one.parameters, &other.parameters);
     instrument.into_iter().chain(parameters).chain(last.into_iter().flatten()).collect()
 }

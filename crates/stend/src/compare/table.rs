@@ -46,6 +46,10 @@ pub(crate) enum Note {
     Unfit { run: String, conditions: Vec<String> },
     /// Repeats of these scenarios left processes running, which belong to no repeat.
     LeftRunning { run: String, scenarios: Vec<String> },
+    /// These scenarios were measured although they never got steady, so there is no verdict on them.
+    NotSteady { run: String, scenarios: Vec<String> },
+    /// The load generator took so much of the CPU time for these scenarios that they measure it rather than what it loads.
+    LoaderBound { run: String, scenarios: Vec<String> },
     /// The run can go on.
     Unfinished { run: String },
     /// It was made by another stend than the base.

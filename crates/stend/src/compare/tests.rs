@@ -1,12 +1,12 @@
 use stend_model::machine::Difference;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, RunState, Skipped};
-use stend_model::suite::{Changes, Instrument, Suite};
+use stend_model::suite::{Changes, Instrument, Steady, Suite};
 use stend_model::wire::{Begin, WIRE_VERSION};
 
 use super::table::LeftOut;
 use super::*;
-use crate::testing::{record, suite};
+use crate::testing::{self, record, suite};
 
 const REFERENCE: &str = r#"
 name = "r"
@@ -247,6 +247,46 @@ fn figures_are_held_against_their_ceilings_in_the_metrics_direction() {
     assert_eq!(share(&other), None);
     run.repeats.retain(|repeat| repeat.scenario == 0);
     assert_eq!(share(&run), None);
+}
+
+#[test]
+fn a_loader_that_takes_the_machine_is_said_to() {
+    let with_share = |share: f64| {
+        let mut run = record("a", &steady(1.0));
+        for repeat in run.repeats.iter_mut().filter(|repeat| repeat.scenario == 1) {
+            repeat.report.as_mut().unwrap().observed.insert("loader_cpu_share".into(), share);
+        }
+        compare(&[&run], &[]).notes
+    };
+    assert_eq!(with_share(0.69), []);
+    assert_eq!(with_share(0.71), [Note::LoaderBound { run: "a".into(), scenarios: vec!["beta".into()] }]);
+}
+
+#[test]
+fn what_never_got_steady_gets_no_verdict_and_what_only_prepares_no_row() {
+    let with_rounds = |id: &str, rounds: &[f64]| {
+        let mut run = record(id, &steady(1.0));
+        run.run.suite.scenarios[0].steady = Some(Steady::default());
+        for (number, time) in rounds.iter().enumerate() {
+            let round = testing::repeat(1000, 0, number as u32, *time);
+            run.repeats.push(Repeat { phase: Phase::Warmup, ..round });
+        }
+        run
+    };
+    let judged = |table: &Table| match &table.rows[0].cells[1] {
+        Cell::Measured(measured) => measured.against_base.is_some(),
+        other => panic!("{other:?}"),
+    };
+    let (calm, falling) = (with_rounds("a", &[1.0; 5]), with_rounds("b", &[1.0, 2.0, 3.0, 4.0, 5.0]));
+    let table = compare(&[&calm, &falling], &[]);
+    assert_eq!(table.notes, [Note::NotSteady { run: "b".into(), scenarios: vec!["alpha".into()] }]);
+    assert!(!judged(&table) && !judged(&compare(&[&falling, &calm], &[])));
+    let table = compare(&[&calm, &with_rounds("c", &[9.0, 1.0, 1.0, 1.0, 1.0, 1.0])], &[]);
+    assert!(judged(&table) && table.notes.is_empty(), "{:?}", table.notes);
+    let mut prepared = calm;
+    prepared.run.suite.scenarios[1].repeats = 0;
+    let table = compare(&[&prepared], &[]);
+    assert!(table.rows.iter().all(|row| row.scenario == "alpha") && table.notes.is_empty());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use stend_model::run::{Origin, Series};
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Scale, Tick, padded, ticks};
-use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter};
+use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter, lun_metric};
 use super::text::{duration, grouped};
 
 /// At most so many points are drawn in one chart.
@@ -84,6 +84,8 @@ enum Subject<'a> {
     EachCpuBusy,
     /// Another metric of each CPU.
     EachCpu(&'a str),
+    /// A metric of each LUN.
+    EachLun(&'a str),
     /// Any other metric.
     Metric(&'a str),
 }
@@ -95,6 +97,7 @@ impl<'a> Subject<'a> {
             (Origin::Machine, _, Some((Cpu::All, _))) => Self::CpuTime,
             (Origin::Machine, _, Some((Cpu::One(_), _))) => Self::EachCpuBusy,
             (Origin::Machine, Some((Cpu::One(_), name)), None) => Self::EachCpu(name),
+            (Origin::Instrument, ..) => lun_metric(metric).map_or(Self::Metric(metric), Self::EachLun),
             _ => Self::Metric(metric),
         }
     }
@@ -103,22 +106,22 @@ impl<'a> Subject<'a> {
     fn scale(self) -> (Scale, f64) {
         match self {
             Self::CpuTime | Self::EachCpuBusy => (Scale::Unit(Unit::Percent), 1.0),
-            Self::EachCpu(name) | Self::Metric(name) => Scale::of(name),
+            Self::EachCpu(name) | Self::EachLun(name) | Self::Metric(name) => Scale::of(name),
         }
     }
 
     fn title(self) -> Phrase {
-        let of_each = |name: &str| {
-            Phrase::new(format!("{name}, {}", TEXTS.each_cpu.en), format!("{name}, {}", TEXTS.each_cpu.ru))
-        };
+        let of_each =
+            |name: &str, each: &Phrase| Phrase::new(format!("{name}, {}", each.en), format!("{name}, {}", each.ru));
         let slope = |title: Phrase| {
             Phrase::new(format!("{}: {}", title.en, TEXTS.slope.en), format!("{}: {}", title.ru, TEXTS.slope.ru))
         };
         match self {
             Self::CpuTime => TEXTS.cpu.clone(),
             Self::EachCpuBusy => TEXTS.each_cpu_busy.clone(),
-            Self::EachCpu(name) if is_counter(name) => slope(of_each(name)),
-            Self::EachCpu(name) => of_each(name),
+            Self::EachCpu(name) if is_counter(name) => slope(of_each(name, &TEXTS.each_cpu)),
+            Self::EachCpu(name) => of_each(name, &TEXTS.each_cpu),
+            Self::EachLun(name) => of_each(name, &TEXTS.each_lun),
             Self::Metric(name) if is_counter(name) => slope(Phrase::new(name, name)),
             Self::Metric(name) => Phrase::new(name, name),
         }
@@ -146,7 +149,7 @@ impl<'a> Subject<'a> {
                 };
                 series::envelope(cpus.values().map(busy).collect())
             }
-            Self::EachCpu(_) => series::envelope(series.iter().map(line).collect()),
+            Self::EachCpu(_) | Self::EachLun(_) => series::envelope(series.iter().map(line).collect()),
             Self::Metric(_) => vec![("", series.iter().flat_map(line).collect())],
         }
     }
@@ -180,7 +183,7 @@ pub(super) fn charts(segments: &[Segment], threads: u32, most_points: usize, pre
     for ((origin, subject), mut raw) in raw {
         let Some((low, high)) = raw.range() else { continue };
         if low == high
-            && let Subject::Metric(name) | Subject::EachCpu(name) = subject
+            && let Subject::Metric(name) | Subject::EachCpu(name) | Subject::EachLun(name) = subject
         {
             charts.constant.push(format!("{name} = {}", raw.scale.show(low)));
             continue;

@@ -102,6 +102,7 @@ texts! {
     constant: "Unchanged throughout:", "Не менялось:";
     cpu: "CPU time, % of the whole machine", "Процессорное время, % всей машины";
     each_cpu: "of each CPU", "по процессорам";
+    each_lun: "of each LUN", "по LUN";
     each_cpu_busy: "Busy time of each CPU, %", "Занятость каждого процессора, %";
     lowest: "lowest", "наименьшее";
     mean: "mean", "среднее";

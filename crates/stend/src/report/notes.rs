@@ -51,6 +51,26 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: оставлены работающие процессы; они остановлены, их работы в цифрах нет: {}", names.ru),
             )
         }
+        Note::NotSteady { run, scenarios } => {
+            let names = listed(scenarios);
+            Phrase::new(
+                format!("{run}: never got steady, so these figures get no verdict: {}", names.en),
+                format!("{run}: установившегося состояния не достигнуто, вердикта нет: {}", names.ru),
+            )
+        }
+        Note::LoaderBound { run, scenarios } => {
+            let names = listed(scenarios);
+            Phrase::new(
+                format!(
+                    "{run}: the load generator took more than 70 % of the machine's CPU time, so these figures may be its own limit: {}",
+                    names.en
+                ),
+                format!(
+                    "{run}: генератор нагрузки занял больше 70 % процессорного времени машины, и предел может быть в нём: {}",
+                    names.ru
+                ),
+            )
+        }
         Note::Unfinished { run } => Phrase::new(
             format!("{run} is not finished; `stend resume {run}` goes on with it"),
             format!("{run} не закончен; продолжить: `stend resume {run}`"),

@@ -93,6 +93,10 @@ const FORMS: &[(&str, &str)] = &[
         "expected the length and the last eight bytes of gzip's result, got {}",
         "ожидались длина и последние восемь байт результата gzip, а получено {}",
     ),
+    (
+        "its rate is a share of \"{}\", which has no repeat that counts",
+        "темп задан долей от «{}», а там нет годных повторов",
+    ),
     // What adapters checked.
     (
         "there is no known answer for {} that the openssl command can compute",

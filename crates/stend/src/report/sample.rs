@@ -320,6 +320,8 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
         }],
         repeats: 10,
         warmup: 1,
+        steady: None,
+        rate: None,
         precision: None,
         timeout: Span(std::time::Duration::from_secs(60)),
         expected: None,

@@ -70,6 +70,12 @@ pub(super) fn cpu_metric(metric: &str) -> Option<(Cpu, &str)> {
     Some((cpu, name))
 }
 
+/// A metric of one LUN, without which one it is: `iops` of `lun3.iops`.
+pub(super) fn lun_metric(metric: &str) -> Option<&str> {
+    let (number, name) = metric.strip_prefix("lun")?.split_once('.')?;
+    number.parse::<u32>().ok().map(|_| name)
+}
+
 /// All CPUs together, or one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cpu {
@@ -267,6 +273,12 @@ mod tests {
             (cpu_time("cpu3.frequency_hz"), cpu_metric("cpufreq.x"), cpu_metric("memory.x")),
             (None, None, None)
         );
+    }
+
+    #[test]
+    fn luns_are_told_from_the_whole() {
+        assert_eq!(lun_metric("lun3.latency_p99_ns"), Some("latency_p99_ns"));
+        assert_eq!((lun_metric("iops"), lun_metric("lung.x"), lun_metric("lun.x")), (None, None, None));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod leaves;
 pub(crate) mod prepare;
 mod profile;
 pub(crate) mod progress;
+mod rate;
 mod sampler;
 
 use std::collections::{BTreeSet, HashMap};
@@ -28,6 +29,7 @@ use crate::host::Host;
 use crate::instrument::{self, LunAddress, Place};
 use crate::profile::Profile;
 use crate::target;
+use crate::steady;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use interrupt::Interrupt;
@@ -185,7 +187,7 @@ fn make_repeats(
     let mut clock = Clock::default();
 
     let mut ending = loop {
-        let standings = standings(suite, &repeats);
+        let standings = standings(suite, &repeats, session);
         let Some(step) = plan.next(&standings, suite.out_of_time(spent(&repeats))) else { break Ending::Complete };
         if interrupt.requested() {
             break Ending::Interrupted;
@@ -198,7 +200,11 @@ fn make_repeats(
         let began = Instant::now();
         let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
-        let Some(attempt) = attempts.make(scenario)? else { break Ending::Interrupted };
+        let made = match rate::applied(suite, scenario, &repeats) {
+            Ok(scenario) => attempts.make(&scenario)?,
+            Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
+        };
+        let Some(attempt) = made else { break Ending::Interrupted };
         let (mut series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
@@ -226,7 +232,7 @@ fn make_repeats(
         journal.repeat(&repeat, &series)?;
         repeats.push(repeat);
         clock.note(step.scenario, began.elapsed());
-        let standings = self::standings(suite, &repeats);
+        let standings = self::standings(suite, &repeats, session);
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
     };
     if run.profile && ending == Ending::Complete {
@@ -265,12 +271,16 @@ pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
     Duration::from_nanos(wall_ns)
 }
 
-/// How each scenario stands, from the repeats that there are.
-pub(crate) fn standings(suite: &Suite, repeats: &[Repeat]) -> Vec<Standing> {
+/// How each scenario stands, from the repeats that there are, for a session. What was prepared in another session is gone: the run's files
+/// are removed at the end of each.
+pub(crate) fn standings(suite: &Suite, repeats: &[Repeat], session: u32) -> Vec<Standing> {
     let mut standings = vec![Standing::default(); suite.scenarios.len()];
     for repeat in repeats {
         let standing = &mut standings[repeat.scenario];
+        let scenario = &suite.scenarios[repeat.scenario];
+        let prepares = scenario.is_precondition() || scenario.steady.is_some();
         match repeat.phase {
+            Phase::Warmup if prepares && repeat.session != session => {}
             Phase::Warmup => standing.warmups += 1,
             Phase::Measured => standing.attempts += 1,
         }
@@ -282,6 +292,10 @@ pub(crate) fn standings(suite: &Suite, repeats: &[Repeat]) -> Vec<Standing> {
         };
     }
     for (place, scenario) in suite.scenarios.iter().enumerate() {
+        if scenario.steady.is_some() {
+            let of_it: Vec<_> = repeats.iter().filter(|repeat| repeat.scenario == place).collect();
+            standings[place].steady = steady::state(scenario, &of_it, session).is_some_and(|state| state.steady);
+        }
         if let (Some(precision), Some(metric)) = (scenario.precision, scenario.metrics.first()) {
             let values: Vec<_> = repeats
                 .iter()

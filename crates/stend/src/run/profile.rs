@@ -10,7 +10,7 @@ use stend_model::wire::Check;
 
 use super::attempt::{Attempt, Attempts};
 use super::interrupt::Interrupt;
-use super::{Ending, Journal, Observer};
+use super::{Ending, Journal, Observer, rate};
 use crate::host::Host;
 use crate::profile::perf::{self, Perf};
 use crate::profile::{Lack, Observed, Profile, strace};
@@ -75,7 +75,8 @@ impl Profiling<'_, '_> {
             self.repeats.iter().any(|repeat| repeat.scenario == place && measured(repeat))
         };
         scenarios
-            .filter(|(place, scenario)| !self.done.contains(&scenario.name) && works(*place))
+            .filter(|(_, scenario)| !scenario.is_precondition() && !self.done.contains(&scenario.name))
+            .filter(|(place, _)| works(*place))
             .map(|(place, _)| place)
             .collect()
     }
@@ -108,7 +109,11 @@ impl Profiling<'_, '_> {
             Profiler::Strace => strace::words(&file),
             Profiler::None => return Ok(Some(profile)),
         };
-        let Some(attempt) = self.attempts.make_under(scenario, words)? else { return Ok(None) };
+        let made = match rate::applied(&self.run.suite, scenario, self.repeats) {
+            Ok(scenario) => self.attempts.make_under(&scenario, words)?,
+            Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
+        };
+        let Some(attempt) = made else { return Ok(None) };
         let observed = match (wrong_with(&attempt), profiler) {
             (Some(reason), _) => Err(reason),
             (None, Profiler::Perf(perf)) => {

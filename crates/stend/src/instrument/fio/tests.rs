@@ -200,6 +200,19 @@ fn a_report_that_is_cut_off_or_wrong_fails_the_repeat() {
 }
 
 #[test]
+fn a_fio_that_was_killed_is_said_to_have_been() {
+    let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+    let report = finished.files.get_mut("/repeat/report.json").unwrap();
+    report.truncate(report.len() / 2);
+    (finished.usage.exit, finished.usage.signal) = (None, Some(9));
+    assert_eq!(Fio.translate(&scenario, &finished).unwrap_err(), "fio was ended by signal 9");
+    // The same where it had ended its report before.
+    let (_, whole) = read(&Fio, "fio-3.33-randread");
+    finished.files = whole.files;
+    assert_eq!(Fio.translate(&scenario, &finished).unwrap_err(), "fio was ended by signal 9");
+}
+
+#[test]
 fn counts_that_disagree_are_a_failed_check() {
     let short = with_report(|report| report.replacen("\"short_ios\" : 0", "\"short_ios\" : 3", 1)).unwrap();
     assert_eq!(taken_apart(short).2.check, Check::Failed);
