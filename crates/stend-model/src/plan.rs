@@ -59,6 +59,7 @@ pub struct Plan {
     wanted: Vec<u32>,
     /// For scenarios whose warm-ups end when they are steady: how many it takes at least.
     least_rounds: Vec<Option<u32>>,
+    order: Order,
     seed: u64,
 }
 
@@ -97,7 +98,7 @@ impl Plan {
             }
         }
         let least_rounds = suite.scenarios.iter().map(|scenario| scenario.steady.map(|steady| steady.rounds)).collect();
-        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), least_rounds, seed }
+        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), least_rounds, order: suite.order, seed }
     }
 
     /// How many repeats are planned.
@@ -119,12 +120,16 @@ impl Plan {
     ///
     /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
+    /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
     pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
         let planned = self.missing(standings).next();
+        if out_of_time {
+            return planned;
+        }
+        if self.order == Order::Grouped {
+            return self.further_of_a_group(planned, standings).or(planned);
+        }
         planned.or_else(|| {
-            if out_of_time {
-                return None;
-            }
             let lacking: Vec<_> =
                 (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
             let fewest = lacking.iter().map(|&scenario| standings[scenario].attempts).min()?;
@@ -135,6 +140,13 @@ impl Plan {
             let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).below(round.len())];
             Some(Step { scenario, number: fewest, phase: Phase::Measured })
         })
+    }
+
+    /// The further attempt of a scenario that is past, by what is planned next.
+    fn further_of_a_group(&self, planned: Option<Step>, standings: &[Standing]) -> Option<Step> {
+        let before = planned.map_or(self.wanted.len(), |step| step.scenario);
+        let scenario = (0..before).find(|&scenario| self.lacks(scenario, &standings[scenario]))?;
+        Some(Step { scenario, number: standings[scenario].attempts, phase: Phase::Measured })
     }
 
     /// How many steps are still to be made at least.
@@ -248,6 +260,15 @@ mod tests {
         assert_eq!(made(0), plan.len());
         assert_eq!(made(plan.len() + 2), plan.len() + 2);
         assert_eq!(made(usize::MAX), plan.len() + 6);
+    }
+
+    #[test]
+    fn a_group_has_its_further_attempts_before_the_next_one_begins() {
+        let plan = Plan::new(&suite("grouped", &[3, 2]), 1, |_| false);
+        let made = make(&plan, 2, |step| step.scenario == 1 || step.number > 1);
+        let order: Vec<_> = made.iter().map(|step| (step.scenario, step.phase)).collect();
+        assert_eq!(order.iter().filter(|one| **one == (0, Phase::Measured)).count(), 5, "the first two were invalid");
+        assert!(order.is_sorted_by_key(|(scenario, phase)| (*scenario, *phase)), "{order:?}");
     }
 
     #[test]

@@ -106,7 +106,13 @@ const SEED: u32 = 20_210_617;
 impl Job {
     /// Reads and checks the parameters.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
-        Self::read(&scenario.parameters)
+        if scenario.rate.is_none() || scenario.parameters.contains_key("rate_iops") {
+            return Self::read(&scenario.parameters);
+        }
+        // The rate is known only when the scenario that it is a share of has been measured. All else can be checked before.
+        let mut values = scenario.parameters.clone();
+        values.insert("rate_iops".into(), u32::MAX.to_string());
+        Ok(Self { rate: None, ..Self::read(&values)? })
     }
 
     /// The same from the parameters alone.

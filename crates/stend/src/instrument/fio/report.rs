@@ -187,13 +187,16 @@ impl Verdict {
 
 /// What all groups together did, by direction; directions in which nothing was done are left out.
 fn directions(groups: &[Group]) -> Vec<(&'static str, Direction)> {
-    let of: [(&str, fn(&Group) -> &Direction); 3] =
-        [("read", |group| &group.read), ("write", |group| &group.write), ("trim", |group| &group.trim)];
-    let together = of.map(|(name, of)| {
+    let together = |name, of: fn(&Group) -> &Direction| {
         let active = groups.iter().map(of).filter(|direction| direction.total_ios >= 1.0);
         (name, Direction::together(active))
-    });
-    together.into_iter().filter(|(_, direction)| direction.total_ios >= 1.0).collect()
+    };
+    let all = [
+        together("read", |group| &group.read),
+        together("write", |group| &group.write),
+        together("trim", |group| &group.trim),
+    ];
+    all.into_iter().filter(|(_, direction)| direction.total_ios >= 1.0).collect()
 }
 
 /// CPU time of the jobs while they were measured. fio gives it as a percentage of the sum of the jobs' run times.
