@@ -32,8 +32,10 @@ pub struct Step {
 /// How one scenario stands, as the planner needs to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// Warm-up repeats made.
+    /// Warm-up repeats made whose effect still lasts.
     pub warmups: u32,
+    /// Warm-up repeats made whose effect is gone.
+    pub lost_warmups: u32,
     /// Measured repeats made, whatever came of them.
     pub attempts: u32,
     /// Measured repeats that are valid.
@@ -122,7 +124,11 @@ impl Plan {
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
     /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
     pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
-        let planned = self.missing(standings).next();
+        let planned = self.missing(standings).next().map(|step| match step.phase {
+            // Each repeat of a run has a number of its own.
+            Phase::Warmup => Step { number: step.number + standings[step.scenario].lost_warmups, ..step },
+            Phase::Measured => step,
+        });
         if out_of_time {
             return planned;
         }
@@ -308,12 +314,12 @@ mod tests {
         }
         // In another session what was prepared is gone; it is made again only for what is still to be measured.
         let (_, _, mut standings) = make(5);
-        let forgotten = |standing: Standing| Standing { warmups: 0, steady: false, ..standing };
+        let forgotten = |standing: Standing| Standing { warmups: 0, lost_warmups: standing.warmups, steady: false, ..standing };
         standings.iter_mut().for_each(|standing| *standing = forgotten(*standing));
         assert_eq!(plan.next(&standings, false), None);
         standings[1].valid = 2;
         standings[1].attempts = 2;
-        assert_eq!(plan.next(&standings, false), Some(Step { scenario: 0, number: 0, phase: Phase::Warmup }));
+        assert_eq!(plan.next(&standings, false), Some(Step { scenario: 0, number: 2, phase: Phase::Warmup }));
     }
 
     #[test]

@@ -280,7 +280,7 @@ pub(crate) fn standings(suite: &Suite, repeats: &[Repeat], session: u32) -> Vec<
         let scenario = &suite.scenarios[repeat.scenario];
         let prepares = scenario.is_precondition() || scenario.steady.is_some();
         match repeat.phase {
-            Phase::Warmup if prepares && repeat.session != session => {}
+            Phase::Warmup if prepares && repeat.session != session => standing.lost_warmups += 1,
             Phase::Warmup => standing.warmups += 1,
             Phase::Measured => standing.attempts += 1,
         }
