@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{Ended, Stand};
+use common::{Ended, Gate, NO_GATES, Stand};
 use serde_json::Value;
 
 /// Whether fio is here. Under CI it must be.
@@ -96,18 +96,12 @@ fn fio_that_fails_in_the_middle_says_of_what() {
         return;
     }
     let stand = Stand::new();
-    // The second half of the file is not there, and fio may not make it longer.
+    // A disk that is full: the device that always is, under the name of a file.
     let path = job_file(
         &stand,
-        "[global]\nioengine=psync\nbs=4k\n[fill]\nrw=write\nsize=1m\nfilename=${LUN1}\n\
-         [break]\nstonewall\nrw=write\nfilename=/dev/full\nsize=1m\n",
+        "[global]\nioengine=psync\nbs=4k\nrw=write\nsize=1m\n[fill]\nfilename=${LUN1}\n\
+         [break]\nstonewall\nexec_prerun=ln -sf /dev/full full\nfilename=full\n",
     );
-    let text = fs::read_to_string(&path).unwrap().replace("/dev/full", "full");
-    fs::write(
-        &path,
-        text.replace("rw=write\nfilename=full", "rw=write\nexec_prerun=ln -sf /dev/full full\nfilename=full"),
-    )
-    .unwrap();
     let ended = stand.run(&["run", "--fio", &path, "--even-if-unfit", "--no-progress", "--set", "lun_size=1MiB"]);
     says(&ended, 3, &["break: 0 of 1 (fio's job \"break\" failed with error 28", "No space left on device"]);
 }
@@ -123,7 +117,7 @@ fn numbers(stand: &Stand, head: &str, numbers: &str) -> String {
     let words: Vec<_> = numbers.split(' ').map(|number| format!("\"{number}\"")).collect();
     let text = format!(
         "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\norder = \"grouped\"\nrepeats = 6\n\
-         [gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n\
+         {NO_GATES}\
          [[scenario]]\nname = \"load\"\ncommand = [\"sh\", \"{{suite_directory}}/numbers.sh\", \"{{suite_directory}}/count\", {}]\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n{head}\n",
         words.join(", ")
@@ -158,6 +152,27 @@ fn what_never_gets_steady_is_shown_as_such() {
     let table = &stand.json(&["compare", "last~1", "last"])["table"];
     assert!(table["rows"][0]["cells"][1]["against_base"].is_null(), "no verdict: {table}");
     assert!(table["notes"].to_string().contains("\"not_steady\""), "{}", table["notes"]);
+}
+
+#[test]
+fn what_was_prepared_is_prepared_again_when_a_killed_run_goes_on() {
+    let stand = Stand::new();
+    let gate = Gate::new();
+    let head = "order = \"grouped\"\nrepeats = 4\nwarmup = 0";
+    let suite = stand.suite(head, &[("fill", "steady.sh 1"), ("load", &gate.after(2))]);
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, text.replace("name = \"fill\"\n", "name = \"fill\"\nprecondition = true\n")).unwrap();
+    let mut child = stand.command(&["run", &suite, "--no-progress", "--even-if-unfit"]).spawn().unwrap();
+    gate.wait_until_reached();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gate.open();
+    stand.fine(&["resume", "--no-progress", "--even-if-unfit"]);
+    let made: Vec<_> = repeats(&stand)
+        .iter()
+        .map(|repeat| ["scenario", "number", "session"].map(|name| repeat[name].as_u64().unwrap()))
+        .collect();
+    assert_eq!(made, [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 2, 1], [1, 3, 1]]);
 }
 
 #[test]
