@@ -24,11 +24,12 @@ impl Clock {
     /// whose windows are so long.
     pub(super) fn new(usage: &Usage, started_ns: i64, written_ms: f64, last_ms: Option<f64>, window_ms: f64) -> Self {
         let slack = SLACK_MS + 2.0 * window_ms;
-        let step_ms = last_ms.map(|last| written_ms - last).filter(|late| late.abs() > slack);
+        let known = written_ms > 0.0;
+        let step_ms = last_ms.filter(|_| known).map(|last| written_ms - last).filter(|late| late.abs() > slack);
         Self {
             started_ns,
             end_ns: started_ns.saturating_add_unsigned(usage.wall_ns),
-            end_ms: last_ms.filter(|_| step_ms.is_some()).unwrap_or(written_ms),
+            end_ms: last_ms.filter(|_| step_ms.is_some() || !known).unwrap_or(written_ms),
             step_ms,
         }
     }

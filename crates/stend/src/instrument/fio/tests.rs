@@ -179,6 +179,10 @@ fn a_clock_that_is_set_meanwhile_moves_no_sample() {
         assert_eq!(report.wall_ns, plain.2.wall_ns);
     }
     assert!(!plain.0.missing.contains_key("clock"));
+    // A report that does not say when it was written: the last line of the logs is taken for its end, and nobody is blamed.
+    let silent = taken_apart(with_report(|report| report.replacen("timestamp_ms", "timestamp_s", 1)).unwrap());
+    assert!(!silent.0.missing.contains_key("clock") && silent.1.len() == plain.1.len());
+    assert!(silent.1.windows(2).all(|pair| pair[0].t_ns < pair[1].t_ns));
 }
 
 #[test]
