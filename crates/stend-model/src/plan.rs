@@ -314,7 +314,8 @@ mod tests {
         }
         // In another session what was prepared is gone; it is made again only for what is still to be measured.
         let (_, _, mut standings) = make(5);
-        let forgotten = |standing: Standing| Standing { warmups: 0, lost_warmups: standing.warmups, steady: false, ..standing };
+        let forgotten =
+            |standing: Standing| Standing { warmups: 0, lost_warmups: standing.warmups, steady: false, ..standing };
         standings.iter_mut().for_each(|standing| *standing = forgotten(*standing));
         assert_eq!(plan.next(&standings, false), None);
         standings[1].valid = 2;
