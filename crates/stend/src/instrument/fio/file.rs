@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use stend_model::suite::Scenario;
 
 use super::job::{Job, file_name};
-use crate::instrument::{LunAddress, Place};
 use crate::instrument::parameters::Parameters;
+use crate::instrument::{LunAddress, Place};
 
 /// The parameter that holds a job file's text.
 pub(super) const TEXT: &str = "job";

@@ -147,7 +147,13 @@ impl Adapter for Fio {
             // Files that it names without a directory are to outlive the repeat.
             Load::File(file) => {
                 let options = file.options(&in_work(LOG_PREFIX))?;
-                (file.text.clone(), &place.data, file.own_directory(place), options, file::variables(&file::paths(place, &files)?))
+                (
+                    file.text.clone(),
+                    &place.data,
+                    file.own_directory(place),
+                    options,
+                    file::variables(&file::paths(place, &files)?),
+                )
             }
         };
         let count = files.len().to_string();
