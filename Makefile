@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +31,14 @@ run: toolchains packages-run build ## measure this machine, print the table, nam
 	@# Status 3 is a finding, not a fault: some repeats did not count, and the table says which.
 	@$(RELEASE)/stend run $(SUITE) $(RUN_FLAGS) || { status=$$?; [ $$status -eq 3 ] || exit $$status; }
 
-build: toolchains ## build target/release/stend, target/release/stend-probe and target/release/morse
+build: programs ## build target/release/stend, target/release/stend-probe and target/release/morse
+	@$(CARGO) build --release $(CARGO_FLAGS) --package stend
+
+programs: toolchains
 	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
 	@mkdir -p $(RELEASE)
 	@for program in stend-probe bin/morse; do \
 		to=$(RELEASE)/$${program#bin/}; cmp -s native/$(NATIVE_BUILD)/$$program $$to || install -m 755 native/$(NATIVE_BUILD)/$$program $$to || exit 1; done
-	@$(CARGO) build --release $(CARGO_FLAGS) --package stend
 
 test: packages-test test-native test-lab ## set up what the tests need and run them all
 
@@ -48,7 +50,7 @@ test-native: toolchains
 		$(MAKE) --no-print-directory -C native $$part CC="$(CC)" BUILD="$(NATIVE_BUILD)" || failed=1; done; [ -z "$$failed" ]
 
 # The lab's tests start the real stend-probe, so it is built first.
-test-lab: build
+test-lab: programs
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test --no-fail-fast $(CARGO_FLAGS) --workspace
 
 schemas: ## write the JSON Schemas anew from the types
