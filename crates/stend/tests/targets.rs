@@ -392,6 +392,24 @@ fn files_need_no_root_and_are_exported_too() {
 }
 
 #[test]
+fn a_directory_behind_a_link_has_loop_devices_that_are_found_again() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("link"));
+    let (disks, link) = (stand.path().join("disks"), stand.path().join("link"));
+    std::fs::create_dir(&disks).unwrap();
+    std::os::unix::fs::symlink(&disks, &link).unwrap();
+    let link = link.to_str().unwrap();
+    let size = ["--where", link, "--disks", "4", "--disk-size", "128MiB", "--luns", "1", "--lun-size", "8MiB"];
+    let made = stand.json(&[&["target", "up", "--name", &name], &size[..]].concat());
+    assert!(made["targets"][0]["luns"][0].as_str().is_some_and(|lun| lun.starts_with("/dev/loop")), "{made}");
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
+}
+
+#[test]
 fn luns_that_do_not_fit_after_all_leave_nothing_behind() {
     if !pools_can_be_made() {
         return;

@@ -148,7 +148,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
-    let target = target.map(|wanted| target::check(&bench.host, &bench.work, "new", wanted)).transpose()?;
+    // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
+    let name = run_id(Timestamp::now());
+    let target = target.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted)).transpose()?;
     if let Some(wanted) = &target {
         target::fit(&bench.host, &mut suite, &wanted.target)?;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::Refusal;
+use super::{Refusal, real_path};
 use crate::host::{Command, Host};
 use crate::run::prepare::install_command;
 
@@ -55,6 +55,11 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         Some((bytes, place)) => space(host, work, bytes, place)?,
         None => Medium::Devices,
     };
+    if let Some(Where::Directory(path)) = target.place_mut() {
+        // The kernel names the file of a loop device by its path without links, and it is found again by that.
+        *path = real_path(host, path)?;
+        plain_path(path, "set \"where\" to another directory")?;
+    }
     if target.transport == Transport::Nbd {
         let longest = format!("{base}/c{}.sock", target.controllers.saturating_sub(1));
         if longest.len() > LONGEST_SOCKET {
@@ -64,11 +69,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
             )));
         }
     }
-    if let Some(bad) = base.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
-        return Err(Refusal::Unusable(format!(
-            "the target's files cannot lie in {base:?}: it holds {bad:?}, which fio and mount do not take; set STEND_WORK to another directory"
-        )));
-    }
+    plain_path(base, "set STEND_WORK to another directory")?;
     let smallest = devices(host, &target)?;
     if let Some(smallest) = smallest {
         match (&target.storage, target.lun_size) {
@@ -95,6 +96,16 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         }
     }
     Ok(TargetOfRun { target, medium })
+}
+
+/// Whether fio, mount and the URIs of exports take a path as it is.
+fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
+    match path.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
+        Some(bad) => Err(Refusal::Unusable(format!(
+            "the target's files cannot lie in {path:?}: it holds {bad:?}, which fio and mount do not take; {remedy}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether fio can load it.

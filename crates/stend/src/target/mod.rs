@@ -143,7 +143,9 @@ pub(crate) struct ControllerStatus {
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
 pub(crate) fn check(host: &dyn Host, work: &str, name: &str, target: Target) -> Result<TargetOfRun, Refusal> {
-    check::check(host, work, &base(work, name), target)
+    // As its things are named when they are made.
+    let work = real_path(host, work)?;
+    check::check(host, &work, &base(&work, name), target)
 }
 
 /// Fits the scenarios that load LUNs to a target: how many, how large, and by which engine.
