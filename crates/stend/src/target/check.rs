@@ -22,14 +22,32 @@ device=$1
 [ -b "$device" ] || exit 3
 real=$(readlink -f "$device")
 name=${real##*/}
+echo "real=$real"
 echo "size=$(blockdev --getsize64 "$device")"
-serial=$(lsblk -dnro SERIAL "$device" 2>/dev/null)
+serial=$(lsblk -dno SERIAL "$device" 2>/dev/null)
 [ -n "$serial" ] || serial=$(cat "/sys/class/block/$name/loop/backing_file" 2>/dev/null)
 echo "serial=$serial"
 echo "mounted=$(lsblk -nro MOUNTPOINT "$device" 2>/dev/null | grep -m 1 .)"
-used=$(ls "/sys/class/block/$name/holders" 2>/dev/null | head -n 1)
-for at in /sys/fs/btrfs/*/devices/"$name"; do [ ! -e "$at" ] || used="a mounted btrfs"; done
-grep -qs "^$real " /proc/swaps && used="swap space"
+parts=$name
+for at in /sys/class/block/"$name"/*/partition; do
+    at=${at%/partition}
+    [ ! -e "$at" ] || parts="$parts ${at##*/}"
+done
+used=
+for part in $parts; do
+    for at in /sys/class/block/"$part"/holders/*; do [ ! -e "$at" ] || used="by ${at##*/}"; done
+    for at in /sys/fs/btrfs/*/devices/"$part"; do [ ! -e "$at" ] || used="by a mounted btrfs"; done
+    grep -qs "^/dev/$part " /proc/swaps && used="as swap space"
+    # What belongs to one of these may be in use without a trace in /sys.
+    kind=$(blkid -p -s TYPE -o value "/dev/$part" 2>/dev/null)
+    case $kind in *_member) used="$part is a $kind" ;; esac
+done
+# Whatever else holds it, such as a mount that only other processes see: then nobody can open it exclusively, as this does
+# before it would write, and with --no-act it writes nothing.
+if [ -z "$used" ]; then
+    said=$(LC_ALL=C wipefs --no-act --all "$device" 2>&1 >/dev/null)
+    case $said in *" busy"*) used="by somebody whom the kernel does not name" ;; esac
+fi
 echo "used=$used"
 echo "type=$(blkid -p -s TYPE -o value "$device" 2>/dev/null)"
 echo "table=$(blkid -p -s PTTYPE -o value "$device" 2>/dev/null)"
@@ -37,6 +55,8 @@ echo "table=$(blkid -p -s PTTYPE -o value "$device" 2>/dev/null)"
 
 /// A device.
 struct Device {
+    /// Its own path, whatever it was called.
+    real: String,
     size: u64,
     /// Its serial number; of a loop device the path of its file. Empty if it has none.
     serial: String,
@@ -231,11 +251,15 @@ fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
 }
 
 /// Checks that every device may be overwritten. Gives the size of the smallest.
-fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
+pub(super) fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
     let mut smallest: Option<u64> = None;
     let mut serials = Vec::new();
+    let mut paths = BTreeMap::new();
     for path in target.devices() {
         let device = device(host, path)?;
+        if let Some(other) = paths.insert(device.real, path) {
+            return Err(Refusal::Usage(format!("{other} and {path} are the same device; name it once")));
+        }
         if let Some(user) = &device.used {
             return Err(Refusal::Usage(format!(
                 "{path} is in use ({user}); stend does not touch it, whatever is typed"
@@ -278,14 +302,12 @@ fn device(host: &dyn Host, path: &str) -> Result<Device, Refusal> {
         return Err(Refusal::Unusable(format!("{path} does not say how large it is")));
     };
     let mounted = of("mounted").map(|place| format!("mounted on {place}"));
-    // What belongs to one of these may be in use without a trace in /sys.
-    let member = of("type").filter(|kind| kind.ends_with("_member")).map(|kind| format!("it is a {kind}"));
-    let used = of("used").map(|user| format!("by {user}"));
     let table = of("table").map(|table| format!("a partition table ({table})"));
     Ok(Device {
+        real: of("real").unwrap_or(path).into(),
         size,
         serial: of("serial").unwrap_or_default().into(),
-        used: mounted.or(used).or(member),
+        used: mounted.or_else(|| of("used").map(str::to_owned)),
         holds: of("type").map(str::to_owned).or(table),
     })
 }

@@ -196,6 +196,8 @@ pub(crate) fn raise(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Up, Refusal> {
     take_down(host, work, name)?;
+    // Since they were checked, the machine may have been waited for, and somebody may have begun to use them.
+    check::devices(host, &wanted.target)?;
     let base = base(work, name);
     host.make_directory(&base)?;
     let base = real_path(host, &base)?;
@@ -391,7 +393,7 @@ fn last_words(output: &Output) -> String {
 
 #[cfg(test)]
 mod tests {
-    use stend_model::target::TargetText;
+    use stend_model::target::{Medium, TargetText};
 
     use super::*;
     use crate::host::Local;
@@ -427,6 +429,17 @@ mod tests {
         assert!(take_down(&Local, work, "old").unwrap());
         assert!(Local.list(work).unwrap().is_empty(), "nothing is left, nor the directory of the targets");
         assert!(!take_down(&Local, work, "old").unwrap(), "and there is nothing more to do");
+    }
+
+    #[test]
+    fn devices_are_looked_at_once_more_before_they_are_overwritten() {
+        let work = tempfile::tempdir().unwrap();
+        let path = work.path().to_str().unwrap();
+        let devices = TargetText { devices: Some(vec!["/dev/null".into()]), ..TargetText::default() };
+        let wanted = TargetOfRun { target: devices.target().unwrap(), medium: Medium::Devices };
+        let refusal = raise(&Local, "no-probe", path, "t", &wanted, &|| false).unwrap_err().to_string();
+        assert!(refusal.contains("/dev/null is no block device"), "{refusal}");
+        assert!(Local.list(path).unwrap().is_empty(), "nothing is made");
     }
 
     #[test]
