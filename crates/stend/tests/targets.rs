@@ -303,6 +303,31 @@ fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
 }
 
 #[test]
+fn a_target_is_loaded_by_the_storage_suite_and_by_job_files() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let stand = Stand::new();
+    let shown = stand.fine(&[&["run", "storage", "--dry-run"], &SMALL[..]].concat()).out;
+    for part in ["ioengine=nbd", "ioengine=null", "luns=2", "size=8MiB"] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let jobs = stand.path().join("jobs.fio");
+    let text = "[global]\nioengine=psync\nbs=4k\nrw=write\nsize=1m\n[one]\nfilename=${LUN1}\n[two]\nfilename=${LUN2}\n";
+    std::fs::write(&jobs, text).unwrap();
+    let run = ["run", "--fio", jobs.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
+    let pool = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "8MiB"];
+    let ended = stand.run(&[&run[..], &pool].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let repeats = stand.json(&["show"])["run"]["repeats"].clone();
+    assert_eq!(repeats[0]["report"]["work"]["operations"], 512.0, "{repeats}");
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
+    let more = stand.run(&[&run[..], &pool[..6], &["--luns", "1"]].concat());
+    says(&more, 2, &["names ${LUN2}, and the target has LUNs up to ${LUN1}"]);
+}
+
+#[test]
 fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
     if !pools_can_be_made() {
         return;

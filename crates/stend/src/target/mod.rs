@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::random::SplitMix64;
 use stend_model::run::is_run_id;
 use stend_model::suite::Suite;
-use stend_model::target::{Target, TargetOfRun, Transport};
+use stend_model::target::{Target, TargetOfRun};
 use thiserror::Error;
 
 pub(crate) use control_group::Counters;
@@ -156,21 +156,13 @@ pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result
     let mut loads = false;
     for scenario in suite.scenarios.iter_mut().filter(|scenario| instrument::loads_luns(&scenario.instrument)) {
         loads = true;
-        if scenario.parameters.contains_key("directory") {
+        if scenario.parameters.get("directory").is_some_and(|directory| !directory.is_empty()) {
             return Err(Refusal::Usage(format!(
                 "scenario \"{}\" has a \"directory\" of its own, and a target has its LUNs elsewhere; leave out one of them",
                 scenario.name
             )));
         }
-        let mut set = |name: &str, value: String| scenario.parameters.insert(name.into(), value);
-        set("luns", target.luns.to_string());
-        if let Some(size) = target.lun_size {
-            set("size", size.to_string());
-        }
-        if target.transport == Transport::Nbd {
-            set("ioengine", "nbd".into());
-        }
-        instrument::check_parameters(scenario)
+        instrument::fit_to_luns(scenario, target)
             .map_err(|message| Refusal::Usage(format!("scenario \"{}\" on this target: {message}", scenario.name)))?;
     }
     if !loads {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use stend_model::suite::Scenario;
+use stend_model::target::{Target, Transport};
 
 use super::job::{Job, file_name};
 use crate::instrument::parameters::Parameters;
@@ -60,6 +61,22 @@ impl JobFile {
     /// The LUNs that the file names.
     pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
         if self.luns == 0 { Ok(Vec::new()) } else { self.files.files(place) }
+    }
+
+    /// Whether it loads the LUNs of a target.
+    pub(super) fn fits(&self, target: &Target) -> Result<(), String> {
+        if target.transport == Transport::Nbd {
+            return Err(
+                "a job file names LUNs by their paths, and behind nbd they have none; set transport = \"local\"".into(),
+            );
+        }
+        match (self.luns, target.luns) {
+            (0, _) => Err("the job file names no LUN, so it would load something else; write filename=${LUN1}".into()),
+            (named, there) if named > there => {
+                Err(format!("the job file names ${{LUN{named}}}, and the target has LUNs up to ${{LUN{there}}}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of each LUN.

@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 use stend_model::suite::Scenario;
+use stend_model::target::{Target, Transport};
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
 
 use self::clock::Clock;
@@ -213,6 +214,24 @@ impl Adapter for Fio {
         events.push(Event::End(End { repeats: 1 }));
         Ok(events)
     }
+}
+
+/// Fits a scenario to the LUNs of a target.
+pub(super) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), String> {
+    let parameters = &mut scenario.parameters;
+    if let Some(size) = target.lun_size {
+        parameters.insert("size".into(), size.to_string());
+    }
+    if parameters.contains_key(file::TEXT) {
+        return JobFile::of(scenario)?.fits(target);
+    }
+    parameters.insert("luns".into(), target.luns.to_string());
+    // The null engine is what the others are held against, and reaches nothing.
+    if target.transport == Transport::Nbd && parameters.get("ioengine").is_none_or(|engine| engine != job::NULL_ENGINE)
+    {
+        parameters.insert("ioengine".into(), "nbd".into());
+    }
+    Job::of(scenario).map(drop)
 }
 
 /// A result by its name, as text.

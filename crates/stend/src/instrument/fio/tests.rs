@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use stend_model::target::TargetText;
 use stend_model::wire::Check;
 use tempfile::tempdir;
 
@@ -273,11 +274,41 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let of_nbd = invocation(vec![nbd("lun0")], &[("ioengine", "nbd")]).unwrap();
     let text = String::from_utf8_lossy(&of_nbd.files["/repeat/job.fio"]).into_owned();
     assert!(text.ends_with("\n[lun0]\nuri=nbd+unix:///lun0?socket=/s\n"), "{text}");
+    let of_null = invocation(vec![nbd("lun0")], &[("ioengine", "null")]).unwrap();
+    let text = String::from_utf8_lossy(&of_null.files["/repeat/job.fio"]).into_owned();
+    assert!(text.ends_with("\n[lun0]\nfilename=null\n"), "{text}");
     let message = invocation(vec![nbd("lun0")], &[]).unwrap_err();
     assert!(message.contains("\"libaio\"") && message.contains("must be nbd"), "{message}");
     let message = invocation(vec![path("/dev/loop4")], &[("luns", "8")]).unwrap_err();
     assert!(message.contains("\"luns\" is 8, and the target has 1"), "{message}");
     assert!(invocation(vec![path("/dev/`id`")], &[]).is_err());
+}
+
+#[test]
+fn scenarios_are_fitted_to_the_luns_of_a_target() {
+    let target = |transport: &str| {
+        let text = format!("luns = 3\nlun_size = \"8MiB\"\ntransport = \"{transport}\"\n");
+        TargetText::target_of_file(&text, "t.toml", &TargetText::default()).unwrap()
+    };
+    let fitted = |parameters: &[(&'static str, &'static str)], transport: &str| {
+        let mut scenario = scenario("fio", parameters.iter().copied());
+        fit_to_luns(&mut scenario, &target(transport)).map(|()| scenario.parameters)
+    };
+    let of_nbd = fitted(&[("luns", "1"), ("directory", "")], "nbd").unwrap();
+    assert_eq!((&*of_nbd["luns"], &*of_nbd["size"], &*of_nbd["ioengine"]), ("3", "8MiB", "nbd"));
+    assert_eq!(fitted(&[("ioengine", "null")], "nbd").unwrap()["ioengine"], "null", "fio alone is fio alone");
+    // A job file has no parameters but its own.
+    let file = [("job", "[a]\nfilename=${{LUN3}}\n"), ("readonly", "0"), ("directory", "")];
+    let of_file = fitted(&file, "local").unwrap();
+    assert_eq!((&*of_file["size"], of_file.get("luns")), ("8MiB", None));
+    for (text, transport, part) in [
+        ("[a]\nfilename=${{LUN3}}\n", "nbd", "set transport = \"local\""),
+        ("[a]\nfilename=${{LUN4}}\n", "local", "names ${LUN4}, and the target has LUNs up to ${LUN3}"),
+        ("[a]\nrw=read\n", "local", "names no LUN"),
+    ] {
+        let message = fitted(&[("job", text)], transport).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 #[test]
