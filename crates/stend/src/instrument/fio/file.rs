@@ -122,7 +122,7 @@ pub(super) fn variables(paths: &[String]) -> BTreeMap<String, String> {
 pub(super) struct Section {
     pub(super) name: String,
     /// Whether it waits for those before it to end.
-    waits: bool,
+    pub(super) waits: bool,
     /// Line, key and value of each option, those of `[global]` before it included.
     pub(super) options: Vec<(usize, String, String)>,
 }
@@ -156,7 +156,8 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
             }
             continue;
         }
-        if content.starts_with("include ") {
+        // fio takes whatever stands behind the word.
+        if content.starts_with("include") {
             return wrong("a file that is included is no part of what is kept; put its text in this place");
         }
         let (key, value) = content.split_once('=').unwrap_or((content, ""));
