@@ -176,6 +176,24 @@ fn what_was_prepared_is_prepared_again_when_a_killed_run_goes_on() {
 }
 
 #[test]
+fn what_prepares_is_tried_again_when_it_fails() {
+    let stand = Stand::new();
+    let flag = stand.path().join("flag");
+    let suite = stand.suite(
+        "order = \"grouped\"\nrepeats = 1\nwarmup = 0",
+        &[("fill", &format!("once.sh {}", flag.display())), ("load", "steady.sh 1")],
+    );
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, text.replace("name = \"fill\"\n", "name = \"fill\"\nprecondition = true\n")).unwrap();
+    stand.fine(&["run", &suite, "--no-progress", "--even-if-unfit"]);
+    let made: Vec<_> = repeats(&stand)
+        .iter()
+        .map(|repeat| (repeat["scenario"].as_u64().unwrap(), repeat["number"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(made, [(0, 0), (0, 1), (1, 0)], "the first one failed");
+}
+
+#[test]
 fn an_open_load_has_its_share_of_what_was_reached() {
     if !have_fio() {
         return;
