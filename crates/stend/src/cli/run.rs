@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(default_value = "quick")]
     suite: String,
     /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
-    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array)
+    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     /// Set a variable of the suite
