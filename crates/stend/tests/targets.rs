@@ -92,7 +92,8 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
         let zeros = said_by("sh", &["-c", "head -c 1048576 \"$1\" | tr -d '\\0' | wc -c", "sh", lun]);
         assert!(zeros.trim().parse::<u64>().unwrap() > 1_000_000, "{lun}: {zeros}");
     }
-    let pool = stand.path().join("work/targets").join(&name).join("pool");
+    let own = std::fs::read_dir(stand.path().join("work/targets").join(&name)).unwrap();
+    let pool = own.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap().join("pool");
     let usage = said_by("btrfs", &["filesystem", "df", pool.to_str().unwrap()]);
     assert!(usage.contains("Data, RAID10") && usage.contains("Metadata, RAID10"), "{usage}");
     assert!(said_by("lsattr", &[pool.join("lun0").to_str().unwrap()]).contains('C'), "not copied on write");

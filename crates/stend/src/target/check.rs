@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::{Refusal, real_path};
+use super::{Refusal, inside, real_path, socket};
 use crate::host::{Command, Host};
 use crate::run::prepare::install_command;
 
@@ -81,7 +81,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         plain_path(path, "set \"where\" to another directory")?;
     }
     if target.transport == Transport::Nbd {
-        let longest = format!("{base}/c{}.sock", target.controllers.saturating_sub(1));
+        let longest = socket(&inside(base, "any-token"), target.controllers.saturating_sub(1));
         if longest.len() > LONGEST_SOCKET {
             return Err(Refusal::Unusable(format!(
                 "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",

@@ -354,6 +354,17 @@ fn base(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
 }
 
+/// Where the things of a target lie: in a directory that no other target has. One of the same name may stand in another container, and its
+/// loop devices and processes are the same kernel's, known by the same paths.
+fn inside(base: &str, token: &str) -> String {
+    format!("{base}/{}", &token[..8])
+}
+
+/// The socket of a controller, in the directory of the target's things.
+fn socket(inside: &str, controller: u32) -> String {
+    format!("{inside}/c{controller}.sock")
+}
+
 /// A path without links, as the kernel names the files of loop devices.
 fn real_path(host: &dyn Host, path: &str) -> Result<String, Refusal> {
     let output = host.run(&Command::new(["readlink", "-e", path]))?;
