@@ -143,7 +143,8 @@ fn a_socket_whose_path_is_too_long_for_a_run_is_said_before_there_is_a_run() {
     let suite = stand.suite("", &[("load", "steady.sh 1")]);
     // A target of a short name would have its socket in it.
     let mut work = stand.path().join("w").to_str().unwrap().to_owned();
-    work.extend(std::iter::repeat_n('w', 80 - work.len()));
+    let more = 80_usize.saturating_sub(work.len());
+    work.extend(std::iter::repeat_n('w', more));
     let words = ["run", &suite, "--even-if-unfit", "--luns", "1", "--lun-size", "1MiB", "--transport", "nbd"];
     let refused = ended(stand.command(&words).env("STEND_WORK", &work));
     says(&refused, 4, &["the path of the socket", "set STEND_WORK to a shorter one"]);
