@@ -54,10 +54,11 @@ impl Named {
         let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("fio: ")).collect();
         let dropped = lines.iter().find_map(|line| line.strip_prefix("job ")?.strip_suffix(" dropped"));
         let writes = lines.iter().any(|line| line.contains("read-only mode"));
-        if let Some((line, path)) =
-            self.paths().ok().filter(|_| writes && self.readonly).and_then(|paths| {
-                paths.into_iter().find(|(_, path)| path.contains("/dev/") || path.starts_with('$'))
-            })
+        if let Some((line, path)) = self
+            .paths()
+            .ok()
+            .filter(|_| writes && self.readonly)
+            .and_then(|paths| paths.into_iter().find(|(_, path)| path.contains("/dev/") || path.starts_with('$')))
         {
             return self.at(line, &format!("it writes to {path}, which is a device; name a LUN: filename=${{LUN1}}"));
         }
