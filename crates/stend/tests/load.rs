@@ -59,8 +59,9 @@ fn a_job_file_is_run_as_it_is() {
     let (read, written) = (&of(0)["report"], &of(1)["report"]);
     assert_eq!((&read["check"], &written["check"]), (&"passed".into(), &"passed".into()), "{repeats:?}");
     assert_eq!(read["work"]["operations"], 768.0, "one job and two of 256 operations each, which report apart");
-    assert_eq!(written["work"]["write_bytes"], 1_048_576.0);
-    assert_eq!(written["work"]["read_bytes"], 1_048_576.0, "it was read back");
+    assert_eq!(written["work"]["operations"], 256.0, "what was written");
+    assert_eq!(written["work"]["bytes"], 1_048_576.0);
+    assert_eq!(written["observed"]["verified_bytes"], 1_048_576.0, "it was read back, after it was written");
     assert_eq!(of(0)["begin"]["parameters"]["sections"], serde_json::json!(["sequential", "random"]));
     let left: Vec<_> =
         fs::read_dir(stand.path().join("work")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

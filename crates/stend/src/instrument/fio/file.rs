@@ -26,6 +26,8 @@ pub(super) struct JobFile {
     pub(super) sections: Vec<String>,
     /// LUNs that it names.
     pub(super) luns: u32,
+    /// The sections that write, and then read back themselves what they wrote.
+    pub(super) reading_back: Vec<String>,
     /// Whether fio must refuse to write.
     readonly: bool,
     /// Length of the logs' windows in milliseconds.
@@ -46,12 +48,14 @@ impl JobFile {
             .filter_map(|name| Some(((*name).into(), parameters.given(name)?.into())))
             .collect();
         files.insert("luns".to_owned(), luns.max(1).to_string());
-        let phases = phases(&sections(text).map_err(|wrong| wrong.message)?);
+        let sections = sections(text).map_err(|wrong| wrong.message)?;
+        let phases = phases(&sections);
         let phase = parameters.count("phase", "0", 0..=phases.len() as u32)?;
         Ok(Self {
             text: text.into(),
             sections: (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone()),
             luns,
+            reading_back: sections.iter().filter(|one| one.reads_back()).map(|one| one.name.clone()).collect(),
             readonly: parameters.choice("readonly", "0", &["0", "1"])? == "1",
             log_average_ms: parameters.count("log_avg_msec", "1000", 10..=3_600_000)?,
             files: Job::read(&files)?,
@@ -125,6 +129,19 @@ pub(super) struct Section {
     pub(super) waits: bool,
     /// Line, key and value of each option, those of `[global]` before it included.
     pub(super) options: Vec<(usize, String, String)>,
+}
+
+impl Section {
+    /// Whether it writes, and then reads back what it wrote. fio reports the one beside the other, although they come one after the other.
+    fn reads_back(&self) -> bool {
+        let last = |keys: &[&str]| {
+            let found = self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()));
+            found.map_or("", |(_, _, value)| value)
+        };
+        let pattern = last(&["rw", "readwrite"]).split(':').next();
+        let verifies = !["", "0"].contains(&last(&["verify"])) && last(&["do_verify"]) != "0";
+        verifies && matches!(pattern, Some("write" | "randwrite"))
+    }
 }
 
 /// What is wrong with a line.
