@@ -196,7 +196,7 @@ impl Adapter for Fio {
             .collect();
         let logs = Logs::parse(logs.iter().map(|(name, text)| (*name, &**text)), &layout)?;
         let window_ms = f64::from(layout.window_ms);
-        let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.last_ms(), window_ms);
+        let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.logged_ms(), window_ms);
         let expected = match &load {
             Load::Own(job) => Expected { job: Some(job), reading_back: &[] },
             Load::File(file) => Expected { job: None, reading_back: &file.reading_back },

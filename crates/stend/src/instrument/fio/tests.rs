@@ -161,15 +161,18 @@ fn what_is_no_number_is_not_reported() {
     assert_eq!(report.check, Check::Passed);
 }
 
+/// The report, written so much later by the clock on the wall.
+fn later(report: &str, step_ms: i64) -> String {
+    let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
+    let written: i64 = line.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    report.replacen(line, &format!("  \"timestamp_ms\" : {},", written + step_ms), 1)
+}
+
 #[test]
 fn a_clock_that_is_set_meanwhile_moves_no_sample() {
     let plain = taken_apart(translated("fio-3.33-randread").unwrap());
     for step_ms in [-3_600_000_i64, 3_600_000] {
-        let stepped = with_report(|report| {
-            let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
-            let written: i64 = line.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap();
-            report.replacen(line, &format!("  \"timestamp_ms\" : {},", written + step_ms), 1)
-        });
+        let stepped = with_report(|report| later(report, step_ms));
         let (begin, samples, report) = taken_apart(stepped.unwrap());
         assert!(begin.missing["clock"].contains("was set by about"), "{:?}", begin.missing);
         assert_eq!(samples.len(), plain.1.len());
@@ -180,6 +183,14 @@ fn a_clock_that_is_set_meanwhile_moves_no_sample() {
         assert_eq!(report.wall_ns, plain.2.wall_ns);
     }
     assert!(!plain.0.missing.contains_key("clock"));
+    // A report that is late, as after a job that has to write out what it wrote: nobody set the clock.
+    let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+    finished.usage.wall_ns += 60_000_000_000;
+    let written = finished.files.get_mut("/repeat/report.json").unwrap();
+    *written = later(&String::from_utf8_lossy(written), 60_000).into_bytes();
+    let late = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+    assert!(!late.0.missing.contains_key("clock"), "{:?}", late.0.missing);
+    assert_eq!(late.1[0].t_ns, plain.1[0].t_ns, "the samples stand where they stood");
     // A report that does not say when it was written: the last line of the logs is taken for its end, and nobody is blamed.
     let silent = taken_apart(with_report(|report| report.replacen("timestamp_ms", "timestamp_s", 1)).unwrap());
     assert!(!silent.0.missing.contains_key("clock") && silent.1.len() == plain.1.len());
