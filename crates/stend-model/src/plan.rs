@@ -34,7 +34,7 @@ pub struct Step {
 pub struct Standing {
     /// Warm-up repeats made whose effect still lasts.
     pub warmups: u32,
-    /// Warm-up repeats made whose effect is gone.
+    /// Warm-up repeats made whose effect is gone, or that had none because they failed.
     pub lost_warmups: u32,
     /// Measured repeats made, whatever came of them.
     pub attempts: u32,
@@ -124,7 +124,7 @@ impl Plan {
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
     /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
     pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
-        let planned = self.missing(standings).next().map(|step| match step.phase {
+        let planned = self.missing(standings, out_of_time).next().map(|step| match step.phase {
             // Each repeat of a run has a number of its own.
             Phase::Warmup => Step { number: step.number + standings[step.scenario].lost_warmups, ..step },
             Phase::Measured => step,
@@ -162,12 +162,20 @@ impl Plan {
             Some(rounds) => step.number < rounds.max(standings[step.scenario].warmups + 1),
             None => true,
         };
-        self.missing(standings).filter(least).collect()
+        self.missing(standings, false).filter(least).collect()
     }
 
     /// The planned steps that have not been made and are still wanted.
-    fn missing<'a>(&'a self, standings: &'a [Standing]) -> impl Iterator<Item = Step> + 'a {
-        let wanted = |step: &Step| {
+    fn missing<'a>(&'a self, standings: &'a [Standing], out_of_time: bool) -> impl Iterator<Item = Step> + 'a {
+        let is_left = move |scenario: usize| {
+            let standing = &standings[scenario];
+            if out_of_time {
+                !self.is_done(scenario, standing) && standing.attempts < self.wanted[scenario]
+            } else {
+                self.lacks(scenario, standing)
+            }
+        };
+        let wanted = move |step: &Step| {
             let standing = &standings[step.scenario];
             match step.phase {
                 // What only prepares is worth it as long as something is left that it prepares.
@@ -175,11 +183,9 @@ impl Plan {
                     let mut later = step.scenario + 1..self.wanted.len();
                     step.number >= standing.warmups
                         && standing.failures_in_a_row < MOST_FAILURES_IN_A_ROW
-                        && later.any(|other| !self.is_done(other, &standings[other]))
+                        && later.any(is_left)
                 }
-                Phase::Warmup => {
-                    step.number >= standing.warmups && !standing.steady && !self.is_done(step.scenario, standing)
-                }
+                Phase::Warmup => step.number >= standing.warmups && !standing.steady && is_left(step.scenario),
                 Phase::Measured => step.number >= standing.attempts && !self.is_done(step.scenario, standing),
             }
         };
@@ -318,9 +324,15 @@ mod tests {
             |standing: Standing| Standing { warmups: 0, lost_warmups: standing.warmups, steady: false, ..standing };
         standings.iter_mut().for_each(|standing| *standing = forgotten(*standing));
         assert_eq!(plan.next(&standings, false), None);
-        standings[1].valid = 2;
-        standings[1].attempts = 2;
-        assert_eq!(plan.next(&standings, false), Some(Step { scenario: 0, number: 2, phase: Phase::Warmup }));
+        let after = |valid: u32, attempts: u32, out_of_time: bool| {
+            let mut standings = standings.clone();
+            (standings[1].valid, standings[1].attempts) = (valid, attempts);
+            plan.next(&standings, out_of_time)
+        };
+        let fill = Some(Step { scenario: 0, number: 2, phase: Phase::Warmup });
+        assert_eq!((after(2, 2, false), after(2, 2, true), after(2, 5, false)), (fill, fill, fill));
+        // Nor for what has had all its attempts.
+        assert_eq!((after(2, 6, false), after(2, 3, true)), (None, None));
     }
 
     #[test]

@@ -203,6 +203,14 @@ impl Target {
         }
     }
 
+    /// Where its files lie, if it has any.
+    pub fn place_mut(&mut self) -> Option<&mut Where> {
+        match &mut self.storage {
+            Storage::File { r#where } | Storage::Pool { disks: Disks::Files { r#where, .. }, .. } => Some(r#where),
+            Storage::Device { .. } | Storage::Pool { .. } => None,
+        }
+    }
+
     /// Whether threads of the kernel or processes beside the load do a part of its work, so that their CPU time is not the load's.
     pub fn works_beside_the_load(&self) -> bool {
         matches!(self.storage, Storage::Pool { .. }) || self.controllers > 0

@@ -17,8 +17,7 @@ pub struct SteadyRule {
 }
 
 impl SteadyRule {
-    /// Five rounds, 20 % and 10 %. Source: SNIA Solid State Storage Performance Test Specification, steady-state criterion, as given in
-    /// the project's method page 3c.
+    /// Five rounds, 20 % and 10 %. Source: SNIA Solid State Storage Performance Test Specification, steady-state criterion.
     pub const SNIA: Self = Self { rounds: STEADY_ROUNDS, range: 0.20, drift: 0.10 };
 }
 

@@ -11,7 +11,7 @@ use stend_model::suite::{Changes, Suite};
 
 use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
-use crate::instrument::fio_files::{Named, suite_of};
+use crate::instrument::fio_files::{Named, suite_of, written_paths};
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 7] = [
@@ -90,16 +90,40 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     if output.exit == Some(0) { Ok(file) } else { Err(file.complaint(&String::from_utf8_lossy(&output.stderr))) }
 }
 
+/// A device that a run's job files name now, and did not when they were let write: by a variable of the environment, or a link.
+pub(crate) fn new_device(suite: &Suite) -> Option<String> {
+    suite.scenarios.iter().flat_map(written_paths).find(|path| is_device(path))
+}
+
 /// Whether a job file's path is that of a device, or of something below `/dev` other than memory and nothing. Variables other than
 /// those of LUNs are the user's own.
 fn is_device(path: &str) -> bool {
-    let expanded = match path.strip_prefix("${").and_then(|rest| rest.split_once('}')) {
-        Some((name, rest)) => std::env::var(name).unwrap_or_default() + rest,
-        None => path.to_owned(),
-    };
-    let harmless = ["/dev/null", "/dev/zero"].contains(&expanded.as_str()) || expanded.starts_with("/dev/shm/");
+    let mut expanded = String::new();
+    let mut rest = path;
+    while let Some((before, (name, behind))) =
+        rest.split_once("${").and_then(|(before, name)| Some((before, name.split_once('}')?)))
+    {
+        expanded = expanded + before + &std::env::var(name).unwrap_or_default();
+        rest = behind;
+    }
+    expanded += rest;
     let block = std::fs::metadata(&expanded).is_ok_and(|found| found.file_type().is_block_device());
-    !harmless && (block || expanded.starts_with("/dev/"))
+    // From where fio is started `..` leads to the root in the end.
+    let mut names = Vec::new();
+    let mut from_root = expanded.starts_with('/');
+    for name in expanded.split('/').filter(|name| !["", "."].contains(name)) {
+        if name == ".." {
+            from_root |= names.pop().is_none();
+        } else {
+            names.push(name);
+        }
+    }
+    let below = match names[..] {
+        ["dev", "null" | "zero"] | ["dev", "shm", ..] => false,
+        ["dev", ..] => from_root,
+        _ => false,
+    };
+    block || below
 }
 
 /// Notes what is in the files of the user's that the commands name, so that a comparison can tell when one was edited in between.
@@ -141,6 +165,46 @@ pub(crate) fn references() -> Vec<Reference> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_are_known_by_whatever_way_a_job_file_names_them() {
+        let device_of = |text: &str| {
+            let text = format!("[a]\n{text}\n");
+            let file = Named { path: "t".into(), stem: "t".into(), text, readonly: false };
+            file.paths().unwrap().iter().any(|(_, path)| is_device(path))
+        };
+        for text in [
+            "filename=/dev/stend-disk",
+            "filename=x:/dev/stend-disk",
+            "filename=/tmp/../dev/stend-disk",
+            "filename=../../../../../dev/stend-disk",
+            "filename=//dev/./stend-disk",
+            "filename=${STEND_NOTHING}/dev${STEND_NOTHING}/stend-disk",
+            "directory=/dev\nfilename=stend-disk",
+            "filename=stend-disk\ndirectory=/tmp:/dev",
+            "filename_format=/dev/stend-disk",
+            "opendir=/dev",
+            "replay_redirect=/dev/stend-disk",
+        ] {
+            assert!(device_of(text), "{text}");
+        }
+        for text in ["filename=${LUN1}", "filename=dev/x", "filename=/tmp/dev/x", "filename=/dev/shm/x", "rw=read"] {
+            assert!(!device_of(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_became_a_device_is_no_file_any_more() {
+        let names_a_device = |readonly: bool| {
+            let text = "[a]\nrw=write\nfilename=/dev/stend-disk\n".to_owned();
+            let text = suite_of(&[Named { path: "t".into(), stem: "t".into(), text, readonly }]).unwrap();
+            let suite =
+                Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check_parameters).unwrap();
+            new_device(&suite)
+        };
+        assert_eq!(names_a_device(false).as_deref(), Some("/dev/stend-disk"));
+        assert_eq!(names_a_device(true), None, "it was one before, and fio does not write to it");
+    }
 
     fn files(directory: &str) -> BTreeSet<String> {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(directory);

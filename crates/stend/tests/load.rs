@@ -59,8 +59,9 @@ fn a_job_file_is_run_as_it_is() {
     let (read, written) = (&of(0)["report"], &of(1)["report"]);
     assert_eq!((&read["check"], &written["check"]), (&"passed".into(), &"passed".into()), "{repeats:?}");
     assert_eq!(read["work"]["operations"], 768.0, "one job and two of 256 operations each, which report apart");
-    assert_eq!(written["work"]["write_bytes"], 1_048_576.0);
-    assert_eq!(written["work"]["read_bytes"], 1_048_576.0, "it was read back");
+    assert_eq!(written["work"]["operations"], 256.0, "what was written");
+    assert_eq!(written["work"]["bytes"], 1_048_576.0);
+    assert_eq!(written["observed"]["verified_bytes"], 1_048_576.0, "it was read back, after it was written");
     assert_eq!(of(0)["begin"]["parameters"]["sections"], serde_json::json!(["sequential", "random"]));
     let left: Vec<_> =
         fs::read_dir(stand.path().join("work")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -173,6 +174,24 @@ fn what_was_prepared_is_prepared_again_when_a_killed_run_goes_on() {
         .map(|repeat| ["scenario", "number", "session"].map(|name| repeat[name].as_u64().unwrap()))
         .collect();
     assert_eq!(made, [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 2, 1], [1, 3, 1]]);
+}
+
+#[test]
+fn what_prepares_is_tried_again_when_it_fails() {
+    let stand = Stand::new();
+    let flag = stand.path().join("flag");
+    let suite = stand.suite(
+        "order = \"grouped\"\nrepeats = 1\nwarmup = 0",
+        &[("fill", &format!("once.sh {}", flag.display())), ("load", "steady.sh 1")],
+    );
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, text.replace("name = \"fill\"\n", "name = \"fill\"\nprecondition = true\n")).unwrap();
+    stand.fine(&["run", &suite, "--no-progress", "--even-if-unfit"]);
+    let made: Vec<_> = repeats(&stand)
+        .iter()
+        .map(|repeat| (repeat["scenario"].as_u64().unwrap(), repeat["number"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(made, [(0, 0), (0, 1), (1, 0)], "the first one failed");
 }
 
 #[test]

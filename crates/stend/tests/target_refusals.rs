@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::process::Command;
+use std::io::BufRead as _;
+use std::process::{Command, Stdio};
 
 use common::pools::{pools_can_be_made, said_by, says, up, words};
 use common::{Stand, ended, probe};
@@ -60,6 +61,39 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         }));
         assert!(Command::new("umount").arg(&place).status().unwrap().success());
         refusal.unwrap();
+        // What only other processes see as mounted.
+        assert!(Command::new("mkfs.ext4").args(["-q", "-F", &device]).status().unwrap().success());
+        let allowed = [&flags[..], &["--destructive", image]].concat();
+        let script = "mount \"$1\" \"$2\" && echo mounted && cat";
+        let mut elsewhere = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-c", script, "sh", &device])
+            .arg(&place)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(elsewhere.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let refusal = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            assert_eq!(line, "mounted\n");
+            refused(&allowed, 2, &["is in use", "whatever is typed"]);
+        }));
+        drop(elsewhere.stdin.take());
+        elsewhere.wait().unwrap();
+        refusal.unwrap();
+        // A partition that belongs to somebody, without a trace in the system.
+        let partition = format!("{device}p1");
+        assert!(Command::new("addpart").args([&device, "1", "2048", "65536"]).status().unwrap().success());
+        let script = "printf 'HM\\001\\000' | dd of=\"$1\" conv=notrunc,fsync status=none";
+        assert!(Command::new("sh").args(["-c", script, "sh", &partition]).status().unwrap().success());
+        let refusal = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            refused(&allowed, 2, &["is in use", "p1 is a LVM1_member"]);
+        }));
+        assert!(Command::new("delpart").args([&device, "1"]).status().unwrap().success());
+        refusal.unwrap();
+        // One device under two names.
+        let twice = format!("{device},{}", device.replace("/dev/", "/dev/./"));
+        refused(&["--devices", &twice, "--destructive", image], 2, &["are the same device"]);
         // Allowed, it is the LUN.
         let made = stand.json(&["target", "up", "--devices", &device, "--destructive", image]);
         assert_eq!(made["targets"][0]["luns"], serde_json::json!([device]));
@@ -98,6 +132,23 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(in_use));
     let _ = Command::new("losetup").args(["-d", &device]).status();
     outcome.unwrap();
+}
+
+#[test]
+fn a_socket_whose_path_is_too_long_for_a_run_is_said_before_there_is_a_run() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = stand.suite("", &[("load", "steady.sh 1")]);
+    // A target of a short name would have its socket in it.
+    let mut work = stand.path().join("w").to_str().unwrap().to_owned();
+    let more = 80_usize.saturating_sub(work.len());
+    work.extend(std::iter::repeat_n('w', more));
+    let words = ["run", &suite, "--even-if-unfit", "--luns", "1", "--lun-size", "1MiB", "--transport", "nbd"];
+    let refused = ended(stand.command(&words).env("STEND_WORK", &work));
+    says(&refused, 4, &["the path of the socket", "set STEND_WORK to a shorter one"]);
+    assert_eq!(stand.json(&["list"])["runs"], serde_json::json!([]));
 }
 
 #[test]

@@ -92,7 +92,8 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
         let zeros = said_by("sh", &["-c", "head -c 1048576 \"$1\" | tr -d '\\0' | wc -c", "sh", lun]);
         assert!(zeros.trim().parse::<u64>().unwrap() > 1_000_000, "{lun}: {zeros}");
     }
-    let pool = stand.path().join("work/targets").join(&name).join("pool");
+    let own = std::fs::read_dir(stand.path().join("work/targets").join(&name)).unwrap();
+    let pool = own.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap().join("pool");
     let usage = said_by("btrfs", &["filesystem", "df", pool.to_str().unwrap()]);
     assert!(usage.contains("Data, RAID10") && usage.contains("Metadata, RAID10"), "{usage}");
     assert!(said_by("lsattr", &[pool.join("lun0").to_str().unwrap()]).contains('C'), "not copied on write");
@@ -303,6 +304,31 @@ fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
 }
 
 #[test]
+fn a_target_is_loaded_by_the_storage_suite_and_by_job_files() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let stand = Stand::new();
+    let shown = stand.fine(&[&["run", "storage", "--dry-run"], &SMALL[..]].concat()).out;
+    for part in ["ioengine=nbd", "ioengine=null", "luns=2", "size=8MiB"] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let jobs = stand.path().join("jobs.fio");
+    let text = "[global]\nioengine=psync\nbs=4k\nrw=write\nsize=1m\n[one]\nfilename=${LUN1}\n[two]\nfilename=${LUN2}\n";
+    std::fs::write(&jobs, text).unwrap();
+    let run = ["run", "--fio", jobs.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
+    let pool = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "8MiB"];
+    let ended = stand.run(&[&run[..], &pool].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let repeats = stand.json(&["show"])["run"]["repeats"].clone();
+    assert_eq!(repeats[0]["report"]["work"]["operations"], 512.0, "{repeats}");
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
+    let more = stand.run(&[&run[..], &pool[..6], &["--luns", "1"]].concat());
+    says(&more, 2, &["names ${LUN2}, and the target has LUNs up to ${LUN1}"]);
+}
+
+#[test]
 fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
     if !pools_can_be_made() {
         return;
@@ -389,6 +415,24 @@ fn files_need_no_root_and_are_exported_too() {
     let down = ended(&mut as_nobody(&["target", "down"]));
     assert_eq!(down.status, Some(0), "{}", down.err);
     assert_traces(&stand, "target", &[stand.path().join("work")], &[], "after down");
+}
+
+#[test]
+fn a_directory_behind_a_link_has_loop_devices_that_are_found_again() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let _alone = alone();
+    let (stand, name) = (Stand::new(), own_name("link"));
+    let (disks, link) = (stand.path().join("disks"), stand.path().join("link"));
+    std::fs::create_dir(&disks).unwrap();
+    std::os::unix::fs::symlink(&disks, &link).unwrap();
+    let link = link.to_str().unwrap();
+    let size = ["--where", link, "--disks", "4", "--disk-size", "128MiB", "--luns", "1", "--lun-size", "8MiB"];
+    let made = stand.json(&[&["target", "up", "--name", &name], &size[..]].concat());
+    assert!(made["targets"][0]["luns"][0].as_str().is_some_and(|lun| lun.starts_with("/dev/loop")), "{made}");
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
 }
 
 #[test]

@@ -14,10 +14,12 @@ static atomic_uint *here;
 static atomic_uint last;
 
 #if defined(__linux__) && defined(MADV_WIPEONFORK)
-/* An emulator may say yes to MADV_WIPEONFORK and do nothing: then at least children by fork() are told apart. */
+/* An emulator may say yes to MADV_WIPEONFORK and do nothing: then at least children by fork() are told apart. Another thread
+ * may fork() between the registration and the page. */
 static void in_child(void)
 {
-	atomic_store(here, 0);
+	if (here != NULL)
+		atomic_store(here, 0);
 }
 
 static void prepare(void)

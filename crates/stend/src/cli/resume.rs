@@ -50,6 +50,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             changed.join(", ")
         )));
     }
+    if let Some(path) = catalogue::new_device(&record.run.suite) {
+        let message = format!(
+            "run {id} cannot go on: its job file names {path}, which leads to a device now, and did not before"
+        );
+        return Err(Failure::unusable(message));
+    }
     let wanted = record.run.target.as_ref().map(|target| &target.target);
     if let Some(wanted) = wanted {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.

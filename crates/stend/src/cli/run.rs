@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(default_value = "quick")]
     suite: String,
     /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
-    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array)
+    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     /// Set a variable of the suite
@@ -148,7 +148,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
-    let target = target.map(|wanted| target::check(&bench.host, &bench.work, "new", wanted)).transpose()?;
+    // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
+    let name = run_id(Timestamp::now());
+    let target = target.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted)).transpose()?;
     if let Some(wanted) = &target {
         target::fit(&bench.host, &mut suite, &wanted.target)?;
     }

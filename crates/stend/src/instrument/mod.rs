@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::fio::suite as fio_files;
 
 use stend_model::suite::{Instrument, Scenario};
+use stend_model::target::Target;
 use stend_model::wire::{Event, Usage};
 
 use crate::machine::ToolQuery;
@@ -146,6 +147,12 @@ pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
 /// Whether it loads the LUNs of the run's target, where there is one, instead of files of its own.
 pub(crate) fn loads_luns(instrument: &Instrument) -> bool {
     matches!(instrument, Instrument::Adapter(name) if name == Adapter::name(&fio::Fio))
+}
+
+/// Fits a scenario that loads LUNs to those of a target: how many, how large, and how they are reached. The error says why it cannot load
+/// them, and what would be right.
+pub(crate) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), String> {
+    fio::fit_to_luns(scenario, target)
 }
 
 /// What the machine's fingerprint asks about the adapters' tools.

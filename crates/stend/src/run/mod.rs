@@ -272,15 +272,16 @@ pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
 }
 
 /// How each scenario stands, from the repeats that there are, for a session. What was prepared in another session is gone: the run's files
-/// are removed at the end of each.
+/// are removed at the end of each. What failed prepared nothing, and is tried again.
 pub(crate) fn standings(suite: &Suite, repeats: &[Repeat], session: u32) -> Vec<Standing> {
     let mut standings = vec![Standing::default(); suite.scenarios.len()];
     for repeat in repeats {
         let standing = &mut standings[repeat.scenario];
         let scenario = &suite.scenarios[repeat.scenario];
         let prepares = scenario.is_precondition() || scenario.steady.is_some();
+        let failed = matches!(repeat.outcome, Outcome::Failed(_));
         match repeat.phase {
-            Phase::Warmup if prepares && repeat.session != session => standing.lost_warmups += 1,
+            Phase::Warmup if prepares && (failed || repeat.session != session) => standing.lost_warmups += 1,
             Phase::Warmup => standing.warmups += 1,
             Phase::Measured => standing.attempts += 1,
         }

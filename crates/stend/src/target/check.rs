@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::Refusal;
+use super::{Refusal, inside, real_path, socket};
 use crate::host::{Command, Host};
 use crate::run::prepare::install_command;
 
@@ -22,14 +22,32 @@ device=$1
 [ -b "$device" ] || exit 3
 real=$(readlink -f "$device")
 name=${real##*/}
+echo "real=$real"
 echo "size=$(blockdev --getsize64 "$device")"
-serial=$(lsblk -dnro SERIAL "$device" 2>/dev/null)
+serial=$(lsblk -dno SERIAL "$device" 2>/dev/null)
 [ -n "$serial" ] || serial=$(cat "/sys/class/block/$name/loop/backing_file" 2>/dev/null)
 echo "serial=$serial"
 echo "mounted=$(lsblk -nro MOUNTPOINT "$device" 2>/dev/null | grep -m 1 .)"
-used=$(ls "/sys/class/block/$name/holders" 2>/dev/null | head -n 1)
-for at in /sys/fs/btrfs/*/devices/"$name"; do [ ! -e "$at" ] || used="a mounted btrfs"; done
-grep -qs "^$real " /proc/swaps && used="swap space"
+parts=$name
+for at in /sys/class/block/"$name"/*/partition; do
+    at=${at%/partition}
+    [ ! -e "$at" ] || parts="$parts ${at##*/}"
+done
+used=
+for part in $parts; do
+    for at in /sys/class/block/"$part"/holders/*; do [ ! -e "$at" ] || used="by ${at##*/}"; done
+    for at in /sys/fs/btrfs/*/devices/"$part"; do [ ! -e "$at" ] || used="by a mounted btrfs"; done
+    grep -qs "^/dev/$part " /proc/swaps && used="as swap space"
+    # What belongs to one of these may be in use without a trace in /sys.
+    kind=$(blkid -p -s TYPE -o value "/dev/$part" 2>/dev/null)
+    case $kind in *_member) used="$part is a $kind" ;; esac
+done
+# Whatever else holds it, such as a mount that only other processes see: then nobody can open it exclusively, as this does
+# before it would write, and with --no-act it writes nothing.
+if [ -z "$used" ]; then
+    said=$(LC_ALL=C wipefs --no-act --all "$device" 2>&1 >/dev/null)
+    case $said in *" busy"*) used="by somebody whom the kernel does not name" ;; esac
+fi
 echo "used=$used"
 echo "type=$(blkid -p -s TYPE -o value "$device" 2>/dev/null)"
 echo "table=$(blkid -p -s PTTYPE -o value "$device" 2>/dev/null)"
@@ -37,6 +55,8 @@ echo "table=$(blkid -p -s PTTYPE -o value "$device" 2>/dev/null)"
 
 /// A device.
 struct Device {
+    /// Its own path, whatever it was called.
+    real: String,
     size: u64,
     /// Its serial number; of a loop device the path of its file. Empty if it has none.
     serial: String,
@@ -55,8 +75,13 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         Some((bytes, place)) => space(host, work, bytes, place)?,
         None => Medium::Devices,
     };
+    if let Some(Where::Directory(path)) = target.place_mut() {
+        // The kernel names the file of a loop device by its path without links, and it is found again by that.
+        *path = real_path(host, path)?;
+        plain_path(path, "set \"where\" to another directory")?;
+    }
     if target.transport == Transport::Nbd {
-        let longest = format!("{base}/c{}.sock", target.controllers.saturating_sub(1));
+        let longest = socket(&inside(base, "any-token"), target.controllers.saturating_sub(1));
         if longest.len() > LONGEST_SOCKET {
             return Err(Refusal::Unusable(format!(
                 "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",
@@ -64,11 +89,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
             )));
         }
     }
-    if let Some(bad) = base.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
-        return Err(Refusal::Unusable(format!(
-            "the target's files cannot lie in {base:?}: it holds {bad:?}, which fio and mount do not take; set STEND_WORK to another directory"
-        )));
-    }
+    plain_path(base, "set STEND_WORK to another directory")?;
     let smallest = devices(host, &target)?;
     if let Some(smallest) = smallest {
         match (&target.storage, target.lun_size) {
@@ -95,6 +116,16 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         }
     }
     Ok(TargetOfRun { target, medium })
+}
+
+/// Whether fio, mount and the URIs of exports take a path as it is.
+fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
+    match path.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
+        Some(bad) => Err(Refusal::Unusable(format!(
+            "the target's files cannot lie in {path:?}: it holds {bad:?}, which fio and mount do not take; {remedy}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether fio can load it.
@@ -220,11 +251,15 @@ fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
 }
 
 /// Checks that every device may be overwritten. Gives the size of the smallest.
-fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
+pub(super) fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
     let mut smallest: Option<u64> = None;
     let mut serials = Vec::new();
+    let mut paths = BTreeMap::new();
     for path in target.devices() {
         let device = device(host, path)?;
+        if let Some(other) = paths.insert(device.real, path) {
+            return Err(Refusal::Usage(format!("{other} and {path} are the same device; name it once")));
+        }
         if let Some(user) = &device.used {
             return Err(Refusal::Usage(format!(
                 "{path} is in use ({user}); stend does not touch it, whatever is typed"
@@ -267,14 +302,12 @@ fn device(host: &dyn Host, path: &str) -> Result<Device, Refusal> {
         return Err(Refusal::Unusable(format!("{path} does not say how large it is")));
     };
     let mounted = of("mounted").map(|place| format!("mounted on {place}"));
-    // What belongs to one of these may be in use without a trace in /sys.
-    let member = of("type").filter(|kind| kind.ends_with("_member")).map(|kind| format!("it is a {kind}"));
-    let used = of("used").map(|user| format!("by {user}"));
     let table = of("table").map(|table| format!("a partition table ({table})"));
     Ok(Device {
+        real: of("real").unwrap_or(path).into(),
         size,
         serial: of("serial").unwrap_or_default().into(),
-        used: mounted.or(used).or(member),
+        used: mounted.or_else(|| of("used").map(str::to_owned)),
         holds: of("type").map(str::to_owned).or(table),
     })
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::random::SplitMix64;
 use stend_model::run::is_run_id;
 use stend_model::suite::Suite;
-use stend_model::target::{Target, TargetOfRun, Transport};
+use stend_model::target::{Target, TargetOfRun};
 use thiserror::Error;
 
 pub(crate) use control_group::Counters;
@@ -143,7 +143,9 @@ pub(crate) struct ControllerStatus {
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
 pub(crate) fn check(host: &dyn Host, work: &str, name: &str, target: Target) -> Result<TargetOfRun, Refusal> {
-    check::check(host, work, &base(work, name), target)
+    // As its things are named when they are made.
+    let work = real_path(host, work)?;
+    check::check(host, &work, &base(&work, name), target)
 }
 
 /// Fits the scenarios that load LUNs to a target: how many, how large, and by which engine.
@@ -154,21 +156,13 @@ pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result
     let mut loads = false;
     for scenario in suite.scenarios.iter_mut().filter(|scenario| instrument::loads_luns(&scenario.instrument)) {
         loads = true;
-        if scenario.parameters.contains_key("directory") {
+        if scenario.parameters.get("directory").is_some_and(|directory| !directory.is_empty()) {
             return Err(Refusal::Usage(format!(
                 "scenario \"{}\" has a \"directory\" of its own, and a target has its LUNs elsewhere; leave out one of them",
                 scenario.name
             )));
         }
-        let mut set = |name: &str, value: String| scenario.parameters.insert(name.into(), value);
-        set("luns", target.luns.to_string());
-        if let Some(size) = target.lun_size {
-            set("size", size.to_string());
-        }
-        if target.transport == Transport::Nbd {
-            set("ioengine", "nbd".into());
-        }
-        instrument::check_parameters(scenario)
+        instrument::fit_to_luns(scenario, target)
             .map_err(|message| Refusal::Usage(format!("scenario \"{}\" on this target: {message}", scenario.name)))?;
     }
     if !loads {
@@ -194,6 +188,8 @@ pub(crate) fn raise(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Up, Refusal> {
     take_down(host, work, name)?;
+    // Since they were checked, the machine may have been waited for, and somebody may have begun to use them.
+    check::devices(host, &wanted.target)?;
     let base = base(work, name);
     host.make_directory(&base)?;
     let base = real_path(host, &base)?;
@@ -358,6 +354,17 @@ fn base(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
 }
 
+/// Where the things of a target lie: in a directory that no other target has. One of the same name may stand in another container, and its
+/// loop devices and processes are the same kernel's, known by the same paths.
+fn inside(base: &str, token: &str) -> String {
+    format!("{base}/{}", &token[..8])
+}
+
+/// The socket of a controller, in the directory of the target's things.
+fn socket(inside: &str, controller: u32) -> String {
+    format!("{inside}/c{controller}.sock")
+}
+
 /// A path without links, as the kernel names the files of loop devices.
 fn real_path(host: &dyn Host, path: &str) -> Result<String, Refusal> {
     let output = host.run(&Command::new(["readlink", "-e", path]))?;
@@ -389,7 +396,7 @@ fn last_words(output: &Output) -> String {
 
 #[cfg(test)]
 mod tests {
-    use stend_model::target::TargetText;
+    use stend_model::target::{Medium, TargetText};
 
     use super::*;
     use crate::host::Local;
@@ -425,6 +432,17 @@ mod tests {
         assert!(take_down(&Local, work, "old").unwrap());
         assert!(Local.list(work).unwrap().is_empty(), "nothing is left, nor the directory of the targets");
         assert!(!take_down(&Local, work, "old").unwrap(), "and there is nothing more to do");
+    }
+
+    #[test]
+    fn devices_are_looked_at_once_more_before_they_are_overwritten() {
+        let work = tempfile::tempdir().unwrap();
+        let path = work.path().to_str().unwrap();
+        let devices = TargetText { devices: Some(vec!["/dev/null".into()]), ..TargetText::default() };
+        let wanted = TargetOfRun { target: devices.target().unwrap(), medium: Medium::Devices };
+        let refusal = raise(&Local, "no-probe", path, "t", &wanted, &|| false).unwrap_err().to_string();
+        assert!(refusal.contains("/dev/null is no block device"), "{refusal}");
+        assert!(Local.list(path).unwrap().is_empty(), "nothing is made");
     }
 
     #[test]

@@ -38,6 +38,7 @@ fn uuid(token: &str) -> String {
 /// Plans a target.
 pub(super) fn plan(target: &Target, ground: &Ground) -> Plan {
     let Ground { base, name, token, .. } = ground;
+    let base = &super::inside(base, token);
     let mut things = Vec::new();
     let directory = |things: &mut Vec<Thing>, path: String| {
         things.push(Thing::Directory { path: path.clone() });
@@ -55,6 +56,9 @@ pub(super) fn plan(target: &Target, ground: &Ground) -> Plan {
             path
         }
     };
+    if !matches!(target.storage, Storage::Device { .. }) {
+        things.push(Thing::Directory { path: base.clone() });
+    }
     let (luns_in, in_btrfs) = match &target.storage {
         Storage::Device { devices } => {
             if target.fill {
@@ -106,17 +110,18 @@ pub(super) fn plan(target: &Target, ground: &Ground) -> Plan {
         }
         Transport::Nbd => {
             let mut controllers = Vec::new();
-            for (number, directory) in shares.into_iter().enumerate() {
+            for (number, directory) in (0..).zip(shares) {
                 let (cgroups, counters) = ground.hierarchies.group(&format!("stend-{name}-{token}-controller{number}"));
                 if !cgroups.is_empty() {
                     things.push(Thing::Cgroups { paths: cgroups.clone() });
                 }
-                let (socket, pid_file) = (format!("{base}/c{number}.sock"), format!("{base}/c{number}.pid"));
+                let (socket, pid_file) = (super::socket(base, number), format!("{base}/c{number}.pid"));
                 things.push(Thing::Server { socket, pid_file: pid_file.clone(), directory, cgroups });
-                let luns = (0..target.luns).filter(|&lun| target.controller_of(lun) as usize == number).collect();
+                let luns = (0..target.luns).filter(|&lun| target.controller_of(lun) == number).collect();
                 controllers.push(Controller { luns, pid_file, counters });
             }
-            let uri = |lun: u32| format!("nbd+unix:///lun{lun}?socket={base}/c{}.sock", target.controller_of(lun));
+            let uri =
+                |lun: u32| format!("nbd+unix:///lun{lun}?socket={}", super::socket(base, target.controller_of(lun)));
             Plan { things, up: Up { luns: (0..target.luns).map(uri).collect(), controllers }, behind_loops: false }
         }
     }
@@ -151,20 +156,21 @@ mod tests {
             words.iter().position(|words| words.contains(part)).unwrap_or_else(|| panic!("{part} in {words:#?}"))
         };
         let order = [
-            "directory /w/targets/t/ram",
-            "RAM disk /w/targets/t/ram",
-            "file /w/targets/t/ram/disk3",
-            "loop device on /w/targets/t/ram/disk0",
+            "directory /w/targets/t/01234567",
+            "directory /w/targets/t/01234567/ram",
+            "RAM disk /w/targets/t/01234567/ram",
+            "file /w/targets/t/01234567/ram/disk3",
+            "loop device on /w/targets/t/01234567/ram/disk0",
             "btrfs raid10 of 4 disks",
-            "mount /w/targets/t/pool",
-            "directory /w/targets/t/pool/controller1",
-            "file /w/targets/t/pool/controller0/lun0",
-            "contents of /w/targets/t/pool/controller1/lun1",
-            "nbdkit on /w/targets/t/c1.sock",
+            "mount /w/targets/t/01234567/pool",
+            "directory /w/targets/t/01234567/pool/controller1",
+            "file /w/targets/t/01234567/pool/controller0/lun0",
+            "contents of /w/targets/t/01234567/pool/controller1/lun1",
+            "nbdkit on /w/targets/t/01234567/c1.sock",
         ];
         let places = order.map(at);
         assert!(places.is_sorted(), "{words:#?}");
-        assert_eq!(plan.up.luns[1], "nbd+unix:///lun1?socket=/w/targets/t/c1.sock");
+        assert_eq!(plan.up.luns[1], "nbd+unix:///lun1?socket=/w/targets/t/01234567/c1.sock");
         assert_eq!(plan.up.controllers[1].luns, [1]);
     }
 
@@ -172,7 +178,14 @@ mod tests {
     fn files_and_devices_take_little() {
         let files = planned("where = \"/srv\"\nluns = 1\nfill = false", Medium::Files("ext4".into()));
         let words: Vec<_> = files.things.iter().map(Thing::in_words).collect();
-        assert_eq!(words, ["the directory /srv/stend-0123456789abcdef", "the file /srv/stend-0123456789abcdef/lun0"]);
+        assert_eq!(
+            words,
+            [
+                "the directory /w/targets/t/01234567",
+                "the directory /srv/stend-0123456789abcdef",
+                "the file /srv/stend-0123456789abcdef/lun0"
+            ]
+        );
         assert_eq!((files.up.luns, files.behind_loops), (vec!["/srv/stend-0123456789abcdef/lun0".into()], false));
         let devices = planned("devices = [\"/dev/sdb\"]\nfill = false", Medium::Devices);
         assert_eq!((devices.things, devices.up.luns), (vec![], vec!["/dev/sdb".to_owned()]));

@@ -10,7 +10,8 @@ const SLACK_MS: f64 = 10_000.0;
 /// the report's Unix time and the command's end are the same moment, to a few milliseconds.
 ///
 /// fio reads the Unix time once, when it starts, and counts on from there by the monotonic clock; only the report's time is read at the
-/// end. So where somebody sets the clock meanwhile, the two do not fit together, and the last line of the logs is taken for the end.
+/// end. So where somebody sets the clock meanwhile, the two do not fit together, and the last line of the logs is taken for the end. A report
+/// that is only late fits: fio writes out what its jobs wrote (`end_fsync`), or what the user asked for (`exec_postrun`) takes its time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     started_ns: i64,
@@ -20,12 +21,23 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// `written_ms` is when the report was written, in milliseconds of Unix time, 0 if unknown; `last_ms` is the last line of the logs,
-    /// whose windows are so long.
-    pub(super) fn new(usage: &Usage, started_ns: i64, written_ms: f64, last_ms: Option<f64>, window_ms: f64) -> Self {
+    /// `written_ms` is when the report was written, in milliseconds of Unix time, 0 if unknown; `logged_ms` are the first and the last line
+    /// of the logs, whose windows are so long.
+    pub(super) fn new(
+        usage: &Usage,
+        started_ns: i64,
+        written_ms: f64,
+        logged_ms: Option<(f64, f64)>,
+        window_ms: f64,
+    ) -> Self {
         let slack = SLACK_MS + 2.0 * window_ms;
         let known = written_ms > 0.0;
-        let step_ms = last_ms.filter(|_| known).map(|last| written_ms - last).filter(|late| late.abs() > slack);
+        let last_ms = logged_ms.map(|(_, last)| last);
+        let all_ms = usage.wall_ns as f64 * 1e-6;
+        let step_ms = logged_ms.filter(|_| known).and_then(|(first, last)| {
+            let late = written_ms - last;
+            (late < -slack || (late > slack && written_ms - first > all_ms + slack)).then_some(late)
+        });
         Self {
             started_ns,
             end_ns: started_ns.saturating_add_unsigned(usage.wall_ns),

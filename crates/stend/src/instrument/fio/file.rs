@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use stend_model::suite::Scenario;
+use stend_model::target::{Target, Transport};
 
 use super::job::{Job, file_name};
 use crate::instrument::parameters::Parameters;
@@ -25,6 +26,8 @@ pub(super) struct JobFile {
     pub(super) sections: Vec<String>,
     /// LUNs that it names.
     pub(super) luns: u32,
+    /// The sections that write, and then read back themselves what they wrote.
+    pub(super) reading_back: Vec<String>,
     /// Whether fio must refuse to write.
     readonly: bool,
     /// Length of the logs' windows in milliseconds.
@@ -45,12 +48,14 @@ impl JobFile {
             .filter_map(|name| Some(((*name).into(), parameters.given(name)?.into())))
             .collect();
         files.insert("luns".to_owned(), luns.max(1).to_string());
-        let phases = phases(&sections(text).map_err(|wrong| wrong.message)?);
+        let sections = sections(text).map_err(|wrong| wrong.message)?;
+        let phases = phases(&sections);
         let phase = parameters.count("phase", "0", 0..=phases.len() as u32)?;
         Ok(Self {
             text: text.into(),
             sections: (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone()),
             luns,
+            reading_back: sections.iter().filter(|one| one.reads_back()).map(|one| one.name.clone()).collect(),
             readonly: parameters.choice("readonly", "0", &["0", "1"])? == "1",
             log_average_ms: parameters.count("log_avg_msec", "1000", 10..=3_600_000)?,
             files: Job::read(&files)?,
@@ -60,6 +65,22 @@ impl JobFile {
     /// The LUNs that the file names.
     pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
         if self.luns == 0 { Ok(Vec::new()) } else { self.files.files(place) }
+    }
+
+    /// Whether it loads the LUNs of a target.
+    pub(super) fn fits(&self, target: &Target) -> Result<(), String> {
+        if target.transport == Transport::Nbd {
+            return Err(
+                "a job file names LUNs by their paths, and behind nbd they have none; set transport = \"local\"".into(),
+            );
+        }
+        match (self.luns, target.luns) {
+            (0, _) => Err("the job file names no LUN, so it would load something else; write filename=${LUN1}".into()),
+            (named, there) if named > there => {
+                Err(format!("the job file names ${{LUN{named}}}, and the target has LUNs up to ${{LUN{there}}}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of each LUN.
@@ -105,9 +126,22 @@ pub(super) fn variables(paths: &[String]) -> BTreeMap<String, String> {
 pub(super) struct Section {
     pub(super) name: String,
     /// Whether it waits for those before it to end.
-    waits: bool,
+    pub(super) waits: bool,
     /// Line, key and value of each option, those of `[global]` before it included.
     pub(super) options: Vec<(usize, String, String)>,
+}
+
+impl Section {
+    /// Whether it writes, and then reads back what it wrote. fio reports the one beside the other, although they come one after the other.
+    fn reads_back(&self) -> bool {
+        let last = |keys: &[&str]| {
+            let found = self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()));
+            found.map_or("", |(_, _, value)| value)
+        };
+        let pattern = last(&["rw", "readwrite"]).split(':').next();
+        let verifies = !["", "0"].contains(&last(&["verify"])) && last(&["do_verify"]) != "0";
+        verifies && matches!(pattern, Some("write" | "randwrite"))
+    }
 }
 
 /// What is wrong with a line.
@@ -139,7 +173,8 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
             }
             continue;
         }
-        if content.starts_with("include ") {
+        // fio takes whatever stands behind the word.
+        if content.starts_with("include") {
             return wrong("a file that is included is no part of what is kept; put its text in this place");
         }
         let (key, value) = content.split_once('=').unwrap_or((content, ""));

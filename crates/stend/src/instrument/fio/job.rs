@@ -93,6 +93,8 @@ const KNOWN: [&str; 19] = [
 const CHECKSUMS: [&str; 5] = ["crc32c", "crc64", "xxhash", "sha256", "sha512"];
 const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
 
+/// The engine that does nothing.
+pub(super) const NULL_ENGINE: &str = "null";
 /// What the jobs that read back are called.
 const READ_BACK: &str = "readback";
 /// Histograms of one repeat, of all jobs together: 120 MB of fio's memory.
@@ -280,6 +282,8 @@ impl Job {
         let one = |lun: &LunAddress| match (lun, self.engine.as_str()) {
             (LunAddress::Path(path), _) => file_name(path).map(|path| format!("filename={path}")),
             (LunAddress::Nbd(uri), "nbd") => Ok(format!("uri={uri}")),
+            // It opens nothing, and wants a name all the same.
+            (LunAddress::Nbd(_), NULL_ENGINE) => Ok(format!("filename={NULL_ENGINE}")),
             (LunAddress::Nbd(_), engine) => {
                 Err(format!("parameter \"ioengine\" is \"{engine}\", and the target speaks NBD: it must be nbd"))
             }

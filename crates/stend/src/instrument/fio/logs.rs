@@ -87,9 +87,9 @@ impl Logs {
         self.first_ms().map(|ms| ms - self.window_ms)
     }
 
-    /// When the last line was written.
-    pub(super) fn last_ms(&self) -> Option<f64> {
-        self.iops.iter().map(|entry| entry.ms).reduce(f64::max)
+    /// When the first line was written, and the last one.
+    pub(super) fn logged_ms(&self) -> Option<(f64, f64)> {
+        Some((self.first_ms()?, self.iops.iter().map(|entry| entry.ms).reduce(f64::max)?))
     }
 
     fn first_ms(&self) -> Option<f64> {

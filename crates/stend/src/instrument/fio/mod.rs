@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 use stend_model::suite::Scenario;
+use stend_model::target::{Target, Transport};
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
 
 use self::clock::Clock;
@@ -195,8 +196,11 @@ impl Adapter for Fio {
             .collect();
         let logs = Logs::parse(logs.iter().map(|(name, text)| (*name, &**text)), &layout)?;
         let window_ms = f64::from(layout.window_ms);
-        let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.last_ms(), window_ms);
-        let expected = Expected { job: if let Load::Own(job) = &load { Some(job) } else { None } };
+        let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.logged_ms(), window_ms);
+        let expected = match &load {
+            Load::Own(job) => Expected { job: Some(job), reading_back: &[] },
+            Load::File(file) => Expected { job: None, reading_back: &file.reading_back },
+        };
         let report = expected.report(&Found { output: &output, logs: &logs, clock: &clock, finished })?;
 
         let windows = logs.windows();
@@ -213,6 +217,24 @@ impl Adapter for Fio {
         events.push(Event::End(End { repeats: 1 }));
         Ok(events)
     }
+}
+
+/// Fits a scenario to the LUNs of a target.
+pub(super) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), String> {
+    let parameters = &mut scenario.parameters;
+    if let Some(size) = target.lun_size {
+        parameters.insert("size".into(), size.to_string());
+    }
+    if parameters.contains_key(file::TEXT) {
+        return JobFile::of(scenario)?.fits(target);
+    }
+    parameters.insert("luns".into(), target.luns.to_string());
+    // The null engine is what the others are held against, and reaches nothing.
+    if target.transport == Transport::Nbd && parameters.get("ioengine").is_none_or(|engine| engine != job::NULL_ENGINE)
+    {
+        parameters.insert("ioengine".into(), "nbd".into());
+    }
+    Job::of(scenario).map(drop)
 }
 
 /// A result by its name, as text.

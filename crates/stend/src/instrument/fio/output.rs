@@ -35,7 +35,7 @@ struct Document {
 #[serde(default)]
 pub(super) struct Group {
     /// The first job's name.
-    jobname: String,
+    pub(super) jobname: String,
     /// An `errno`, or 0.
     error: i64,
     /// Errors that fio went on after, with `continue_on_error`.

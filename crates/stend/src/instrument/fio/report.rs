@@ -18,8 +18,10 @@ const LEAST_OF_RATE: f64 = 0.9;
 /// What is known beforehand of the work that is to be done.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
-    /// `None` for a job file of the user's own, of which nothing is known.
+    /// `None` for a job file of the user's own, of which little is known.
     pub(super) job: Option<&'a Job>,
+    /// Of a job file: the sections that write, and then read back themselves what they wrote.
+    pub(super) reading_back: &'a [String],
 }
 
 /// What the report is made from.
@@ -40,7 +42,7 @@ impl Expected<'_> {
         let Found { output, logs, clock, finished } = *found;
         let wrong = output.wrong_data(&finished.stderr);
         let (measured, read_back) = self.parts(output.groups()?)?;
-        let directions = directions(measured);
+        let directions = directions(&measured);
         let milliseconds = directions.iter().map(|(_, direction)| direction.runtime).fold(0.0, f64::max);
         if milliseconds < 1.0 {
             // fio can end so with status 0 and error 0.
@@ -56,19 +58,22 @@ impl Expected<'_> {
             }
         }
         let mut observed = output::latencies(&directions.iter().map(|(_, direction)| direction).collect::<Vec<_>>());
-        let cpu_ns = cpu_ns(measured, &finished.usage);
+        let cpu_ns = cpu_ns(&measured, &finished.usage);
+        // Of a job file the time of reading back is in the jobs' CPU time.
+        let reading_back = read_back.as_ref().filter(|_| self.job.is_none()).map_or(0.0, |read| read.runtime);
         observed.extend(
-            loader_share(cpu_ns, milliseconds, &finished.usage).map(|share| ("loader_cpu_share".into(), share)),
+            loader_share(cpu_ns, milliseconds + reading_back, &finished.usage)
+                .map(|share| ("loader_cpu_share".into(), share)),
         );
-        let mut verdict = self.verdict(&directions, milliseconds);
-        if let Some(read_back) = read_back {
-            let read = Direction::together(std::iter::once(&read_back.read));
+        let mut verdict = self.verdict(&directions, milliseconds, read_back.is_some());
+        if let Some(read) = read_back {
             let written: f64 = directions.iter().map(|(_, direction)| direction.io_bytes).sum();
             observed.insert("verified_bytes".into(), read.io_bytes);
             observed.insert("verify_ns".into(), read.runtime * 1e6);
             if wrong.is_none() {
                 let words = format!("{} of {written} bytes written were read back with their checksums", read.io_bytes);
-                verdict.note(read.io_bytes == written, words);
+                // How much a job file is to read back, nobody knows.
+                verdict.note(self.job.is_none() || read.io_bytes == written, words);
             }
         }
         if let Some(wrong) = wrong {
@@ -92,23 +97,34 @@ impl Expected<'_> {
         })
     }
 
-    /// The groups whose figures count, and the one that read back.
-    fn parts<'a>(&self, groups: &'a [Group]) -> Result<(&'a [Group], Option<&'a Group>), String> {
+    /// The groups whose figures count, and what was read back after them.
+    fn parts(&self, groups: &[Group]) -> Result<(Vec<Group>, Option<Direction>), String> {
         match (self.job, groups) {
             (Some(job), [written, read_back]) if job.verify.is_some() => {
-                Ok((std::slice::from_ref(written), Some(read_back)))
+                Ok((vec![written.clone()], Some(read_back.read.clone())))
             }
-            (Some(job), [_]) if job.verify.is_none() => Ok((groups, None)),
+            (Some(job), [_]) if job.verify.is_none() => Ok((groups.to_vec(), None)),
             (Some(job), groups) => {
                 let wanted = if job.verify.is_some() { 2 } else { 1 };
                 Err(format!("fio's report has {} groups of jobs instead of {wanted}", groups.len()))
             }
-            (None, groups) => Ok((groups, None)),
+            (None, groups) => {
+                let mut measured = groups.to_vec();
+                let reads_back = |group: &&mut Group| {
+                    self.reading_back.contains(&group.jobname)
+                        && group.write.total_ios >= 1.0
+                        && group.read.total_ios >= 1.0
+                };
+                let read: Vec<_> =
+                    measured.iter_mut().filter(reads_back).map(|group| std::mem::take(&mut group.read)).collect();
+                let read_back = (!read.is_empty()).then(|| Direction::together(read.iter()));
+                Ok((measured, read_back))
+            }
         }
     }
 
     /// Whether the counts agree, and which were compared.
-    fn verdict(&self, directions: &[(&str, Direction)], milliseconds: f64) -> Verdict {
+    fn verdict(&self, directions: &[(&str, Direction)], milliseconds: f64, read_back: bool) -> Verdict {
         let mut verdict = Verdict { passed: true, evidence: Vec::new() };
         for (name, direction) in directions {
             let whole = direction.short_ios == 0.0 && direction.drop_ios == 0.0;
@@ -137,7 +153,7 @@ impl Expected<'_> {
             verdict.length(job, directions, milliseconds);
             verdict.rate(job, operations / milliseconds * 1e3);
         }
-        if self.job.is_none_or(|job| job.verify.is_none()) {
+        if !read_back {
             verdict.evidence.push("no error; counts only, the data are not compared".into());
         }
         verdict

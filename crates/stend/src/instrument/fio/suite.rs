@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use stend_model::suite::Scenario;
 use stend_model::wire::quote;
 
-use super::file::{Section, luns, phases, sections};
+use super::file::{Section, TEXT, Wrong, luns, phases, sections};
 
 /// A job file as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,15 +20,25 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// The paths that its sections work on, with the lines that say so; `${…}` is as it stands there.
+    /// The paths that its sections may work on, with the lines that say so; `${…}` is as it stands there. A name may be in a directory that
+    /// another line says.
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
     pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, String> {
-        let sections = self.sections()?;
-        let options = sections.iter().flat_map(|section| &section.options);
-        let naming = options.filter(|(_, key, _)| matches!(key.as_str(), "filename" | "directory"));
-        Ok(naming.flat_map(|(line, _, value)| value.split(':').map(|path| (*line, path.to_owned()))).collect())
+        const NAMES: [&str; 5] = ["filename", "filename_format", "directory", "opendir", "replay_redirect"];
+        let mut found = Vec::new();
+        for section in &self.sections()? {
+            let options = |key: &'static str| section.options.iter().filter(move |option| option.1 == key);
+            for (line, _, names) in NAMES.into_iter().flat_map(options) {
+                for name in names.split(':') {
+                    found.push((*line, name.to_owned()));
+                    let directories = options("directory").flat_map(|(.., paths)| paths.split(':'));
+                    found.extend(directories.map(|directory| (*line, format!("{directory}/{name}"))));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// How many LUNs it names.
@@ -43,10 +54,11 @@ impl Named {
         let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("fio: ")).collect();
         let dropped = lines.iter().find_map(|line| line.strip_prefix("job ")?.strip_suffix(" dropped"));
         let writes = lines.iter().any(|line| line.contains("read-only mode"));
-        if let Some((line, path)) =
-            self.paths().ok().filter(|_| writes && self.readonly).and_then(|paths| {
-                paths.into_iter().find(|(_, path)| path.starts_with("/dev/") || path.starts_with('$'))
-            })
+        if let Some((line, path)) = self
+            .paths()
+            .ok()
+            .filter(|_| writes && self.readonly)
+            .and_then(|paths| paths.into_iter().find(|(_, path)| path.contains("/dev/") || path.starts_with('$')))
         {
             return self.at(line, &format!("it writes to {path}, which is a device; name a LUN: filename=${{LUN1}}"));
         }
@@ -113,6 +125,9 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
             return Err(format!("{}: it has no [section] with a job besides [global]", file.path));
         }
         file.luns()?;
+        if let Some(wrong) = one_after_another(&sections) {
+            return Err(file.at(wrong.line, &wrong.message));
+        }
         let phases = phases(&sections);
         for (number, names) in (1..).zip(&phases) {
             let name = match &names[..] {
@@ -139,6 +154,37 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
         }
     }
     Ok(text)
+}
+
+/// The paths that the job file of a scenario may write to; none for a scenario that has no job file, or that fio must not write in.
+pub(crate) fn written_paths(scenario: &Scenario) -> Vec<String> {
+    let may_write = scenario.parameters.get("readonly").is_none_or(|readonly| readonly == "0");
+    let Some(text) = scenario.parameters.get(TEXT).filter(|_| may_write) else { return Vec::new() };
+    let file = Named { path: scenario.name.clone(), stem: String::new(), text: text.clone(), readonly: false };
+    file.paths().unwrap_or_default().into_iter().map(|(_, path)| path).collect()
+}
+
+/// What is wrong where sections of one phase run one after another: how fast they were together nobody could say.
+fn one_after_another(sections: &[Section]) -> Option<Wrong> {
+    let option =
+        |section: &Section, key: &str| section.options.iter().find(|option| option.1 == key).map(|option| option.0);
+    if let Some(line) = sections.iter().find_map(|section| option(section, "wait_for")) {
+        let message = "stend counts what runs together; use stonewall, which begins a phase of its own";
+        return Some(Wrong { line, message: message.into() });
+    }
+    let twin = (1..)
+        .zip(&sections[1..])
+        .find(|(place, section)| sections[..*place].iter().any(|one| one.name == section.name));
+    let (_, twin) = twin?;
+    let line = sections[1..]
+        .iter()
+        .filter(|section| section.waits)
+        .find_map(|section| option(section, "stonewall").or_else(|| option(section, "wait_for_previous")))?;
+    let message = format!(
+        "two sections are called [{}], so fio cannot be asked for one phase; give each a name of its own",
+        twin.name
+    );
+    Some(Wrong { line, message })
 }
 
 /// The metrics of a phase, without those that fio was told not to measure.
@@ -203,7 +249,7 @@ mod tests {
         let two = read(&[named(JOBS), Named { stem: "more".into(), ..named("[one]\nrw=read\nsize=1m\n") }]);
         assert_eq!(two.scenarios[2].name, "more: one");
         assert_eq!(two.scenarios[2].parameters["phase"], "0", "a file of one phase is run as it is");
-        let twins = read(&[named("[a]\nrw=read\n[a]\nstonewall\nrw=write\n")]);
+        let twins = read(&[named("[a]\nrw=read\n[a]\nrw=write\n")]);
         assert_eq!(twins.scenarios.len(), 1, "fio could not be told which [a] is meant");
     }
 
@@ -228,6 +274,10 @@ mod tests {
             ("rw=read\n", "jobs.fio:1: an option stands before the first [section]: `rw=read`"),
             ("[a]\nrw=read\n[b\n", "jobs.fio:3: a section's name has no ] behind it: `[b`"),
             ("[a]\ninclude other.fio\n", "jobs.fio:2: a file that is included is no part"),
+            ("[a]\ninclude\tother.fio\n", "jobs.fio:2: a file that is included is no part"),
+            ("[a]\ninclude=other.fio\n", "jobs.fio:2: a file that is included is no part"),
+            ("[a]\nrw=read\n[a]\nstonewall\nrw=write\n", "jobs.fio:4: two sections are called [a]"),
+            ("[a]\nrw=read\n[b]\nwait_for=a\n", "jobs.fio:4: stend counts what runs together; use stonewall"),
             ("[global]\nrw=read\n", "jobs.fio: it has no [section] with a job"),
             ("[a]\nfilename=${LUN0}\n", "jobs.fio: there is no ${LUN0}; LUNs are ${LUN1} to ${LUN256}"),
         ] {

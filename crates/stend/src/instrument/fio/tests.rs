@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use stend_model::target::TargetText;
 use stend_model::wire::Check;
 use tempfile::tempdir;
 
@@ -160,15 +161,18 @@ fn what_is_no_number_is_not_reported() {
     assert_eq!(report.check, Check::Passed);
 }
 
+/// The report, written so much later by the clock on the wall.
+fn later(report: &str, step_ms: i64) -> String {
+    let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
+    let written: i64 = line.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    report.replacen(line, &format!("  \"timestamp_ms\" : {},", written + step_ms), 1)
+}
+
 #[test]
 fn a_clock_that_is_set_meanwhile_moves_no_sample() {
     let plain = taken_apart(translated("fio-3.33-randread").unwrap());
     for step_ms in [-3_600_000_i64, 3_600_000] {
-        let stepped = with_report(|report| {
-            let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
-            let written: i64 = line.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap();
-            report.replacen(line, &format!("  \"timestamp_ms\" : {},", written + step_ms), 1)
-        });
+        let stepped = with_report(|report| later(report, step_ms));
         let (begin, samples, report) = taken_apart(stepped.unwrap());
         assert!(begin.missing["clock"].contains("was set by about"), "{:?}", begin.missing);
         assert_eq!(samples.len(), plain.1.len());
@@ -179,6 +183,14 @@ fn a_clock_that_is_set_meanwhile_moves_no_sample() {
         assert_eq!(report.wall_ns, plain.2.wall_ns);
     }
     assert!(!plain.0.missing.contains_key("clock"));
+    // A report that is late, as after a job that has to write out what it wrote: nobody set the clock.
+    let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+    finished.usage.wall_ns += 60_000_000_000;
+    let written = finished.files.get_mut("/repeat/report.json").unwrap();
+    *written = later(&String::from_utf8_lossy(written), 60_000).into_bytes();
+    let late = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+    assert!(!late.0.missing.contains_key("clock"), "{:?}", late.0.missing);
+    assert_eq!(late.1[0].t_ns, plain.1[0].t_ns, "the samples stand where they stood");
     // A report that does not say when it was written: the last line of the logs is taken for its end, and nobody is blamed.
     let silent = taken_apart(with_report(|report| report.replacen("timestamp_ms", "timestamp_s", 1)).unwrap());
     assert!(!silent.0.missing.contains_key("clock") && silent.1.len() == plain.1.len());
@@ -273,11 +285,41 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let of_nbd = invocation(vec![nbd("lun0")], &[("ioengine", "nbd")]).unwrap();
     let text = String::from_utf8_lossy(&of_nbd.files["/repeat/job.fio"]).into_owned();
     assert!(text.ends_with("\n[lun0]\nuri=nbd+unix:///lun0?socket=/s\n"), "{text}");
+    let of_null = invocation(vec![nbd("lun0")], &[("ioengine", "null")]).unwrap();
+    let text = String::from_utf8_lossy(&of_null.files["/repeat/job.fio"]).into_owned();
+    assert!(text.ends_with("\n[lun0]\nfilename=null\n"), "{text}");
     let message = invocation(vec![nbd("lun0")], &[]).unwrap_err();
     assert!(message.contains("\"libaio\"") && message.contains("must be nbd"), "{message}");
     let message = invocation(vec![path("/dev/loop4")], &[("luns", "8")]).unwrap_err();
     assert!(message.contains("\"luns\" is 8, and the target has 1"), "{message}");
     assert!(invocation(vec![path("/dev/`id`")], &[]).is_err());
+}
+
+#[test]
+fn scenarios_are_fitted_to_the_luns_of_a_target() {
+    let target = |transport: &str| {
+        let text = format!("luns = 3\nlun_size = \"8MiB\"\ntransport = \"{transport}\"\n");
+        TargetText::target_of_file(&text, "t.toml", &TargetText::default()).unwrap()
+    };
+    let fitted = |parameters: &[(&'static str, &'static str)], transport: &str| {
+        let mut scenario = scenario("fio", parameters.iter().copied());
+        fit_to_luns(&mut scenario, &target(transport)).map(|()| scenario.parameters)
+    };
+    let of_nbd = fitted(&[("luns", "1"), ("directory", "")], "nbd").unwrap();
+    assert_eq!((&*of_nbd["luns"], &*of_nbd["size"], &*of_nbd["ioengine"]), ("3", "8MiB", "nbd"));
+    assert_eq!(fitted(&[("ioengine", "null")], "nbd").unwrap()["ioengine"], "null", "fio alone is fio alone");
+    // A job file has no parameters but its own.
+    let file = [("job", "[a]\nfilename=${{LUN3}}\n"), ("readonly", "0"), ("directory", "")];
+    let of_file = fitted(&file, "local").unwrap();
+    assert_eq!((&*of_file["size"], of_file.get("luns")), ("8MiB", None));
+    for (text, transport, part) in [
+        ("[a]\nfilename=${{LUN3}}\n", "nbd", "set transport = \"local\""),
+        ("[a]\nfilename=${{LUN4}}\n", "local", "names ${LUN4}, and the target has LUNs up to ${LUN3}"),
+        ("[a]\nrw=read\n", "local", "names no LUN"),
+    ] {
+        let message = fitted(&[("job", text)], transport).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 #[test]
