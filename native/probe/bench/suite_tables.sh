@@ -16,6 +16,11 @@ NR > 1 {
 function giga(name, metric) { return (name, metric) in median ? sprintf("%.3g", median[name, metric] / 1e9) : "–" }
 function once(list, n, what) { for (i = 1; i <= n; i++) if (list[i] == what) return n; list[n + 1] = what; return n + 1 }
 function share(name, ceiling) { return median[ceiling, cpu] > 0 ? sprintf("%.0f %%", 100 * median[name, cpu] / median[ceiling, cpu]) : "–" }
+function head(first, column, columns,    line, rule, j) {
+	line = "| " first " |"; rule = "|---|"
+	for (j = 1; j <= columns; j++) { line = line " " column[j] " |"; rule = rule "---:|" }
+	print line "\n" rule >out
+}
 END {
 	cpu = "throughput per CPU-second"; wall = "throughput"
 	first = "ceiling, copy in the first cache"; ram = "ceiling, copy in RAM"
@@ -30,18 +35,14 @@ END {
 		} else if (name !~ /^ceiling/) others[++other] = name
 	}
 	out = base "-copies.md"
-	line = "| GB/s |"; rule = "|---|"
-	for (j = 1; j <= sizes; j++) { line = line " " size[j] " |"; rule = rule "---:|" }
-	print line "\n" rule >out
+	head("GB/s", size, sizes)
 	for (k = 1; k <= rows; k++) {
 		line = "| " row[k] " |"
 		for (j = 1; j <= sizes; j++) line = line " " giga(row[k] ", " size[j], wall) " |"
 		print line >out
 	}
 	out = base "-pairs.md"
-	line = "| GB/CPU-s, both ends |"; rule = "|---|"
-	for (j = 1; j <= readers; j++) { line = line " " reader[j] " |"; rule = rule "---:|" }
-	print line "\n" rule >out
+	head("GB/CPU-s, both ends", reader, readers)
 	for (k = 1; k <= writers; k++) {
 		line = "| " writer[k] " |"
 		for (j = 1; j <= readers; j++) {

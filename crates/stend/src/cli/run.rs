@@ -22,6 +22,7 @@ use crate::host::{Host, Local, Lock};
 use crate::language::english_plural;
 use crate::profile::Profile;
 use crate::run::fitness::{self, Conditions};
+use crate::run::gates::percent;
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
 use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, spent, standings};
@@ -377,10 +378,6 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
         }
     }
     short
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// One line a scenario; the first ones tell enough where a whole suite fell short.

@@ -114,7 +114,8 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
     reasons
 }
 
-fn percent(share: f64) -> String {
+/// A share as people read it.
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
