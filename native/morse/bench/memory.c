@@ -328,8 +328,9 @@ static size_t find_candidates(struct candidate *candidates)
 static void read_options(int count, char **words)
 {
 	int option;
+	bool known = true;
 
-	while ((option = getopt(count, words, "r:s:p:j")) != -1) {
+	while (known && (option = getopt(count, words, "r:s:p:j")) != -1) {
 		switch (option) {
 		case 'r':
 			options.rounds = (unsigned)strtoul(optarg, NULL, 10);
@@ -344,10 +345,10 @@ static void read_options(int count, char **words)
 			options.json = true;
 			break;
 		default:
-			optind = count + 1;
+			known = false;
 		}
 	}
-	if (optind != count || options.rounds < 1 || options.rounds > ROUNDS_MAX || !(options.seconds > 0)) {
+	if (!known || optind != count || options.rounds < 1 || options.rounds > ROUNDS_MAX || !(options.seconds > 0)) {
 		fprintf(stderr,
 		        "usage: morse-bench [-r ROUNDS, 1 to %d] [-s SECONDS a round] [-p PROGRAM, stend-peer-morse] "
 		        "[-j, JSON lines]\n",
