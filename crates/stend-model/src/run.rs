@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::plan::Phase;
 use crate::suite::Suite;
 use crate::target::TargetOfRun;
-use crate::wire::{Begin, Report, Usage};
+use crate::wire::{Begin, Mark, Report, Usage};
 
 /// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,6 +107,9 @@ pub struct Repeat {
     /// The instrument's `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
+    /// What happened meanwhile, in the order in which it was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What the guarded command used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

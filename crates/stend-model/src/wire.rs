@@ -18,6 +18,8 @@ pub enum Event {
     Begin(Begin),
     /// Something was observed meanwhile.
     Sample(Sample),
+    /// Something happened meanwhile.
+    Mark(Mark),
     /// The load was applied once.
     Repeat(Report),
     /// The instrument has finished.
@@ -67,6 +69,30 @@ pub struct Sample {
     /// Several metrics of the same moment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
+}
+
+/// A moment at which something happened while the load ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// When, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub t_ns: i64,
+    /// What kind of thing.
+    pub kind: MarkKind,
+    /// What happened, for people: `disk 3 dies`.
+    #[schemars(length(min = 1))]
+    pub label: String,
+}
+
+/// What kind of thing happened at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MarkKind {
+    /// The load goes on in another way from here: it is warmed up, it writes, it reads back.
+    Phase,
+    /// Something broke, or was broken.
+    Fault,
+    /// Something was mended.
+    Recovery,
 }
 
 /// The load was applied once: the work, the time that it took, and whether it was right.
@@ -182,7 +208,7 @@ pub enum WireError {
     },
 }
 
-const EVENTS: [&str; 5] = ["begin", "sample", "repeat", "end", "usage"];
+const EVENTS: [&str; 6] = ["begin", "sample", "mark", "repeat", "end", "usage"];
 
 /// Reads one line. `Ok(None)` is an event that this version does not know, or an empty line: it is kept and ignored.
 pub fn parse_line(line: &str) -> Result<Option<Event>, WireError> {
@@ -220,6 +246,7 @@ fn check(event: Event, line: &str) -> Result<Event, WireError> {
         Event::Sample(sample) if sample.metric.is_none() && sample.values.is_empty() => {
             Err(bad("sample", "neither \"metric\" nor \"values\"".into()))
         }
+        Event::Mark(mark) if mark.label.trim().is_empty() => Err(bad("mark", "\"label\" is empty".into())),
         Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", "\"wall_ns\" is 0".into())),
         Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", "\"work\" is empty".into())),
         Event::Repeat(report) => match report.work.iter().find(|(_, amount)| **amount < 0.0) {
@@ -284,6 +311,9 @@ mod tests {
             (r#"{"event":"repeat","wall_ns":5,"work":{"bytes":-1},"check":"passed"}"#, "negative"),
             (r#"{"event":"sample","t_ns":5}"#, "neither"),
             (r#"{"event":"sample","t_ns":5,"metric":"x"}"#, "go together"),
+            (r#"{"event":"mark","t_ns":5,"kind":"fault","label":" "}"#, "empty"),
+            (r#"{"event":"mark","t_ns":5,"kind":"weather","label":"rain"}"#, "`phase`, `fault`, `recovery`"),
+            (r#"{"event":"mark","kind":"fault","label":"disk 3 dies"}"#, "t_ns"),
             (r#"{"event":"begin","wire":2,"instrument":"x"}"#, "version 2"),
         ] {
             let message = parse_line(line).unwrap_err().to_string();
@@ -291,6 +321,14 @@ mod tests {
         }
         let long = "x".repeat(5000);
         assert!(parse_line(&long).unwrap_err().to_string().len() < 400);
+    }
+
+    #[test]
+    fn a_mark_says_when_and_what() {
+        let line = r#"{"event":"mark","t_ns":5,"kind":"fault","label":"disk 3 dies"}"#;
+        let mark = Mark { t_ns: 5, kind: MarkKind::Fault, label: "disk 3 dies".into() };
+        assert_eq!(parse_line(line), Ok(Some(Event::Mark(mark.clone()))));
+        assert_eq!(serde_json::to_string(&Event::Mark(mark)).unwrap(), line);
     }
 
     #[test]

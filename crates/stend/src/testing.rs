@@ -123,6 +123,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
             evidence: None,
             unknown: serde_json::Map::new(),
         }),
+        marks: Vec::new(),
         usage: None,
         stopped: false,
         command: vec!["true".into()],

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Stand;
+use serde_json::json;
 
 fn measured() -> Stand {
     let stand = Stand::new();
@@ -384,4 +385,24 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().any(|name| name == "precious"));
     assert!(left.iter().all(|name| name == "precious" || name == "in-use.lock"), "{left:?}");
+}
+
+#[test]
+fn marks_are_stored_with_their_repeat_and_travel_with_it() {
+    let (here, there) = (Stand::new(), Stand::new());
+    let suite = here.suite("repeats = 1\nwarmup = 0", &[("two", "marked.sh 2"), ("too many", "marked.sh 1001")]);
+    // Three failures in a row, and what is left of the run is kept.
+    here.run(&["run", &suite, "--quiet"]);
+    let shown = here.json(&["show"]);
+    let repeats = shown["run"]["repeats"].as_array().unwrap();
+    let of = |scenario: u64| repeats.iter().find(|repeat| repeat["scenario"] == scenario).unwrap();
+    let mark = |number: u32| json!({"t_ns": number, "kind": "fault", "label": format!("disk {number} dies")});
+    assert_eq!(of(0)["marks"], json!([mark(1), mark(2)]));
+    let reason = of(1)["outcome"]["failed"].as_str().unwrap();
+    assert!(reason.contains("more than 1000 \"mark\" events"), "{reason}");
+    let file = here.path().join("run.stend.gz");
+    let file = file.to_str().unwrap();
+    here.fine(&["export", "last", "-o", file]);
+    there.fine(&["import", file]);
+    assert_eq!(there.json(&["show"])["run"]["repeats"], shown["run"]["repeats"]);
 }

@@ -156,6 +156,7 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
             Event::Begin(begin) => begins.push(begin),
             Event::Sample(sample) => samples.push(sample),
             Event::Repeat(report) => reports.push(report),
+            Event::Mark(_) => {}
             Event::End(end) => ends += end.repeats,
             Event::Usage(usage) => panic!("{usage:?}"),
         }

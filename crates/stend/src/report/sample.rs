@@ -369,6 +369,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         outcome,
         begin: None,
         report: (!failed).then_some(report),
+        marks: Vec::new(),
         usage: None,
         stopped: false,
         command: ["stend-probe", "cipher", "--size", "64KiB", "--label", "it's"].map(str::to_owned).into(),

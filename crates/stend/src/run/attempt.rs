@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Scenario};
-use stend_model::wire::{Begin, Event, Report, Usage, parse_line};
+use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 
 use super::interrupt::Interrupt;
 use super::{Refusal, SeriesBuilder};
@@ -16,6 +16,8 @@ use crate::instrument::{Adapter, Finished, Invocation, Place, adapter};
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;
+/// It marks at most so many moments: they are kept in the repeat's document, which is read whole.
+const MOST_MARKS: usize = 1000;
 /// Of a repeat's output and error output at most so much is kept, in bytes.
 const MOST_OUTPUT: usize = 256 << 10;
 /// An adapter's tool may print so much, in bytes.
@@ -32,6 +34,7 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 pub(super) struct Attempt {
     pub(super) begin: Option<Begin>,
     pub(super) report: Option<Report>,
+    pub(super) marks: Vec<Mark>,
     pub(super) usage: Option<Usage>,
     /// It was ended because of what it printed.
     pub(super) stopped: bool,
@@ -102,8 +105,9 @@ impl<'a> Attempts<'a> {
             .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
         let complaint = || misused.or_else(|| reading.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
-        let Reading { begin, reports, mut series, kept, .. } = reading;
+        let Reading { begin, reports, marks, mut series, kept, .. } = reading;
         attempt.begin = begin;
+        attempt.marks = marks;
         attempt.report = reports.into_iter().next();
         attempt.series = series.take(Origin::Instrument);
         attempt.output = kept;
@@ -174,6 +178,7 @@ impl<'a> Attempts<'a> {
                         Event::Begin(begin) => attempt.begin = Some(begin),
                         Event::Repeat(report) => attempt.report = Some(report),
                         Event::Sample(sample) => series.add(&sample),
+                        Event::Mark(mark) => attempt.marks.push(mark),
                         Event::End(_) | Event::Usage(_) => {}
                     }
                 }
@@ -337,6 +342,7 @@ fn shortened(mut text: String) -> String {
 struct Reading {
     begin: Option<Begin>,
     reports: Vec<Report>,
+    marks: Vec<Mark>,
     ended: bool,
     series: SeriesBuilder,
     /// The lines other than samples.
@@ -357,6 +363,10 @@ impl Reading {
                 }
             }
             Some(Event::Repeat(report)) => self.reports.push(report),
+            Some(Event::Mark(_)) if self.marks.len() == MOST_MARKS => {
+                return Err(format!("it printed more than {MOST_MARKS} \"mark\" events"));
+            }
+            Some(Event::Mark(mark)) => self.marks.push(mark),
             Some(Event::End(_)) => self.ended = true,
             Some(Event::Usage(_)) | None => {}
         }

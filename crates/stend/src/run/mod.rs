@@ -211,7 +211,7 @@ fn make_repeats(
             sampler = Sampler::start(host, probe, suite.sample_hertz)?;
         }
         let outcome = judge(&attempt, &as_judged(scenario, run), &series);
-        let Attempt { begin, report, usage, stopped, command, output, error_output, series: own, .. } = attempt;
+        let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
         series.extend(own);
         let repeat = Repeat {
             sequence: u32::try_from(repeats.len()).context("too many repeats")?,
@@ -223,6 +223,7 @@ fn make_repeats(
             outcome,
             begin,
             report,
+            marks,
             usage,
             stopped,
             command,

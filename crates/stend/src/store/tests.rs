@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use stend_model::run::RunState;
+use stend_model::wire::{Mark, MarkKind};
 
 use super::*;
 use crate::profile::{Observed, Stacks};
@@ -8,7 +9,10 @@ use crate::testing::{record, repeat, series};
 
 fn filled(directory: &Path, id: &str) -> (Store, Record) {
     let mut store = Store::open(directory).unwrap();
-    let record = record(id, &[1.0, 2.0, 3.0]);
+    let mut record = record(id, &[1.0, 2.0, 3.0]);
+    let mark = |t_ns, kind, label: &str| Mark { t_ns, kind, label: label.into() };
+    record.repeats[1].marks =
+        vec![mark(1_300_000_000, MarkKind::Fault, "disk 3 \"dies\""), mark(1_200_000_000, MarkKind::Phase, "чтение")];
     let all: Vec<_> =
         record.repeats.iter().flat_map(|repeat| series().into_iter().map(|series| (repeat.sequence, series))).collect();
     assert!(store.import(&record, &all).unwrap());
