@@ -1,0 +1,92 @@
+//! The pages that people read: every link within the project leads somewhere, the README says the same in both languages,
+//! and the commands that it names are there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
+}
+
+/// The pages below a folder of the project: not what was built there, nor what a link shows a second time.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        let name = entry.file_name();
+        if kind.is_dir() && name != "target" && name != "build" && name != ".git" {
+            pages(&path, found);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// What stands in `](…)`, outside of blocks of code.
+fn links(text: &str) -> Vec<String> {
+    let prose = text.split("```").step_by(2).collect::<String>();
+    prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut found = Vec::new();
+    pages(&root(), &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    let dead: Vec<String> = found
+        .iter()
+        .flat_map(|path| {
+            let folder = path.parent().unwrap();
+            links(&fs::read_to_string(path).unwrap())
+                .into_iter()
+                .filter(|link| !link.contains("://") && !link.starts_with('#') && !link.starts_with("mailto:"))
+                .filter(move |link| !folder.join(link.split('#').next().unwrap()).exists())
+                .map(|link| format!("{}: {link}", path.display()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(dead.is_empty(), "links that lead nowhere: {dead:#?}");
+}
+
+/// Blocks of code, without the comments behind commands: those are in the reader's language.
+fn blocks(text: &str) -> Vec<String> {
+    let without_comment = |line: &str| line.split(" # ").next().unwrap().trim_end().to_owned();
+    text.split("```")
+        .skip(1)
+        .step_by(2)
+        .map(|block| block.lines().map(without_comment).collect::<Vec<_>>().join("\n"))
+        .collect()
+}
+
+/// What stands between backticks outside of blocks of code.
+fn words(text: &str) -> BTreeSet<String> {
+    let prose = text.split("```").step_by(2).collect::<String>();
+    prose.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_readme_says_the_same_in_both_languages() {
+    let (english, russian) = (page("README.md"), page("README.ru.md"));
+    assert_eq!(blocks(&english), blocks(&russian));
+    assert_eq!(words(&english), words(&russian));
+    assert_eq!(english.matches("\n## ").count(), russian.matches("\n## ").count());
+}
+
+#[test]
+fn the_readme_names_commands_that_there_are() {
+    let commands: BTreeSet<String> = words(&page("README.md"))
+        .iter()
+        .filter_map(|words| words.strip_prefix("stend "))
+        .map(|words| words.split([' ', ',']).next().unwrap().to_owned())
+        .collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_stend")).args([&command, "--help"]).output().unwrap();
+        assert!(output.status.success(), "stend {command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
