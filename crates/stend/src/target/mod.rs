@@ -7,9 +7,12 @@
 
 mod check;
 mod control_group;
+mod layout;
 mod ledger;
 mod plan;
+mod shell;
 mod thing;
+mod transport;
 
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! From a target's description to the things that it takes, in the order in which they are made.
 
-use stend_model::target::{Disks, Medium, Storage, Target, Transport, Where};
+use stend_model::target::{Medium, Storage, Target, Where};
 
-use super::control_group::Hierarchies;
-use super::thing::{Disk, Thing};
-use super::{Controller, Up};
+use super::control_group::{Counters, Hierarchies};
+use super::thing::Thing;
+use super::transport::Luns;
+use super::{Up, layout, transport};
 
 /// What the plan needs to know of the machine.
 pub(super) struct Ground<'a> {
@@ -29,102 +30,88 @@ pub(super) struct Plan {
     pub(super) behind_loops: bool,
 }
 
-/// A random UUID for the pool, from the token's 16 hexadecimal digits, so that this pool is known from any other.
-fn uuid(token: &str) -> String {
-    // Version 8 is for numbers of one's own making (RFC 9562).
-    format!("{}-{}-8{}-8000-{:0>12}", &token[..8], &token[8..12], &token[12..15], &token[15..])
+/// A target while it is planned.
+pub(super) struct Planning<'a> {
+    pub(super) target: &'a Target,
+    pub(super) ground: &'a Ground<'a>,
+    /// Where its things lie.
+    pub(super) base: String,
+    pub(super) things: Vec<Thing>,
+}
+
+impl Planning<'_> {
+    /// A directory of its own.
+    pub(super) fn directory(&mut self, name: &str) -> String {
+        self.directory_at(format!("{}/{name}", self.base))
+    }
+
+    fn directory_at(&mut self, path: String) -> String {
+        self.things.push(Thing::Directory { path: path.clone() });
+        path
+    }
+
+    /// Where files lie.
+    pub(super) fn files_in(&mut self, place: &Where) -> String {
+        match place {
+            Where::Work => self.directory("files"),
+            Where::Directory(path) => {
+                self.directory_at(format!("{}/stend-{}", path.trim_end_matches('/'), self.ground.token))
+            }
+            Where::Tmpfs => {
+                let path = self.directory("ram");
+                // The file system's own pages come on top.
+                let bytes = self.target.files().map_or(0, |(bytes, _)| bytes + (bytes >> 4) + (16 << 20));
+                self.things.push(Thing::Tmpfs { path: path.clone(), bytes });
+                path
+            }
+        }
+    }
+
+    /// Control groups of its own, as far as the machine has any, and what they count.
+    pub(super) fn group(&mut self, name: &str) -> (Vec<String>, Counters) {
+        let Ground { name: target, token, hierarchies, .. } = self.ground;
+        let (cgroups, counters) = hierarchies.group(&format!("stend-{target}-{token}-{name}"));
+        if !cgroups.is_empty() {
+            self.things.push(Thing::Cgroups { paths: cgroups.clone() });
+        }
+        (cgroups, counters)
+    }
 }
 
 /// Plans a target.
-pub(super) fn plan(target: &Target, ground: &Ground) -> Plan {
-    let Ground { base, name, token, .. } = ground;
-    let base = &super::inside(base, token);
-    let mut things = Vec::new();
-    let directory = |things: &mut Vec<Thing>, path: String| {
-        things.push(Thing::Directory { path: path.clone() });
-        path
-    };
+pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
+    let base = super::inside(ground.base, ground.token);
+    let mut planning = Planning { target, ground, base: base.clone(), things: Vec::new() };
     let bytes = target.lun_size.map_or(0, |size| size.0);
-    let files_in = |things: &mut Vec<Thing>, place: &Where| match place {
-        Where::Work => directory(things, format!("{base}/files")),
-        Where::Directory(path) => directory(things, format!("{}/stend-{token}", path.trim_end_matches('/'))),
-        Where::Tmpfs => {
-            let path = directory(things, format!("{base}/ram"));
-            // The file system's own pages come on top.
-            let bytes = target.files().map_or(0, |(bytes, _)| bytes + (bytes >> 4) + (16 << 20));
-            things.push(Thing::Tmpfs { path: path.clone(), bytes });
-            path
-        }
-    };
     if !matches!(target.storage, Storage::Device { .. }) {
-        things.push(Thing::Directory { path: base.clone() });
+        planning.things.push(Thing::Directory { path: base });
     }
-    let (luns_in, in_btrfs) = match &target.storage {
+    let (luns_in, in_pool) = match &target.storage {
         Storage::Device { devices } => {
-            if target.fill {
-                things.extend(devices.iter().map(|path| Thing::Filling { path: path.clone(), bytes, direct: true }));
-            }
+            let filling = |path: &String| Thing::Filling { path: path.clone(), bytes, direct: true };
+            let things = if target.fill { devices.iter().map(filling).collect() } else { Vec::new() };
             let up = Up { luns: devices.clone(), controllers: Vec::new() };
             return Plan { things, up, behind_loops: false };
         }
-        Storage::File { r#where } => (files_in(&mut things, r#where), false),
-        Storage::Pool { disks, layout } => {
-            let disks = match disks {
-                Disks::Devices(devices) => devices.iter().cloned().map(Disk::Device).collect::<Vec<_>>(),
-                Disks::Files { count, size, r#where } => {
-                    let directory = files_in(&mut things, r#where);
-                    let paths: Vec<_> = (0..*count).map(|disk| format!("{directory}/disk{disk}")).collect();
-                    things.extend(paths.iter().map(|path| Thing::SparseFile { path: path.clone(), bytes: size.0 }));
-                    let direct = *ground.medium != Medium::Memory;
-                    things.extend(paths.iter().map(|file| Thing::Loop { file: file.clone(), direct }));
-                    paths.into_iter().map(Disk::File).collect()
-                }
-            };
-            things.push(Thing::Btrfs { disks: disks.clone(), layout: *layout, uuid: uuid(token) });
-            let path = directory(&mut things, format!("{base}/pool"));
-            things.push(Thing::Mount { disks, path: path.clone() });
-            (path, true)
-        }
+        Storage::File { r#where } => (planning.files_in(r#where), false),
+        Storage::Pool { disks, layout } => (layout::plan(&mut planning, disks, *layout), true),
     };
     // A controller exports a directory, so each has its LUNs in one of its own.
     let shares: Vec<_> = (0..target.controllers).map(|number| format!("{luns_in}/controller{number}")).collect();
+    let things = &mut planning.things;
     things.extend(shares.iter().map(|path| Thing::Directory { path: path.clone() }));
     let path_of = |lun: u32| {
         let share = shares.get(target.controller_of(lun) as usize).unwrap_or(&luns_in);
         format!("{share}/lun{lun}")
     };
     let paths: Vec<_> = (0..target.luns).map(path_of).collect();
-    things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs }));
+    things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs: in_pool }));
     if target.fill {
         // tmpfs has nothing to go around, and older kernels refuse to there.
-        let direct = in_btrfs || *ground.medium != Medium::Memory;
+        let direct = in_pool || *ground.medium != Medium::Memory;
         things.extend(paths.iter().map(|path| Thing::Filling { path: path.clone(), bytes, direct }));
     }
-    match target.transport {
-        Transport::Local => {
-            let behind_loops = in_btrfs;
-            if behind_loops {
-                things.extend(paths.iter().map(|path| Thing::Loop { file: path.clone(), direct: true }));
-            }
-            Plan { things, up: Up { luns: paths, controllers: Vec::new() }, behind_loops }
-        }
-        Transport::Nbd => {
-            let mut controllers = Vec::new();
-            for (number, directory) in (0..).zip(shares) {
-                let (cgroups, counters) = ground.hierarchies.group(&format!("stend-{name}-{token}-controller{number}"));
-                if !cgroups.is_empty() {
-                    things.push(Thing::Cgroups { paths: cgroups.clone() });
-                }
-                let (socket, pid_file) = (super::socket(base, number), format!("{base}/c{number}.pid"));
-                things.push(Thing::Server { socket, pid_file: pid_file.clone(), directory, cgroups });
-                let luns = (0..target.luns).filter(|&lun| target.controller_of(lun) == number).collect();
-                controllers.push(Controller { luns, pid_file, counters });
-            }
-            let uri =
-                |lun: u32| format!("nbd+unix:///lun{lun}?socket={}", super::socket(base, target.controller_of(lun)));
-            Plan { things, up: Up { luns: (0..target.luns).map(uri).collect(), controllers }, behind_loops: false }
-        }
-    }
+    transport::plan(planning, Luns { paths, shares, in_pool })
 }
 
 #[cfg(test)]
@@ -189,10 +176,5 @@ mod tests {
         assert_eq!((files.up.luns, files.behind_loops), (vec!["/srv/stend-0123456789abcdef/lun0".into()], false));
         let devices = planned("devices = [\"/dev/sdb\"]\nfill = false", Medium::Devices);
         assert_eq!((devices.things, devices.up.luns), (vec![], vec!["/dev/sdb".to_owned()]));
-    }
-
-    #[test]
-    fn a_uuid_is_one() {
-        assert_eq!(uuid("0123456789abcdef"), "01234567-89ab-8cde-8000-00000000000f");
     }
 }

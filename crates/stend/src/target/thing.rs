@@ -5,8 +5,10 @@
 //! ends before the next one looks, or does nothing.
 
 use serde::{Deserialize, Serialize};
-use stend_model::target::Layout;
 
+use super::layout::btrfs::{FileSystem, Mounted};
+use super::shell::{LOOP_OF, plain, shell};
+use super::transport::nbd::Nbdkit;
 use crate::host::Command;
 
 /// One thing.
@@ -22,9 +24,9 @@ pub(super) enum Thing {
     /// A loop device on a file.
     Loop { file: String, direct: bool },
     /// A btrfs over disks.
-    Btrfs { disks: Vec<Disk>, layout: Layout, uuid: String },
+    Btrfs(FileSystem),
     /// That btrfs, mounted.
-    Mount { disks: Vec<Disk>, path: String },
+    Mount(Mounted),
     /// A file with all its space, which btrfs overwrites in place.
     LunFile { path: String, bytes: u64, in_btrfs: bool },
     /// Random bytes all over a LUN. What is taken away is the LUN itself.
@@ -32,89 +34,30 @@ pub(super) enum Thing {
     /// The control groups of one controller.
     Cgroups { paths: Vec<String> },
     /// nbdkit, which exports the files of a directory.
-    Server { socket: String, pid_file: String, directory: String, cgroups: Vec<String> },
+    Server(Nbdkit),
 }
 
-/// A disk of a pool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Disk {
-    /// The loop device on this file.
-    File(String),
-    /// A block device.
-    Device(String),
+/// A thing that has a file of its own.
+pub(super) trait Made {
+    /// The command that makes it.
+    fn making(&self, ledger: &str) -> Command;
+
+    /// The command that takes it away, if there is something to take away.
+    fn taking_away(&self, ledger: &str) -> Option<Command>;
+
+    /// What it is, for messages.
+    fn in_words(&self) -> String;
 }
-
-/// Runs `"$@"` under the lock. Status 75: the ledger is gone, so nothing is to be made or taken away any more.
-const UNDER_LEDGER: &str = r#"
-PATH=$PATH:/usr/sbin:/sbin
-ledger=$1
-shift
-[ -e "$ledger" ] || exit 75
-exec 9<"$ledger"
-flock 9 || exit
-[ -e "$ledger" ] || exit 75
-"$@" 9<&-
-"#;
-
-/// The loop device on the file `$1`, if there is one.
-const LOOP_OF: &str = r#"
-loop_of() {
-    for at in /sys/block/loop*/loop/backing_file; do
-        [ -e "$at" ] && IFS= read -r file 2>/dev/null <"$at" || continue
-        if [ "$file" = "$1" ] || [ "$file" = "$1 (deleted)" ]; then
-            at=${at%/loop/backing_file}
-            printf '/dev/%s\n' "${at##*/}"
-            return
-        fi
-    done
-    return 1
-}
-"#;
-
-/// Puts the disks' devices for their names: `file:PATH` or `device:PATH`, up to `--`.
-const DEVICES_OF: &str = r#"
-devices=
-while [ "$1" != -- ]; do
-    case $1 in
-    file:*) device=$(loop_of "${1#file:}") || device= ;;
-    *) device=${1#device:} ;;
-    esac
-    devices="$devices $device"
-    shift
-done
-shift
-"#;
 
 const TMPFS: &str = r#"mount -t tmpfs -o "size=$2,mode=0700,nosuid,nodev" stend "$1""#;
-const BTRFS: &str = r#"mkfs.btrfs -q -f -U "$1" -d "$2" -m "$3" $devices"#;
-/// All devices are named, so that no daemon needs to have found them.
-const MOUNT: &str = r#"
-options=nosuid,nodev,noatime
-for device in $devices; do
-    options=$options,device=$device
-    last=$device
-done
-mount -t btrfs -o "$options" "$last" "$1"
-"#;
 /// The attribute takes effect on an empty file only.
 const LUN_FILE: &str = r#"
 : >"$1" || exit
 [ "$3" = false ] || chattr +C "$1" || exit
 fallocate -l "$2" "$1"
 "#;
-/// The shell itself goes into the control groups and becomes the server.
-const SERVER: &str = r#"
-socket=$1 pid=$2 directory=$3
-shift 3
-for cgroup; do
-    echo $$ >"$cgroup/cgroup.procs" || exit
-done
-exec nbdkit --unix "$socket" --pidfile "$pid" file dir="$directory"
-"#;
-
 /// An instrument that was ended a moment ago may still hold it.
-const UNMOUNT: &str = r#"
+pub(super) const UNMOUNT: &str = r#"
 tries=0
 while mountpoint -q "$1"; do
     said=$(umount "$1" 2>&1) && continue
@@ -133,37 +76,6 @@ while device=$(loop_of "$1"); do
     loop_of "$1" >/dev/null && sleep 0.1
 done
 exit 0
-"#;
-/// The kernel forgets the file system, which it would look for on these devices' numbers. A device that is not stend's own file loses
-/// the file system's mark, if that is the one that stend made.
-const FORGET: &str = r#"
-for device in $devices; do
-    btrfs device scan --forget "$device" >/dev/null 2>&1
-done
-for device; do
-    [ "$(blkid -p -s UUID -o value "$device")" != "$uuid" ] || wipefs -q -a -t btrfs "$device" || exit
-done
-exit 0
-"#;
-const STOP_SERVER: &str = r#"
-socket=$1 pid_file=$2
-servers() {
-    for at in $(grep -lF -e "$socket" /proc/[0-9]*/cmdline 2>/dev/null); do
-        case $(tr '\0' ' ' 2>/dev/null <"$at") in
-        "nbdkit --unix $socket "*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
-        esac
-    done
-}
-tries=0
-signal=TERM
-while pids=$(servers) && [ -n "$pids" ]; do
-    kill -s "$signal" $pids 2>/dev/null
-    tries=$((tries + 1))
-    [ "$tries" -lt 50 ] || signal=KILL
-    [ "$tries" -lt 100 ] || { echo "nbdkit does not end: process" $pids >&2; exit 1; }
-    sleep 0.05
-done
-rm -f "$socket" "$pid_file"
 "#;
 /// A process that has just ended may still be counted in its group.
 const REMOVE_CGROUPS: &str = r#"
@@ -190,17 +102,6 @@ impl Thing {
                 let direct = if *direct { "--direct-io=on" } else { "--direct-io=off" };
                 plain(ledger, &["losetup", "--find", "--show", direct, file])
             }
-            Self::Btrfs { disks, layout, uuid } => {
-                let (data, metadata) = profiles(*layout);
-                let names = names(disks);
-                let arguments = names.iter().map(String::as_str).chain(["--", uuid, data, metadata]);
-                script(&format!("{LOOP_OF}{DEVICES_OF}{BTRFS}"), &arguments.collect::<Vec<_>>())
-            }
-            Self::Mount { disks, path } => {
-                let names = names(disks);
-                let arguments = names.iter().map(String::as_str).chain(["--", path]);
-                script(&format!("{LOOP_OF}{DEVICES_OF}{MOUNT}"), &arguments.collect::<Vec<_>>())
-            }
             Self::LunFile { path, bytes, in_btrfs } => {
                 script(LUN_FILE, &[path, &bytes.to_string(), if *in_btrfs { "true" } else { "false" }])
             }
@@ -219,10 +120,9 @@ impl Thing {
                 let words: Vec<_> = std::iter::once("mkdir").chain(paths.iter().map(String::as_str)).collect();
                 plain(ledger, &words)
             }
-            Self::Server { socket, pid_file, directory, cgroups } => {
-                let arguments = [socket, pid_file, directory].into_iter().chain(cgroups).map(String::as_str);
-                script(SERVER, &arguments.collect::<Vec<_>>())
-            }
+            Self::Btrfs(made) => made.making(ledger),
+            Self::Mount(made) => made.making(ledger),
+            Self::Server(made) => made.making(ledger),
         }
     }
 
@@ -232,21 +132,14 @@ impl Thing {
         match self {
             // Only an empty one: what else is in it is not stend's.
             Self::Directory { path } => script(r#"[ ! -d "$1" ] || rmdir "$1""#, &[path]),
-            Self::Tmpfs { path, .. } | Self::Mount { path, .. } => script(UNMOUNT, &[path]),
+            Self::Tmpfs { path, .. } => script(UNMOUNT, &[path]),
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => Some(plain(ledger, &["rm", "-f", path])),
             Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}"), &[file]),
-            Self::Btrfs { disks, uuid, .. } => {
-                let names = names(disks);
-                let own = disks.iter().filter_map(|disk| match disk {
-                    Disk::File(_) => None,
-                    Disk::Device(path) => Some(path.as_str()),
-                });
-                let arguments = names.iter().map(String::as_str).chain(["--", uuid]).chain(own);
-                script(&format!("{LOOP_OF}{DEVICES_OF}uuid=$1\nshift\n{FORGET}"), &arguments.collect::<Vec<_>>())
-            }
             Self::Filling { .. } => None,
             Self::Cgroups { paths } => script(REMOVE_CGROUPS, &paths.iter().map(String::as_str).collect::<Vec<_>>()),
-            Self::Server { socket, pid_file, .. } => script(STOP_SERVER, &[socket, pid_file]),
+            Self::Btrfs(made) => made.taking_away(ledger),
+            Self::Mount(made) => made.taking_away(ledger),
+            Self::Server(made) => made.taking_away(ledger),
         }
     }
 
@@ -257,36 +150,11 @@ impl Thing {
             Self::Tmpfs { path, .. } => format!("the RAM disk {path}"),
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => format!("the file {path}"),
             Self::Loop { file, .. } => format!("the loop device on {file}"),
-            Self::Btrfs { disks, layout, .. } => format!("the btrfs {layout} of {} disks", disks.len()),
-            Self::Mount { path, .. } => format!("the mount {path}"),
             Self::Filling { path, .. } => format!("the contents of {path}"),
             Self::Cgroups { paths } => format!("the control groups {}", paths.join(", ")),
-            Self::Server { socket, .. } => format!("nbdkit on {socket}"),
+            Self::Btrfs(made) => made.in_words(),
+            Self::Mount(made) => made.in_words(),
+            Self::Server(made) => made.in_words(),
         }
-    }
-}
-
-fn plain(ledger: &str, words: &[&str]) -> Command {
-    Command::new(["sh", "-c", UNDER_LEDGER, "stend-target", ledger].into_iter().chain(words.iter().copied()))
-}
-
-fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
-    plain(ledger, &[&["sh", "-c", script, "stend-target"], arguments].concat())
-}
-
-fn names(disks: &[Disk]) -> Vec<String> {
-    let name = |disk: &Disk| match disk {
-        Disk::File(path) => format!("file:{path}"),
-        Disk::Device(path) => format!("device:{path}"),
-    };
-    disks.iter().map(name).collect()
-}
-
-/// btrfs's profiles of data and metadata. Without its metadata a pool is nothing, so they are always kept twice.
-fn profiles(layout: Layout) -> (&'static str, &'static str) {
-    match layout {
-        Layout::Stripe => ("raid0", "raid1"),
-        Layout::Mirror => ("raid1", "raid1"),
-        Layout::Raid10 => ("raid10", "raid10"),
     }
 }

@@ -1,0 +1,80 @@
+//! The shell that makes things and takes them away: under a lock on the ledger, and on disks by the names that they have there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Command;
+
+/// A disk of a pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::target) enum Disk {
+    /// The loop device on this file.
+    File(String),
+    /// A block device.
+    Device(String),
+}
+
+/// Runs `"$@"` under the lock. Status 75: the ledger is gone, so nothing is to be made or taken away any more.
+pub(in crate::target) const UNDER_LEDGER: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
+ledger=$1
+shift
+[ -e "$ledger" ] || exit 75
+exec 9<"$ledger"
+flock 9 || exit
+[ -e "$ledger" ] || exit 75
+"$@" 9<&-
+"#;
+
+/// The loop device on the file `$1`, if there is one.
+pub(in crate::target) const LOOP_OF: &str = r#"
+loop_of() {
+    for at in /sys/block/loop*/loop/backing_file; do
+        [ -e "$at" ] && IFS= read -r file 2>/dev/null <"$at" || continue
+        if [ "$file" = "$1" ] || [ "$file" = "$1 (deleted)" ]; then
+            at=${at%/loop/backing_file}
+            printf '/dev/%s\n' "${at##*/}"
+            return
+        fi
+    done
+    return 1
+}
+"#;
+
+/// Puts the disks' devices for their names: `file:PATH` or `device:PATH`, up to `--`.
+pub(in crate::target) const DEVICES_OF: &str = r#"
+devices=
+while [ "$1" != -- ]; do
+    case $1 in
+    file:*) device=$(loop_of "${1#file:}") || device= ;;
+    *) device=${1#device:} ;;
+    esac
+    devices="$devices $device"
+    shift
+done
+shift
+"#;
+
+pub(in crate::target) fn plain(ledger: &str, words: &[&str]) -> Command {
+    Command::new(["sh", "-c", UNDER_LEDGER, "stend-target", ledger].into_iter().chain(words.iter().copied()))
+}
+
+pub(in crate::target) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
+    plain(ledger, &[&["sh", "-c", script, "stend-target"], arguments].concat())
+}
+
+pub(in crate::target) fn names(disks: &[Disk]) -> Vec<String> {
+    let name = |disk: &Disk| match disk {
+        Disk::File(path) => format!("file:{path}"),
+        Disk::Device(path) => format!("device:{path}"),
+    };
+    disks.iter().map(name).collect()
+}
+
+/// The block devices among disks, which keep what is written to them when a target is taken down.
+pub(in crate::target) fn own_devices(disks: &[Disk]) -> impl Iterator<Item = &str> {
+    disks.iter().filter_map(|disk| match disk {
+        Disk::File(_) => None,
+        Disk::Device(path) => Some(path.as_str()),
+    })
+}
