@@ -10,6 +10,7 @@ mod control_group;
 mod ledger;
 mod plan;
 mod thing;
+pub(crate) mod watched;
 
 use std::time::Duration;
 
