@@ -108,7 +108,8 @@ enum Quantity {
     Cycles,
     /// Core cycles of the load itself: CPU time of all ends × the calibrated clock. On a busy machine it counts no wait.
     CpuCycles,
-    /// A named amount of work, or something observed.
+    /// A named amount of work, or something observed. A name that ends in `_cpu` is CPU time: `controllers_cpu` is what was observed as
+    /// `controllers_cpu_ns`.
     Named(String),
 }
 
@@ -129,6 +130,7 @@ impl Quantity {
             Self::Wall => Dimension { time: 1, ..none },
             Self::Cpu => Dimension { cpu: 1, ..none },
             Self::Cycles | Self::CpuCycles => Dimension { cycles: 1, ..none },
+            Self::Named(name) if name.ends_with("_cpu") => Dimension { cpu: 1, ..none },
             Self::Named(name) if name.ends_with("_ns") => Dimension { time: 1, ..none },
             Self::Named(name) if name == "bytes" || name.ends_with("_bytes") => Dimension { bytes: 1, ..none },
             Self::Named(name) if name.ends_with("_hz") => Dimension { time: -1, ..none },
@@ -144,6 +146,7 @@ impl Quantity {
             Self::Cpu => report.cpu_ns.map(|cpu_ns| cpu_ns as f64 * 1e-9),
             Self::Cycles => Some(report.wall_ns as f64 * 1e-9 * report.observed.get("clock_hz")?),
             Self::CpuCycles => Some(report.cpu_ns? as f64 * 1e-9 * report.observed.get("clock_hz")?),
+            Self::Named(name) if name.ends_with("_cpu") => Some(report.observed.get(&format!("{name}_ns"))? * 1e-9),
             Self::Named(name) => {
                 let value = *report.work.get(name).or_else(|| report.observed.get(name))?;
                 Some(if name.ends_with("_ns") { value * 1e-9 } else { value })
@@ -232,6 +235,8 @@ pub enum Unit {
     BytesPerSecond,
     /// Bytes per second of CPU time, that of both ends of the load together.
     BytesPerCpuSecond,
+    /// Operations per second of CPU time.
+    OperationsPerCpuSecond,
     /// Core cycles per byte.
     CyclesPerByte,
     /// Operations per second.
@@ -260,9 +265,10 @@ pub enum Unit {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::BytesPerSecond,
         Self::BytesPerCpuSecond,
+        Self::OperationsPerCpuSecond,
         Self::CyclesPerByte,
         Self::OperationsPerSecond,
         Self::Iops,
@@ -282,6 +288,7 @@ impl Unit {
         match self {
             Self::BytesPerSecond => "B/s",
             Self::BytesPerCpuSecond => "B/CPU-s",
+            Self::OperationsPerCpuSecond => "op/CPU-s",
             Self::CyclesPerByte => "cycles/B",
             Self::OperationsPerSecond => "op/s",
             Self::Iops => "IOPS",
@@ -302,6 +309,7 @@ impl Unit {
         match self {
             Self::BytesPerSecond => Dimension { bytes: 1, time: -1, ..none },
             Self::BytesPerCpuSecond => Dimension { bytes: 1, cpu: -1, ..none },
+            Self::OperationsPerCpuSecond => Dimension { cpu: -1, ..none },
             Self::CyclesPerByte => Dimension { cycles: 1, bytes: -1, ..none },
             Self::OperationsPerSecond | Self::Iops | Self::RequestsPerSecond | Self::Hertz => {
                 Dimension { time: -1, ..none }
@@ -406,7 +414,7 @@ as_text!(
     schemars::json_schema!({
         "type": "string",
         "pattern": "^[a-z][a-z0-9_]*( */ *[a-z][a-z0-9_]*)?$",
-        "description": "A quantity of a repeat, or one over another: wall, cpu (seconds), cycles, cpu_cycles, or a name from the repeat's work or observed values"
+        "description": "A quantity of a repeat, or one over another: wall, cpu (seconds), cycles, cpu_cycles, a name that ends in _cpu for what was observed as …_cpu_ns, or a name from the repeat's work or observed values"
     })
 );
 as_text!(
@@ -422,7 +430,7 @@ mod tests {
 
     fn report() -> Report {
         let line = r#"{"event":"repeat","wall_ns":2000000000,"cpu_ns":1000000000,"work":{"bytes":8000,"operations":4},
-            "observed":{"clock_hz":3000000000,"latency_p99_ns":1500,"processor_load":0.5},"check":"passed"}"#;
+            "observed":{"clock_hz":3000000000,"latency_p99_ns":1500,"processor_load":0.5,"controllers_cpu_ns":250000000},"check":"passed"}"#;
         match parse_line(line) {
             Ok(Some(Event::Repeat(report))) => report,
             other => panic!("{other:?}"),
@@ -451,6 +459,9 @@ mod tests {
             ("wall", "s", 2.0),
             ("wall/operations", "ns", 5e8),
             ("processor_load", "%", 50.0),
+            ("operations/controllers_cpu", "op/CPU-s", 16.0),
+            ("controllers_cpu", "CPU-s", 0.25),
+            ("controllers_cpu_ns", "s", 0.25),
         ] {
             let metric = metric(value, unit);
             metric.check().unwrap();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -32,12 +33,13 @@
 
 static struct {
 	uint64_t timeout;
-	const char *directory;
+	const char *directory, *pid_file;
 } chosen;
 
 static const struct option_definition options[] = {
 	{ "timeout", OPTION_DURATION, "SECONDS", NULL, "kill the command after so long: TERM, two seconds later KILL", &chosen.timeout, 1, UINT64_C(31536000000000000) },
 	{ "directory", OPTION_TEXT, "DIR", NULL, "run the command there", &chosen.directory, 0, 0 },
+	{ "pid-file", OPTION_TEXT, "FILE", NULL, "holds the guard's process number while the command runs", &chosen.pid_file, 0, 0 },
 };
 
 static const struct command command = {
@@ -336,6 +338,17 @@ static void print_usage(const struct watch *watch)
 	json_free(&json);
 }
 
+/* For `stend-probe sample --loader`. It is only watched by it, so a place that cannot be written is no reason to end. */
+static void write_pid_file(void)
+{
+	FILE *file = chosen.pid_file != NULL ? fopen(chosen.pid_file, "we") : NULL;
+
+	if (chosen.pid_file == NULL)
+		return;
+	if (file == NULL || fprintf(file, "%ld\n", (long)getpid()) < 0 || fclose(file) != 0)
+		warn_line("cannot write %s: %s", chosen.pid_file, strerror(errno));
+}
+
 int command_guard(int argc, char **argv)
 {
 	struct watch watch = { .watch_input = input_can_close() };
@@ -356,6 +369,7 @@ int command_guard(int argc, char **argv)
 	catch_signal(SIGHUP);
 
 	watch.adopting = descendants_adopt();
+	write_pid_file();
 	watch.stretch.before = machine_counters_read();
 	watch.stretch.start = monotonic_ns();
 	pid_t guard = getpid();
@@ -378,6 +392,8 @@ int command_guard(int argc, char **argv)
 		warn_line("cannot start %s%s%s: %s", argv[first], chosen.directory != NULL ? " in " : "",
 		          chosen.directory != NULL ? chosen.directory : "", strerror(reason));
 	wait_for_all(&watch);
+	if (chosen.pid_file != NULL)
+		unlink(chosen.pid_file);
 	print_usage(&watch);
 	return WIFSIGNALED(watch.status) ? 128 + WTERMSIG(watch.status) : WEXITSTATUS(watch.status);
 }

@@ -127,6 +127,20 @@ static void check_limits(const struct option_definition *option, const char *tex
 	     option->most);
 }
 
+static void add_pair(const struct option_definition *option, const char *text)
+{
+	struct option_pairs *pairs = option->target;
+	const char *equals = strchr(text, '=');
+
+	if (equals == NULL || equals == text || equals[1] == '\0')
+		fail(EXIT_USAGE, "--%s %s: must be %s", option->name, text, option->value);
+	struct option_pair *larger = realloc(pairs->all, (pairs->count + 1) * sizeof *larger);
+	if (larger == NULL)
+		fail(EXIT_BROKEN, "out of memory");
+	pairs->all = larger;
+	pairs->all[pairs->count++] = (struct option_pair){ text, (size_t)(equals - text), equals + 1 };
+}
+
 static void set_option(const struct option_definition *option, const char *text)
 {
 	uint64_t number;
@@ -142,6 +156,9 @@ static void set_option(const struct option_definition *option, const char *text)
 		if (!is_choice(option->value, text))
 			fail(EXIT_USAGE, "--%s %s: must be one of %s", option->name, text, option->value);
 		*(const char **)option->target = text;
+		return;
+	case OPTION_PAIRS:
+		add_pair(option, text);
 		return;
 	case OPTION_SIZE:
 		if (!parse_size(text, &number))

@@ -12,7 +12,18 @@ enum option_kind {
 	OPTION_CHOICE,   /* const char *; `value` lists what is allowed, separated by | */
 	OPTION_SIZE,     /* uint64_t, bytes: 4096, 4k, 64KiB, 1M, 1GB; k, M, G are powers of 1024, kB, MB, GB of 1000 */
 	OPTION_DURATION, /* uint64_t, nanoseconds: 0.2, 200ms, 2s, 1m; a bare number is seconds */
-	OPTION_INTEGER   /* uint64_t */
+	OPTION_INTEGER,  /* uint64_t */
+	OPTION_PAIRS     /* struct option_pairs; NAME=VALUE, and may be given again and again */
+};
+
+/* What was given of an OPTION_PAIRS, in the order of the command line. */
+struct option_pairs {
+	struct option_pair {
+		const char *name; /* up to the =, not ended by a zero byte */
+		size_t length;
+		const char *value;
+	} *all;
+	size_t count;
 };
 
 struct option_definition {

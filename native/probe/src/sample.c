@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -18,17 +19,21 @@
 
 static struct {
 	uint64_t hertz, seconds;
-	const char *root;
+	const char *root, *loader;
+	struct option_pairs groups, disks;
 } chosen;
 
 static const struct option_definition options[] = {
 	{ "hertz", OPTION_INTEGER, "N", "10", "samples a second, 1 to 100", &chosen.hertz, 1, 100 },
 	{ "seconds", OPTION_DURATION, "TIME", NULL, "end after so long", &chosen.seconds, 1, UINT64_C(31536000000000000) },
+	{ "group", OPTION_PAIRS, "NAME=DIR", NULL, "a control group's directory; its metrics begin with NAME", &chosen.groups, 0, 0 },
+	{ "disks", OPTION_PAIRS, "NAME=DISK", NULL, "a disk that is also summed with others of NAME", &chosen.disks, 0, 0 },
+	{ "loader", OPTION_TEXT, "FILE", NULL, "watch what stands below the guard whose number FILE holds", &chosen.loader, 0, 0 },
 	{ "root", OPTION_TEXT, "DIR", "", "read DIR/proc and DIR/sys (for tests)", &chosen.root, 0, 0 },
 };
 
 static const struct command command = {
-	"sample", "Watch the machine: processors, memory, disks, networks, pressure, temperatures.",
+	"sample", "Watch the machine: processors, memory, disks, networks, pressure, temperatures, control groups.",
 	"Prints `begin`, one `sample` a tick from the first moment on, and `end`. Ends when standard input is closed, if that is\n"
 	"a pipe, a socket or a terminal; on TERM, INT and HUP; or after --seconds. Ticks stand at fixed moments; one that could\n"
 	"not be kept is left out. Frequencies are read at most ten times a second, temperatures and swapping once. So that\n"
@@ -109,7 +114,8 @@ static bool sleep_until(uint64_t moment, bool *watch_input)
 	}
 }
 
-static void print_begin(struct json *json, struct sample_system *system, struct sample_devices *devices)
+static void print_begin(struct json *json, struct sample_system *system, struct sample_devices *devices,
+                        struct sample_groups *groups)
 {
 	wire_open_begin(json, "sample");
 	json_unsigned(json, "hertz", chosen.hertz);
@@ -120,13 +126,16 @@ static void print_begin(struct json *json, struct sample_system *system, struct 
 	json_close_object(json);
 	json_open_object(json, "missing");
 	sample_system_make(system, chosen.root, json);
-	sample_devices_make(devices, chosen.root, json);
+	sample_devices_make(devices, chosen.root, &chosen.disks, json);
+	sample_groups_make(groups, chosen.root, &chosen.groups, json);
 	/* Closes "missing" and the event. */
 	wire_close_begin(json);
 }
 
 static struct sample_system the_system;
 static struct sample_devices the_devices;
+static struct sample_groups the_groups;
+static struct sample_loader the_loader;
 
 #define GROUP(kind, group)                            \
 	static void add_##group(struct sample_line *line) \
@@ -142,6 +151,16 @@ GROUP(devices, disks)
 GROUP(devices, networks)
 GROUP(devices, temperatures)
 
+static void add_control_groups(struct sample_line *line)
+{
+	sample_groups_add(&the_groups, line);
+}
+
+static void add_loader(struct sample_line *line)
+{
+	sample_loader_add(&the_loader, line);
+}
+
 static struct group {
 	void (*add)(struct sample_line *line);
 	uint64_t hertz_most; /* 0: every tick */
@@ -150,6 +169,7 @@ static struct group {
 } groups[] = {
 	{ add_processors, 0, 1, 0 }, { add_memory, 0, 1, 0 },    { add_swap, 1, 1, 0 },
 	{ add_pressure, 0, 1, 0 },   { add_disks, 0, 1, 0 },     { add_networks, 0, 1, 0 },
+	{ add_control_groups, 0, 1, 0 }, { add_loader, 0, 1, 0 },
 	{ add_frequencies, 10, 1, 0 }, { add_temperatures, 1, 1, 0 },
 };
 
@@ -208,7 +228,8 @@ int command_sample(int argc, char **argv)
 	options_parse(&command, argc, argv);
 	catch_signals();
 	watch_input = input_can_close();
-	print_begin(&json, &the_system, &the_devices);
+	sample_loader_make(&the_loader, chosen.root, chosen.loader);
+	print_begin(&json, &the_system, &the_devices, &the_groups);
 	start_groups();
 
 	uint64_t start = monotonic_ns(), period = 1000000000u / chosen.hertz;
@@ -229,6 +250,10 @@ int command_sample(int argc, char **argv)
 	wire_end(&json, 0);
 	sample_system_free(&the_system);
 	sample_devices_free(&the_devices);
+	sample_groups_free(&the_groups);
+	sample_loader_free(&the_loader);
+	free(chosen.groups.all);
+	free(chosen.disks.all);
 	json_free(&json);
 	json_free(&line.json);
 	return EXIT_FINE;

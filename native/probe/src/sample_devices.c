@@ -112,9 +112,34 @@ static void find_all(struct sample_devices *devices, const char *directory, cons
 		free(entries);
 }
 
-void sample_devices_make(struct sample_devices *devices, const char *root, struct json *missing)
+static void make_sets(struct sample_devices *devices)
 {
-	*devices = (struct sample_devices){ .root = root };
+	for (size_t i = 0; i < devices->named->count; i++) {
+		const struct option_pair *pair = &devices->named->all[i];
+		struct disk_set *set = devices->sets, *end = set + devices->set_count;
+		char name[sizeof set->name];
+
+		metric_name(name, sizeof name, pair->name, pair->length);
+		while (set != end && strcmp(set->name, name) != 0)
+			set++;
+		if (set == end) {
+			struct disk_set *larger = realloc(devices->sets, (devices->set_count + 1) * sizeof *larger);
+			if (larger == NULL)
+				fail(EXIT_BROKEN, "out of memory");
+			devices->sets = larger;
+			set = &devices->sets[devices->set_count++];
+			*set = (struct disk_set){ 0 };
+			memcpy(set->name, name, sizeof name);
+		}
+		set->members++;
+	}
+}
+
+void sample_devices_make(struct sample_devices *devices, const char *root, const struct option_pairs *sets,
+                         struct json *missing)
+{
+	*devices = (struct sample_devices){ .root = root, .named = sets };
+	make_sets(devices);
 	source_file_make(&devices->disks_file, root, "/proc/diskstats");
 	source_file_make(&devices->networks_file, root, "/proc/net/dev");
 	if (!source_file_read(&devices->disks_file))
@@ -135,6 +160,7 @@ void sample_devices_free(struct sample_devices *devices)
 		source_file_free(&devices->temperatures[i].file);
 	free(devices->temperatures);
 	free(devices->disks);
+	free(devices->sets);
 }
 
 /* What has a folder of its own in /sys/block is whole; a slash in a name is written ! there. */
@@ -149,6 +175,22 @@ static bool is_whole_disk(const struct sample_devices *devices, const char *name
 		if (*at == '/')
 			*at = '!';
 	return access(path, F_OK) == 0;
+}
+
+static struct disk_set *set_of(struct sample_devices *devices, const char *disk)
+{
+	for (size_t i = 0; i < devices->named->count; i++) {
+		const struct option_pair *pair = &devices->named->all[i];
+		char name[sizeof devices->sets->name];
+
+		if (strcmp(pair->value, disk) != 0)
+			continue;
+		metric_name(name, sizeof name, pair->name, pair->length);
+		for (size_t n = 0; n < devices->set_count; n++)
+			if (strcmp(devices->sets[n].name, name) == 0)
+				return &devices->sets[n];
+	}
+	return NULL;
 }
 
 static const struct disk *find_disk(struct sample_devices *devices, const char *name, size_t length, size_t guess)
@@ -169,7 +211,35 @@ static const struct disk *find_disk(struct sample_devices *devices, const char *
 	metric_name(plain, sizeof plain, disk->name, strlen(disk->name));
 	snprintf(disk->prefix, sizeof disk->prefix, "disk.%s", plain);
 	disk->whole = is_whole_disk(devices, disk->name);
+	disk->set = set_of(devices, disk->name);
 	return disk;
+}
+
+static void add_disk(struct sample_line *line, const char *prefix, const uint64_t *columns)
+{
+	sample_line_add(line, prefix, ".reads_total", columns[0]);
+	sample_line_add(line, prefix, ".read_bytes_total", columns[2] * SECTOR_BYTES);
+	sample_line_add(line, prefix, ".writes_total", columns[4]);
+	sample_line_add(line, prefix, ".written_bytes_total", columns[6] * SECTOR_BYTES);
+	sample_line_add(line, prefix, ".in_flight", columns[8]);
+	sample_line_add(line, prefix, ".busy_ns_total", columns[9] * 1000000u);
+	/* Time × operations in flight: its slope is the mean depth of the queue, also between two samples. */
+	sample_line_add(line, prefix, ".queue_ns_total", columns[10] * 1000000u);
+}
+
+/* Of the time that the disks were busy, the mean: how much of a set is used, whatever its size. */
+static void add_sets(struct sample_devices *devices, struct sample_line *line)
+{
+	for (size_t i = 0; i < devices->set_count; i++) {
+		struct disk_set *set = &devices->sets[i];
+
+		if (!set->seen)
+			continue;
+		set->columns[9] /= set->members;
+		add_disk(line, set->name, set->columns);
+		memset(set->columns, 0, sizeof set->columns);
+		set->seen = false;
+	}
 }
 
 /* major minor name reads merged sectors ms writes merged sectors ms in-flight busy-ms weighted-ms … */
@@ -180,7 +250,7 @@ void sample_devices_add_disks(struct sample_devices *devices, struct sample_line
 	if (!source_file_read(&devices->disks_file))
 		return;
 	for (const char *at = devices->disks_file.text; *at != '\0'; at = next_line(at), row++) {
-		uint64_t columns[10];
+		uint64_t columns[11];
 
 		take_number(&at);
 		take_number(&at);
@@ -192,18 +262,19 @@ void sample_devices_add_disks(struct sample_devices *devices, struct sample_line
 		if (!disk->whole)
 			continue;
 		at += length;
-		for (size_t i = 0; i < 10; i++)
+		for (size_t i = 0; i < 11; i++)
 			columns[i] = take_number(&at);
+		if (disk->set != NULL) {
+			for (size_t i = 0; i < 11; i++)
+				disk->set->columns[i] += columns[i];
+			disk->set->seen = true;
+		}
 		/* Distributions make eight loop devices that are never used. */
 		if (strncmp(disk->name, "loop", 4) == 0 && columns[0] == 0 && columns[4] == 0)
 			continue;
-		sample_line_add(line, disk->prefix, ".reads_total", columns[0]);
-		sample_line_add(line, disk->prefix, ".read_bytes_total", columns[2] * SECTOR_BYTES);
-		sample_line_add(line, disk->prefix, ".writes_total", columns[4]);
-		sample_line_add(line, disk->prefix, ".written_bytes_total", columns[6] * SECTOR_BYTES);
-		sample_line_add(line, disk->prefix, ".in_flight", columns[8]);
-		sample_line_add(line, disk->prefix, ".busy_ns_total", columns[9] * 1000000u);
+		add_disk(line, disk->prefix, columns);
 	}
+	add_sets(devices, line);
 }
 
 /* Two lines of headings, then "  eth0: bytes packets errs drop fifo frame compressed multicast bytes packets …" */

@@ -3,6 +3,7 @@
 #define STEND_SAMPLE_SOURCES_H
 
 #include "json.h"
+#include "options.h"
 #include "sample_output.h"
 #include "source_file.h"
 
@@ -30,9 +31,20 @@ void sample_system_add_pressure(struct sample_system *system, struct sample_line
 void sample_system_add_frequencies(struct sample_system *system, struct sample_line *line);
 void sample_system_free(struct sample_system *system);
 
+struct disk_set;
+
 struct disk {
 	char name[64], prefix[80];
 	bool whole;
+	struct disk_set *set; /* whose sums it is part of; may be NULL */
+};
+
+/* Disks that are also summed under one name. */
+struct disk_set {
+	char name[64];
+	size_t members; /* that were named */
+	uint64_t columns[11];
+	bool seen; /* in this reading */
 };
 
 struct temperature {
@@ -45,15 +57,61 @@ struct sample_devices {
 	struct source_file disks_file, networks_file;
 	struct disk *disks; /* all that were seen, with what they are */
 	size_t disk_count;
+	const struct option_pairs *named; /* disks of sets */
+	struct disk_set *sets;
+	size_t set_count;
 	struct temperature *temperatures;
 	size_t temperature_count;
 };
 
-void sample_devices_make(struct sample_devices *devices, const char *root, struct json *missing);
+/* Each pair names a set and a disk in it. */
+void sample_devices_make(struct sample_devices *devices, const char *root, const struct option_pairs *sets,
+                         struct json *missing);
 void sample_devices_add_disks(struct sample_devices *devices, struct sample_line *line);
 void sample_devices_add_networks(struct sample_devices *devices, struct sample_line *line);
 /* A sensor behind a slow bus takes milliseconds. */
 void sample_devices_add_temperatures(struct sample_devices *devices, struct sample_line *line);
 void sample_devices_free(struct sample_devices *devices);
+
+/* A directory of a control group's, of either version, with the files there that count. */
+struct control_group {
+	char name[64];
+	struct source_file usage, stat; /* cpuacct.usage and cpuacct.stat; version 1 */
+	struct source_file cpu;         /* cpu.stat; CPU time in version 2 only, throttling in both */
+	struct source_file memory;      /* memory.current, or memory.usage_in_bytes */
+};
+
+struct sample_groups {
+	uint64_t tick_ns;
+	struct control_group *all;
+	size_t count;
+};
+
+/* Each pair names a group and one of its directories: in version 1 each hierarchy has one of its own. */
+void sample_groups_make(struct sample_groups *groups, const char *root, const struct option_pairs *directories,
+                        struct json *missing);
+void sample_groups_add(struct sample_groups *groups, struct sample_line *line);
+void sample_groups_free(struct sample_groups *groups);
+
+struct loader_process {
+	char id[24];
+	struct source_file stat;
+};
+
+/* The processes below a guard. */
+struct sample_loader {
+	const char *root;
+	uint64_t tick_ns, page_bytes;
+	struct source_file pid_file, forks;
+	uint64_t forks_seen;
+	char guard[24]; /* the guard's number; empty: none runs */
+	struct loader_process *all; /* the guard first */
+	size_t count, capacity;
+};
+
+/* `pid_file` holds the guard's number while it runs something; NULL: there is nothing to watch. */
+void sample_loader_make(struct sample_loader *loader, const char *root, const char *pid_file);
+void sample_loader_add(struct sample_loader *loader, struct sample_line *line);
+void sample_loader_free(struct sample_loader *loader);
 
 #endif

@@ -27,7 +27,7 @@ ok 'TERM: status' [ $? -eq 0 ]
 ok 'ends on TERM' sh -c "tail -n 1 '$work/lines' | grep -q '\"event\":\"end\"'"
 
 root=$work/root
-mkdir -p "$root/proc/net" "$root/proc/pressure" "$root/sys/block/sda" "$root/sys/block/loop0" "$root/sys/block/loop1" \
+mkdir -p "$root/proc/net" "$root/proc/pressure" "$root/sys/block/sda" "$root/sys/block/sdb" "$root/sys/block/loop0" "$root/sys/block/loop1" \
 	"$root/sys/class/thermal/thermal_zone0" "$root/sys/class/thermal/thermal_zone1" "$root/sys/class/hwmon/hwmon0" \
 	"$root/sys/devices/system/cpu/cpu1/cpufreq"
 cat >"$root/proc/stat" <<'END'
@@ -56,6 +56,7 @@ cat >"$root/proc/diskstats" <<'END'
    7       0 loop0 0 0 0 0 0 0 0 0 0 0 0
    7       1 loop1 5 0 40 1 0 0 0 0 0 1 1
    8       0 sda 100 5 2000 30 200 6 4000 40 3 50 70 0 0 0 0
+   8      16 sdb 10 5 200 30 20 6 400 40 2 30 90 0 0 0 0
    8       1 sda1 90 5 1000 30 200 6 4000 40 3 50 70
    1       0 ram0 9 9 9 9 9 9 9 9 9 9 9
 END
@@ -89,11 +90,77 @@ for pair in "cpu.user_ns_total\":$((300 * tick))" "cpu1.steal_ns_total\":$((4 * 
 	'thermal.x86_pkg_temp_2_celsius":-5.250' 'thermal.nvme_Composite__A__celsius":38.850'; do
 	ok "fixtures: $pair" grep -q "\"${pair}[,}]" "$work/lines"
 done
+ok 'fixtures: the queue over time' grep -q '"disk.sda.queue_ns_total":70000000[,}]' "$work/lines"
 for name in disk.sda1 disk.ram0 disk.loop0; do
 	ok "fixtures: no $name" sh -c "! grep -q '\"$name' '$work/lines'"
 done
 ok 'fixtures: missing pressure' sh -c "head -n 1 '$work/lines' | grep -q '\"pressure.cpu\":\"cannot read /proc/pressure/cpu\"'"
 ok 'fixtures: nothing else missing' sh -c "! head -n 1 '$work/lines' | grep -q 'thermal zone\|diskstats\|cpufreq'"
+
+# Control groups of both versions, as kernels write them, and disks that are summed.
+old=/sys/fs/cgroup
+mkdir -p "$root$old/cpuacct/c0" "$root$old/memory/c0" "$root$old/cpu/c0" "$root/unified/c1" "$root/unified/c2"
+printf '1234567890\n' >"$root$old/cpuacct/c0/cpuacct.usage"
+printf 'user 90\nsystem 33\n' >"$root$old/cpuacct/c0/cpuacct.stat"
+printf 'nr_periods 50\nnr_throttled 3\nthrottled_time 4500000\n' >"$root$old/cpu/c0/cpu.stat"
+printf '104857600\n' >"$root$old/memory/c0/memory.usage_in_bytes"
+printf 'usage_usec 987654\nuser_usec 900000\nsystem_usec 87654\nnice_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n' \
+	>"$root/unified/c1/cpu.stat"
+printf '52428800\n' >"$root/unified/c1/memory.current"
+printf 'usage_usec 5\nuser_usec 4\nsystem_usec 1\ncore_sched.force_idle_usec 0\nnr_periods 7\nnr_throttled 2\nthrottled_usec 31\n' \
+	>"$root/unified/c2/cpu.stat"
+"$probe" sample --root "$root" --hertz 100 --seconds 0.02 --group "c0=$old/cpuacct/c0" --group "c0=$old/memory/c0" \
+	--group "c0=$old/cpu/c0" --group c1=/unified/c1 --group c2=/unified/c2 --group gone=/unified/c3 \
+	--disks pool=sda --disks pool=sdb --disks idle=loop0 </dev/null >"$work/lines"
+ok 'groups: JSON' "$json_check" "$work/lines"
+for pair in 'c0.cpu_ns_total":1234567890' "c0.user_ns_total\":$((90 * tick))" "c0.system_ns_total\":$((33 * tick))" \
+	'c0.throttled_ns_total":4500000' 'c0.memory_bytes":104857600' 'c1.cpu_ns_total":987654000' \
+	'c1.user_ns_total":900000000' 'c1.system_ns_total":87654000' 'c1.memory_bytes":52428800' 'c2.cpu_ns_total":5000' \
+	'c2.throttled_ns_total":31000' 'pool.reads_total":110' 'pool.written_bytes_total":2252800' 'pool.in_flight":5' \
+	'pool.busy_ns_total":40000000' 'pool.queue_ns_total":160000000' 'idle.in_flight":0'; do
+	ok "groups: $pair" grep -q "\"${pair}[,}]" "$work/lines"
+done
+ok 'groups: what limits nothing throttles nothing' sh -c "! grep -q 'c1.throttled' '$work/lines'"
+ok 'groups: one that is not there is missing' grep -q '"gone":"no control group in /unified/c3"' "$work/lines"
+for words in '--group c0' '--group =x' '--disks c0='; do
+	# shellcheck disable=SC2086 # words
+	"$probe" sample --check $words 2>"$work/err"
+	ok "groups: $words" sh -c "[ $? -eq 2 ] && grep -q 'must be NAME=' '$work/err'"
+done
+
+# A real control group of version 1, with something that works in it; only root can make one.
+real=/sys/fs/cgroup/cpuacct
+if [ -w "$real" ] && mkdir "$real/stend-test-$$" 2>/dev/null; then
+	real=$real/stend-test-$$
+	sh -c 'echo $$ >"$1/cgroup.procs" && exec timeout 1 sh -c "while :; do :; done"' sh "$real" &
+	busy=$!
+	"$probe" sample --hertz 10 --seconds 1 --group "c0=$real" </dev/null >"$work/lines"
+	wait $busy
+	used=$(cat "$real/cpuacct.usage")
+	rmdir "$real"
+	seen=$(sed -n 's/.*"c0.cpu_ns_total":\([0-9]*\).*/\1/p' "$work/lines" | tail -n 1)
+	ok "a real control group: $seen of $used ns" [ "${seen:-0}" -gt 0 ] && ok 'no more than was used' [ "$seen" -le "$used" ]
+else
+	echo 'test_sample: no control group of version 1 that can be made here; left out' >&2
+fi
+
+# What stands below a guard: the command, its child, and what a child had used that has ended. No root is needed for it.
+sh -c 'sleep 60' | "$probe" guard --pid-file "$work/guard.pid" -- \
+	sh -c "timeout 0.3 sh -c 'while :; do :; done'; sh -c 'while :; do :; done' & wait" >"$work/usage" &
+wait_for [ -s "$work/guard.pid" ]
+"$probe" sample --hertz 10 --seconds 1.5 --loader "$work/guard.pid" </dev/null >"$work/lines"
+kill "$(cat "$work/guard.pid")"
+wait_for [ ! -e "$work/guard.pid" ]
+ok 'loader: JSON' "$json_check" "$work/lines"
+user=$(sed -n 's/.*"loader.user_ns_total":\([0-9]*\).*/\1/p' "$work/lines")
+ok 'loader: its time only grows' sh -c "[ \"$user\" = \"\$(echo '$user' | sort -n)\" ]"
+ok 'loader: it has used something' [ "$(echo "$user" | tail -n 1)" -gt 0 ]
+ok 'loader: memory' grep -q '"loader.memory_bytes":[1-9]' "$work/lines"
+wait_for grep -q usage "$work/usage"
+whole=$(sed -n 's/.*"user_ns":\([0-9]*\).*/\1/p' "$work/usage")
+ok "loader: no more than the guard counted ($whole)" [ "$(echo "$user" | tail -n 1)" -le $((whole + 2 * tick)) ]
+"$probe" sample --hertz 10 --seconds 0.3 --loader "$work/guard.pid" </dev/null >"$work/lines"
+ok 'loader: nothing where no guard runs' sh -c "! grep -q '\"loader\.' '$work/lines'"
 
 # Files that become empty or useless while the sampler runs: their metrics go, it stays.
 : >"$work/lines"

@@ -46,6 +46,11 @@ pub(super) struct Attempt {
     pub(super) failure: Option<String>,
 }
 
+/// Where the guard writes its number while it runs something, in the directory for the run's files.
+pub(super) fn pid_file(data: &str) -> String {
+    format!("{data}/guard.pid")
+}
+
 /// Makes attempts on one host.
 pub(super) struct Attempts<'a> {
     host: &'a dyn Host,
@@ -219,7 +224,8 @@ impl<'a> Attempts<'a> {
 
     fn guarded(&self, scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
         let seconds = scenario.timeout.0.as_secs_f64();
-        let guard = [self.probe, "guard", "--timeout", &format!("{seconds}s"), "--"].map(str::to_owned);
+        let (timeout, pid_file) = (format!("{seconds}s"), pid_file(&self.place.data));
+        let guard = [self.probe, "guard", "--timeout", &timeout, "--pid-file", &pid_file, "--"].map(str::to_owned);
         let mut command = Command::new(guard.into_iter().chain(self.under.iter().chain(words).cloned()));
         command.directory = directory.map(str::to_owned);
         command.timeout = scenario.timeout.0;

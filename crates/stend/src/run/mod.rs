@@ -4,6 +4,7 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
+mod controllers;
 pub(crate) mod fitness;
 pub(crate) mod gates;
 pub(crate) mod interrupt;
@@ -26,10 +27,11 @@ use stend_model::wire::Usage;
 use stend_stats::precision_reached;
 
 use crate::host::Host;
-use crate::instrument::{self, LunAddress, Place};
+use crate::instrument::{self, Place};
 use crate::profile::Profile;
 use crate::steady;
-use crate::target;
+use crate::target::watched::{Watched, watched};
+use crate::target::{self, Up};
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use interrupt::Interrupt;
@@ -143,12 +145,12 @@ pub(crate) fn make(
         observer.making_target(&wanted.target.to_string());
         target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
     });
-    let luns = match raised.transpose() {
-        Ok(up) => up.map(|up| up.addresses()).unwrap_or_default(),
+    let up = match raised.transpose() {
+        Ok(up) => up,
         Err(target::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
         Err(refusal) => return Err(refusal.into()),
     };
-    let made = make_repeats(making, luns, journal, observer);
+    let made = make_repeats(making, up, journal, observer);
     if run.target.is_some()
         && let Err(error) = target::take_down(host, all_work, &run.id)
     {
@@ -162,7 +164,7 @@ pub(crate) fn make(
 
 fn make_repeats(
     making: Making,
-    luns: Vec<LunAddress>,
+    up: Option<Up>,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
@@ -170,7 +172,16 @@ fn make_repeats(
     let suite = &run.suite;
     let skipped = |place: usize| run.skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
     let plan = Plan::new(suite, run.seed, skipped);
-    let mut sampler = Sampler::start(host, probe, suite.sample_hertz)?;
+    let luns = up.as_ref().map(Up::addresses).unwrap_or_default();
+    let place = Place { luns, ..Place::of(&run.id, work) };
+    let data = place.data.clone();
+    host.make_directory(&data).context("the directory for the run's files cannot be made")?;
+    let pid_file = attempt::pid_file(&data);
+    let controllers = up.as_ref().map_or(0, |up| up.controllers.len());
+    let all_work = work.rsplit_once('/').map_or(work, |(above, _)| above);
+    let watched = up.map_or_else(Watched::default, |up| watched(host, all_work, &run.id, &up));
+    let start_sampler = || Sampler::start(host, probe, suite.sample_hertz, &watched, &pid_file);
+    let mut sampler = start_sampler()?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
     journal.session(&Session {
         number: session,
@@ -180,9 +191,6 @@ fn make_repeats(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    let place = Place { luns, ..Place::of(&run.id, work) };
-    let data = place.data.clone();
-    host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let mut attempts = Attempts::new(host, probe, place, interrupt);
     let mut clock = Clock::default();
 
@@ -204,12 +212,16 @@ fn make_repeats(
             Ok(scenario) => attempts.make(&scenario)?,
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
-        let Some(attempt) = made else { break Ending::Interrupted };
+        let Some(mut attempt) = made else { break Ending::Interrupted };
         let (mut series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
-            sampler = Sampler::start(host, probe, suite.sample_hertz)?;
+            sampler = start_sampler()?;
         }
+        if let Some(report) = &mut attempt.report {
+            controllers::count(report, controllers, &series);
+        }
+        sampler::cut_to(&mut series, attempt.usage.as_ref());
         let outcome = judge(&attempt, &as_judged(scenario, run), &series);
         let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
         series.extend(own);

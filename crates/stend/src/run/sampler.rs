@@ -13,6 +13,7 @@ use stend_model::wire::{Event, Usage, parse_line};
 
 use super::SeriesBuilder;
 use crate::host::{Command, Happening, Host, Process};
+use crate::target::watched::Watched;
 
 /// How long the sampler may take to say which sensors it has.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -53,13 +54,24 @@ impl Shared {
 }
 
 impl Sampler {
-    /// Starts sampling; at 0 hertz there is none.
-    pub(super) fn start(host: &dyn Host, probe: &str, hertz: u32) -> anyhow::Result<Self> {
+    /// Starts sampling; at 0 hertz there is none. Guards write their number to `pid_file` while they run something.
+    pub(super) fn start(
+        host: &dyn Host,
+        probe: &str,
+        hertz: u32,
+        watched: &Watched,
+        pid_file: &str,
+    ) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared::default());
         if hertz == 0 {
             return Ok(Self { shared, thread: None, period_ns: 0 });
         }
-        let command = Command::new([probe, "sample", "--hertz", &hertz.to_string()]);
+        let mut words =
+            [probe, "sample", "--hertz", &hertz.to_string(), "--loader", pid_file].map(str::to_owned).to_vec();
+        for (option, pairs) in [("--group", &watched.groups), ("--disks", &watched.disks)] {
+            words.extend(pairs.iter().flat_map(|(name, of)| [option.to_owned(), format!("{name}={of}")]));
+        }
+        let command = Command::new(words);
         let process = host.start(&command).context("the sampler cannot be started")?;
         let thread = std::thread::spawn({
             let shared = Arc::clone(&shared);
@@ -80,8 +92,8 @@ impl Sampler {
         state.missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect()
     }
 
-    /// What was sampled while a command ran, and why the sampler ended if it did. What was sampled since the last call and before
-    /// the command, or after it, is dropped. If nobody knows when the command ran, all is given.
+    /// What was sampled since the last call until a command's end, a little before it and after it too ([`cut_to`] leaves what is within),
+    /// and why the sampler ended if it did.
     pub(super) fn drain(&mut self, usage: Option<&Usage>) -> (Vec<Series>, Option<String>) {
         let window = usage.and_then(window);
         let mut state = self.shared.lock();
@@ -93,12 +105,15 @@ impl Sampler {
             let waited = self.shared.news.wait_timeout_while(state, LAG, due);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let mut series = state.series.take(Origin::Machine);
-        if let Some(window) = &window {
-            series.iter_mut().for_each(|series| cut(series, window));
-            series.retain(|series| !series.values.is_empty());
-        }
-        (series, state.ended.take())
+        (state.series.take(Origin::Machine), state.ended.take())
+    }
+}
+
+/// Leaves what was observed while a command ran. If nobody knows when that was, all is left.
+pub(super) fn cut_to(series: &mut Vec<Series>, usage: Option<&Usage>) {
+    if let Some(window) = usage.and_then(window) {
+        series.iter_mut().for_each(|series| cut(series, &window));
+        series.retain(|series| !series.values.is_empty());
     }
 }
 

@@ -13,6 +13,7 @@ mod plan;
 mod shell;
 mod thing;
 mod transport;
+pub(crate) mod watched;
 
 use std::time::Duration;
 

@@ -1,0 +1,155 @@
+//! What a target's controllers used in exactly the stretch that was measured.
+//!
+//! Their control groups are read by the sampler, ten times a second if nothing else is asked for; the instrument says when its measured
+//! part began and how long it was. At the two ends of it, what had been used is interpolated between the readings on either side; where
+//! there is none outside, the two readings nearest inside are followed on. So run-up and layout are left out, and at each end the
+//! figure is wrong by less than what the controllers use from one reading to the next.
+
+use stend_model::run::Series;
+use stend_model::wire::Report;
+
+use crate::target::watched::controller;
+
+/// Adds to what was observed: `controllers_cpu_ns`, `controller0_cpu_ns`, …, and `controllers_memory_bytes`, which is the most that they
+/// had together. What cannot be known is left out, and then the sum too. `series` may reach beyond the stretch, and should.
+pub(super) fn count(report: &mut Report, controllers: usize, series: &[Series]) {
+    let Some(began) = report.t_ns.filter(|_| controllers > 0) else { return };
+    let ended = began.saturating_add_unsigned(report.wall_ns);
+    let of = |number: usize, metric: &str| {
+        let name = format!("{}.{metric}", controller(number));
+        series.iter().find(|series| series.metric == name)
+    };
+    let mut sum = Some(0.0);
+    for number in 0..controllers {
+        let used = of(number, "cpu_ns_total").and_then(|series| Some(at(series, ended)? - at(series, began)?));
+        // What has been reset in between is no amount.
+        let used = used.filter(|used| *used >= 0.0).map(f64::round);
+        sum = sum.zip(used).map(|(sum, used)| sum + used);
+        report.observed.extend(used.map(|used| (format!("{}_cpu_ns", controller(number)), used)));
+    }
+    report.observed.extend(sum.map(|sum| ("controllers_cpu_ns".to_owned(), sum)));
+    let memory: Option<Vec<_>> = (0..controllers).map(|number| of(number, "memory_bytes")).collect();
+    report.observed.extend(
+        most_together(&memory.unwrap_or_default(), began, ended)
+            .map(|most| ("controllers_memory_bytes".to_owned(), most)),
+    );
+}
+
+/// A counter's value at a moment.
+fn at(series: &Series, moment: i64) -> Option<f64> {
+    let times = &series.times_ns;
+    let after = times.partition_point(|time| *time < moment);
+    if times.get(after) == Some(&moment) {
+        return series.values.get(after).copied();
+    }
+    let first = after.clamp(1, times.len().max(2) - 1) - 1;
+    let (&[time, next_time], &[value, next_value]) =
+        (times.get(first..first + 2)?, series.values.get(first..first + 2)?)
+    else {
+        return None;
+    };
+    let interval = (next_time - time) as f64;
+    let share = (moment - time) as f64 / interval;
+    // Farther from the readings than they are from each other nothing is known.
+    (interval > 0.0 && (-1.0..=2.0).contains(&share)).then_some(value + share * (next_value - value))
+}
+
+/// The largest sum of these series, which were read at the same moments, in a stretch.
+fn most_together(series: &[&Series], began: i64, ended: i64) -> Option<f64> {
+    let first = series.first()?;
+    let within = first.times_ns.iter().enumerate().filter(|(_, time)| (began..=ended).contains(*time));
+    let sum = |(place, time): (usize, &i64)| {
+        let one =
+            |series: &&Series| series.values.get(place).filter(|_| series.times_ns.get(place) == Some(time)).copied();
+        series.iter().map(one).sum::<Option<f64>>()
+    };
+    within.filter_map(sum).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use stend_model::run::Origin;
+
+    use super::*;
+    use crate::testing;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    /// A counter that stands still, grows by `share` seconds each second from 10 s to 40 s, and stands still again; read each 100 ms.
+    fn worked(metric: &str, share: f64, from: i64, to: i64) -> Series {
+        let times_ns: Vec<_> = (from * 10..=to * 10).map(|tick| tick * SECOND / 10 + 31_000_000).collect();
+        let used = |time: &i64| 7e9 + share * (*time as f64 - 10e9).clamp(0.0, 30e9);
+        let values = times_ns.iter().map(used).collect();
+        Series { metric: metric.into(), origin: Origin::Machine, times_ns, values }
+    }
+
+    fn report(began: i64, wall_ns: u64) -> Report {
+        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        Report { t_ns: Some(began), wall_ns, ..report }
+    }
+
+    #[test]
+    fn only_the_measured_stretch_is_counted() {
+        let series = [worked("controller0.cpu_ns_total", 0.5, 0, 60), worked("controller1.cpu_ns_total", 0.25, 0, 60)];
+        // The run-up of ten seconds is not.
+        let mut measured = report(15 * SECOND + 7, 20 * SECOND as u64);
+        count(&mut measured, 2, &series);
+        let observed = |name: &str| measured.observed[name];
+        assert!((observed("controller0_cpu_ns") - 10e9).abs() < 10.0, "{:?}", measured.observed);
+        assert!((observed("controller1_cpu_ns") - 5e9).abs() < 10.0);
+        assert_eq!(observed("controllers_cpu_ns"), observed("controller0_cpu_ns") + observed("controller1_cpu_ns"));
+        assert!(!measured.observed.contains_key("controllers_memory_bytes"));
+        // Where the load begins and ends with the stretch, the ends are wrong by less than what is used between two readings.
+        let mut whole = report(10 * SECOND, 30 * SECOND as u64);
+        count(&mut whole, 2, &series);
+        assert!((whole.observed["controller0_cpu_ns"] - 15e9).abs() <= 0.5 * 0.1e9, "{:?}", whole.observed);
+    }
+
+    #[test]
+    fn readings_that_begin_in_the_stretch_are_followed_back_by_one_interval() {
+        let observed = |from, to| {
+            let mut report = report(20 * SECOND, 10 * SECOND as u64);
+            count(&mut report, 1, &[worked("controller0.cpu_ns_total", 0.5, from, to)]);
+            report.observed.get("controllers_cpu_ns").copied()
+        };
+        assert!((observed(20, 30).unwrap() - 5e9).abs() < 10.0);
+        assert_eq!((observed(21, 30), observed(20, 29)), (None, None), "a second of it nobody has seen");
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let mut alone = report(20 * SECOND, 10 * SECOND as u64);
+        count(&mut alone, 2, &[worked("controller0.cpu_ns_total", 0.5, 0, 60)]);
+        assert!(
+            alone.observed.contains_key("controller0_cpu_ns") && !alone.observed.contains_key("controllers_cpu_ns")
+        );
+        let mut reset = worked("controller0.cpu_ns_total", 0.5, 0, 60);
+        reset.values.iter_mut().skip(250).for_each(|value| *value = 0.0);
+        for series in [
+            vec![],
+            vec![reset],
+            vec![Series { times_ns: vec![0], values: vec![1.0], ..worked("controller0.cpu_ns_total", 1.0, 0, 1) }],
+        ] {
+            let mut without = report(20 * SECOND, 10 * SECOND as u64);
+            count(&mut without, 1, &series);
+            assert!(!without.observed.keys().any(|name| name.contains("controller")), "{:?}", without.observed);
+        }
+    }
+
+    #[test]
+    fn memory_is_the_most_that_all_had_at_one_moment() {
+        let gauge = |name: &str, values: [f64; 4]| Series {
+            metric: format!("{name}.memory_bytes"),
+            origin: Origin::Machine,
+            times_ns: vec![19 * SECOND, 20 * SECOND, 21 * SECOND, 22 * SECOND],
+            values: values.into(),
+        };
+        let mut report = report(20 * SECOND, 10 * SECOND as u64);
+        count(
+            &mut report,
+            2,
+            &[gauge("controller0", [99.0, 1.0, 5.0, 2.0]), gauge("controller1", [99.0, 9.0, 1.0, 3.0])],
+        );
+        assert_eq!(report.observed["controllers_memory_bytes"], 10.0);
+    }
+}

@@ -1,0 +1,64 @@
+//! What is watched of a target while it is loaded: its controllers, its disks, and its LUNs.
+
+use super::thing::{Disk, Thing};
+use super::{Up, base, ledger};
+use crate::host::Host;
+
+/// What the sampler is to watch besides the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Watched {
+    /// What a control group's metrics begin with, and one of its directories.
+    pub(crate) groups: Vec<(String, String)>,
+    /// What the sum of some disks begins with, and the kernel's name of one of them.
+    pub(crate) disks: Vec<(String, String)>,
+}
+
+/// What the metrics of a controller begin with.
+pub(crate) fn controller(number: usize) -> String {
+    format!("controller{number}")
+}
+
+/// What is there to be watched of a target that stands.
+pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watched {
+    let mut watched = Watched::default();
+    for (number, one) in up.controllers.iter().enumerate() {
+        let files = [&one.counters.cpu, &one.counters.memory];
+        let mut directories: Vec<_> =
+            files.into_iter().flatten().filter_map(|file| Some(file.rsplit_once('/')?.0)).collect();
+        directories.dedup();
+        watched.groups.extend(directories.into_iter().map(|path| (controller(number), path.to_owned())));
+    }
+    let things = ledger::read(host, &format!("{}/{}", base(work, name), ledger::NAME)).unwrap_or_default().things;
+    let loops = loops(host);
+    let device = |disk: &Disk| match disk {
+        Disk::File(path) => loops.iter().find(|(_, file)| file == path).map(|(device, _)| device.clone()),
+        Disk::Device(path) => block_device(host, path),
+    };
+    let of_pool = things.iter().filter_map(|thing| match thing {
+        Thing::Btrfs { disks, .. } => Some(disks.iter().filter_map(device)),
+        _ => None,
+    });
+    watched.disks.extend(of_pool.flatten().map(|disk| ("pool".into(), disk)));
+    let luns = up.luns.iter().filter_map(|lun| block_device(host, lun));
+    watched.disks.extend(luns.map(|disk| ("luns".into(), disk)));
+    watched
+}
+
+/// The kernel's names of the loop devices, and the files behind them.
+fn loops(host: &dyn Host) -> Vec<(String, String)> {
+    let names = host.list("/sys/block").unwrap_or_default().into_iter().filter(|name| name.starts_with("loop"));
+    let file = |name: String| {
+        let file = host.read_text(&format!("/sys/block/{name}/loop/backing_file")).ok()?;
+        Some((name, file.trim_end_matches('\n').to_owned()))
+    };
+    names.filter_map(file).collect()
+}
+
+/// The kernel's name of the block device at a path; nothing for what is none.
+fn block_device(host: &dyn Host, path: &str) -> Option<String> {
+    if !path.starts_with("/dev/") {
+        return None;
+    }
+    let real = super::real_path(host, path).ok()?;
+    real.strip_prefix("/dev/").map(str::to_owned)
+}
