@@ -1,6 +1,7 @@
 //! What is watched of a target while it is loaded: its controllers, its disks, and its LUNs.
 
-use super::thing::{Disk, Thing};
+use super::shell::Disk;
+use super::thing::Thing;
 use super::{Up, base, ledger};
 use crate::host::Host;
 
@@ -35,7 +36,7 @@ pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watch
         Disk::Device(path) => block_device(host, path),
     };
     let of_pool = things.iter().filter_map(|thing| match thing {
-        Thing::Btrfs { disks, .. } => Some(disks.iter().filter_map(device)),
+        Thing::Btrfs(pool) => Some(pool.disks.iter().filter_map(device)),
         _ => None,
     });
     watched.disks.extend(of_pool.flatten().map(|disk| ("pool".into(), disk)));
