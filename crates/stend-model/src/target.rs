@@ -29,6 +29,9 @@ pub struct Target {
     pub fill: bool,
     /// How the LUNs reach the load.
     pub transport: Transport,
+    /// With iscsi: who speaks it on the load's side. Known when the machine has been looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initiator: Option<Initiator>,
     /// Processes that export the LUNs, each its share; 0 where the transport needs none.
     pub controllers: u32,
     /// The serial numbers of the devices that may be overwritten, as the user typed them.
@@ -72,13 +75,22 @@ pub enum Storage {
         /// Their paths.
         devices: Vec<String>,
     },
-    /// Disks that make one file system with redundancy, with a file for each LUN in it.
+    /// Disks with redundancy, cut into LUNs.
     Pool {
         /// What the disks are.
         disks: Disks,
         /// How the data are spread over them.
         layout: Layout,
+        /// What spreads them; the first that the machine has, if not given.
+        #[serde(default = "btrfs")]
+        manager: Option<Manager>,
     },
+}
+
+/// What a target was made by that was stored before there was a choice.
+#[expect(clippy::unnecessary_wraps, reason = "it stands for a field that may be missing")]
+fn btrfs() -> Option<Manager> {
+    Some(Manager::Btrfs)
 }
 
 /// The disks of a pool.
@@ -134,6 +146,55 @@ pub enum Layout {
     Raid10,
 }
 
+/// The volume manager of a pool: what spreads the data over the disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Manager {
+    /// A btrfs over all disks, with a file for each LUN.
+    Btrfs,
+    /// An md array of all disks (mdadm), with a partition for each LUN.
+    Md,
+    /// An LVM volume group of all disks, with a logical volume for each LUN.
+    Lvm,
+    /// A ZFS pool of all disks, with a volume (zvol) for each LUN.
+    Zfs,
+}
+
+impl Manager {
+    /// All, in the order in which a machine is asked for them: btrfs is in most kernels and takes one package; md and LVM are in
+    /// most kernels too; ZFS is built apart from the kernel and takes a large part of the memory for its cache.
+    pub const ALL: [Self; 4] = [Self::Btrfs, Self::Md, Self::Lvm, Self::Zfs];
+
+    /// Whether it can spread data over so many disks in this way; the error says what would be right.
+    pub fn takes(self, layout: Layout, disks: usize) -> Result<(), String> {
+        match (self, layout) {
+            (Self::Md | Self::Zfs, Layout::Mirror) if disks > 2 => Err(format!(
+                "a mirror by {self} has each byte on every disk, and here on two of {disks}; take 2 disks, or layout = \"raid10\""
+            )),
+            (Self::Lvm | Self::Zfs, Layout::Raid10) if disks % 2 == 1 => {
+                Err(format!("raid10 by {self} is made of pairs, and {disks} disks are none; take one more or less"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether LUNs are files in it, and not block devices.
+    pub fn has_files(self) -> bool {
+        self == Self::Btrfs
+    }
+}
+
+impl fmt::Display for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Btrfs => "btrfs",
+            Self::Md => "md",
+            Self::Lvm => "lvm",
+            Self::Zfs => "zfs",
+        })
+    }
+}
+
 impl Layout {
     /// The fewest disks that it takes.
     pub fn least_disks(self) -> u32 {
@@ -164,12 +225,38 @@ impl fmt::Display for Layout {
 
 /// How the LUNs reach the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// The kernel's own block devices, or files; no process stands between.
     Local,
     /// NBD over a Unix socket, served by nbdkit.
     Nbd,
+    /// iSCSI over TCP on this machine, served by tgtd.
+    Iscsi,
+    /// NVMe over TCP on this machine, served by the kernel.
+    NvmeTcp,
+    /// NFS over TCP on this machine, served by the kernel.
+    Nfs,
+}
+
+impl Transport {
+    /// All that there are.
+    pub const ALL: [Self; 5] = [Self::Local, Self::Nbd, Self::Iscsi, Self::NvmeTcp, Self::Nfs];
+
+    /// Whether processes export the LUNs, which are the controllers then.
+    pub fn has_controllers(self) -> bool {
+        matches!(self, Self::Nbd | Self::Iscsi)
+    }
+}
+
+/// Who speaks iSCSI on the load's side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Initiator {
+    /// The kernel: each LUN is a block device.
+    Kernel,
+    /// qemu-storage-daemon with libiscsi: each LUN is exported once more, by NBD, to the load.
+    Qemu,
 }
 
 impl fmt::Display for Transport {
@@ -177,6 +264,9 @@ impl fmt::Display for Transport {
         f.write_str(match self {
             Self::Local => "local",
             Self::Nbd => "nbd",
+            Self::Iscsi => "iscsi",
+            Self::NvmeTcp => "nvme-tcp",
+            Self::Nfs => "nfs",
         })
     }
 }
@@ -211,9 +301,26 @@ impl Target {
         }
     }
 
+    /// What spreads a pool's data, if it is a pool and that is known.
+    pub fn manager(&self) -> Option<Manager> {
+        match &self.storage {
+            Storage::Pool { manager, .. } => *manager,
+            Storage::File { .. } | Storage::Device { .. } => None,
+        }
+    }
+
+    /// Whether the load reaches the LUNs by NBD, where they have no paths.
+    pub fn behind_nbd(&self) -> bool {
+        match self.transport {
+            Transport::Nbd => true,
+            Transport::Iscsi => self.initiator != Some(Initiator::Kernel),
+            Transport::Local | Transport::NvmeTcp | Transport::Nfs => false,
+        }
+    }
+
     /// Whether threads of the kernel or processes beside the load do a part of its work, so that their CPU time is not the load's.
     pub fn works_beside_the_load(&self) -> bool {
-        matches!(self.storage, Storage::Pool { .. }) || self.controllers > 0
+        matches!(self.storage, Storage::Pool { .. }) || self.transport != Transport::Local
     }
 
     /// The number of the controller that has this LUN: neighbours go to different ones.
@@ -228,11 +335,15 @@ impl fmt::Display for Target {
         match &self.storage {
             Storage::File { r#where } => write!(f, "files ({where})")?,
             Storage::Device { devices } => f.write_str(&devices.join(" "))?,
-            Storage::Pool { disks: Disks::Files { count, size, r#where }, layout } => {
-                write!(f, "{count} disks of {size} ({where}), btrfs {layout}")?;
-            }
-            Storage::Pool { disks: Disks::Devices(devices), layout } => {
-                write!(f, "{} disks ({}), btrfs {layout}", devices.len(), devices.join(" "))?;
+            Storage::Pool { disks, layout, manager } => {
+                match disks {
+                    Disks::Files { count, size, r#where } => write!(f, "{count} disks of {size} ({where}), ")?,
+                    Disks::Devices(devices) => write!(f, "{} disks ({}), ", devices.len(), devices.join(" "))?,
+                }
+                if let Some(manager) = manager {
+                    write!(f, "{manager} ")?;
+                }
+                write!(f, "{layout}")?;
             }
         }
         write!(f, ", {} {}", self.luns, if self.luns == 1 { "LUN" } else { "LUNs" })?;

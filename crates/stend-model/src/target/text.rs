@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Disks, Kind, Layout, Storage, Target, TargetError, Transport, Where};
+use super::{Disks, Kind, Layout, Manager, Storage, Target, TargetError, Transport, Where};
 use crate::position::line_and_column;
 use crate::quantity::Size;
 
@@ -45,6 +45,8 @@ pub struct TargetText {
     pub disk_size: Option<Size>,
     /// Of a pool: how the data are spread over the disks. Default raid10.
     pub layout: Option<Layout>,
+    /// Of a pool: the volume manager that spreads the data. Default: the first of btrfs, md, lvm, zfs that the machine has.
+    pub manager: Option<Manager>,
     /// How many LUNs there are. Default 8; with `kind = "device"` the number of devices.
     #[schemars(range(min = 1, max = 256))]
     pub luns: Option<u32>,
@@ -54,7 +56,7 @@ pub struct TargetText {
     pub fill: Option<bool>,
     /// How the LUNs reach the load. Default local.
     pub transport: Option<Transport>,
-    /// With a transport other than local: processes that export the LUNs, each its share. Default 2, or 1 where there is 1 LUN.
+    /// With the transports nbd and iscsi: processes that export the LUNs, each its share. Default 2, or 1 where there is 1 LUN.
     #[schemars(range(min = 1, max = 256))]
     pub controllers: Option<u32>,
 }
@@ -76,7 +78,7 @@ impl TargetText {
     pub fn overlaid(self, over: &Self) -> Self {
         let over = over.clone();
         // Who asks for another transport by a flag need not edit the file's controllers away.
-        let controllers = self.controllers.filter(|_| over.transport != Some(Transport::Local));
+        let controllers = self.controllers.filter(|_| over.transport.is_none_or(Transport::has_controllers));
         Self {
             kind: over.kind.or(self.kind),
             r#where: over.r#where.or(self.r#where),
@@ -84,6 +86,7 @@ impl TargetText {
             disks: over.disks.or(self.disks),
             disk_size: over.disk_size.or(self.disk_size),
             layout: over.layout.or(self.layout),
+            manager: over.manager.or(self.manager),
             luns: over.luns.or(self.luns),
             lun_size: over.lun_size.or(self.lun_size),
             fill: over.fill.or(self.fill),
@@ -118,6 +121,7 @@ impl TargetText {
             "disks" => self.disks.is_some(),
             "disk_size" => self.disk_size.is_some(),
             "layout" => self.layout.is_some(),
+            "manager" => self.manager.is_some(),
             "luns" => self.luns.is_some(),
             "lun_size" => self.lun_size.is_some(),
             "fill" => self.fill.is_some(),
@@ -129,7 +133,7 @@ impl TargetText {
 
     fn kind(&self) -> Kind {
         self.kind.unwrap_or_else(|| {
-            if ["disks", "disk_size", "layout"].into_iter().any(|key| self.says(key)) {
+            if ["disks", "disk_size", "layout", "manager"].into_iter().any(|key| self.says(key)) {
                 Kind::Pool
             } else if self.devices.is_some() {
                 Kind::Device
@@ -160,18 +164,20 @@ impl TargetText {
             Kind::Pool => {
                 let (disks, layout) = self.pool(devices)?;
                 let lun_size = pool_luns(&disks, layout, luns, lun_size)?;
-                (Storage::Pool { disks, layout }, Some(lun_size))
+                (Storage::Pool { disks, layout, manager: self.manager }, Some(lun_size))
             }
         };
         let transport = self.transport.unwrap_or(Transport::Local);
-        let controllers = match (transport, self.controllers) {
-            (Transport::Local, None) => 0,
-            (Transport::Local, Some(_)) => {
-                let message = "with the transport \"local\" no process exports anything, so there are no controllers; \
-                               leave this out, or set transport = \"nbd\"";
-                return Err(("controllers", message.into()));
+        let controllers = match (transport.has_controllers(), self.controllers) {
+            (false, None) => 0,
+            (false, Some(_)) => {
+                let message = format!(
+                    "with the transport \"{transport}\" no process exports anything, so there are no controllers; \
+                     leave this out, or set transport = \"nbd\""
+                );
+                return Err(("controllers", message));
             }
-            (Transport::Nbd, given) => {
+            (true, given) => {
                 let controllers = given.unwrap_or(CONTROLLERS.min(luns));
                 if !(1..=luns).contains(&controllers) {
                     let message = format!(
@@ -182,15 +188,20 @@ impl TargetText {
                 controllers
             }
         };
+        if let (Transport::Nfs, Some(manager)) = (transport, self.manager.filter(|manager| !manager.has_files())) {
+            let message =
+                format!("nfs exports files, and LUNs by {manager} are block devices; set manager = \"btrfs\"");
+            return Err(("transport", message));
+        }
         let fill = self.fill.unwrap_or(true);
-        Ok(Target { storage, luns, lun_size, fill, transport, controllers, destructive: Vec::new() })
+        Ok(Target { storage, luns, lun_size, fill, transport, initiator: None, controllers, destructive: Vec::new() })
     }
 
     /// Refuses keys that mean nothing for this kind, rather than pass over them.
     fn no_contradictions(&self, kind: Kind) -> Result<(), Complaint> {
         let (foreign, owner): (&[&'static str], _) = match kind {
-            Kind::File => (&["devices", "disks", "disk_size", "layout"], "a target of files"),
-            Kind::Device => (&["where", "disks", "disk_size", "layout", "luns"], "a target of devices"),
+            Kind::File => (&["devices", "disks", "disk_size", "layout", "manager"], "a target of files"),
+            Kind::Device => (&["where", "disks", "disk_size", "layout", "manager", "luns"], "a target of devices"),
             Kind::Pool if self.devices.is_some() => (&["where", "disks", "disk_size"], "a pool of devices"),
             Kind::Pool => (&[], "a pool of files"),
         };
@@ -203,11 +214,11 @@ impl TargetText {
             };
             return Err((key, format!("{owner} has no \"{key}\"{instead}")));
         }
-        if kind == Kind::Device && self.transport == Some(Transport::Nbd) {
-            return Err((
-                "transport",
-                "devices are loaded as they are; only files and pools are exported by nbd".into(),
-            ));
+        if let (Kind::Device, Some(transport)) = (kind, self.transport)
+            && transport != Transport::Local
+        {
+            let message = format!("devices are loaded as they are; only files and pools are exported by {transport}");
+            return Err(("transport", message));
         }
         Ok(())
     }
@@ -262,6 +273,9 @@ impl TargetText {
                 (Disks::Files { count, size, r#where: self.place()? }, count, "disks")
             }
         };
+        if let Some(manager) = self.manager {
+            manager.takes(layout, count as usize).map_err(|message| (key, message))?;
+        }
         let least = layout.least_disks();
         if !(least..=MOST_DISKS).contains(&count) {
             let message = format!("{layout} of {count} disks cannot be made; it takes {least} to {MOST_DISKS}");

@@ -11,7 +11,7 @@ use crate::host::Local;
 use crate::instrument::ADAPTERS;
 use crate::profile::{perf, strace};
 use crate::run::prepare;
-use crate::target;
+use crate::target::{self, Ability};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -47,8 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }];
     let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None));
     let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
-    let pools = target::TOOLS.map(|tool| (tool, Some("pools")));
-    for (tool, purpose) in adapters.chain(profilers).chain(pools) {
+    for (tool, purpose) in adapters.chain(profilers) {
         let state = prepare::state_of(&host, tool);
         findings.push(Finding {
             what: tool.program.into(),
@@ -58,6 +57,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             remedy: state.is_err().then(|| prepare::install_command(tool.package)),
             state: state.unwrap_or_else(|reason| reason),
         });
+    }
+    for Ability { what, state } in target::abilities(&host) {
+        let (fine, state, remedy) = match state {
+            Ok(state) => (true, state, None),
+            Err(lack) => (false, lack.what, Some(lack.remedy)),
+        };
+        findings.push(Finding { what, fine, needed: false, purpose: Some("targets"), state, remedy });
     }
     let exit = if findings.iter().all(|finding| finding.fine || !finding.needed) { Exit::Fine } else { Exit::Unusable };
     if arguments.json.json {

@@ -128,7 +128,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let mut suite = suite.map_err(Failure::usage)?;
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
     if arguments.dry_run {
-        if let Some(target) = &target {
+        if let Some(target) = target {
+            let target = &target::settle(&host, target)?;
             target::fit(&host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use stend_model::quantity::Size;
-use stend_model::target::{Kind, Layout, Target, TargetError, TargetText, Transport};
+use stend_model::target::{Kind, Layout, Manager, Target, TargetError, TargetText, Transport};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -14,7 +14,7 @@ use super::output::{self, Json};
 use crate::host::{Host as _, Local};
 use crate::run::interrupt::Interrupt;
 use crate::run::prepare;
-use crate::target::{self, State, Status};
+use crate::target::{self, ControllerStatus, State, Status};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -77,6 +77,9 @@ pub(super) struct TargetFlags {
     /// How the data are spread: stripe, mirror or raid10 [default: raid10]
     #[arg(long, value_parser = word::<Layout>)]
     layout: Option<Layout>,
+    /// What spreads them: btrfs, md, lvm or zfs [default: the first of these that the machine has]
+    #[arg(long, value_parser = word::<Manager>)]
+    manager: Option<Manager>,
     /// LUNs [default: 8]
     #[arg(long, value_name = "N")]
     luns: Option<u32>,
@@ -86,7 +89,7 @@ pub(super) struct TargetFlags {
     /// Whether each LUN is written over once before it is loaded [default: true]
     #[arg(long, value_name = "true|false")]
     fill: Option<bool>,
-    /// How the LUNs reach the load: local or nbd [default: local]
+    /// How the LUNs reach the load: local, nbd, iscsi, nvme-tcp or nfs [default: local]
     #[arg(long, value_parser = word::<Transport>)]
     transport: Option<Transport>,
     /// Processes that export the LUNs, each its share [default: 2]
@@ -107,6 +110,7 @@ impl TargetFlags {
             disks: self.disks,
             disk_size: self.disk_size,
             layout: self.layout,
+            manager: self.manager,
             luns: self.luns,
             lun_size: self.lun_size,
             fill: self.fill,
@@ -227,18 +231,26 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         if status.controllers.is_empty() && !status.luns.is_empty() {
             let _ = writeln!(text, "  no controllers: no process exports these LUNs");
         }
-        for (number, controller) in status.controllers.iter().enumerate() {
-            let luns: Vec<_> = controller.luns.iter().map(|lun| format!("lun{lun}")).collect();
-            let process = controller.process.map_or("not running".into(), |process| format!("process {process}"));
-            let cpu = controller
-                .cpu_ns
-                .map_or("CPU time not counted here".into(), |ns| format!("{:.2} s of CPU time", ns as f64 * 1e-9));
-            let memory = controller.memory_bytes;
-            let memory = memory.map_or("memory not counted here".into(), |bytes| {
-                format!("{} MiB of memory with page cache", bytes >> 20)
-            });
-            let _ = writeln!(text, "  controller{number}  {}: {process}, {cpu}, {memory}", luns.join(" "));
+        let processes = [("controller", &status.controllers), ("initiator", &status.initiators)];
+        for (what, processes) in processes {
+            for (number, process) in processes.iter().enumerate() {
+                let _ = writeln!(text, "  {what}{number}  {}", in_words(process));
+            }
         }
     }
     output::print(&text)
+}
+
+/// What a process that serves LUNs uses.
+fn in_words(process: &ControllerStatus) -> String {
+    let luns: Vec<_> = process.luns.iter().map(|lun| format!("lun{lun}")).collect();
+    let number = process.process.map_or("not running".into(), |number| format!("process {number}"));
+    let cpu = process.cpu_ns.map(|ns| format!("{:.2} s of CPU time", ns as f64 * 1e-9));
+    let memory = process.memory_bytes.map(|bytes| format!("{} MiB of memory with page cache", bytes >> 20));
+    format!(
+        "{}: {number}, {}, {}",
+        luns.join(" "),
+        cpu.unwrap_or("CPU time not counted here".into()),
+        memory.unwrap_or("memory not counted here".into())
+    )
 }

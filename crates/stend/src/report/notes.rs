@@ -1,7 +1,7 @@
 //! Notes on the table, and why a figure is missing, in both languages.
 
 use stend_model::machine::Difference;
-use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
+use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use crate::compare::table::{Lack, LeftOut, Note};
 
@@ -163,6 +163,30 @@ fn target_of_run(of_run: &TargetOfRun) -> Phrase {
         Medium::Devices => (String::new(), String::new()),
     };
     let (mut more, mut more_ru) = (vec![en], vec![ru]);
+    if target.manager() == Some(Manager::Zfs) {
+        more.push("ZFS reads through its cache in memory, whatever \"direct\" says".into());
+        more_ru.push("ZFS читает через свой кэш в памяти, что бы ни говорил «direct»".into());
+    }
+    if target.transport == Transport::Iscsi {
+        more.push("tgtd reads and writes through the page cache, whatever \"direct\" says".into());
+        more_ru.push("tgtd читает и пишет через страничный кэш, что бы ни говорил «direct»".into());
+        if target.behind_nbd() {
+            more.push(
+                "between fio and tgtd stands qemu-storage-daemon, which speaks iSCSI: the whole chain is measured, and this part of it \
+                 may be its bound; its CPU time is the load's, not the controllers'"
+                    .into(),
+            );
+            more_ru.push(
+                "между fio и tgtd стоит qemu-storage-daemon, который говорит на iSCSI: измерена вся цепочка, и предел может \
+                 ставить он; его процессорное время – нагрузки, а не контроллеров"
+                    .into(),
+            );
+        }
+    }
+    if target.transport == Transport::Nfs {
+        more.push("the NFS server reads and writes through the page cache, whatever \"direct\" says".into());
+        more_ru.push("сервер NFS читает и пишет через страничный кэш, что бы ни говорил «direct»".into());
+    }
     if target.transport == Transport::Nbd {
         more.push("nbdkit reads and writes through the page cache, whatever \"direct\" says".into());
         more_ru.push("nbdkit читает и пишет через страничный кэш, что бы ни говорил «direct»".into());
@@ -197,11 +221,15 @@ fn target_in_russian(target: &Target) -> String {
     let storage = match &target.storage {
         Storage::File { r#where } => format!("файлы ({})", place(r#where)),
         Storage::Device { devices } => devices.join(" "),
-        Storage::Pool { disks: Disks::Files { count, size, r#where }, layout } => {
-            format!("{} по {size} ({}), btrfs {layout}", disks(*count as usize), place(r#where))
-        }
-        Storage::Pool { disks: Disks::Devices(devices), layout } => {
-            format!("{} ({}), btrfs {layout}", disks(devices.len()), devices.join(" "))
+        Storage::Pool { disks: of_pool, layout, manager } => {
+            let of_pool = match of_pool {
+                Disks::Files { count, size, r#where } => {
+                    format!("{} по {size} ({})", disks(*count as usize), place(r#where))
+                }
+                Disks::Devices(devices) => format!("{} ({})", disks(devices.len()), devices.join(" ")),
+            };
+            let manager = manager.map(|manager| format!("{manager} ")).unwrap_or_default();
+            format!("{of_pool}, {manager}{layout}")
         }
     };
     let size = target.lun_size.map(|size| format!(" по {size}")).unwrap_or_default();

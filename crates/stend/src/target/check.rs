@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::{Refusal, inside, real_path, socket};
+use super::{Refusal, ability, control_socket, inside, real_path, socket};
 use crate::host::{Command, Host};
 use crate::run::prepare::install_command;
 
@@ -69,8 +69,8 @@ struct Device {
 /// Checks a target. Gives it with its LUNs' size, and what it is made of.
 pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> Result<TargetOfRun, Refusal> {
     needs_root(host, &target)?;
+    let mut target = ability::settle(host, target)?;
     tools(host, &target)?;
-    let mut target = target;
     let medium = match target.files() {
         Some((bytes, place)) => space(host, work, bytes, place)?,
         None => Medium::Devices,
@@ -80,8 +80,11 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         *path = real_path(host, path)?;
         plain_path(path, "set \"where\" to another directory")?;
     }
-    if target.transport == Transport::Nbd {
-        let longest = socket(&inside(base, "any-token"), target.controllers.saturating_sub(1));
+    if target.transport.has_controllers() {
+        let (inside, last) = (inside(base, "any-token"), target.controllers.saturating_sub(1));
+        // tgtd adds two characters.
+        let control = format!("{}.0", control_socket(&inside, last));
+        let longest = if target.transport == Transport::Iscsi { control } else { socket(&inside, last) };
         if longest.len() > LONGEST_SOCKET {
             return Err(Refusal::Unusable(format!(
                 "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",
@@ -101,7 +104,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
                     format_size(smallest)
                 )));
             }
-            (Storage::Pool { disks: Disks::Devices(devices), layout }, Some(size)) => {
+            (Storage::Pool { disks: Disks::Devices(devices), layout, .. }, Some(size)) => {
                 // The smallest disk decides how much of each can be used.
                 let holds = smallest.saturating_mul(devices.len() as u64) / layout.copies();
                 if size.0.saturating_mul(u64::from(target.luns)) > holds {
@@ -130,7 +133,7 @@ fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
 
 /// Whether fio can load it.
 pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
-    if target.transport == Transport::Nbd {
+    if target.behind_nbd() {
         let engines = host.run(&Command::new(["fio", "--enghelp"])).map(|output| output.text()).unwrap_or_default();
         if !engines.lines().any(|line| line.trim() == "nbd") {
             return Err(Refusal::Unusable(
@@ -146,36 +149,32 @@ fn needs_root(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
         Storage::Pool { .. } => "a pool takes root, for loop devices and mounts",
         Storage::Device { .. } => "block devices take root",
         Storage::File { r#where: Where::Tmpfs } => "a RAM disk takes root, for its mount",
-        Storage::File { .. } => return Ok(()),
+        Storage::File { .. } => match target.transport {
+            Transport::Local | Transport::Nbd => return Ok(()),
+            Transport::Iscsi => "iscsi takes root, for tgtd",
+            Transport::NvmeTcp => "nvme-tcp takes root, for the kernel's target",
+            Transport::Nfs => "nfs takes root, for exports and mounts",
+        },
     };
     let user = host.run(&Command::new(["id", "-u"])).map(|output| output.text()).unwrap_or_default();
     if user.trim() == "0" {
         return Ok(());
     }
     Err(Refusal::Unusable(format!(
-        "{why}; run it with sudo, or take a target of files (kind = \"file\" in a directory)"
+        "{why}; run it with sudo, or take a target of files (kind = \"file\" in a directory, transport = \"local\" or \"nbd\")"
     )))
 }
 
 fn tools(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     let mut wanted = vec![("flock", "util-linux"), ("fallocate", "util-linux"), ("mountpoint", "util-linux")];
-    let pool = matches!(target.storage, Storage::Pool { .. });
-    if pool {
-        wanted.extend([
-            ("mkfs.btrfs", "btrfs-progs"),
-            ("losetup", "mount"),
-            ("chattr", "e2fsprogs"),
-            ("mount", "mount"),
-        ]);
+    if matches!(target.storage, Storage::Pool { .. }) {
+        wanted.extend([("losetup", "mount"), ("mount", "mount")]);
     }
     if !target.devices().is_empty() {
         wanted.extend([("lsblk", "util-linux"), ("blkid", "util-linux"), ("wipefs", "util-linux")]);
     }
     if target.fill {
         wanted.push(("fio", "fio"));
-    }
-    if target.transport == Transport::Nbd {
-        wanted.push(("nbdkit", "nbdkit"));
     }
     let script =
         r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;
@@ -184,13 +183,6 @@ fn tools(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     if let Some((program, package)) = wanted.iter().find(|(program, _)| missing.lines().any(|line| line == *program)) {
         let remedy = install_command(package);
         return Err(Refusal::Unusable(format!("the target needs {program}, and it is not here; to have it: {remedy}")));
-    }
-    if pool {
-        let script = "grep -qw btrfs /proc/filesystems || PATH=$PATH:/usr/sbin:/sbin modprobe -n -q btrfs";
-        let known = host.run(&Command::new(["sh", "-c", script])).is_ok_and(|output| output.exit == Some(0));
-        if !known {
-            return Err(Refusal::Unusable("the kernel here has no btrfs, of which pools are made".into()));
-        }
     }
     Ok(())
 }

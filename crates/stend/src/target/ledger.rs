@@ -71,7 +71,7 @@ mod tests {
         Local.append(&path, b"\n{\"event\":\"make\",\"thing\":\"direc").unwrap();
         note(&Local, &path, &Entry::Make(thing("/b"))).unwrap();
         assert_eq!(read(&Local, &path).unwrap().things, [thing("/a"), thing("/b")]);
-        let up = Up { luns: vec!["/dev/loop7".into()], controllers: Vec::new() };
+        let up = Up { luns: vec!["/dev/loop7".into()], ..Up::default() };
         note(&Local, &path, &Entry::Up(up.clone())).unwrap();
         assert_eq!(read(&Local, &path).unwrap().up, Some(up));
         note(&Local, &path, &Entry::Down).unwrap();

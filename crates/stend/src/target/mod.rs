@@ -5,6 +5,7 @@
 //! `stend clean` after a crash. A target lives in `targets/NAME` of the directory for runs' files; a run's has the run's id for its
 //! name.
 
+mod ability;
 mod check;
 mod control_group;
 mod layout;
@@ -24,6 +25,7 @@ use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
 use thiserror::Error;
 
+pub(crate) use ability::{Ability, all as abilities};
 pub(crate) use control_group::Counters;
 
 use self::control_group::Hierarchies;
@@ -31,13 +33,8 @@ use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
 use crate::host::{Command, Happening, Host, HostError, Output};
-use crate::instrument::{self, LunAddress, Tool};
+use crate::instrument::{self, LunAddress};
 
-/// What pools and controllers need beside what every Debian has.
-pub(crate) const TOOLS: [Tool; 2] = [
-    Tool { program: "mkfs.btrfs", package: "btrfs-progs", version_arguments: &["--version"], least: None },
-    Tool { program: "nbdkit", package: "nbdkit", version_arguments: &["--version"], least: None },
-];
 /// The directory of the targets, in the one for runs' files.
 const DIRECTORY: &str = "targets";
 /// Making a file system on large disks discards what is on them first, which takes long.
@@ -72,12 +69,15 @@ impl From<HostError> for Refusal {
 }
 
 /// A target that stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Up {
     /// Where each LUN is: a path, or the URI of an export.
     pub(crate) luns: Vec<String>,
     /// What exports them, if something does.
     pub(crate) controllers: Vec<Controller>,
+    /// Processes on the load's side that bring it each controller's LUNs, where it does not speak their protocol itself.
+    #[serde(default)]
+    pub(crate) initiators: Vec<Controller>,
 }
 
 /// A process that exports its share of the LUNs.
@@ -115,6 +115,8 @@ pub(crate) struct Status {
     pub(crate) luns: Vec<String>,
     /// What its controllers use.
     pub(crate) controllers: Vec<ControllerStatus>,
+    /// What brings the LUNs to the load uses: a part of the load, not of the controllers.
+    pub(crate) initiators: Vec<ControllerStatus>,
 }
 
 /// How far a target is.
@@ -150,6 +152,14 @@ pub(crate) fn check(host: &dyn Host, work: &str, name: &str, target: Target) -> 
     // As its things are named when they are made.
     let work = real_path(host, work)?;
     check::check(host, &work, &base(&work, name), target)
+}
+
+/// What a description becomes on this machine: the volume manager and the initiator that it left open are chosen.
+///
+/// # Errors
+/// The machine has not what the target takes.
+pub(crate) fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal> {
+    ability::settle(host, target)
 }
 
 /// Fits the scenarios that load LUNs to a target: how many, how large, and by which engine.
@@ -230,6 +240,12 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             let hint = match &thing {
                 Thing::LunFile { in_btrfs: true, .. } => {
                     "; the file system's own data take a part of the pool: make the LUNs smaller"
+                }
+                Thing::LogicalVolume(_) | Thing::ZfsVolume(_) | Thing::MdPartitions(_) => {
+                    "; the pool's own data take a part of it: make the LUNs smaller"
+                }
+                Thing::Loop { direct: true, .. } if said_in(&output, "direct") => {
+                    "; the file system below takes no direct I/O: set \"where\" to a directory on ext4, XFS or btrfs, or to \"tmpfs\""
                 }
                 _ => "",
             };
@@ -331,21 +347,25 @@ fn status(host: &dyn Host, work: &str, name: String) -> Status {
         Some(_) => State::Up,
     };
     let up = ledger.up.filter(|_| state == State::Up);
-    let controllers = up.iter().flat_map(|up| &up.controllers).map(|controller| ControllerStatus {
-        luns: controller.luns.clone(),
-        process: running(host, &controller.pid_file),
-        cpu_ns: controller.counters.cpu_ns(host),
-        memory_bytes: controller.counters.memory_bytes(host),
-    });
-    let controllers = controllers.collect();
-    Status { name, state, target: ledger.target, luns: up.map(|up| up.luns).unwrap_or_default(), controllers }
+    let up = up.unwrap_or_default();
+    let of_all = |all: &[Controller]| {
+        let one = |controller: &Controller| ControllerStatus {
+            luns: controller.luns.clone(),
+            process: running(host, &controller.pid_file),
+            cpu_ns: controller.counters.cpu_ns(host),
+            memory_bytes: controller.counters.memory_bytes(host),
+        };
+        all.iter().map(one).collect()
+    };
+    let (controllers, initiators) = (of_all(&up.controllers), of_all(&up.initiators));
+    Status { name, state, target: ledger.target, luns: up.luns, controllers, initiators }
 }
 
-/// The process that a file names, if it is still nbdkit.
+/// The process that a file names, if it is still one of those that serve LUNs. The kernel knows the first 15 characters of a name.
 fn running(host: &dyn Host, pid_file: &str) -> Option<u32> {
     let process = host.read_text(pid_file).ok()?.trim().parse().ok()?;
     let name = host.read_text(&format!("/proc/{process}/comm")).ok()?;
-    (name.trim() == "nbdkit").then_some(process)
+    ["nbdkit", "tgtd", "qemu-storage-da"].contains(&name.trim()).then_some(process)
 }
 
 /// Whether a text may be the name of a target of a user's: it becomes a part of paths, and must not look like a run's id.
@@ -369,6 +389,11 @@ fn socket(inside: &str, controller: u32) -> String {
     format!("{inside}/c{controller}.sock")
 }
 
+/// The beginning of the name of tgtd's control socket, in the same directory.
+fn control_socket(inside: &str, controller: u32) -> String {
+    format!("{inside}/c{controller}.tgt")
+}
+
 /// A path without links, as the kernel names the files of loop devices.
 fn real_path(host: &dyn Host, path: &str) -> Result<String, Refusal> {
     let output = host.run(&Command::new(["readlink", "-e", path]))?;
@@ -386,6 +411,11 @@ fn boot_id(host: &dyn Host) -> String {
 fn token() -> String {
     let moment = jiff::Timestamp::now().as_nanosecond() as u64;
     format!("{:016x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
+}
+
+/// Whether a command complained of something.
+fn said_in(output: &Output, what: &str) -> bool {
+    String::from_utf8_lossy(&output.stderr).contains(what)
 }
 
 /// The last line that a command said on standard error, as the rest of a message: `: …`.
@@ -418,7 +448,7 @@ mod tests {
             Entry::Make(Thing::LunFile { path: file.clone(), bytes: 8, in_btrfs: false }),
             // This one was never made.
             Entry::Make(Thing::Loop { file: file.clone(), direct: true }),
-            Entry::Up(Up { luns: vec![file], controllers: Vec::new() }),
+            Entry::Up(Up { luns: vec![file], ..Up::default() }),
         ];
         for entry in &entries {
             ledger::note(&Local, &format!("{base}/{}", ledger::NAME), entry).unwrap();

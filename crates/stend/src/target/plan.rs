@@ -1,8 +1,9 @@
 //! From a target's description to the things that it takes, in the order in which they are made.
 
-use stend_model::target::{Medium, Storage, Target, Where};
+use stend_model::target::{Manager, Medium, Storage, Target, Where};
 
 use super::control_group::{Counters, Hierarchies};
+use super::layout::Pool;
 use super::thing::Thing;
 use super::transport::Luns;
 use super::{Up, layout, transport};
@@ -86,15 +87,18 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     if !matches!(target.storage, Storage::Device { .. }) {
         planning.things.push(Thing::Directory { path: base });
     }
-    let (luns_in, in_pool) = match &target.storage {
+    let (luns_in, pool) = match &target.storage {
         Storage::Device { devices } => {
             let filling = |path: &String| Thing::Filling { path: path.clone(), bytes, direct: true };
             let things = if target.fill { devices.iter().map(filling).collect() } else { Vec::new() };
-            let up = Up { luns: devices.clone(), controllers: Vec::new() };
+            let up = Up { luns: devices.clone(), ..Up::default() };
             return Plan { things, up, behind_loops: false };
         }
-        Storage::File { r#where } => (planning.files_in(r#where), false),
-        Storage::Pool { disks, layout } => (layout::plan(&mut planning, disks, *layout), true),
+        Storage::File { r#where } => (planning.files_in(r#where), None),
+        Storage::Pool { disks, layout, manager } => {
+            let pool = layout::plan(&mut planning, disks, *layout, manager.unwrap_or(Manager::Btrfs));
+            (pool.luns_in.clone(), Some(pool))
+        }
     };
     // A controller exports a directory, so each has its LUNs in one of its own.
     let shares: Vec<_> = (0..target.controllers).map(|number| format!("{luns_in}/controller{number}")).collect();
@@ -105,13 +109,17 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
         format!("{share}/lun{lun}")
     };
     let paths: Vec<_> = (0..target.luns).map(path_of).collect();
-    things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs: in_pool }));
+    match &pool {
+        Some(pool) => things.extend(pool.luns(&paths, bytes, ground.token)),
+        None => things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs: false })),
+    }
     if target.fill {
         // tmpfs has nothing to go around, and older kernels refuse to there.
-        let direct = in_pool || *ground.medium != Medium::Memory;
+        let direct = pool.is_some() || *ground.medium != Medium::Memory;
         things.extend(paths.iter().map(|path| Thing::Filling { path: path.clone(), bytes, direct }));
     }
-    transport::plan(planning, Luns { paths, shares, in_pool })
+    let files_in_pool = pool.as_ref().is_some_and(Pool::has_files);
+    transport::plan(planning, Luns { paths, shares, directory: luns_in, files_in_pool })
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::layout::btrfs::{FileSystem, Mounted};
+use super::layout::{lvm, md, zfs};
 use super::shell::{LOOP_OF, plain, shell};
 use super::transport::nbd::Nbdkit;
+use super::transport::{iscsi, nfs, nvme};
 use crate::host::Command;
 
 /// One thing.
@@ -35,6 +37,30 @@ pub(super) enum Thing {
     Cgroups { paths: Vec<String> },
     /// nbdkit, which exports the files of a directory.
     Server(Nbdkit),
+    /// An md array over disks.
+    MdArray(md::Array),
+    /// Partitions of that array.
+    MdPartitions(md::Partitions),
+    /// An LVM volume group over disks.
+    VolumeGroup(lvm::Group),
+    /// A logical volume in it.
+    LogicalVolume(lvm::Volume),
+    /// A ZFS pool over disks.
+    ZfsPool(zfs::Pool),
+    /// A volume in it.
+    ZfsVolume(zfs::Volume),
+    /// tgtd, which exports LUNs by iSCSI.
+    Tgtd(iscsi::Tgtd),
+    /// qemu-storage-daemon, which brings LUNs from iSCSI to NBD.
+    IscsiBridge(iscsi::Bridge),
+    /// A session of the kernel with an iSCSI target.
+    IscsiSession(iscsi::Session),
+    /// LUNs that the kernel exports and imports by NVMe over TCP.
+    NvmeSubsystem(nvme::Subsystem),
+    /// A directory that the kernel exports by NFS.
+    NfsExport(nfs::Export),
+    /// That directory, mounted by NFS.
+    NfsImport(nfs::Import),
 }
 
 /// A thing that has a file of its own.
@@ -123,6 +149,18 @@ impl Thing {
             Self::Btrfs(made) => made.making(ledger),
             Self::Mount(made) => made.making(ledger),
             Self::Server(made) => made.making(ledger),
+            Self::MdArray(made) => made.making(ledger),
+            Self::MdPartitions(made) => made.making(ledger),
+            Self::VolumeGroup(made) => made.making(ledger),
+            Self::LogicalVolume(made) => made.making(ledger),
+            Self::ZfsPool(made) => made.making(ledger),
+            Self::ZfsVolume(made) => made.making(ledger),
+            Self::Tgtd(made) => made.making(ledger),
+            Self::IscsiBridge(made) => made.making(ledger),
+            Self::IscsiSession(made) => made.making(ledger),
+            Self::NvmeSubsystem(made) => made.making(ledger),
+            Self::NfsExport(made) => made.making(ledger),
+            Self::NfsImport(made) => made.making(ledger),
         }
     }
 
@@ -140,6 +178,18 @@ impl Thing {
             Self::Btrfs(made) => made.taking_away(ledger),
             Self::Mount(made) => made.taking_away(ledger),
             Self::Server(made) => made.taking_away(ledger),
+            Self::MdArray(made) => made.taking_away(ledger),
+            Self::MdPartitions(made) => made.taking_away(ledger),
+            Self::VolumeGroup(made) => made.taking_away(ledger),
+            Self::LogicalVolume(made) => made.taking_away(ledger),
+            Self::ZfsPool(made) => made.taking_away(ledger),
+            Self::ZfsVolume(made) => made.taking_away(ledger),
+            Self::Tgtd(made) => made.taking_away(ledger),
+            Self::IscsiBridge(made) => made.taking_away(ledger),
+            Self::IscsiSession(made) => made.taking_away(ledger),
+            Self::NvmeSubsystem(made) => made.taking_away(ledger),
+            Self::NfsExport(made) => made.taking_away(ledger),
+            Self::NfsImport(made) => made.taking_away(ledger),
         }
     }
 
@@ -155,6 +205,18 @@ impl Thing {
             Self::Btrfs(made) => made.in_words(),
             Self::Mount(made) => made.in_words(),
             Self::Server(made) => made.in_words(),
+            Self::MdArray(made) => made.in_words(),
+            Self::MdPartitions(made) => made.in_words(),
+            Self::VolumeGroup(made) => made.in_words(),
+            Self::LogicalVolume(made) => made.in_words(),
+            Self::ZfsPool(made) => made.in_words(),
+            Self::ZfsVolume(made) => made.in_words(),
+            Self::Tgtd(made) => made.in_words(),
+            Self::IscsiBridge(made) => made.in_words(),
+            Self::IscsiSession(made) => made.in_words(),
+            Self::NvmeSubsystem(made) => made.in_words(),
+            Self::NfsExport(made) => made.in_words(),
+            Self::NfsImport(made) => made.in_words(),
         }
     }
 }

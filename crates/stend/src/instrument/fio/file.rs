@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use stend_model::suite::Scenario;
-use stend_model::target::{Target, Transport};
+use stend_model::target::Target;
 
 use super::job::{Job, file_name};
 use crate::instrument::parameters::Parameters;
@@ -69,10 +69,11 @@ impl JobFile {
 
     /// Whether it loads the LUNs of a target.
     pub(super) fn fits(&self, target: &Target) -> Result<(), String> {
-        if target.transport == Transport::Nbd {
-            return Err(
-                "a job file names LUNs by their paths, and behind nbd they have none; set transport = \"local\"".into(),
-            );
+        if target.behind_nbd() {
+            return Err(format!(
+                "a job file names LUNs by their paths, and behind {} they have none; set transport = \"local\"",
+                target.transport
+            ));
         }
         match (self.luns, target.luns) {
             (0, _) => Err("the job file names no LUN, so it would load something else; write filename=${LUN1}".into()),

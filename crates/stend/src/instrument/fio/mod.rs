@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 use stend_model::suite::Scenario;
-use stend_model::target::{Target, Transport};
+use stend_model::target::Target;
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
 
 use self::clock::Clock;
@@ -230,8 +230,7 @@ pub(super) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<()
     }
     parameters.insert("luns".into(), target.luns.to_string());
     // The null engine is what the others are held against, and reaches nothing.
-    if target.transport == Transport::Nbd && parameters.get("ioengine").is_none_or(|engine| engine != job::NULL_ENGINE)
-    {
+    if target.behind_nbd() && parameters.get("ioengine").is_none_or(|engine| engine != job::NULL_ENGINE) {
         parameters.insert("ioengine".into(), "nbd".into());
     }
     Job::of(scenario).map(drop)

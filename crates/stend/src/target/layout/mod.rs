@@ -1,21 +1,76 @@
 //! What a pool's disks become, by what makes it: a place for each LUN.
 
 pub(super) mod btrfs;
+pub(super) mod lvm;
+pub(super) mod md;
+pub(super) mod zfs;
 
-use stend_model::target::{Disks, Layout, Medium};
+use stend_model::target::{Disks, Layout, Manager, Medium};
 
 use self::btrfs::{FileSystem, Mounted};
 use super::plan::Planning;
 use super::shell::Disk;
 use super::thing::Thing;
 
-/// Plans a pool. Gives the directory of its LUNs.
-pub(super) fn plan(planning: &mut Planning<'_>, disks: &Disks, layout: Layout) -> String {
+/// A pool that is planned up to the place of its LUNs.
+pub(super) struct Pool {
+    disks: Vec<Disk>,
+    layout: Layout,
+    manager: Manager,
+    /// The directory of the LUNs, or of links to their devices.
+    pub(super) luns_in: String,
+}
+
+/// Plans a pool.
+pub(super) fn plan(planning: &mut Planning<'_>, disks: &Disks, layout: Layout, manager: Manager) -> Pool {
     let disks = disks_of(planning, disks);
-    planning.things.push(Thing::Btrfs(FileSystem { disks: disks.clone(), layout, uuid: uuid(planning.ground.token) }));
-    let path = planning.directory("pool");
-    planning.things.push(Thing::Mount(Mounted { disks, path: path.clone() }));
-    path
+    let name = name(planning.ground.token);
+    if manager == Manager::Btrfs {
+        let uuid = uuid(planning.ground.token);
+        planning.things.push(Thing::Btrfs(FileSystem { disks: disks.clone(), layout, uuid }));
+        let luns_in = planning.directory("pool");
+        planning.things.push(Thing::Mount(Mounted { disks: disks.clone(), path: luns_in.clone() }));
+        return Pool { disks, layout, manager, luns_in };
+    }
+    let group = disks.clone();
+    planning.things.push(match manager {
+        Manager::Md => Thing::MdArray(md::Array { disks: group, layout, name }),
+        Manager::Lvm => Thing::VolumeGroup(lvm::Group { disks: group, name }),
+        Manager::Btrfs | Manager::Zfs => Thing::ZfsPool(zfs::Pool { disks: group, layout, name }),
+    });
+    let luns_in = planning.directory("luns");
+    Pool { disks, layout, manager, luns_in }
+}
+
+impl Pool {
+    /// Whether its LUNs are files.
+    pub(super) fn has_files(&self) -> bool {
+        self.manager.has_files()
+    }
+
+    /// The LUNs at these paths.
+    pub(super) fn luns(&self, paths: &[String], bytes: u64, token: &str) -> Vec<Thing> {
+        let one = |link: &String| match self.manager {
+            Manager::Lvm => Thing::LogicalVolume(lvm::Volume {
+                disks: self.disks.clone(),
+                group: name(token),
+                layout: self.layout,
+                bytes,
+                link: link.clone(),
+            }),
+            Manager::Zfs => Thing::ZfsVolume(zfs::Volume { pool: name(token), bytes, link: link.clone() }),
+            Manager::Btrfs | Manager::Md => Thing::LunFile { path: link.clone(), bytes, in_btrfs: true },
+        };
+        match self.manager {
+            Manager::Md => vec![Thing::MdPartitions(md::Partitions { array: name(token), bytes, links: paths.into() })],
+            _ => paths.iter().map(one).collect(),
+        }
+    }
+}
+
+/// The name of an array, a volume group or a ZFS pool: no other target's has it.
+fn name(token: &str) -> String {
+    format!("stend-{token}")
 }
 
 /// The disks, those that are files behind loop devices.
@@ -35,7 +90,7 @@ fn disks_of(planning: &mut Planning<'_>, disks: &Disks) -> Vec<Disk> {
 }
 
 /// A random UUID for the pool, from the token's 16 hexadecimal digits, so that this pool is known from any other.
-fn uuid(token: &str) -> String {
+pub(super) fn uuid(token: &str) -> String {
     // Version 8 is for numbers of one's own making (RFC 9562).
     format!("{}-{}-8{}-8000-{:0>12}", &token[..8], &token[8..12], &token[12..15], &token[15..])
 }

@@ -1,0 +1,229 @@
+//! Which volume managers and transports a machine has, and what would bring those that it lacks.
+
+use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Transport};
+
+use super::Refusal;
+use crate::host::{Command, Host};
+use crate::run::prepare::install_command;
+
+/// What something takes.
+struct Need {
+    /// Programs, each with the Debian package that has it.
+    programs: &'static [(&'static str, &'static str)],
+    /// Parts of the kernel by their modules' names, each with what brings it where it is no part of the distribution's kernel.
+    kernel: &'static [(&'static str, &'static str)],
+}
+
+/// Something that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lack {
+    /// What it is.
+    pub(crate) what: String,
+    /// What would bring it.
+    pub(crate) remedy: String,
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; to have it: {}", self.what, self.remedy)
+    }
+}
+
+/// A volume manager or a transport.
+pub(crate) struct Ability {
+    /// What it is, in words.
+    pub(crate) what: String,
+    /// How it is done here, or why it is not.
+    pub(crate) state: Result<String, Lack>,
+}
+
+const MKFS: &[(&str, &str)] = &[("mkfs.btrfs", "btrfs-progs"), ("chattr", "e2fsprogs")];
+const MDADM: &[(&str, &str)] = &[("mdadm", "mdadm"), ("sfdisk", "fdisk")];
+const LVM: &[(&str, &str)] = &[("vgcreate", "lvm2"), ("lvcreate", "lvm2")];
+const ZFS: &[(&str, &str)] = &[("zpool", "zfsutils-linux"), ("zfs", "zfsutils-linux")];
+
+fn of_manager(manager: Manager, layout: Layout) -> Need {
+    let kernel: &[_] = match (manager, layout) {
+        (Manager::Btrfs, _) => &[("btrfs", "")],
+        (Manager::Md, Layout::Stripe) => &[("raid0", "")],
+        (Manager::Md, Layout::Mirror) => &[("raid1", "")],
+        (Manager::Md, Layout::Raid10) => &[("raid10", "")],
+        (Manager::Lvm, Layout::Stripe) => &[("dm_mod", "")],
+        (Manager::Lvm, Layout::Mirror) => &[("dm_mod", ""), ("dm_raid", ""), ("raid1", "")],
+        (Manager::Lvm, Layout::Raid10) => &[("dm_mod", ""), ("dm_raid", ""), ("raid10", "")],
+        (Manager::Zfs, _) => &[("zfs", "zfs-dkms")],
+    };
+    let programs = match manager {
+        Manager::Btrfs => MKFS,
+        Manager::Md => MDADM,
+        Manager::Lvm => LVM,
+        Manager::Zfs => ZFS,
+    };
+    Need { programs, kernel }
+}
+
+fn of_transport(transport: Transport) -> Need {
+    match transport {
+        Transport::Local => Need { programs: &[], kernel: &[] },
+        Transport::Nbd => Need { programs: &[("nbdkit", "nbdkit")], kernel: &[] },
+        Transport::Iscsi => Need { programs: &[("tgtd", "tgt"), ("tgtadm", "tgt")], kernel: &[] },
+        Transport::NvmeTcp => {
+            Need { programs: &[("nvme", "nvme-cli")], kernel: &[("nvmet", ""), ("nvmet_tcp", ""), ("nvme_tcp", "")] }
+        }
+        Transport::Nfs => Need {
+            programs: &[("exportfs", "nfs-kernel-server"), ("mount.nfs", "nfs-common")],
+            kernel: &[("nfsd", ""), ("nfs", "")],
+        },
+    }
+}
+
+const KERNEL_INITIATOR: Need =
+    Need { programs: &[("iscsiadm", "open-iscsi"), ("iscsid", "open-iscsi")], kernel: &[("iscsi_tcp", "")] };
+const QEMU_INITIATOR: Need = Need { programs: &[("qemu-storage-daemon", "qemu-system-common")], kernel: &[] };
+
+/// The first of the programs or parts of the kernel that is missing, as a line `program NAME` or `kernel NAME`. What is built into a kernel
+/// without modules shows in one of these places.
+const MISSING: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
+while [ "$1" != -- ]; do
+    command -v "$1" >/dev/null || { echo "program $1"; exit; }
+    shift
+done
+shift
+for part; do
+    grep -qsw "$part" /proc/filesystems && continue
+    grep -qs "\[$part\]" /proc/mdstat && continue
+    [ "$part" = dm_mod ] && grep -qsw device-mapper /proc/misc && continue
+    [ -e "/sys/module/$part" ] || modprobe -n -q "$part" 2>/dev/null || { echo "kernel $part"; exit; }
+done
+"#;
+
+/// What is missing of it.
+fn lack(host: &dyn Host, need: &Need) -> Option<Lack> {
+    let programs = need.programs.iter().map(|(program, _)| *program);
+    let words = ["sh", "-c", MISSING, "sh"].into_iter().chain(programs).chain(["--"]);
+    let words = words.chain(need.kernel.iter().map(|(part, _)| *part));
+    let said = match host.run(&Command::new(words)) {
+        Ok(output) => output.text(),
+        Err(error) => return Some(Lack { what: error.to_string(), remedy: "mend that first".into() }),
+    };
+    let (kind, name) = said.trim().split_once(' ')?;
+    let of = |all: &[(&str, &'static str)]| all.iter().find(|(known, _)| *known == name).map_or("", |(_, with)| *with);
+    Some(match (kind, of(need.kernel)) {
+        ("program", _) => {
+            Lack { what: format!("needs {name}, which is not here"), remedy: install_command(of(need.programs)) }
+        }
+        (_, "") => Lack {
+            what: format!("needs {name}, which the kernel here has not"),
+            remedy: format!("modprobe {name}, or a kernel that has this module"),
+        },
+        (_, package) => {
+            Lack { what: format!("needs {name}, which the kernel here has not"), remedy: install_command(package) }
+        }
+    })
+}
+
+/// Whether pools of this layout can be made by this manager.
+fn lack_of_manager(host: &dyn Host, manager: Manager, layout: Layout) -> Option<Lack> {
+    lack(host, &of_manager(manager, layout))
+}
+
+/// Whether this transport can be had.
+fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Lack> {
+    lack(host, &of_transport(transport)).or_else(|| match transport {
+        Transport::Iscsi => initiator(host).err(),
+        Transport::Nfs => {
+            let threads = host.read_text("/proc/fs/nfsd/threads").unwrap_or_default();
+            (threads.trim().parse().unwrap_or(0) == 0).then(|| Lack {
+                what: "needs the NFS server, which does not run".into(),
+                remedy: "systemctl start nfs-server".into(),
+            })
+        }
+        _ => None,
+    })
+}
+
+/// Who speaks iSCSI on the load's side: the kernel where it can, because then nothing stands between it and the load.
+fn initiator(host: &dyn Host) -> Result<Initiator, Lack> {
+    if lack(host, &KERNEL_INITIATOR).is_none() {
+        return Ok(Initiator::Kernel);
+    }
+    if let Some(lack) = lack(host, &QEMU_INITIATOR) {
+        return Err(lack);
+    }
+    // Its drivers are in packages of their own. Nobody listens on this port, so one that is there fails to connect.
+    let driver = "driver=iscsi,node-name=lun,transport=tcp,portal=127.0.0.1:1,target=none,lun=1";
+    let output = host.run(&Command::new(["timeout", "5", "qemu-storage-daemon", "--blockdev", driver]));
+    let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
+    if said.contains("Unknown driver") {
+        let what = "needs qemu-storage-daemon's driver for iSCSI, which is not here".into();
+        return Err(Lack { what, remedy: install_command("qemu-block-extra") });
+    }
+    Ok(Initiator::Qemu)
+}
+
+/// Everything that this machine may have.
+pub(crate) fn all(host: &dyn Host) -> Vec<Ability> {
+    let managers = Manager::ALL.map(|manager| Ability {
+        what: format!("pools by {manager}"),
+        state: lack_of_manager(host, manager, Layout::Raid10).map_or_else(|| Ok("can be made here".into()), Err),
+    });
+    let transports = Transport::ALL.map(|transport| {
+        let how = || match transport {
+            Transport::Iscsi if initiator(host) == Ok(Initiator::Qemu) => {
+                "by tgtd; qemu-storage-daemon brings it to the load".into()
+            }
+            Transport::Iscsi => "by tgtd and the kernel's initiator".into(),
+            _ => "can be had here".into(),
+        };
+        let state = lack_of_transport(host, transport).map_or_else(|| Ok(how()), Err);
+        Ability { what: format!("transport {transport}"), state }
+    });
+    managers.into_iter().chain(transports).collect()
+}
+
+/// Settles what the description left to the machine, and refuses what the machine has not.
+pub(super) fn settle(host: &dyn Host, mut target: Target) -> Result<Target, Refusal> {
+    let transport = target.transport;
+    if let Storage::Pool { disks, layout, manager } = &mut target.storage {
+        let layout = *layout;
+        let count = match disks {
+            Disks::Files { count, .. } => *count as usize,
+            Disks::Devices(devices) => devices.len(),
+        };
+        let fits = |manager: &Manager| transport != Transport::Nfs || manager.has_files();
+        match *manager {
+            Some(wanted) => {
+                if let Some(lack) = lack_of_manager(host, wanted, layout) {
+                    return Err(Refusal::Unusable(format!("a pool by {wanted} {lack}")));
+                }
+            }
+            None => {
+                let mut lacks = Vec::new();
+                for candidate in Manager::ALL.into_iter().filter(fits) {
+                    let lack = match candidate.takes(layout, count) {
+                        Ok(()) => lack_of_manager(host, candidate, layout).map(|lack| lack.to_string()),
+                        Err(message) => Some(format!("cannot: {message}")),
+                    };
+                    match lack {
+                        None => {
+                            *manager = Some(candidate);
+                            break;
+                        }
+                        Some(lack) => lacks.push(format!("{candidate} {lack}")),
+                    }
+                }
+                if manager.is_none() {
+                    return Err(Refusal::Unusable(format!("nothing here makes pools of disks: {}", lacks.join("; "))));
+                }
+            }
+        }
+    }
+    if let Some(lack) = lack_of_transport(host, transport) {
+        return Err(Refusal::Unusable(format!("the transport {transport} {lack}")));
+    }
+    if transport == Transport::Iscsi {
+        target.initiator = initiator(host).ok();
+    }
+    Ok(target)
+}

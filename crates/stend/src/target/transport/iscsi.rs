@@ -1,0 +1,239 @@
+//! iSCSI over TCP on this machine: a tgtd for each controller, and who speaks it on the load's side.
+//!
+//! A tgtd has a control socket of its own in the target's directory, so it is nobody else's, whatever their control ports are. Its TCP
+//! port is the first that is free from a number of the token's, and stands in a file for the load's side.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Command;
+use crate::target::shell::shell;
+use crate::target::thing::Made;
+
+/// tgtd, a process for each controller, which exports its share of the LUNs in one target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::target) struct Tgtd {
+    pub(in crate::target) place: Portal,
+    /// The port from which a free one is looked for.
+    pub(in crate::target) from: u16,
+    pub(in crate::target) pid_file: String,
+    /// The files or devices of its LUNs; the first is LUN 1, because LUN 0 is tgtd's own.
+    pub(in crate::target) luns: Vec<String>,
+    pub(in crate::target) cgroups: Vec<String>,
+}
+
+/// Where a target is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::target) struct Portal {
+    /// The beginning of the control socket's name; tgtd adds `.0`.
+    pub(in crate::target) control: String,
+    /// The file that says the TCP port.
+    pub(in crate::target) port_file: String,
+    /// The target's name.
+    pub(in crate::target) name: String,
+}
+
+/// qemu-storage-daemon, which reads and writes a controller's LUNs by iSCSI and exports each by NBD.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::target) struct Bridge {
+    pub(in crate::target) place: Portal,
+    pub(in crate::target) socket: String,
+    pub(in crate::target) pid_file: String,
+    /// The names of the exports, in the order of the LUNs.
+    pub(in crate::target) exports: Vec<String>,
+    pub(in crate::target) cgroups: Vec<String>,
+}
+
+/// A session of the kernel's initiator, and a link to each LUN's device. Written after iscsiadm(8).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::target) struct Session {
+    pub(in crate::target) place: Portal,
+    pub(in crate::target) links: Vec<String>,
+}
+
+/// A tgtd that cannot have its port stays and listens nowhere; then it is ended and the next port tried. It answers a moment after it was
+/// started.
+const START: &str = r#"
+export TGT_IPC_SOCKET=$1
+port_file=$2 name=$3 port=$4 pid_file=$5
+shift 5
+while [ "$1" != -- ]; do
+    echo $$ >"$1/cgroup.procs" || exit
+    shift
+done
+shift
+admin() { timeout 10 tgtadm --control-port 0 --lld iscsi "$@"; }
+last=$((port + 200))
+while :; do
+    tgtd --control-port 0 --pid-file "$pid_file" --iscsi "portal=127.0.0.1:$port" </dev/null >/dev/null 2>&1 || exit
+    tries=0
+    until portals=$(admin --mode portal --op show 2>&1); do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || { echo "tgtd does not answer: $portals" >&2; exit 1; }
+        sleep 0.05
+    done
+    case $portals in *"127.0.0.1:$port"*) break ;; esac
+    kill -s KILL "$(cat "$pid_file")"
+    rm -f "$TGT_IPC_SOCKET.0" "$TGT_IPC_SOCKET.0.lock" "$pid_file"
+    port=$((port + 1))
+    [ "$port" -lt "$last" ] || { echo "200 TCP ports up to $last are taken on 127.0.0.1" >&2; exit 1; }
+done
+echo "$port" >"$port_file" || exit
+admin --mode target --op new --tid 1 --targetname "$name" || exit
+number=0
+for lun; do
+    number=$((number + 1))
+    admin --mode logicalunit --op new --tid 1 --lun "$number" --backing-store "$lun" || exit
+done
+admin --mode target --op bind --tid 1 --initiator-address 127.0.0.1
+"#;
+/// tgtd passes over SIGTERM while it has targets.
+const STOP: &str = r#"
+export TGT_IPC_SOCKET=$1
+port_file=$2 pid_file=$3
+servers() {
+    for at in $(grep -lF -e "$pid_file" /proc/[0-9]*/cmdline 2>/dev/null); do
+        case $(tr '\0' ' ' 2>/dev/null <"$at") in
+        "tgtd --control-port 0 --pid-file $pid_file "*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
+        esac
+    done
+}
+admin() { timeout 2 tgtadm --control-port 0 --lld iscsi "$@" >/dev/null 2>&1; }
+if [ -n "$(servers)" ]; then
+    admin --mode target --op delete --force --tid 1
+    admin --mode system --op delete
+fi
+tries=0
+while pids=$(servers) && [ -n "$pids" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 40 ] || kill -s KILL $pids 2>/dev/null
+    [ "$tries" -lt 100 ] || { echo "tgtd does not end: process" $pids >&2; exit 1; }
+    sleep 0.05
+done
+rm -f "$TGT_IPC_SOCKET.0" "$TGT_IPC_SOCKET.0.lock" "$port_file" "$pid_file"
+"#;
+/// The shell itself goes into the control groups and becomes the daemon, which is ready when its parent ends. Its server has to stand before
+/// the exports.
+const BRIDGE: &str = r#"
+read -r port <"$1" || exit
+name=$2 socket=$3 pid_file=$4
+shift 4
+while [ "$1" != -- ]; do
+    echo $$ >"$1/cgroup.procs" || exit
+    shift
+done
+shift
+exports=$*
+set -- --nbd-server "addr.type=unix,addr.path=$socket,max-connections=0"
+number=0
+for lun in $exports; do
+    number=$((number + 1))
+    set -- "$@" --blockdev "driver=iscsi,node-name=$lun,transport=tcp,portal=127.0.0.1:$port,target=$name,lun=$number"
+    set -- "$@" --export "type=nbd,id=$lun,node-name=$lun,name=$lun,writable=on"
+done
+exec qemu-storage-daemon "$@" --pidfile "$pid_file" --daemonize </dev/null
+"#;
+const STOP_BRIDGE: &str = r#"
+socket=$1 pid_file=$2
+servers() {
+    for at in $(grep -lF -e "$socket" /proc/[0-9]*/cmdline 2>/dev/null); do
+        case $(tr '\0' ' ' 2>/dev/null <"$at") in
+        "qemu-storage-daemon --nbd-server addr.type=unix,addr.path=$socket,"*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
+        esac
+    done
+}
+tries=0
+signal=TERM
+while pids=$(servers) && [ -n "$pids" ]; do
+    kill -s "$signal" $pids 2>/dev/null
+    tries=$((tries + 1))
+    [ "$tries" -lt 50 ] || signal=KILL
+    [ "$tries" -lt 100 ] || { echo "qemu-storage-daemon does not end: process" $pids >&2; exit 1; }
+    sleep 0.05
+done
+rm -f "$socket" "$pid_file"
+"#;
+/// udev makes the names by path a moment later.
+const LOG_IN: &str = r#"
+read -r port <"$1" || exit
+name=$2
+shift 2
+modprobe -q iscsi_tcp
+iscsiadm --mode discovery --type sendtargets --portal "127.0.0.1:$port" >/dev/null || exit
+iscsiadm --mode node --targetname "$name" --portal "127.0.0.1:$port" --login >/dev/null || exit
+number=0
+for link; do
+    number=$((number + 1))
+    device=/dev/disk/by-path/ip-127.0.0.1:$port-iscsi-$name-lun-$number
+    tries=0
+    until [ -b "$device" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || { echo "$device does not appear; does udev run?" >&2; exit 1; }
+        sleep 0.1
+    done
+    ln -s "$device" "$link" || exit
+done
+"#;
+const LOG_OUT: &str = r#"
+name=$1
+shift
+rm -f "$@"
+tries=0
+while grep -qsxF "$name" /sys/class/iscsi_session/*/targetname; do
+    said=$(iscsiadm --mode node --targetname "$name" --logout 2>&1) && continue
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
+    sleep 0.1
+done
+iscsiadm --mode node --targetname "$name" --op delete >/dev/null 2>&1
+exit 0
+"#;
+
+impl Made for Tgtd {
+    fn making(&self, ledger: &str) -> Command {
+        let Portal { control, port_file, name } = &self.place;
+        let from = self.from.to_string();
+        let arguments = [control, port_file, name, &from, &self.pid_file].into_iter().map(String::as_str);
+        let arguments = arguments.chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
+        shell(ledger, START, &arguments.chain(self.luns.iter().map(String::as_str)).collect::<Vec<_>>())
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        Some(shell(ledger, STOP, &[&self.place.control, &self.place.port_file, &self.pid_file]))
+    }
+
+    fn in_words(&self) -> String {
+        format!("tgtd for {}", self.place.name)
+    }
+}
+
+impl Made for Bridge {
+    fn making(&self, ledger: &str) -> Command {
+        let arguments = [&self.place.port_file, &self.place.name, &self.socket, &self.pid_file].map(String::as_str);
+        let arguments = arguments.into_iter().chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
+        shell(ledger, BRIDGE, &arguments.chain(self.exports.iter().map(String::as_str)).collect::<Vec<_>>())
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        Some(shell(ledger, STOP_BRIDGE, &[&self.socket, &self.pid_file]))
+    }
+
+    fn in_words(&self) -> String {
+        format!("qemu-storage-daemon on {}", self.socket)
+    }
+}
+
+impl Made for Session {
+    fn making(&self, ledger: &str) -> Command {
+        let arguments = [&self.place.port_file, &self.place.name].into_iter().chain(&self.links).map(String::as_str);
+        shell(ledger, LOG_IN, &arguments.collect::<Vec<_>>())
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        let arguments = [&self.place.name].into_iter().chain(&self.links).map(String::as_str);
+        Some(shell(ledger, LOG_OUT, &arguments.collect::<Vec<_>>()))
+    }
+
+    fn in_words(&self) -> String {
+        format!("the iSCSI session with {}", self.place.name)
+    }
+}
