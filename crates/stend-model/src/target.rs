@@ -47,6 +47,9 @@ pub struct TargetOfRun {
     pub target: Target,
     /// What it was made of.
     pub medium: Medium,
+    /// Its name, if it stood before the run and was left standing after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// What a target's bytes lie on in the end: what its figures are figures of.

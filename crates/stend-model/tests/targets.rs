@@ -1,7 +1,7 @@
 //! Descriptions of targets: what they become, and what is said of those that make no sense.
 
 use stend_model::quantity::Size;
-use stend_model::target::{Disks, Layout, Storage, Target, TargetText, Transport, Where};
+use stend_model::target::{Disks, Layout, Manager, Storage, Target, TargetText, Transport, Where};
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -26,7 +26,8 @@ fn nothing_said_is_files_in_the_directory_for_runs() {
 #[test]
 fn the_kind_follows_from_the_other_keys() {
     let pool = read("layout = \"mirror\"").unwrap();
-    let Storage::Pool { disks: Disks::Files { count, size, .. }, layout: Layout::Mirror } = pool.storage else {
+    let Storage::Pool { disks: Disks::Files { count, size, .. }, layout: Layout::Mirror, manager: None } = pool.storage
+    else {
         panic!("{pool:?}")
     };
     assert_eq!((count, size), (12, Size(256 * MEBIBYTE)));
@@ -56,10 +57,7 @@ fn neighbouring_luns_go_to_different_controllers() {
 fn flags_stand_over_the_file() {
     let file = "kind = \"pool\"\ndisks = 12\nlayout = \"raid10\"\nlun_size = \"16MiB\"\n";
     let target = TargetText::target_of_file(file, "t.toml", &flags("disks = 4\nlayout = \"stripe\"")).unwrap();
-    assert_eq!(
-        target.to_string(),
-        "4 disks of 256MiB (the directory for runs' files), btrfs stripe, 8 LUNs of 16MiB, local"
-    );
+    assert_eq!(target.to_string(), "4 disks of 256MiB (the directory for runs' files), stripe, 8 LUNs of 16MiB, local");
     let exported = "transport = \"nbd\"\ncontrollers = 3\n";
     let local = TargetText::target_of_file(exported, "t.toml", &flags("transport = \"local\"")).unwrap();
     assert_eq!((local.transport, local.controllers), (Transport::Local, 0));
@@ -92,6 +90,12 @@ fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
         ("devices = []", "1:1", "1 to 64"),
         ("kind = \"pool\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]\nlayout = \"stripe\"", "1:1", "needs \"lun_size\""),
         ("devices = [\"/dev/sdb\"]\ntransport = \"nbd\"", "2:1", "only files and pools"),
+        ("manager = \"raid\"", "1:11", "expected one of `btrfs`, `md`, `lvm`, `zfs`"),
+        ("manager = \"md\"\nlayout = \"mirror\"\ndisks = 4", "3:1", "a mirror by md"),
+        ("manager = \"lvm\"\ndisks = 5", "2:1", "made of pairs"),
+        ("kind = \"file\"\nmanager = \"md\"", "2:1", "set kind = \"pool\""),
+        ("manager = \"zfs\"\ntransport = \"nfs\"", "2:1", "set manager = \"btrfs\""),
+        ("transport = \"nfs\"\ncontrollers = 2", "2:1", "no process exports anything"),
         ("controllers = 2", "1:1", "set transport = \"nbd\""),
         ("transport = \"nbd\"\nluns = 2\ncontrollers = 3", "3:1", "1 to 2"),
         ("where = \"here\"", "1:1", "neither an absolute path nor \"tmpfs\""),
@@ -112,10 +116,23 @@ fn a_target_is_stored_and_read_back() {
         "where = \"tmpfs\"\nluns = 1",
         "devices = [\"/dev/sdb\"]",
         "kind = \"pool\"\nwhere = \"/srv\"\ntransport = \"nbd\"\nfill = false",
+        "manager = \"lvm\"\ntransport = \"nvme-tcp\"",
+        "transport = \"iscsi\"",
         "kind = \"pool\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]\nlayout = \"mirror\"\nlun_size = \"1GiB\"",
     ] {
         let target = Target { destructive: vec!["S1".into()], ..read(text).unwrap() };
         let json = serde_json::to_string(&target).unwrap();
         assert_eq!(serde_json::from_str::<Target>(&json).unwrap(), target, "{json}");
     }
+}
+
+#[test]
+fn a_pool_that_was_stored_before_there_was_a_choice_is_of_btrfs() {
+    let json = serde_json::to_string(&read("disks = 4\nmanager = \"btrfs\"").unwrap()).unwrap();
+    let before = json.replace(",\"manager\":\"btrfs\"", "");
+    assert_ne!(before, json);
+    assert_eq!(serde_json::from_str::<Target>(&before).unwrap().manager(), Some(Manager::Btrfs));
+    let open = read("disks = 4").unwrap();
+    let stored = serde_json::to_string(&open).unwrap();
+    assert_eq!(serde_json::from_str::<Target>(&stored).unwrap(), open, "what was left open stays so");
 }

@@ -57,7 +57,16 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Err(Failure::unusable(message));
     }
     let wanted = record.run.target.as_ref().map(|target| &target.target);
-    if let Some(wanted) = wanted {
+    let standing = record.run.target.as_ref().and_then(|target| target.name.as_deref());
+    if let Some(name) = standing {
+        let (now, _) = target::standing(&bench.host, &bench.work, name)?;
+        if wanted != Some(&now.target) {
+            return Err(Failure::unusable(format!(
+                "run {id} cannot go on: target {name} is another one now: {}; begin another run",
+                now.target
+            )));
+        }
+    } else if let Some(wanted) = wanted {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
         target::take_down(&bench.host, &bench.work, &id)?;
         target::check(&bench.host, &bench.work, &id, wanted.clone())?;

@@ -65,6 +65,13 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     target: TargetFlags,
+    /// Load a target that `stend target up --name NAME` made, and leave it standing
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "The target: storage that is set up, loaded, and taken down (docs/storage.md)"
+    )]
+    target_name: Option<String>,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -127,9 +134,20 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     let mut suite = suite.map_err(Failure::usage)?;
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
+    if let (Some(name), Some(_)) = (&arguments.target_name, &target) {
+        return Err(Failure::usage(format!(
+            "--target-name {name}: it is described already, by what made it; leave out the other flags of a target"
+        )));
+    }
     if arguments.dry_run {
-        if let Some(target) = target {
-            let target = &target::settle(&host, target)?;
+        let settled = match &arguments.target_name {
+            Some(name) => {
+                let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
+                Some(target::standing(&host, &work, name)?.0.target)
+            }
+            None => target.map(|target| target::settle(&host, target)).transpose()?,
+        };
+        if let Some(target) = &settled {
             target::fit(&host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }
@@ -152,7 +170,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // All of this before the run is made: one that cannot be measured should not be left behind.
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
     let name = run_id(Timestamp::now());
-    let target = target.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted)).transpose()?;
+    let target = match (&arguments.target_name, target) {
+        (Some(name), _) => Some(target::standing(&bench.host, &bench.work, name)?.0),
+        (None, wanted) => wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted)).transpose()?,
+    };
     if let Some(wanted) = &target {
         target::fit(&bench.host, &mut suite, &wanted.target)?;
     }

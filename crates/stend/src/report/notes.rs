@@ -145,7 +145,7 @@ pub(super) fn note(note: &Note) -> Phrase {
 
 /// A target, and what its figures say nothing of.
 fn target_of_run(of_run: &TargetOfRun) -> Phrase {
-    let TargetOfRun { target, medium } = of_run;
+    let TargetOfRun { target, medium, name } = of_run;
     let Phrase { en: mut said, ru: mut said_ru } = Phrase::new(target.to_string(), target_in_russian(target));
     let (en, ru) = match medium {
         Medium::Memory => (
@@ -194,6 +194,10 @@ fn target_of_run(of_run: &TargetOfRun) -> Phrase {
     if target.works_beside_the_load() {
         more.push("what the pool does is CPU time of others than the load, so the gate for foreign load is off".into());
         more_ru.push("работа пула – процессорное время не нагрузки, поэтому порог чужой нагрузки отключён".into());
+    }
+    if let Some(name) = name {
+        more.push(format!("it stood before the run, as {name}, so its LUNs hold what was written to them earlier"));
+        more_ru.push(format!("она стояла до прогона, под именем {name}, и в её LUN то, что записано раньше"));
     }
     if !target.fill {
         more.push(

@@ -142,6 +142,9 @@ pub(crate) fn make(
     // Targets lie beside the runs' own directories.
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
     let raised = run.target.as_ref().map(|wanted| {
+        if let Some(name) = &wanted.name {
+            return target::standing(host, all_work, name).map(|(_, up)| up);
+        }
         observer.making_target(&wanted.target.to_string());
         target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
     });
@@ -151,7 +154,7 @@ pub(crate) fn make(
         Err(refusal) => return Err(refusal.into()),
     };
     let made = make_repeats(making, up, journal, observer);
-    if run.target.is_some()
+    if run.target.as_ref().is_some_and(|target| target.name.is_none())
         && let Err(error) = target::take_down(host, all_work, &run.id)
     {
         observer.warn(&format!("the target cannot be taken down: {error}"));

@@ -81,12 +81,12 @@ const KERNEL_INITIATOR: Need =
     Need { programs: &[("iscsiadm", "open-iscsi"), ("iscsid", "open-iscsi")], kernel: &[("iscsi_tcp", "")] };
 const QEMU_INITIATOR: Need = Need { programs: &[("qemu-storage-daemon", "qemu-system-common")], kernel: &[] };
 
-/// The first of the programs or parts of the kernel that is missing, as a line `program NAME` or `kernel NAME`. What is built into a kernel
-/// without modules shows in one of these places.
+/// The programs and parts of the kernel that are missing, as lines `program NAME` and `kernel NAME`. What is built into a kernel without
+/// modules shows in one of these places.
 const MISSING: &str = r#"
 PATH=$PATH:/usr/sbin:/sbin
 while [ "$1" != -- ]; do
-    command -v "$1" >/dev/null || { echo "program $1"; exit; }
+    command -v "$1" >/dev/null || echo "program $1"
     shift
 done
 shift
@@ -94,7 +94,7 @@ for part; do
     grep -qsw "$part" /proc/filesystems && continue
     grep -qs "\[$part\]" /proc/mdstat && continue
     [ "$part" = dm_mod ] && grep -qsw device-mapper /proc/misc && continue
-    [ -e "/sys/module/$part" ] || modprobe -n -q "$part" 2>/dev/null || { echo "kernel $part"; exit; }
+    [ -e "/sys/module/$part" ] || modprobe -n -q "$part" 2>/dev/null || echo "kernel $part"
 done
 "#;
 
@@ -107,20 +107,37 @@ fn lack(host: &dyn Host, need: &Need) -> Option<Lack> {
         Ok(output) => output.text(),
         Err(error) => return Some(Lack { what: error.to_string(), remedy: "mend that first".into() }),
     };
-    let (kind, name) = said.trim().split_once(' ')?;
-    let of = |all: &[(&str, &'static str)]| all.iter().find(|(known, _)| *known == name).map_or("", |(_, with)| *with);
-    Some(match (kind, of(need.kernel)) {
-        ("program", _) => {
-            Lack { what: format!("needs {name}, which is not here"), remedy: install_command(of(need.programs)) }
+    let missing = |kind: &str, all: &[(&'static str, &'static str)]| {
+        let is_missing = |name: &str| said.lines().any(|line| line.strip_prefix(kind) == Some(name));
+        all.iter().copied().filter(|(name, _)| is_missing(name)).collect::<Vec<_>>()
+    };
+    let (programs, parts) = (missing("program ", need.programs), missing("kernel ", need.kernel));
+    let names = |all: &[(&'static str, &str)]| all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ");
+    let mut what = Vec::new();
+    if !programs.is_empty() {
+        what.push(format!("needs {}, which is not here", names(&programs)));
+    }
+    if !parts.is_empty() {
+        what.push(format!("needs {}, which the kernel here has not", names(&parts)));
+    }
+    if what.is_empty() {
+        return None;
+    }
+    let mut packages = Vec::new();
+    for (_, package) in programs.iter().chain(&parts).filter(|(_, package)| !package.is_empty()) {
+        if !packages.contains(package) {
+            packages.push(*package);
         }
-        (_, "") => Lack {
-            what: format!("needs {name}, which the kernel here has not"),
-            remedy: format!("modprobe {name}, or a kernel that has this module"),
-        },
-        (_, package) => {
-            Lack { what: format!("needs {name}, which the kernel here has not"), remedy: install_command(package) }
-        }
-    })
+    }
+    let modules: Vec<_> = parts.iter().filter(|(_, package)| package.is_empty()).copied().collect();
+    let mut remedy = Vec::new();
+    if !packages.is_empty() {
+        remedy.push(install_command(&packages.join(" ")));
+    }
+    if !modules.is_empty() {
+        remedy.push(format!("a kernel with the modules {}", names(&modules)));
+    }
+    Some(Lack { what: what.join("; "), remedy: remedy.join(", and ") })
 }
 
 /// Whether pools of this layout can be made by this manager.

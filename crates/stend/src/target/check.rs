@@ -118,7 +118,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
             _ => {}
         }
     }
-    Ok(TargetOfRun { target, medium })
+    Ok(TargetOfRun { target, medium, name: None })
 }
 
 /// Whether fio, mount and the URIs of exports take a path as it is.

@@ -2,7 +2,7 @@
 //! what may be there.
 
 use serde::{Deserialize, Serialize};
-use stend_model::target::Target;
+use stend_model::target::TargetOfRun;
 
 use super::Up;
 use super::thing::Thing;
@@ -16,7 +16,7 @@ pub(super) const NAME: &str = "ledger";
 #[serde(rename_all = "snake_case", tag = "event")]
 pub(super) enum Entry {
     /// The target's description, and the boot in which it was begun.
-    Begin { target: Target, boot_id: String },
+    Begin { target: TargetOfRun, boot_id: String },
     /// A thing is about to be made.
     Make(Thing),
     /// All is made.
@@ -28,7 +28,7 @@ pub(super) enum Entry {
 /// All that a ledger says.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Ledger {
-    pub(super) target: Option<Target>,
+    pub(super) target: Option<TargetOfRun>,
     pub(super) boot_id: String,
     /// In the order in which they were made.
     pub(super) things: Vec<Thing>,

@@ -211,7 +211,7 @@ pub(crate) fn raise(
     let hierarchies = Hierarchies::of(host);
     let ground = Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies };
     let plan = plan::plan(&wanted.target, &ground);
-    let begin = Entry::Begin { target: wanted.target.clone(), boot_id: boot_id(host) };
+    let begin = Entry::Begin { target: wanted.clone(), boot_id: boot_id(host) };
     let made = ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
@@ -237,18 +237,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             _ => host.run(&command)?,
         };
         if output.exit != Some(0) {
-            let hint = match &thing {
-                Thing::LunFile { in_btrfs: true, .. } => {
-                    "; the file system's own data take a part of the pool: make the LUNs smaller"
-                }
-                Thing::LogicalVolume(_) | Thing::ZfsVolume(_) | Thing::MdPartitions(_) => {
-                    "; the pool's own data take a part of it: make the LUNs smaller"
-                }
-                Thing::Loop { direct: true, .. } if said_in(&output, "direct") => {
-                    "; the file system below takes no direct I/O: set \"where\" to a directory on ext4, XFS or btrfs, or to \"tmpfs\""
-                }
-                _ => "",
-            };
+            let hint = hint(&thing, &output);
             return Err(Refusal::Unusable(format!("{} cannot be made{}{hint}", thing.in_words(), last_words(&output))));
         }
         if let (Thing::Loop { file, .. }, true) = (&thing, behind_loops) {
@@ -333,6 +322,21 @@ pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool,
     Ok(true)
 }
 
+/// A target that was made by hand and stands.
+///
+/// # Errors
+/// There is none of this name, or it is not whole.
+pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
+    let ledger = ledger::read(host, &format!("{}/{}", base(work, name), ledger::NAME)).unwrap_or_default();
+    let here = ledger.boot_id == boot_id(host);
+    match (ledger.target, ledger.up) {
+        (Some(target), Some(up)) if here => Ok((TargetOfRun { name: Some(name.into()), ..target }, up)),
+        _ => Err(Refusal::Usage(format!(
+            "no target of the name \"{name}\" stands; `stend target up --name {name}` makes one, and `stend target status` lists them"
+        ))),
+    }
+}
+
 /// Every target that there is, or that something may be left of.
 pub(crate) fn statuses(host: &dyn Host, work: &str) -> Vec<Status> {
     let names = host.list(&format!("{work}/{DIRECTORY}")).unwrap_or_default();
@@ -358,7 +362,8 @@ fn status(host: &dyn Host, work: &str, name: String) -> Status {
         all.iter().map(one).collect()
     };
     let (controllers, initiators) = (of_all(&up.controllers), of_all(&up.initiators));
-    Status { name, state, target: ledger.target, luns: up.luns, controllers, initiators }
+    let target = ledger.target.map(|of_run| of_run.target);
+    Status { name, state, target, luns: up.luns, controllers, initiators }
 }
 
 /// The process that a file names, if it is still one of those that serve LUNs. The kernel knows the first 15 characters of a name.
@@ -413,9 +418,20 @@ fn token() -> String {
     format!("{:016x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
 }
 
-/// Whether a command complained of something.
-fn said_in(output: &Output, what: &str) -> bool {
-    String::from_utf8_lossy(&output.stderr).contains(what)
+/// What would help where a thing cannot be made, as the rest of a message.
+fn hint(thing: &Thing, output: &Output) -> &'static str {
+    let said = String::from_utf8_lossy(&output.stderr);
+    match thing {
+        Thing::LunFile { in_btrfs: true, .. }
+        | Thing::LogicalVolume(_)
+        | Thing::ZfsVolume(_)
+        | Thing::MdPartitions(_) => "; the pool's own data take a part of it: make the LUNs smaller",
+        // The kernel says no more of a file system that takes no direct I/O.
+        Thing::Loop { direct: true, .. } if said.contains("Invalid argument") || said.contains("direct") => {
+            "; the file system below takes no direct I/O: set \"where\" to a directory on ext4, XFS or btrfs, or to \"tmpfs\""
+        }
+        _ => "",
+    }
 }
 
 /// The last line that a command said on standard error, as the rest of a message: `: …`.
@@ -435,6 +451,10 @@ mod tests {
     use super::*;
     use crate::host::Local;
 
+    fn wanted(text: &TargetText, medium: Medium) -> TargetOfRun {
+        TargetOfRun { target: text.target().unwrap(), medium, name: None }
+    }
+
     /// A target of one file that stood in another boot, in the directory for runs' files `work`.
     fn stood_before(work: &str, name: &str) -> String {
         let base = base(work, name);
@@ -443,7 +463,7 @@ mod tests {
         Local.make_directory(&files).unwrap();
         Local.write(&file, b"contents").unwrap();
         let entries = [
-            Entry::Begin { target: TargetText::default().target().unwrap(), boot_id: "another".into() },
+            Entry::Begin { target: wanted(&TargetText::default(), Medium::Memory), boot_id: "another".into() },
             Entry::Make(Thing::Directory { path: files.clone() }),
             Entry::Make(Thing::LunFile { path: file.clone(), bytes: 8, in_btrfs: false }),
             // This one was never made.
@@ -473,7 +493,7 @@ mod tests {
         let work = tempfile::tempdir().unwrap();
         let path = work.path().to_str().unwrap();
         let devices = TargetText { devices: Some(vec!["/dev/null".into()]), ..TargetText::default() };
-        let wanted = TargetOfRun { target: devices.target().unwrap(), medium: Medium::Devices };
+        let wanted = wanted(&devices, Medium::Devices);
         let refusal = raise(&Local, "no-probe", path, "t", &wanted, &|| false).unwrap_err().to_string();
         assert!(refusal.contains("/dev/null is no block device"), "{refusal}");
         assert!(Local.list(path).unwrap().is_empty(), "nothing is made");
@@ -491,6 +511,18 @@ mod tests {
         assert_eq!(statuses(&Local, work)[0].state, State::HalfMade);
         Local.remove(&format!("{files}/photograph")).unwrap();
         assert!(take_down(&Local, work, "old").unwrap());
+    }
+
+    #[test]
+    fn a_file_system_without_direct_io_is_told_with_a_remedy() {
+        // As losetup of util-linux 2.38 says it of a file on ramfs.
+        let stderr = b"losetup: /mnt/disk0: failed to set up loop device: Invalid argument\n".to_vec();
+        let output = Output { exit: Some(1), stderr, ..Output::default() };
+        let disk = |direct| Thing::Loop { file: "/mnt/disk0".into(), direct };
+        assert!(hint(&disk(true), &output).contains("no direct I/O: set \"where\""));
+        assert_eq!(hint(&disk(false), &output), "");
+        let full = Output { stderr: b"losetup: cannot find an unused loop device\n".to_vec(), ..output };
+        assert_eq!(hint(&disk(true), &full), "");
     }
 
     #[test]

@@ -124,20 +124,23 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use stend_model::target::TargetText;
+    use stend_model::target::{Initiator, TargetText};
 
     use super::*;
 
     fn planned(text: &str, medium: Medium) -> Plan {
-        let target = TargetText::target_of_file(text, "t.toml", &TargetText::default()).unwrap();
+        planned_of(&TargetText::target_of_file(text, "t.toml", &TargetText::default()).unwrap(), &medium)
+    }
+
+    fn planned_of(target: &Target, medium: &Medium) -> Plan {
         let ground = Ground {
             base: "/w/targets/t",
             name: "t",
             token: "0123456789abcdef",
-            medium: &medium,
+            medium,
             hierarchies: &Hierarchies::default(),
         };
-        plan(&target, &ground)
+        plan(target, &ground)
     }
 
     #[test]
@@ -167,6 +170,74 @@ mod tests {
         assert!(places.is_sorted(), "{words:#?}");
         assert_eq!(plan.up.luns[1], "nbd+unix:///lun1?socket=/w/targets/t/01234567/c1.sock");
         assert_eq!(plan.up.controllers[1].luns, [1]);
+    }
+
+    #[test]
+    fn each_manager_has_its_luns_where_controllers_look_for_them() {
+        for (manager, pool, lun) in [
+            ("md", "the md raid10 of 4 disks", "the 2 partitions of the array stend-0123456789abcdef"),
+            (
+                "lvm",
+                "the volume group stend-0123456789abcdef of 4 disks",
+                "the logical volume /w/targets/t/01234567/luns/controller1/lun1 by LVM raid10",
+            ),
+            (
+                "zfs",
+                "the ZFS pool stend-0123456789abcdef, raid10 of 4 disks",
+                "the ZFS volume /w/targets/t/01234567/luns/controller1/lun1",
+            ),
+        ] {
+            let text = format!("manager = \"{manager}\"\ndisks = 4\nluns = 2\nlun_size = \"16MiB\"\n");
+            let exported = planned(&format!("{text}transport = \"nbd\""), Medium::Memory);
+            let words: Vec<_> = exported.things.iter().map(Thing::in_words).collect();
+            let at = |part: &str| words.iter().position(|words| words == part).unwrap_or_else(|| panic!("{words:#?}"));
+            let order = [
+                "the loop device on /w/targets/t/01234567/files/disk3",
+                pool,
+                "the directory /w/targets/t/01234567/luns/controller1",
+                lun,
+                "the contents of /w/targets/t/01234567/luns/controller1/lun1",
+                "nbdkit on /w/targets/t/01234567/c1.sock",
+            ];
+            assert!(order.map(at).is_sorted(), "{words:#?}");
+            // A volume needs no loop device over it.
+            let local = planned(&text, Medium::Memory);
+            assert_eq!((local.behind_loops, &*local.up.luns[1]), (false, "/w/targets/t/01234567/luns/lun1"));
+            for thing in &exported.things {
+                let json = serde_json::to_string(thing).unwrap();
+                assert_eq!(&serde_json::from_str::<Thing>(&json).unwrap(), thing, "as the ledger keeps it");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_exports_has_paths_and_no_processes() {
+        for (transport, last, lun) in [
+            ("nvme-tcp", "the NVMe subsystem nqn.2026-01.stend:0123456789abcdef", "devices/lun1"),
+            ("nfs", "the NFS mount /w/targets/t/01234567/nfs", "nfs/lun1"),
+        ] {
+            let plan = planned(&format!("disks = 4\nluns = 2\ntransport = \"{transport}\""), Medium::Memory);
+            assert_eq!(plan.things.last().map(Thing::in_words).as_deref(), Some(last));
+            assert_eq!(plan.up.luns[1], format!("/w/targets/t/01234567/{lun}"));
+            assert!(plan.up.controllers.is_empty() && plan.up.initiators.is_empty());
+            let things = serde_json::to_string(&plan.things).unwrap();
+            assert_eq!(serde_json::from_str::<Vec<Thing>>(&things).unwrap(), plan.things);
+        }
+    }
+
+    #[test]
+    fn the_kernels_initiator_gives_paths_and_qemu_gives_nbd() {
+        let text = "luns = 3\nfill = false\ntransport = \"iscsi\"";
+        let by_qemu = planned(text, Medium::Memory);
+        assert_eq!(by_qemu.up.luns[2], "nbd+unix:///lun2?socket=/w/targets/t/01234567/c0.sock");
+        assert_eq!((by_qemu.up.controllers.len(), by_qemu.up.initiators.len()), (2, 2));
+        assert_eq!(by_qemu.up.initiators[0].luns, [0, 2]);
+        let target = TargetText::target_of_file(text, "t.toml", &TargetText::default()).unwrap();
+        let by_kernel = planned_of(&Target { initiator: Some(Initiator::Kernel), ..target }, &Medium::Memory);
+        assert_eq!(by_kernel.up.luns[2], "/w/targets/t/01234567/devices/lun2");
+        assert_eq!((by_kernel.up.controllers.len(), by_kernel.up.initiators.len()), (2, 0));
+        let last = by_kernel.things.last().unwrap().in_words();
+        assert_eq!(last, "the iSCSI session with iqn.2026-01.stend:0123456789abcdef.c1");
     }
 
     #[test]

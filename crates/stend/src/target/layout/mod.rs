@@ -98,6 +98,101 @@ pub(super) fn uuid(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::{Host as _, Local};
+
+    /// What the real scripts tell the tools, which here only write down how they were called, and fail.
+    fn calls(thing: &Thing, making: bool) -> String {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for tool in ["mdadm", "vgcreate", "vgs", "lvcreate", "lvs", "zpool", "zfs", "blkid", "modprobe"] {
+            let log = path("log").display().to_string();
+            std::fs::write(path(tool), format!("#!/bin/sh\necho \"${{0##*/}} $*\" >>{log}\nexit 1\n")).unwrap();
+            std::fs::set_permissions(path(tool), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        std::fs::write(path("ledger"), "").unwrap();
+        let ledger = path("ledger").display().to_string();
+        let mut command = if making { thing.making(&ledger) } else { thing.taking_away(&ledger).unwrap() };
+        let tools = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
+        command.environment.insert("PATH".into(), tools);
+        let output = Local.run(&command).unwrap();
+        assert_eq!(output.exit == Some(0), !making, "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(path("log")).unwrap_or_default()
+    }
+
+    fn disks(count: usize) -> Vec<Disk> {
+        (0..count).map(|disk| Disk::Device(format!("/dev/none{disk}"))).collect()
+    }
+
+    #[test]
+    fn mdadm_is_told_the_level_the_copies_and_all_disks() {
+        let array = |layout, count| {
+            calls(&Thing::MdArray(md::Array { disks: disks(count), layout, name: "stend-t".into() }), true)
+        };
+        let always = "mdadm --create /dev/md/stend-t --quiet --run --metadata=1.2 --homehost=any --name=stend-t";
+        let mirrored = "--assume-clean --bitmap=none";
+        assert_eq!(
+            array(Layout::Raid10, 4),
+            format!(
+                "{always} --level=10 --layout=n2 {mirrored} --raid-devices=4 /dev/none0 /dev/none1 /dev/none2 /dev/none3\n"
+            )
+        );
+        assert_eq!(
+            array(Layout::Mirror, 2),
+            format!("{always} --level=1 {mirrored} --raid-devices=2 /dev/none0 /dev/none1\n")
+        );
+        assert_eq!(array(Layout::Stripe, 2), format!("{always} --level=0 --raid-devices=2 /dev/none0 /dev/none1\n"));
+    }
+
+    #[test]
+    fn lvm_sees_the_disks_alone_and_makes_pairs_of_them() {
+        let only = "--config devices { use_devicesfile=0 filter=[\"a|^/dev/none0$|\",\"a|^/dev/none1$|\",\"a|^/dev/none2$|\",\
+                    \"a|^/dev/none3$|\",\"r|.*|\"] }";
+        let group = Thing::VolumeGroup(lvm::Group { disks: disks(4), name: "stend-t".into() });
+        let all = "/dev/none0 /dev/none1 /dev/none2 /dev/none3";
+        assert_eq!(
+            calls(&group, true),
+            format!("vgcreate {only} --quiet --yes --physicalextentsize 1m stend-t {all}\n")
+        );
+        let volume = |layout| {
+            Thing::LogicalVolume(lvm::Volume {
+                disks: disks(4),
+                group: "stend-t".into(),
+                layout,
+                bytes: 8 << 20,
+                link: "/w/lun0".into(),
+            })
+        };
+        for (layout, how) in [
+            (Layout::Stripe, "--type striped --stripes 4"),
+            (Layout::Mirror, "--type raid1 --mirrors 1 --nosync"),
+            (Layout::Raid10, "--type raid10 --mirrors 1 --stripes 2 --nosync"),
+        ] {
+            let said = calls(&volume(layout), true);
+            let wanted =
+                format!("lvcreate {only} --quiet --yes --wipesignatures n --name lun0 --size 8388608b {how} stend-t\n");
+            assert_eq!(said, wanted);
+        }
+        // What is not there is not removed.
+        assert_eq!(calls(&volume(Layout::Raid10), false), format!("lvs {only} stend-t/lun0\n"));
+        assert!(calls(&group, false).starts_with(&format!("vgs {only} stend-t\nblkid ")));
+    }
+
+    #[test]
+    fn zfs_makes_mirrors_of_two() {
+        let pool = |layout, count| Thing::ZfsPool(zfs::Pool { disks: disks(count), layout, name: "stend-t".into() });
+        let always = "modprobe -q zfs\nzpool create -f -o cachefile=none -o ashift=12 -O mountpoint=none -O compression=off stend-t";
+        for (layout, count, words) in [
+            (Layout::Stripe, 2, "/dev/none0 /dev/none1"),
+            (Layout::Mirror, 2, "mirror /dev/none0 /dev/none1"),
+            (Layout::Raid10, 4, "mirror /dev/none0 /dev/none1 mirror /dev/none2 /dev/none3"),
+        ] {
+            assert_eq!(calls(&pool(layout, count), true), format!("{always} {words}\n"));
+        }
+        let volume = zfs::Volume { pool: "stend-t".into(), bytes: 8 << 20, link: "/w/lun0".into() };
+        assert_eq!(calls(&Thing::ZfsVolume(volume), true), "zfs create -V 8388608 stend-t/lun0\n");
+        assert_eq!(calls(&pool(Layout::Stripe, 2), false), "zpool list -H -o name stend-t\n");
+    }
 
     #[test]
     fn a_uuid_is_one() {
