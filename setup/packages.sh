@@ -29,6 +29,8 @@ shellcheck:shellcheck:the shell scripts are checked
 mkfs.btrfs:btrfs-progs:pools are tested with the real btrfs
 nbdinfo:libnbd-bin:the LUNs that controllers export are tested with the real NBD
 nbdkit:nbdkit:controllers are tested with the real nbdkit
+tgtd:tgt:controllers are tested with the real tgtd
+qemu-storage-daemon:qemu-system-common qemu-block-extra:LUNs are brought from the real iSCSI to the load
 strace:strace:profiles are tested with the real strace
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
     ;;

@@ -182,7 +182,9 @@ fn make_repeats(
     let pid_file = attempt::pid_file(&data);
     let controllers = up.as_ref().map_or(0, |up| up.controllers.len());
     let all_work = work.rsplit_once('/').map_or(work, |(above, _)| above);
-    let watched = up.map_or_else(Watched::default, |up| watched(host, all_work, &run.id, &up));
+    let standing = run.target.as_ref().and_then(|target| target.name.as_deref());
+    let name = standing.unwrap_or(&run.id);
+    let watched = up.map_or_else(Watched::default, |up| watched(host, all_work, name, &up));
     let start_sampler = || Sampler::start(host, probe, suite.sample_hertz, &watched, &pid_file);
     let mut sampler = start_sampler()?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
-use super::shell::{LOOP_OF, plain, shell};
+use super::shell::{Disk, LOOP_OF, plain, shell};
 use super::transport::nbd::Nbdkit;
 use super::transport::{iscsi, nfs, nvme};
 use crate::host::Command;
@@ -117,6 +117,17 @@ done
 "#;
 
 impl Thing {
+    /// The disks of the pool, if it is what spreads data over them.
+    pub(super) fn pools_disks(&self) -> &[Disk] {
+        match self {
+            Self::Btrfs(pool) => &pool.disks,
+            Self::MdArray(pool) => &pool.disks,
+            Self::VolumeGroup(pool) => &pool.disks,
+            Self::ZfsPool(pool) => &pool.disks,
+            _ => &[],
+        }
+    }
+
     /// The command that makes it.
     pub(super) fn making(&self, ledger: &str) -> Command {
         let script = |script: &str, arguments: &[&str]| shell(ledger, script, arguments);

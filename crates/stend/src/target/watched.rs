@@ -35,11 +35,8 @@ pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watch
         Disk::File(path) => loops.iter().find(|(_, file)| file == path).map(|(device, _)| device.clone()),
         Disk::Device(path) => block_device(host, path),
     };
-    let of_pool = things.iter().filter_map(|thing| match thing {
-        Thing::Btrfs(pool) => Some(pool.disks.iter().filter_map(device)),
-        _ => None,
-    });
-    watched.disks.extend(of_pool.flatten().map(|disk| ("pool".into(), disk)));
+    let of_pool = things.iter().flat_map(Thing::pools_disks).filter_map(device);
+    watched.disks.extend(of_pool.map(|disk| ("pool".into(), disk)));
     let luns = up.luns.iter().filter_map(|lun| block_device(host, lun));
     watched.disks.extend(luns.map(|disk| ("luns".into(), disk)));
     watched
@@ -57,9 +54,7 @@ fn loops(host: &dyn Host) -> Vec<(String, String)> {
 
 /// The kernel's name of the block device at a path; nothing for what is none.
 fn block_device(host: &dyn Host, path: &str) -> Option<String> {
-    if !path.starts_with("/dev/") {
-        return None;
-    }
+    // The LUNs of some managers and transports are links to devices.
     let real = super::real_path(host, path).ok()?;
     real.strip_prefix("/dev/").map(str::to_owned)
 }
