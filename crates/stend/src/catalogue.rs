@@ -106,7 +106,8 @@ pub(crate) fn new_device(suite: &Suite) -> Option<String> {
 fn written_behind(file: &Named) -> Result<Option<(usize, String)>, String> {
     let device = file.words_of_commands()?.into_iter().find(|(_, word)| is_device(word));
     if let Some((line, word)) = device {
-        let message = format!("it starts a command with {word}, which is a device; stend cannot see what that does to it");
+        let message =
+            format!("it starts a command with {word}, which is a device; stend cannot see what that does to it");
         return Ok(Some((line, message)));
     }
     let wrong = |(line, path): (usize, String)| Some((line, what_a_trace_writes(Path::new(&path))?));
@@ -162,7 +163,8 @@ fn is_device(path: &str) -> bool {
         }
     }
     let below = match names[..] {
-        ["dev", "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr"] | ["dev", "shm", ..] => false,
+        ["dev", "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr"]
+        | ["dev", "shm", ..] => false,
         ["dev", ..] => from_root,
         _ => false,
     };
@@ -263,7 +265,8 @@ mod tests {
             format!("read_iolog={binary}"),
         ] {
             let message = told(&text).unwrap_or_else(|| panic!("{text} is taken"));
-            let named = message.contains("stend-disk, which is a device") || message.contains("replay_redirect=${LUN1}");
+            let named =
+                message.contains("stend-disk, which is a device") || message.contains("replay_redirect=${LUN1}");
             assert!(message.starts_with("t.fio:") && named && message.lines().count() == 1, "{message}");
         }
         for text in [

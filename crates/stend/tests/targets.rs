@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::pools::{SMALL, own_name, pools_can_be_made, said_by, says, up, words};
+use common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
 use common::{Stand, ended, in_own_mounts, probe};
 
 /// One pool at a time: their control groups and loop devices are the whole machine's.
@@ -15,47 +15,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// All on this machine that bears the stand's path or the target's name: loop devices, mounts, processes, control groups, and
-/// the files in these directories.
-fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<String> {
-    let path = stand.path().to_str().unwrap();
-    let mut found = Vec::new();
-    let lines = |text: String, what: &str, found: &mut Vec<String>| {
-        found.extend(text.lines().filter(|line| line.contains(path)).map(|line| format!("{what} {line}")));
-    };
-    lines(said_by("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]), "loop", &mut found);
-    lines(std::fs::read_to_string("/proc/self/mounts").unwrap(), "mount", &mut found);
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(path) && ["nbdkit ", "fio ", "sh "].iter().any(|program| line.starts_with(program)) {
-            found.push(format!("process {line}"));
-        }
-    }
-    let groups =
-        said_by("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-type", "d", "-name", &format!("stend-{name}-*")]);
-    found.extend(groups.lines().map(|line| format!("group {line}")));
-    for directory in directories {
-        let files = said_by("find", &[directory.to_str().unwrap(), "-mindepth", "1", "-not", "-name", "in-use.lock"]);
-        found.extend(files.lines().map(|line| format!("file {line}")));
-    }
-    found.sort();
-    found
-}
-
-/// Waits for what ends by itself a moment later, such as a process that was killed.
-fn assert_traces(stand: &Stand, name: &str, directories: &[PathBuf], wanted: &[String], when: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let found = traces(stand, name, directories);
-        if found == wanted {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{when}: {found:#?}\nwanted: {wanted:#?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]

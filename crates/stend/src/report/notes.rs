@@ -54,7 +54,10 @@ pub(super) fn note(note: &Note) -> Phrase {
         Note::Unprepared { run, scenarios } => {
             let names = listed(scenarios);
             Phrase::new(
-                format!("{run}: failed to prepare what is measured after it, which was measured all the same: {}", names.en),
+                format!(
+                    "{run}: failed to prepare what is measured after it, which was measured all the same: {}",
+                    names.en
+                ),
                 format!("{run}: подготовка не удалась, и то, что за ней, измерено без неё: {}", names.ru),
             )
         }

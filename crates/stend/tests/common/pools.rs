@@ -1,8 +1,10 @@
 //! What the tests of targets share.
 
+use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use super::Ended;
+use super::{Ended, Stand};
 
 /// Whether pools can be made here; if not, the test says so and passes, but not under CI.
 pub(crate) fn pools_can_be_made() -> bool {
@@ -63,4 +65,45 @@ pub(crate) fn said_by(program: &str, arguments: &[&str]) -> String {
 pub(crate) fn says(ended: &Ended, status: i32, parts: &[&str]) {
     assert_eq!(ended.status, Some(status), "{}\n{}", ended.out, ended.err);
     assert!(parts.iter().all(|part| ended.err.contains(part)), "{parts:?}\n{}", ended.err);
+}
+
+/// All on this machine that bears the stand's path or the target's name: loop devices, mounts, processes, control groups, and
+/// the files in these directories.
+pub(crate) fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<String> {
+    let path = stand.path().to_str().unwrap();
+    let mut found = Vec::new();
+    let lines = |text: String, what: &str, found: &mut Vec<String>| {
+        found.extend(text.lines().filter(|line| line.contains(path)).map(|line| format!("{what} {line}")));
+    };
+    lines(said_by("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]), "loop", &mut found);
+    lines(std::fs::read_to_string("/proc/self/mounts").unwrap(), "mount", &mut found);
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(path) && ["nbdkit ", "fio ", "sh "].iter().any(|program| line.starts_with(program)) {
+            found.push(format!("process {line}"));
+        }
+    }
+    let groups =
+        said_by("find", &["/sys/fs/cgroup", "-maxdepth", "2", "-type", "d", "-name", &format!("stend-{name}-*")]);
+    found.extend(groups.lines().map(|line| format!("group {line}")));
+    for directory in directories {
+        let files = said_by("find", &[directory.to_str().unwrap(), "-mindepth", "1", "-not", "-name", "in-use.lock"]);
+        found.extend(files.lines().map(|line| format!("file {line}")));
+    }
+    found.sort();
+    found
+}
+
+/// Waits for what ends by itself a moment later, such as a process that was killed.
+pub(crate) fn assert_traces(stand: &Stand, name: &str, directories: &[PathBuf], wanted: &[String], when: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let found = traces(stand, name, directories);
+        if found == wanted {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{when}: {found:#?}\nwanted: {wanted:#?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

@@ -218,7 +218,8 @@ fn begin_apart(sections: &[Section], phases: &[Vec<String>]) -> Option<Wrong> {
     for names in phases {
         let of_phase: Vec<_> = sections.iter().filter(|section| names.contains(&section.name)).collect();
         let delays: Vec<_> = of_phase.iter().map(|section| delay(section)).collect();
-        let alike = delays.windows(2).all(|pair| pair[0].as_ref().map(|one| &one.1) == pair[1].as_ref().map(|one| &one.1));
+        let alike =
+            delays.windows(2).all(|pair| pair[0].as_ref().map(|one| &one.1) == pair[1].as_ref().map(|one| &one.1));
         // A range is another delay for each job.
         let drawn = delays.iter().flatten().find(|(_, value)| value.contains('-'));
         if let Some((line, _)) = drawn.or_else(|| delays.iter().flatten().next().filter(|_| !alike)) {
