@@ -34,12 +34,23 @@ count() { # NAME OUTPUT STATUS
 	[ "$f" -eq 0 ] || failing="$failing $1"
 }
 
+# The programs side by side, as many as there are processors; what they say comes in their order. The scripts look at times, at what goes
+# on running and at how busy the machine is, so they run one by one.
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
 for program in "$build"/tests/*; do
 	case $program in *.d | */json_check) continue ;; esac
-	# shellcheck disable=SC2086 # an emulator may have options
-	output=$($ended_in_time ${RUN:-} "$program" </dev/null)
-	count "$(basename "$program")" "$output" $?
-done
+	printf '%s\n' "$program"
+done >"$said/programs"
+# shellcheck disable=SC2016 # the inner shell is to expand it
+<"$said/programs" xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I '{}' sh -c '
+	name=$(basename "$2")
+	$3 $4 "$2" </dev/null >"$1/$name.out"
+	echo $? >"$1/$name.status"' sh "$said" '{}' "$ended_in_time" "${RUN:-}"
+while read -r program; do
+	name=$(basename "$program")
+	count "$name" "$(cat "$said/$name.out")" "$(cat "$said/$name.status")"
+done <"$said/programs"
 for script in tests/test_*.sh */tests/test_*.sh; do
 	[ -e "$script" ] || continue
 	# shellcheck disable=SC2086 # its options are words
