@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,14 @@ bench-pipes: packages-bench toolchains ## all bars of pipes, Morse code and Fizz
 	@native/probe/bench/bars.sh "native/$(NATIVE_BUILD)" $(TARGET)/peers docs/data/pipes-bars $(PIPES_ROUNDS)
 	@native/probe/bench/survivors.sh "native/$(NATIVE_BUILD)" docs/data/pipes-survivors
 	@native/probe/bench/set_tables.sh docs/pipes.md
+
+# Writes what it measured, and two tables of docs/storage.md, to docs/data/. What is not met is said last.
+STORAGE_PAIRS = 12
+STORAGE_SCALE = 0.0025
+bench-storage: packages-bench build ## fio under stend beside fio alone, and the rig of the articles in short: made, loaded, taken down
+	@mkdir -p docs/data
+	@crates/stend/benches/storage.sh "$(CURDIR)/$(RELEASE)/stend" "$(CURDIR)/$(RELEASE)/stend-probe" docs/data/storage \
+		$(STORAGE_PAIRS) $(STORAGE_SCALE); status=$$?; native/probe/bench/set_tables.sh docs/storage.md; exit $$status
 
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')

@@ -43,6 +43,9 @@ i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested 
     ;;
 bench)
     wanted='clang:clang:the ciphers are measured by a second compiler
+fio:fio:it is measured under stend beside itself alone
+mkfs.btrfs:btrfs-progs:a pool is made, loaded and taken down
+nbdkit:nbdkit:controllers export what lies on the pool
 gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL
 /usr/include/gnutls/crypto.h:libgnutls28-dev:the ciphers are measured beside GnuTLS
 pv:pv:it shows which writers of a pipe survive a reader that keeps pages'

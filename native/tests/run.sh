@@ -1,16 +1,27 @@
 #!/bin/sh
 # Runs every test program and script; then names those that failed; the last line is the sum: "N passed, N failed".
 # Usage: tests/run.sh BUILD, from the folder of the Makefile. RUN names an emulator that the programs are started with.
+# One that hangs is ended with all that it started, and counts as failed; TEST_SECONDS says when, 1200 if not given: single steps take
+# long on a busy machine.
 build=$1
+limit=${TEST_SECONDS:-1200}
 passed=0
 failed=0
 failing=
+
+# TERM, and ten seconds later KILL, to all of its process group. Where there is no timeout nobody watches.
+ended_in_time=
+if command -v timeout >/dev/null; then ended_in_time="timeout -k 10 $limit"; fi
 
 count() { # NAME OUTPUT STATUS
 	last=$(printf '%s\n' "$2" | tail -n 1)
 	p=$(printf '%s\n' "$last" | sed -n 's/^\([0-9]*\) passed, [0-9]* failed$/\1/p')
 	f=$(printf '%s\n' "$last" | sed -n 's/^[0-9]* passed, \([0-9]*\) failed$/\1/p')
-	if [ -z "$p" ]; then
+	if [ "$3" -eq 124 ] || [ "$3" -eq 137 ]; then
+		echo "$1: did not end within $limit s and was ended" >&2
+		p=${p:-0}
+		f=1
+	elif [ -z "$p" ]; then
 		echo "$1: ended with status $3 and without a result" >&2
 		p=0
 		f=1
@@ -24,14 +35,27 @@ count() { # NAME OUTPUT STATUS
 	[ "$f" -eq 0 ] || failing="$failing $1"
 }
 
+# The programs side by side, as many as there are processors; what they say comes in their order. The scripts look at times, at what goes
+# on running and at how busy the machine is, so they run one by one.
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
 for program in "$build"/tests/*; do
 	case $program in *.d | */json_check) continue ;; esac
-	# shellcheck disable=SC2086 # an emulator may have options
-	output=$(${RUN:-} "$program" </dev/null)
-	count "$(basename "$program")" "$output" $?
-done
-for script in */tests/test_*.sh; do
-	output=$(sh "$script" "$build")
+	printf '%s\n' "$program"
+done >"$said/programs"
+# shellcheck disable=SC2016 # the inner shell is to expand it
+<"$said/programs" xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I '{}' sh -c '
+	name=$(basename "$2")
+	$3 $4 "$2" </dev/null >"$1/$name.out"
+	echo $? >"$1/$name.status"' sh "$said" '{}' "$ended_in_time" "${RUN:-}"
+while read -r program; do
+	name=$(basename "$program")
+	count "$name" "$(cat "$said/$name.out")" "$(cat "$said/$name.status")"
+done <"$said/programs"
+for script in tests/test_*.sh */tests/test_*.sh; do
+	[ -e "$script" ] || continue
+	# shellcheck disable=SC2086 # its options are words
+	output=$($ended_in_time sh "$script" "$build" </dev/null)
 	count "$(basename "$script")" "$output" $?
 done
 [ -z "$failing" ] || echo "failing:$failing"

@@ -173,6 +173,10 @@ pub struct Usage {
     /// The command left processes running, which the guard ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_running: bool,
+    /// By how much the Unix time (`CLOCK_REALTIME`) went on more than `CLOCK_MONOTONIC` meanwhile, in nanoseconds: other than a few
+    /// microseconds only where somebody set the clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_step_ns: Option<i64>,
     /// How the machine's own counters grew meanwhile, all CPUs summed: `busy_ns`, `idle_ns`, `steal_ns`,
     /// `swapped_pages`, `throttles`. A counter that the machine lacks is left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -85,6 +85,17 @@ fn what_depends_on_another_scenario_comes_after_it() {
             .collect::<Vec<_>>()
     };
     assert_eq!(only("90%"), [("fill".into(), 2, 0), ("read".into(), 25, 1), ("read at 90%".into(), 1, 1)]);
+    let chained = [
+        ("fill", "precondition = true"),
+        ("read", ""),
+        ("open", "rate = { of = \"read\", share = \"90%\" }"),
+        ("aside", ""),
+        ("half of it", "rate = { of = \"open\", share = \"50%\" }"),
+    ];
+    let changes = Changes { only: vec!["half".into()], ..Changes::default() };
+    let suite = parse_with(&sequence("grouped", &chained), &changes).unwrap();
+    let names: Vec<_> = suite.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    assert_eq!(names, ["fill", "read", "open", "half of it"], "of a rate that is a share of a rate itself");
 
     let read = ("read", "");
     for (order, scenarios, line, part) in [

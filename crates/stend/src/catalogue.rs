@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use stend_model::suite::{Changes, Suite};
 
 use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
-use crate::instrument::fio_files::{Named, suite_of, written_paths};
+use crate::instrument::fio_files::{Named, job_file_of, suite_of};
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 7] = [
@@ -79,6 +80,9 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut file = Named { path: shown.clone(), stem, text, readonly: false };
     file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
+    if let Some((line, message)) = written_behind(&file)? {
+        return Err(file.at(line, &message));
+    }
     if host.find_program("fio").is_none() {
         return Ok(file);
     }
@@ -92,10 +96,50 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
 
 /// A device that a run's job files name now, and did not when they were let write: by a variable of the environment, or a link.
 pub(crate) fn new_device(suite: &Suite) -> Option<String> {
-    suite.scenarios.iter().flat_map(written_paths).find(|path| is_device(path))
+    let files = suite.scenarios.iter().filter_map(job_file_of);
+    let mut written = files.filter(|file| !file.readonly).flat_map(|file| file.paths().unwrap_or_default());
+    written.find(|(_, path)| is_device(path)).map(|(_, path)| path)
 }
 
-/// Whether a job file's path is that of a device, or of something below `/dev` other than memory and nothing. Variables other than
+/// What a job file writes to a device by other means than its own operations, which fio could be kept from: by a command, or a trace. The
+/// line, and what is wrong with it.
+fn written_behind(file: &Named) -> Result<Option<(usize, String)>, String> {
+    let device = file.words_of_commands()?.into_iter().find(|(_, word)| is_device(word));
+    if let Some((line, word)) = device {
+        let message =
+            format!("it starts a command with {word}, which is a device; stend cannot see what that does to it");
+        return Ok(Some((line, message)));
+    }
+    let wrong = |(line, path): (usize, String)| Some((line, what_a_trace_writes(Path::new(&path))?));
+    Ok(file.traces()?.into_iter().find_map(wrong))
+}
+
+/// Why a trace that is there must not be replayed on what it names.
+fn what_a_trace_writes(path: &Path) -> Option<String> {
+    const REMEDY: &str = "say where it is to be replayed: replay_redirect=${LUN1}";
+    let found = std::fs::metadata(path).ok()?;
+    let unseen = || format!("what {} names cannot be seen beforehand; {REMEDY}", path.display());
+    if !found.is_file() {
+        return Some(unseen());
+    }
+    let mut lines = BufReader::new(File::open(path).ok()?).lines();
+    // A trace of blktrace is no text, and names devices by their numbers.
+    let Some(Ok(head)) = lines.next() else { return Some(unseen()) };
+    if !head.starts_with("fio version ") {
+        return Some(unseen());
+    }
+    for line in lines {
+        let Ok(line) = line else { return Some(unseen()) };
+        // Newer traces have the time before the name.
+        let mut words = line.split_whitespace().skip_while(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(name) = words.next().filter(|name| is_device(name)) {
+            return Some(format!("{} is a trace of {name}, which is a device; {REMEDY}", path.display()));
+        }
+    }
+    None
+}
+
+/// Whether a job file's path is that of a device, or of something below `/dev` other than memory, nothing, and what keeps nothing. Variables other than
 /// those of LUNs are the user's own.
 fn is_device(path: &str) -> bool {
     let mut expanded = String::new();
@@ -119,7 +163,8 @@ fn is_device(path: &str) -> bool {
         }
     }
     let below = match names[..] {
-        ["dev", "null" | "zero"] | ["dev", "shm", ..] => false,
+        ["dev", "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr"]
+        | ["dev", "shm", ..] => false,
         ["dev", ..] => from_root,
         _ => false,
     };
@@ -185,11 +230,52 @@ mod tests {
             "filename_format=/dev/stend-disk",
             "opendir=/dev",
             "replay_redirect=/dev/stend-disk",
+            "write_iolog=/dev/stend-disk",
         ] {
             assert!(device_of(text), "{text}");
         }
         for text in ["filename=${LUN1}", "filename=dev/x", "filename=/tmp/dev/x", "filename=/dev/shm/x", "rw=read"] {
             assert!(!device_of(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_job_file_would_write_behind_fio_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = |name: &str, text: &[u8]| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let of_files = trace("files", b"fio version 2 iolog\n/tmp/x add\n/tmp/x write 0 4096\n");
+        let of_device = trace("device", b"fio version 2 iolog\n/dev/stend-disk add\n/dev/stend-disk write 0 4096\n");
+        let timed = trace("timed", b"fio version 3 iolog\n10 /dev/stend-disk add\n12 /dev/stend-disk write 0 4096\n");
+        let binary = trace("binary", b"\x07\x81\x65\x65\xff\xfe");
+        let told = |text: &str| {
+            let text = format!("[a]\nrw=read\n{text}\n");
+            let file = Named { path: "t.fio".into(), stem: "t".into(), text, readonly: false };
+            written_behind(&file).unwrap().map(|(line, message)| file.at(line, &message))
+        };
+        for text in [
+            "exec_prerun=dd if=/dev/zero of=/dev/stend-disk".to_owned(),
+            "exec_postrun=sh -c 'cat x>/dev/stend-disk'".into(),
+            "ioengine=exec\nprogram=/usr/bin/shred\narguments=/dev/stend-disk".into(),
+            format!("read_iolog={of_device}"),
+            format!("read_iolog={of_files}:{timed}"),
+            format!("read_iolog={binary}"),
+        ] {
+            let message = told(&text).unwrap_or_else(|| panic!("{text} is taken"));
+            let named =
+                message.contains("stend-disk, which is a device") || message.contains("replay_redirect=${LUN1}");
+            assert!(message.starts_with("t.fio:") && named && message.lines().count() == 1, "{message}");
+        }
+        for text in [
+            "exec_prerun=sync; echo 3 >/proc/sys/vm/drop_caches 2>/dev/null".to_owned(),
+            format!("read_iolog={of_files}"),
+            "read_iolog=of-an-earlier-section".into(),
+            format!("read_iolog={of_device}\nreplay_redirect=${{LUN1}}"),
+        ] {
+            assert_eq!(told(&text), None, "{text}");
         }
     }
 

@@ -292,6 +292,37 @@ fn a_lab_that_is_killed_while_it_profiles_goes_on_with_what_is_missing() {
 }
 
 #[test]
+fn what_is_profiled_when_a_killed_run_goes_on_is_prepared_again() {
+    let (stand, path) = with_stand_in();
+    // It only counts how often it is called.
+    let calls = common::Gate::new();
+    let suite = stand.suite(
+        "order = \"grouped\"\nrepeats = 2\nwarmup = 0",
+        &[("fill", &calls.after(99)), ("first", "steady.sh 1 one"), ("second", "steady.sh 1 two")],
+    );
+    let text = std::fs::read_to_string(&suite).unwrap();
+    let only_prepares = text.replacen("name = \"fill\"\n", "name = \"fill\"\nprecondition = true\nrepeats = 1\n", 1);
+    std::fs::write(&suite, only_prepares).unwrap();
+    let called = || std::fs::read_to_string(calls.path().join("called")).unwrap().lines().count();
+    let waits = stand.path().join("waits");
+    let mut child = stand
+        .command(&["run", &suite, "--profile", "--quiet"])
+        .env("PATH", &path)
+        .env("PERF_DOES", "wait")
+        .env("PERF_WAITS", &waits)
+        .spawn()
+        .unwrap();
+    wait_until("it profiles the second scenario", || waits.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(called(), 1, "the profiles of one session are made on what its repeats were made on");
+    assert_eq!(run_in(&stand, &path, "", &["resume", "--no-progress"]).status, Some(0));
+    assert_eq!((called(), profiles(&stand).len()), (2, 2));
+    let run = stand.json(&["show", "last"]);
+    assert_eq!(run["run"]["repeats"].as_array().unwrap().len(), 5, "it is no repeat of the run");
+}
+
+#[test]
 fn profiles_travel_with_an_exported_run() {
     let (stand, path) = with_stand_in();
     let suite = two_scenarios(&stand);

@@ -31,6 +31,23 @@ uint64_t thread_cpu_ns(void)
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
+int64_t unix_offset_ns(void)
+{
+	uint64_t shortest = UINT64_MAX;
+	int64_t offset = 0;
+
+	/* Between two readings the process may lose its processor: the closest ones count. */
+	for (int turn = 0; turn < 5; turn++) {
+		uint64_t before = monotonic_ns(), real = read_clock(CLOCK_REALTIME), after = monotonic_ns();
+
+		if (after - before < shortest) {
+			shortest = after - before;
+			offset = (int64_t)(real - before) - (int64_t)((after - before) / 2);
+		}
+	}
+	return offset;
+}
+
 /* (x + k) ^ k cannot be simplified for an unknown k, so each step is two dependent operations. An immediate
  * operand would not do: some cores add small constants at renaming, at no cost. */
 #define STEP2 x = (x + k) ^ k;

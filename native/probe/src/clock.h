@@ -8,6 +8,10 @@ uint64_t monotonic_ns(void);   /* CLOCK_MONOTONIC */
 uint64_t process_cpu_ns(void); /* CLOCK_PROCESS_CPUTIME_ID */
 uint64_t thread_cpu_ns(void);  /* CLOCK_THREAD_CPUTIME_ID */
 
+/* CLOCK_REALTIME less CLOCK_MONOTONIC. It changes only where somebody sets the clock: what disciplines it (adjtime, NTP)
+ * changes the pace of both. */
+int64_t unix_offset_ns(void);
+
 /* The core's clock as seen by a chain of dependent one-cycle operations.
  *
  * Assumption: an add and an exclusive-or of two registers have a latency of one cycle each. It holds for every

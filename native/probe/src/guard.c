@@ -119,6 +119,7 @@ static _Noreturn void become_command(char **words, int failure, pid_t guard)
 /* From the command's start to its end. */
 struct stretch {
 	uint64_t start, end;
+	int64_t offset_before, offset_after; /* of the Unix time */
 	struct machine_counters before, after;
 };
 
@@ -223,6 +224,7 @@ static void command_ended(struct watch *watch, int status)
 	watch->ended = true;
 	watch->status = status;
 	watch->stretch.end = monotonic_ns();
+	watch->stretch.offset_after = unix_offset_ns();
 	watch->stretch.after = machine_counters_read();
 	if (watch->stage == RUNNING) {
 		watch->stage = LEAVING;
@@ -331,6 +333,7 @@ static void print_usage(const struct watch *watch)
 		json_boolean(&json, "timed_out", true);
 	if (watch->left_running)
 		json_boolean(&json, "left_running", true);
+	json_signed(&json, "clock_step_ns", stretch->offset_after - stretch->offset_before);
 	machine_counters_add(&json, &stretch->before, &stretch->after);
 	json_close_object(&json);
 	/* The command may have left its output without a newline, or the reader may be gone: neither matters here. */
@@ -371,6 +374,7 @@ int command_guard(int argc, char **argv)
 	watch.adopting = descendants_adopt();
 	write_pid_file();
 	watch.stretch.before = machine_counters_read();
+	watch.stretch.offset_before = unix_offset_ns();
 	watch.stretch.start = monotonic_ns();
 	pid_t guard = getpid();
 	watch.command = fork();

@@ -213,4 +213,35 @@ if [ -r /proc/stat ]; then
 else
 	skip 'the machine was busy' 'there is no /proc/stat'
 fi
+
+# The clock is set meanwhile. That would disturb the whole machine, so a library says it of a clock that was not.
+cat >"$work/step.c" <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	long status = syscall(SYS_clock_gettime, clock, now);
+
+	if (clock == CLOCK_REALTIME && access(getenv("STEP_FILE"), F_OK) == 0)
+		now->tv_sec -= 7;
+	return (int)status;
+}
+END
+# step_ns: of the usage line.
+step_ns() {
+	sed -n 's/.*"clock_step_ns":\(-\{0,1\}[0-9]*\)[,}].*/\1/p' "$work/usage"
+}
+"$probe" guard -- true <"$work/open" >"$work/usage"
+ok 'a clock that nobody set' sh -c "[ '$(step_ns)' -gt -5000000 ] && [ '$(step_ns)' -lt 5000000 ]"
+export STEP_FILE="$work/stepped"
+if [ -z "${RUN:-}" ] && ${CC:-cc} -shared -fPIC -o "$work/step.so" "$work/step.c" 2>"$work/err" &&
+	LD_PRELOAD=$work/step.so "$probe" --version >/dev/null 2>&1; then
+	LD_PRELOAD=$work/step.so "$probe" guard -- sh -c ': >"$STEP_FILE"' <"$work/open" >"$work/usage"
+	usage 'a clock that was set' '"clock_step_ns":-[67]'
+	ok 'a clock that was set, by 7 s' sh -c "[ '$(step_ns)' -gt -7005000000 ] && [ '$(step_ns)' -lt -6995000000 ]"
+fi
 finish

@@ -163,11 +163,13 @@ fn sequence<'a>(
 /// is a share.
 fn keep_only(scenarios: &mut Vec<Scenario>, texts: &[String]) {
     let wanted = |scenario: &Scenario| texts.iter().any(|text| scenario.name.contains(text.as_str()));
-    let rates: BTreeSet<_> = scenarios
-        .iter()
-        .filter(|scenario| wanted(scenario))
-        .filter_map(|scenario| scenario.rate.as_ref().map(|rate| rate.of.clone()))
-        .collect();
+    // From the last one on, because a rate is of a scenario before, which may have a rate itself.
+    let mut rates = BTreeSet::new();
+    for scenario in scenarios.iter().rev() {
+        if wanted(scenario) || rates.contains(&scenario.name) {
+            rates.extend(scenario.rate.as_ref().map(|rate| rate.of.clone()));
+        }
+    }
     let last = scenarios.iter().rposition(|scenario| wanted(scenario) && !scenario.is_precondition());
     let mut place = 0;
     scenarios.retain(|scenario| {

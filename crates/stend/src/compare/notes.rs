@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::machine::Difference;
-use stend_model::run::RunState;
+use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
 use stend_model::wire::Begin;
 
@@ -84,6 +84,10 @@ fn on_run(record: &Record) -> Vec<Note> {
     if !scenarios.is_empty() {
         notes.push(Note::LeftRunning { run: run(), scenarios });
     }
+    let scenarios = unprepared(record);
+    if !scenarios.is_empty() {
+        notes.push(Note::Unprepared { run: run(), scenarios });
+    }
     let scenarios: Vec<_> = never_steady(suite, &record.repeats).into_keys().map(str::to_owned).collect();
     if !scenarios.is_empty() {
         notes.push(Note::NotSteady { run: run(), scenarios });
@@ -102,6 +106,24 @@ fn on_run(record: &Record) -> Vec<Note> {
         notes.push(Note::Unfinished { run: run() });
     }
     notes
+}
+
+/// The scenarios that only prepare, and failed to in a session in which something was measured after them.
+fn unprepared(record: &Record) -> Vec<String> {
+    let fails = |place: usize| {
+        let mut last = BTreeMap::new();
+        let mut unprepared = false;
+        for repeat in &record.repeats {
+            if repeat.scenario == place {
+                last.insert(repeat.session, matches!(repeat.outcome, Outcome::Failed(_)));
+            }
+            unprepared |= repeat.scenario > place && repeat.counts() && last.get(&repeat.session) == Some(&true);
+        }
+        unprepared
+    };
+    let scenarios = record.run.suite.scenarios.iter().enumerate();
+    let prepares = scenarios.filter(|(_, scenario)| scenario.is_precondition());
+    prepares.filter(|(place, _)| fails(*place)).map(|(_, scenario)| scenario.name.clone()).collect()
 }
 
 /// A loader that takes more of the machine's CPU time than this is what is measured, not what it loads.

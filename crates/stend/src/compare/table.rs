@@ -46,6 +46,8 @@ pub(crate) enum Note {
     Unfit { run: String, conditions: Vec<String> },
     /// Repeats of these scenarios left processes running, which belong to no repeat.
     LeftRunning { run: String, scenarios: Vec<String> },
+    /// What these scenarios were to prepare was measured without it, because they failed.
+    Unprepared { run: String, scenarios: Vec<String> },
     /// These scenarios were measured although they never got steady, so there is no verdict on them.
     NotSteady { run: String, scenarios: Vec<String> },
     /// The load generator took so much of the CPU time for these scenarios that they measure it rather than what it loads.

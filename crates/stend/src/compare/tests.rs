@@ -290,6 +290,27 @@ fn what_never_got_steady_gets_no_verdict_and_what_only_prepares_no_row() {
 }
 
 #[test]
+fn what_was_measured_unprepared_is_said() {
+    let prepared = |outcomes: &[Outcome]| {
+        let mut run = record("a", &steady(1.0));
+        run.run.suite.scenarios[0].repeats = 0;
+        run.repeats.retain(|repeat| repeat.scenario == 1);
+        let rounds = outcomes.iter().zip(0..).map(|(outcome, number)| {
+            let round = testing::repeat(1000, 0, number, 1.0);
+            Repeat { phase: Phase::Warmup, outcome: outcome.clone(), ..round }
+        });
+        run.repeats.splice(0..0, rounds.collect::<Vec<_>>());
+        compare(&[&run], &[]).notes
+    };
+    let failed = || Outcome::Failed("the disk is full".into());
+    assert_eq!(prepared(&[Outcome::Valid]), []);
+    assert_eq!(prepared(&[failed(), Outcome::Valid]), [], "it was prepared in the end");
+    let said = [Note::Unprepared { run: "a".into(), scenarios: vec!["alpha".into()] }];
+    assert_eq!(prepared(&[failed(), failed(), failed()]), said);
+    assert_eq!(prepared(&[Outcome::Valid, failed(), failed(), failed()]), said, "all of it or nothing");
+}
+
+#[test]
 fn a_single_value_has_no_spread() {
     let table = compare(&[&record("a", &[1.0])], &[]);
     let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };

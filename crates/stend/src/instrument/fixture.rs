@@ -110,6 +110,7 @@ pub(super) fn run(adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) 
             signal: None,
             timed_out: false,
             left_running: false,
+            clock_step_ns: None,
             machine: BTreeMap::new(),
         },
         started_ns: 1_000_000_000_000,

@@ -51,6 +51,16 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: оставлены работающие процессы; они остановлены, их работы в цифрах нет: {}", names.ru),
             )
         }
+        Note::Unprepared { run, scenarios } => {
+            let names = listed(scenarios);
+            Phrase::new(
+                format!(
+                    "{run}: failed to prepare what is measured after it, which was measured all the same: {}",
+                    names.en
+                ),
+                format!("{run}: подготовка не удалась, и то, что за ней, измерено без неё: {}", names.ru),
+            )
+        }
         Note::NotSteady { run, scenarios } => {
             let names = listed(scenarios);
             Phrase::new(

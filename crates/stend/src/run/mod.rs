@@ -257,7 +257,8 @@ fn make_repeats(
         // Nothing is measured any more, and the sampler would only be in the way.
         drop(sampler);
         let (directory, attempts) = (&data, &mut attempts);
-        let profiling = Profiling { host, directory, run, repeats: &repeats, done: &profiled, attempts, interrupt };
+        let profiling =
+            Profiling { host, directory, run, repeats: &repeats, session, done: &profiled, attempts, interrupt };
         ending = profiling.make(journal, observer)?;
     }
     Ok((ending, repeats))

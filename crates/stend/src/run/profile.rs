@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::wire::Check;
 
@@ -22,6 +23,8 @@ pub(super) struct Profiling<'a, 'b> {
     pub(super) directory: &'a str,
     pub(super) run: &'a Run,
     pub(super) repeats: &'a [Repeat],
+    /// This session's number: what was prepared in another one is gone.
+    pub(super) session: u32,
     /// The scenarios that have a profile already.
     pub(super) done: &'a BTreeSet<String>,
     pub(super) attempts: &'a mut Attempts<'b>,
@@ -51,8 +54,13 @@ impl Profiling<'_, '_> {
             Profiler::Strace => observer.warn("profile: system calls and their times are counted instead"),
             Profiler::None => observer.warn("profile: there is none"),
         }
+        let mut prepared = self.prepared();
         for (number, &place) in wanted.iter().enumerate() {
             if self.interrupt.requested() {
+                return Ok(Ending::Interrupted);
+            }
+            let prepares = !matches!(profiler, Profiler::None);
+            if prepares && self.prepare(place, &mut prepared, observer)? == Ending::Interrupted {
                 return Ok(Ending::Interrupted);
             }
             let name = &self.run.suite.scenarios[place].name;
@@ -79,6 +87,39 @@ impl Profiling<'_, '_> {
             .filter(|(place, _)| works(*place))
             .map(|(place, _)| place)
             .collect()
+    }
+
+    /// Places of the scenarios that prepared something in this session.
+    fn prepared(&self) -> BTreeSet<usize> {
+        let of_session = |repeat: &&Repeat| repeat.session == self.session && repeat.phase == Phase::Warmup;
+        let done = self.repeats.iter().filter(of_session);
+        done.filter(|repeat| !matches!(repeat.outcome, Outcome::Failed(_))).map(|repeat| repeat.scenario).collect()
+    }
+
+    /// Prepares what stands before the scenario at this place, as far as this session has not. None of it is kept: the run has its repeats.
+    fn prepare(
+        &mut self,
+        place: usize,
+        prepared: &mut BTreeSet<usize>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Ending> {
+        let skipped = |name: &str| self.run.skipped.iter().any(|skipped| skipped.scenario == name);
+        let before = self.run.suite.scenarios[..place].iter().enumerate();
+        let lacking: Vec<_> = before
+            .filter(|(place, one)| one.is_precondition() && !prepared.contains(place) && !skipped(&one.name))
+            .collect();
+        for (place, scenario) in lacking {
+            // Tried once: what fails here fails for the profiles after it too.
+            prepared.insert(place);
+            for _ in 0..scenario.warmup {
+                let Some(attempt) = self.attempts.make(scenario)? else { return Ok(Ending::Interrupted) };
+                if let Some(reason) = wrong_with(&attempt) {
+                    observer.warn(&format!("profile: {} is not prepared again: {reason}", scenario.name));
+                    break;
+                }
+            }
+        }
+        Ok(Ending::Complete)
     }
 
     fn profiler(&self) -> (Profiler, Vec<Lack>) {

@@ -135,13 +135,27 @@ pub(super) struct Section {
 impl Section {
     /// Whether it writes, and then reads back what it wrote. fio reports the one beside the other, although they come one after the other.
     fn reads_back(&self) -> bool {
-        let last = |keys: &[&str]| {
-            let found = self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()));
-            found.map_or("", |(_, _, value)| value)
-        };
-        let pattern = last(&["rw", "readwrite"]).split(':').next();
-        let verifies = !["", "0"].contains(&last(&["verify"])) && last(&["do_verify"]) != "0";
-        verifies && matches!(pattern, Some("write" | "randwrite"))
+        self.verifies().is_some() && matches!(self.pattern(), "write" | "randwrite")
+    }
+
+    /// The line by which it reads back what it wrote, if it reads other things while it writes.
+    pub(super) fn mixes_with_reading_back(&self) -> Option<usize> {
+        self.verifies().filter(|_| matches!(self.pattern(), "rw" | "readwrite" | "randrw"))
+    }
+
+    fn pattern(&self) -> &str {
+        self.last(&["rw", "readwrite"]).map_or("", |(_, _, value)| value.split(':').next().unwrap_or(value))
+    }
+
+    fn verifies(&self) -> Option<usize> {
+        let not = self.last(&["do_verify"]).is_some_and(|(_, _, value)| value == "0");
+        let verify = self.last(&["verify"]).filter(|(_, _, value)| !not && !["", "0"].contains(&value.as_str()));
+        verify.map(|(line, ..)| *line)
+    }
+
+    /// Of options that mean the same the last one, which counts.
+    fn last(&self, keys: &[&str]) -> Option<&(usize, String, String)> {
+        self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()))
     }
 }
 

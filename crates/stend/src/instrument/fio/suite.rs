@@ -26,7 +26,8 @@ impl Named {
     /// # Errors
     /// It is no job file; the line is quoted.
     pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, String> {
-        const NAMES: [&str; 5] = ["filename", "filename_format", "directory", "opendir", "replay_redirect"];
+        const NAMES: [&str; 6] =
+            ["filename", "filename_format", "directory", "opendir", "replay_redirect", "write_iolog"];
         let mut found = Vec::new();
         for section in &self.sections()? {
             let options = |key: &'static str| section.options.iter().filter(move |option| option.1 == key);
@@ -37,6 +38,40 @@ impl Named {
                     found.extend(directories.map(|directory| (*line, format!("{directory}/{name}"))));
                 }
             }
+        }
+        Ok(found)
+    }
+
+    /// The words of the commands that it has fio start, with the lines that say so.
+    ///
+    /// # Errors
+    /// It is no job file; the line is quoted.
+    pub(crate) fn words_of_commands(&self) -> Result<Vec<(usize, String)>, String> {
+        // The last two are of the engine that is a command.
+        const COMMANDS: [&str; 4] = ["exec_prerun", "exec_postrun", "program", "arguments"];
+        let sections = self.sections()?;
+        let options = sections.iter().flat_map(|section| &section.options);
+        let commands = options.filter(|(_, key, _)| COMMANDS.contains(&key.as_str()));
+        let word = |c: char| !(c.is_whitespace() || "'\"`;|&<>()=,".contains(c));
+        let words = |(line, _, command): &(usize, String, String)| {
+            let words = command.split(|c| !word(c)).filter(|word| !word.is_empty());
+            words.map(|word| (*line, word.to_owned())).collect::<Vec<_>>()
+        };
+        Ok(commands.flat_map(words).collect())
+    }
+
+    /// The recorded traces that it replays on the files which they name themselves, with the lines that say so.
+    ///
+    /// # Errors
+    /// It is no job file; the line is quoted.
+    pub(crate) fn traces(&self) -> Result<Vec<(usize, String)>, String> {
+        let mut found = Vec::new();
+        for section in &self.sections()? {
+            if section.options.iter().any(|(_, key, value)| key == "replay_redirect" && !value.is_empty()) {
+                continue;
+            }
+            let traces = section.options.iter().filter(|option| option.1 == "read_iolog");
+            found.extend(traces.flat_map(|(line, _, names)| names.split(':').map(|name| (*line, name.to_owned()))));
         }
         Ok(found)
     }
@@ -75,7 +110,8 @@ impl Named {
         }
     }
 
-    fn at(&self, line: usize, message: &str) -> String {
+    /// A message about a line of it.
+    pub(crate) fn at(&self, line: usize, message: &str) -> String {
         let quoted = self.text.lines().nth(line - 1).unwrap_or_default().trim();
         format!("{}:{line}: {message}: {}", self.path, quote(quoted))
     }
@@ -125,10 +161,11 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
             return Err(format!("{}: it has no [section] with a job besides [global]", file.path));
         }
         file.luns()?;
-        if let Some(wrong) = one_after_another(&sections) {
+        let phases = phases(&sections);
+        let wrong = one_after_another(&sections).or_else(|| begin_apart(&sections, &phases));
+        if let Some(wrong) = wrong.or_else(|| counted_together(&sections)) {
             return Err(file.at(wrong.line, &wrong.message));
         }
-        let phases = phases(&sections);
         for (number, names) in (1..).zip(&phases) {
             let name = match &names[..] {
                 [_, _, _, _, ..] => format!("phase {number}: {} + {} + {} more", names[0], names[1], names.len() - 2),
@@ -156,12 +193,42 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The paths that the job file of a scenario may write to; none for a scenario that has no job file, or that fio must not write in.
-pub(crate) fn written_paths(scenario: &Scenario) -> Vec<String> {
-    let may_write = scenario.parameters.get("readonly").is_none_or(|readonly| readonly == "0");
-    let Some(text) = scenario.parameters.get(TEXT).filter(|_| may_write) else { return Vec::new() };
-    let file = Named { path: scenario.name.clone(), stem: String::new(), text: text.clone(), readonly: false };
-    file.paths().unwrap_or_default().into_iter().map(|(_, path)| path).collect()
+/// The job file of a scenario that has one.
+pub(crate) fn job_file_of(scenario: &Scenario) -> Option<Named> {
+    let text = scenario.parameters.get(TEXT)?.clone();
+    let readonly = scenario.parameters.get("readonly").is_some_and(|readonly| readonly != "0");
+    Some(Named { path: scenario.name.clone(), stem: String::new(), text, readonly })
+}
+
+/// What is wrong where of a section nobody could say how much it wrote or read in how much time: fio puts together what it read meanwhile
+/// and what it reads back afterwards.
+fn counted_together(sections: &[Section]) -> Option<Wrong> {
+    let line = sections.iter().find_map(Section::mixes_with_reading_back)?;
+    let message = "fio counts what it reads back as read meanwhile; add do_verify=0, and read back in a section of its own \
+                   behind a stonewall";
+    Some(Wrong { line, message: message.into() })
+}
+
+/// What is wrong where sections of one phase begin one after the other: what they did in their own times is no rate of them together.
+fn begin_apart(sections: &[Section], phases: &[Vec<String>]) -> Option<Wrong> {
+    let delay = |section: &Section| {
+        let of_it = section.options.iter().rev().find(|(_, key, _)| key == "startdelay");
+        of_it.map(|(line, _, value)| (*line, value.trim_end_matches('s').to_owned())).filter(|(_, value)| value != "0")
+    };
+    for names in phases {
+        let of_phase: Vec<_> = sections.iter().filter(|section| names.contains(&section.name)).collect();
+        let delays: Vec<_> = of_phase.iter().map(|section| delay(section)).collect();
+        let alike =
+            delays.windows(2).all(|pair| pair[0].as_ref().map(|one| &one.1) == pair[1].as_ref().map(|one| &one.1));
+        // A range is another delay for each job.
+        let drawn = delays.iter().flatten().find(|(_, value)| value.contains('-'));
+        if let Some((line, _)) = drawn.or_else(|| delays.iter().flatten().next().filter(|_| !alike)) {
+            let message = "stend counts what runs together, and these sections do not begin together; use stonewall, which \
+                           begins a phase of its own";
+            return Some(Wrong { line: *line, message: message.into() });
+        }
+    }
+    None
 }
 
 /// What is wrong where sections of one phase run one after another: how fast they were together nobody could say.
@@ -278,11 +345,26 @@ mod tests {
             ("[a]\ninclude=other.fio\n", "jobs.fio:2: a file that is included is no part"),
             ("[a]\nrw=read\n[a]\nstonewall\nrw=write\n", "jobs.fio:4: two sections are called [a]"),
             ("[a]\nrw=read\n[b]\nwait_for=a\n", "jobs.fio:4: stend counts what runs together; use stonewall"),
+            ("[a]\nrw=read\n[b]\nstartdelay=2\nrw=read\n", "jobs.fio:4: stend counts what runs together, and these"),
+            ("[a]\nstartdelay=1-3\nrw=read\n", "jobs.fio:2: stend counts what runs together, and these"),
+            ("[a]\nverify=crc32c\nrw=randrw\n", "jobs.fio:2: fio counts what it reads back as read meanwhile"),
             ("[global]\nrw=read\n", "jobs.fio: it has no [section] with a job"),
             ("[a]\nfilename=${LUN0}\n", "jobs.fio: there is no ${LUN0}; LUNs are ${LUN1} to ${LUN256}"),
         ] {
             let message = suite_of(&[named(text)]).unwrap_err();
             assert!(message.starts_with(part) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_begins_together_or_is_not_read_back_is_counted() {
+        for text in [
+            "[global]\nstartdelay=1s\n[a]\nrw=read\n[b]\nrw=read\nstartdelay=1\n",
+            "[a]\nrw=read\n[b]\nstonewall\nstartdelay=2\nrw=read\n",
+            "[a]\nrw=read\n[b]\nstartdelay=0\nrw=read\n",
+            "[a]\nverify=crc32c\ndo_verify=0\nrw=randrw\n[b]\nstonewall\nverify=crc32c\nrw=read\n",
+        ] {
+            read(&[named(text)]);
         }
     }
 

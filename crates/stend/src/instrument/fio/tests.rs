@@ -161,6 +161,28 @@ fn what_is_no_number_is_not_reported() {
     assert_eq!(report.check, Check::Passed);
 }
 
+#[test]
+fn a_small_step_of_the_clock_is_known_by_what_the_guard_saw() {
+    let plain = taken_apart(translated("fio-3.33-randread").unwrap());
+    // Too small to be seen from the report and the logs alone; the second one came before fio looked at the clock.
+    for (step_ms, written_later_ms) in [(3_000_i64, 3_000), (3_000, 0), (-2_500, -2_500), (-2_500, 0)] {
+        let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+        finished.usage.clock_step_ns = Some(step_ms * 1_000_000);
+        let written = finished.files.get_mut("/repeat/report.json").unwrap();
+        *written = later(&String::from_utf8_lossy(written), written_later_ms).into_bytes();
+        let (begin, samples, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+        let seconds = step_ms as f64 / 1e3;
+        assert_eq!(begin.missing["clock"], format!("the machine's clock was set by about {seconds} s while fio ran"));
+        let times = |samples: &[Sample]| samples.iter().map(|sample| sample.t_ns).collect::<Vec<_>>();
+        assert_eq!(times(&samples), times(&plain.1), "{step_ms} {written_later_ms}");
+        assert_eq!(report.t_ns, plain.2.t_ns);
+    }
+    // The guard says that nobody set the clock, so a report an hour late is only late.
+    let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+    finished.usage.clock_step_ns = Some(-4_000);
+    assert!(!taken_apart(Fio.translate(&scenario, &finished).unwrap()).0.missing.contains_key("clock"));
+}
+
 /// The report, written so much later by the clock on the wall.
 fn later(report: &str, step_ms: i64) -> String {
     let line = report.lines().find(|line| line.contains("\"timestamp_ms\"")).unwrap();
