@@ -83,5 +83,7 @@ for (n in c(3, 8, 30)) for (shift in c(8, 20)) {
 }
 save("t_test", histories)
 
+save("nile", list(list(flow = text(as.numeric(Nile)))))
+
 save("versions", list(list(r = as.character(getRversion()), boot = as.character(packageVersion("boot")),
                            mcmc = as.character(packageVersion("mcmc")), exactRankTests = as.character(packageVersion("exactRankTests")))))
