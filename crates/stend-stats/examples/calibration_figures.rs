@@ -1,24 +1,146 @@
 //! Measures how the rule behaves on simulated repeats: false marks, coverage, power.
 //!
-//!     cargo run --release -p stend-stats --example calibration_figures
+//!     cargo run --release -p stend-stats --example calibration_figures [SECTION...]
 //!
-//! Deterministic: the same figures on every machine.
+//! Deterministic: the same figures on every machine, times apart.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{NOISES, Noise, cell, marked, share, side, trials};
-use stend_stats::{SplitMix64, Verdict, aa_floor, compare_table, median, noise_floor};
+use std::time::Instant;
 
+use common::{NOISES, Noise, autoregressive, cell, holds, marked, repeat, share, side, trials};
+use stend_stats::{
+    ChangeRule, IntervalMethod, RatioOptions, SplitMix64, Verdict, aa_floor, change_points, compare_runs,
+    compare_table, median, noise_floor, ratio_interval,
+};
+
+/// Of a comparison of the same with the same.
+const FALSE_MARK_TRIALS: usize = 10_000;
+
+/// Of everything else.
 const TRIALS: usize = 4000;
 
+type Section = (&'static str, fn());
+
+/// All sections, or those named as arguments.
 fn main() {
-    false_marks();
-    coverage();
-    power();
-    tables();
-    sessions();
-    needed();
+    let sections: [Section; 9] = [
+        ("false_marks", false_marks),
+        ("correlated", correlated),
+        ("coverage", coverage),
+        ("power", power),
+        ("tables", tables),
+        ("sessions", sessions),
+        ("session_intervals", session_intervals),
+        ("needed", needed),
+        ("histories", histories),
+    ];
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    for (name, section) in sections {
+        if named.is_empty() || named.iter().any(|one| one == name) {
+            let start = Instant::now();
+            section();
+            println!("  ({name}: {:.0} s)", start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+fn correlated() {
+    println!(
+        "A/A, one session, one cell, neighbours correlated, CV 2 %, δ = 1 %: share p < 0.05, marked by the table's"
+    );
+    println!("rule, marked as whole runs; and as whole runs in tables of 20 cells, share of cells");
+    for (n, correlation) in [6, 10, 20].into_iter().flat_map(|n| [0.0, 0.2, 0.5, 0.7, 0.9].map(|c| (n, c))) {
+        let mut random = SplitMix64::new(8);
+        let mut make = || {
+            let a = vec![autoregressive(correlation, n, &mut random)];
+            cell(a, vec![autoregressive(correlation, n, &mut random)], 0.01)
+        };
+        let (mut significant, mut table, mut runs) = (0, 0, 0);
+        for _ in 0..FALSE_MARK_TRIALS {
+            let cells = [make()];
+            let result = compare_table(&cells)[0];
+            significant += usize::from(result.q < Some(0.05));
+            table += usize::from(marked(&result));
+            runs += usize::from(marked(&compare_runs(&cells)[0]));
+        }
+        let of_twenty = (0..FALSE_MARK_TRIALS / 20).map(|_| {
+            let cells: Vec<_> = (0..20).map(|_| make()).collect();
+            compare_runs(&cells).iter().filter(|result| marked(result)).count()
+        });
+        let of_twenty = of_twenty.sum::<usize>();
+        let rate = |count: usize| count as f64 / FALSE_MARK_TRIALS as f64;
+        println!(
+            "  n={n} correlation {correlation}: p {:.4}  table {:.4}  runs {:.4}  of twenty {:.4}",
+            rate(significant),
+            rate(table),
+            rate(runs),
+            rate(of_twenty)
+        );
+    }
+}
+
+fn session_intervals() {
+    println!("Coverage of the 95 % interval with several sessions a side of 6 repeats (normal, CV 2 % within),");
+    println!("2000 draws: percentile, BCa");
+    for sessions in [2, 3, 5, 8] {
+        for between in [0.0, 0.01, 0.02] {
+            let mut random = SplitMix64::new(9);
+            let mut held = [0; 2];
+            for _ in 0..1000 {
+                let a = side(Noise::Normal, sessions, 6, 1.05, between, &mut random);
+                let b = side(Noise::Normal, sessions, 6, 1.0, between, &mut random);
+                for (count, method) in held.iter_mut().zip([IntervalMethod::Percentile, IntervalMethod::Bca]) {
+                    let options = RatioOptions { draws: 2000, method: Some(method), ..RatioOptions::default() };
+                    *count += usize::from(holds(ratio_interval(&a, &b, &options), 1.05));
+                }
+            }
+            let [percentile, bca] = held.map(|count| count as f64 / 1000.0);
+            println!("  {sessions} sessions, CV between {between}: {percentile:.3}  {bca:.3}");
+        }
+    }
+    println!("and with one session, 10,000 trials");
+    for (noise, n) in NOISES.into_iter().flat_map(|noise| [6, 10, 20].map(|n| (noise, n))) {
+        let mut random = SplitMix64::new(10);
+        let mut held = [0; 2];
+        for _ in 0..FALSE_MARK_TRIALS {
+            let (a, b) = (side(noise, 1, n, 1.05, 0.0, &mut random), side(noise, 1, n, 1.0, 0.0, &mut random));
+            for (count, method) in held.iter_mut().zip([IntervalMethod::Percentile, IntervalMethod::Bca]) {
+                let options = RatioOptions { method: Some(method), ..RatioOptions::default() };
+                *count += usize::from(holds(ratio_interval(&a, &b, &options), 1.05));
+            }
+        }
+        let [percentile, bca] = held.map(|count| count as f64 / FALSE_MARK_TRIALS as f64);
+        println!("  {noise:?} n={n}: {percentile:.4}  {bca:.4}");
+    }
+}
+
+fn histories() {
+    println!("Steady histories with a change point, default rule and with no least change");
+    let alarm = |history: &[f64]| {
+        let found = |rule| change_points(history, &rule).is_some_and(|points| !points.is_empty());
+        [found(ChangeRule::default()), found(ChangeRule { least_change: 0.0, ..ChangeRule::default() })]
+    };
+    let count = |make: &mut dyn FnMut() -> Vec<f64>| {
+        let mut counts = [0.0; 2];
+        for _ in 0..FALSE_MARK_TRIALS {
+            let found = alarm(&make());
+            counts.iter_mut().zip(found).for_each(|(count, found)| *count += f64::from(u8::from(found)));
+        }
+        counts.map(|count| count / FALSE_MARK_TRIALS as f64)
+    };
+    for n in [20, 50] {
+        let mut random = SplitMix64::new(11);
+        for noise in NOISES {
+            let [default, all] = count(&mut || (0..n).map(|_| repeat(noise, &mut random)).collect());
+            println!("  {n} values, {noise:?}: {default:.4}  {all:.4}");
+        }
+        for correlation in [0.2, 0.5] {
+            let [default, all] = count(&mut || autoregressive(correlation, n, &mut random));
+            println!("  {n} values, correlation {correlation}: {default:.4}  {all:.4}");
+        }
+    }
 }
 
 fn false_marks() {
@@ -27,7 +149,7 @@ fn false_marks() {
         for n in [6, 10, 20] {
             let mut random = SplitMix64::new(1);
             let mut make = |delta| {
-                trials(TRIALS, || {
+                trials(FALSE_MARK_TRIALS, || {
                     let a = side(noise, 1, n, 1.0, 0.0, &mut random);
                     cell(a, side(noise, 1, n, 1.0, 0.0, &mut random), delta)
                 })
@@ -53,7 +175,7 @@ fn coverage() {
                 let a = side(noise, 1, n, 1.05, 0.0, &mut random);
                 cell(a, side(noise, 1, n, 1.0, 0.0, &mut random), 0.01)
             });
-            let held = share(&results, |r| r.interval.is_some_and(|i| i.low <= 1.05 && 1.05 <= i.high));
+            let held = share(&results, |r| holds(r.interval, 1.05));
             let results = trials(TRIALS, || {
                 let a = side(noise, 1, n, 1.0201, 0.0, &mut random);
                 cell(a, side(noise, 1, n, 1.0, 0.0, &mut random), 0.02)
@@ -66,7 +188,7 @@ fn coverage() {
 
 fn power() {
     println!("Power, normal, CV 2 %, δ = 0: share p < 0.01 (method page) and share marked");
-    for n in [6, 10, 15, 20] {
+    for n in [5, 10, 15, 20] {
         for effect in [1.0, 1.5, 2.0, 3.0] {
             let mut random = SplitMix64::new(3);
             let results = trials(TRIALS, || {

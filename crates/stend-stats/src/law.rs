@@ -106,9 +106,7 @@ impl Law {
             tally.clear();
             for _ in 0..pool.ranks.len() {
                 let session = &pool.ranks[random.index(pool.ranks.len())];
-                for _ in 0..session.len() {
-                    tally.add(session[random.index(session.len())]);
-                }
+                random.indices(session.len(), |repeat| tally.add(session[repeat]));
             }
             let (low, high) = tally.middle();
             found.push(low * width + high);
@@ -127,22 +125,19 @@ impl Law {
         let (pool_a, pool_b) = (Pool::new(a), Pool::new(b));
         let (mut tally_a, mut tally_b) = (Tally::new(&pool_a), Tally::new(&pool_b));
         let mut random = SplitMix64::new(seed);
+        let (mut logs_a, mut logs_b) = (LogMedians::new(&pool_a), LogMedians::new(&pool_b));
         let points = (0..draws).map(|_| {
             tally_a.clear();
             tally_b.clear();
             for _ in 0..a.len() {
                 let session = random.index(a.len());
-                for _ in 0..a[session].len() {
-                    let pair = random.index(a[session].len());
-                    tally_a.add(pool_a.ranks[session][pair]);
-                    tally_b.add(pool_b.ranks[session][pair]);
-                }
+                let (ranks_a, ranks_b) = (&pool_a.ranks[session], &pool_b.ranks[session]);
+                random.indices(ranks_a.len(), |pair| {
+                    tally_a.add(ranks_a[pair]);
+                    tally_b.add(ranks_b[pair]);
+                });
             }
-            let median = |tally: &Tally, pool: &Pool| {
-                let (low, high) = tally.middle();
-                f64::midpoint(pool.sorted[low], pool.sorted[high]).ln()
-            };
-            (median(&tally_a, &pool_a) - median(&tally_b, &pool_b), 1.0)
+            (logs_a.of(tally_a.middle()) - logs_b.of(tally_b.middle()), 1.0)
         });
         Self::new(points.collect())
     }
@@ -198,6 +193,35 @@ impl Pool {
         let rank = |value: &f64| sorted.partition_point(|x| x < value);
         let ranks = sessions.iter().map(|s| s.iter().map(rank).collect()).collect();
         Self { sorted, ranks }
+    }
+}
+
+/// Logarithms of the medians that draws can have, each computed once; a logarithm costs as much as half a draw.
+struct LogMedians<'a> {
+    pool: &'a Pool,
+    known: Vec<f64>, // by the lower rank, then the upper; NaN where not computed yet
+}
+
+/// Above this size logarithms are computed for each draw.
+const KNOWN_SIDE: usize = 256;
+
+impl<'a> LogMedians<'a> {
+    fn new(pool: &'a Pool) -> Self {
+        let width = if pool.sorted.len() <= KNOWN_SIDE { pool.sorted.len() } else { 0 };
+        Self { pool, known: vec![f64::NAN; width * width] }
+    }
+
+    fn of(&mut self, (low, high): (usize, usize)) -> f64 {
+        let sorted = &self.pool.sorted;
+        let compute = || f64::midpoint(sorted[low], sorted[high]).ln();
+        match self.known.get_mut(low * sorted.len() + high) {
+            Some(known) if known.is_nan() => {
+                *known = compute();
+                *known
+            }
+            Some(known) => *known,
+            None => compute(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The statistics of `stend`: what is measured, how sure it is, and the verdict.
 //!
-//! Pure functions over slices of repeats; no I/O, no clock, no global state, no dependency.
+//! Pure functions over slices of repeats; no I/O, no clock, no global state.
 //! The rules are those of the project's method page; the sources stand at each function.
 //!
 //! # Conventions
@@ -10,7 +10,8 @@
 //! * The unit of a result is that of its input unless said otherwise; ratios have none.
 //! * **Non-finite input is refused**: a slice with a NaN or an infinity anywhere gives `None`
 //!   (or a [`Reason`]), never a NaN. So does an empty slice, and a result too large for `f64`.
-//! * The order of repeats never matters, except in [`steady_state`], [`steady_state_by`] and [`sign_flip`]'s pairs.
+//! * The order of repeats matters only where time does: steady state, drift ([`compare_runs`]), correlation, change points, and
+//!   pairs.
 //! * Everything is deterministic. Where random draws are needed they come from [`SplitMix64`],
 //!   so a seed gives the same result on every platform and in every version.
 //!
@@ -32,8 +33,11 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod change_points;
+mod correlation;
 mod drift;
 mod false_discovery;
+mod histogram;
 mod interval;
 mod law;
 mod mann_whitney;
@@ -51,8 +55,11 @@ mod table;
 mod verdict;
 
 pub use aggregate::{geometric_mean_interval, geometric_mean_ratio};
+pub use change_points::{ChangePoint, ChangeRule, EnergySplit, change_points, energy_split};
+pub use correlation::{EffectiveSample, SerialCorrelation, autocorrelation, effective_sample_size, serial_correlation};
 pub use drift::{compare_runs, drift_floors, half_drift};
 pub use false_discovery::benjamini_hochberg;
+pub use histogram::{LEAST_IN_TAIL, Latencies, Percentile};
 pub use interval::{Interval, median_interval, precision_reached};
 pub use mann_whitney::{EXACT_TOTAL, Method, Test, mann_whitney};
 pub use needed::{Spread, repeats_needed};

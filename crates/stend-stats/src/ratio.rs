@@ -8,9 +8,9 @@ use crate::sample::{finite_sorted, sorted_median};
 /// How an interval was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntervalMethod {
-    /// Bias-corrected and accelerated bootstrap; one session a side.
+    /// Bias-corrected and accelerated bootstrap.
     Bca,
-    /// Percentile bootstrap over sessions, then repeats.
+    /// Percentile bootstrap.
     Percentile,
 }
 
@@ -38,11 +38,13 @@ pub struct RatioOptions {
     pub confidence: f64,
     /// Start of the generator.
     pub seed: u64,
+    /// How the ends are found; `None` for BCa with one session a side, percentile with several.
+    pub method: Option<IntervalMethod>,
 }
 
 impl Default for RatioOptions {
     fn default() -> Self {
-        Self { draws: 10_000, confidence: 0.95, seed: 0x7374_656e_6421 }
+        Self { draws: 10_000, confidence: 0.95, seed: 0x7374_656e_6421, method: None }
     }
 }
 
@@ -53,7 +55,7 @@ impl Default for RatioOptions {
 ///   the interval is **BCa**, its acceleration from the jackknife.
 /// * Several sessions on a side: that side is drawn `draws` times, sessions with replacement,
 ///   then repeats within each drawn session, and the interval is the **percentile** one.
-///   With two sessions a side it speaks for the sessions seen, hardly for further ones: resampling
+///   BCa may be asked for; its jackknife then leaves out whole sessions, too few to tell a skewness from. With two sessions a side it speaks for the sessions seen, hardly for further ones: resampling
 ///   two sessions understates the spread between sessions.
 ///
 /// Swapping the sides gives reciprocal ends; the order of repeats and of sessions does not matter.
@@ -84,11 +86,7 @@ pub fn ratio_interval(
     let difference = Difference { a: &a.law, b: &b.law };
     let reverse = Difference { a: &b.law, b: &a.law };
     let estimate = log_median(&a.sorted) - log_median(&b.sorted);
-    let shape = (a.single && b.single).then(|| {
-        let (square_a, cube_a) = jackknife_moments(&jackknifed(&a.sorted));
-        let (square_b, cube_b) = jackknife_moments(&jackknifed(&b.sorted));
-        acceleration(square_a + square_b, cube_a - cube_b)
-    });
+    let shape = bca(options, a.single && b.single).then(|| acceleration(a.moments, b.moments));
     let ratio = sorted_median(&a.sorted) / sorted_median(&b.sorted);
     finish(ratio, estimate, &difference, &reverse, shape, options.confidence)
 }
@@ -120,16 +118,24 @@ pub fn paired_ratio_interval(
     let backwards = law.negated();
     let difference = Difference { a: &law, b: &zero };
     let reverse = Difference { a: &backwards, b: &zero };
-    let shape = (a.len() == 1).then(|| {
-        let without =
-            |i: usize| log_median_without(&sorted_a, pooled_a[i]) - log_median_without(&sorted_b, pooled_b[i]);
-        let values: Vec<f64> = (0..pooled_a.len()).map(without).collect();
-        let (square, cube) = jackknife_moments(&values);
-        acceleration(square, cube)
+    let shape = bca(options, a.len() == 1).then(|| {
+        let values: Vec<f64> = if a.len() == 1 {
+            let without =
+                |i: usize| log_median_without(&sorted_a, pooled_a[i]) - log_median_without(&sorted_b, pooled_b[i]);
+            (0..pooled_a.len()).map(without).collect()
+        } else {
+            let (without_a, without_b) = (session_medians_without(&a), session_medians_without(&b));
+            without_a.iter().zip(without_b).map(|(a, b)| a - b).collect()
+        };
+        acceleration(jackknife_moments(&values), (0.0, 0.0))
     });
     let estimate = log_median(&sorted_a) - log_median(&sorted_b);
     let ratio = sorted_median(&sorted_a) / sorted_median(&sorted_b);
     finish(ratio, estimate, &difference, &reverse, shape, options.confidence)
+}
+
+fn bca(options: &RatioOptions, single: bool) -> bool {
+    options.method.map_or(single, |method| method == IntervalMethod::Bca)
 }
 
 fn check(options: &RatioOptions) -> Option<()> {
@@ -147,6 +153,8 @@ struct Side {
     sorted: Vec<f64>,
     law: Law,
     single: bool,
+    /// Of the jackknife: over repeats, or over sessions where there are several.
+    moments: (f64, f64),
 }
 
 impl Side {
@@ -164,7 +172,8 @@ impl Side {
             filled.sort_by(|x, y| x.partial_cmp(y).unwrap_or(std::cmp::Ordering::Equal));
             Law::drawn(&filled, options.draws, options.seed)
         };
-        Some(Self { sorted, law, single })
+        let without = if single { repeat_medians_without(&sorted) } else { session_medians_without(&filled) };
+        Some(Self { moments: jackknife_moments(&without), sorted, law, single })
     }
 }
 
@@ -176,8 +185,19 @@ fn log_median_without(sorted: &[f64], value: f64) -> f64 {
     f64::midpoint(at((n - 1) / 2), at(n / 2)).ln()
 }
 
-fn jackknifed(sorted: &[f64]) -> Vec<f64> {
+fn repeat_medians_without(sorted: &[f64]) -> Vec<f64> {
     sorted.iter().map(|&value| log_median_without(sorted, value)).collect()
+}
+
+/// Log medians of all sessions but one.
+fn session_medians_without(sessions: &[Vec<f64>]) -> Vec<f64> {
+    let without = |gone: usize| {
+        let others = sessions.iter().enumerate().filter(|(place, _)| *place != gone);
+        let mut rest: Vec<f64> = others.flat_map(|(_, session)| session).copied().collect();
+        rest.sort_unstable_by(f64::total_cmp);
+        log_median(&rest)
+    };
+    (0..sessions.len()).map(without).collect()
 }
 
 /// Σ Uᵢ²/n² and Σ Uᵢ³/n³ with Uᵢ = (n − 1)(mean − i-th jackknife value).
@@ -188,7 +208,9 @@ fn jackknife_moments(values: &[f64]) -> (f64, f64) {
     shares.fold((0.0, 0.0), |(square, cube), u| (square + u * u, cube + u * u * u))
 }
 
-fn acceleration(squares: f64, cubes: f64) -> f64 {
+/// Of the difference of two sides, from the moments of each.
+fn acceleration(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let (squares, cubes) = (a.0 + b.0, a.1 - b.1);
     if squares > 0.0 { cubes / (6.0 * squares.powf(1.5)) } else { 0.0 }
 }
 

@@ -1,30 +1,14 @@
-//! Stored vectors from SciPy and NumPy (tests/vectors/make_vectors.py).
+//! Stored vectors from SciPy, NumPy, Apache Otava and HdrHistogram's C library (tests/vectors/make_vectors.py).
+
+mod stored;
 
 use serde_json::Value;
 use stend_stats::{
-    IntervalMethod, Mark, Method, RatioOptions, SteadyRule, benjamini_hochberg, geometric_mean_ratio, hodges_lehmann,
-    mann_whitney, mean, median, median_absolute_deviation, median_interval, quantile, ratio_interval, sign_flip,
-    steady_state, steady_state_by, tukey_marks,
+    ChangeRule, IntervalMethod, Latencies, Mark, Method, RatioOptions, SteadyRule, benjamini_hochberg, change_points,
+    energy_split, geometric_mean_ratio, hodges_lehmann, mann_whitney, mean, median, median_absolute_deviation,
+    median_interval, quantile, ratio_interval, sign_flip, steady_state, steady_state_by, tukey_marks,
 };
-
-fn vectors(name: &str) -> Vec<Value> {
-    let path = format!("{}/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the vectors are committed");
-    serde_json::from_str(&text).expect("a JSON list")
-}
-
-fn list(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list").iter().map(number).collect()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().expect("a number")
-}
-
-fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
-    let error = (found - expected).abs() / expected.abs().max(1e-300);
-    assert!(found == expected || error <= tolerance, "{what}: {found}, expected {expected}");
-}
+use stored::{close, list, number, vectors};
 
 #[test]
 fn mann_whitney_exact_permutation_and_normal() {
@@ -176,6 +160,63 @@ fn bootstrap_over_sessions() {
         for (end, numpy) in [(found.low, expected[0]), (found.high, expected[1])] {
             let off = (end / numpy).ln().abs() / width;
             assert!(off < 0.04, "{end}, NumPy {numpy}: {off:.4} of the width; {case}");
+        }
+    }
+}
+
+/// Apache Otava finds the same changes at the same places; it knows no least segment, so that ours is 1.
+#[test]
+fn change_points_and_energy() {
+    let mut seen = [0; 4];
+    for case in vectors("change_points") {
+        let history = list(&case["x"]);
+        let split = energy_split(&history).expect("finite");
+        assert_eq!(split.index as u64, case["split"], "{case}");
+        close(split.statistic, number(&case["statistic"]), 1e-10, "energy statistic");
+        let rule = ChangeRule {
+            window: case["window"].as_u64().expect("window") as usize,
+            least_values: 2,
+            least_segment: 1,
+            significance: number(&case["significance"]),
+            least_change: number(&case["least_change"]),
+        };
+        let found = change_points(&history, &rule).expect("positive");
+        let expected = case["points"].as_array().expect("points");
+        assert_eq!(found.len(), expected.len(), "{found:?} {case}");
+        for (point, otava) in found.iter().zip(expected) {
+            assert_eq!(point.index as u64, otava["index"], "{case}");
+            close(point.before, number(&otava["before"]), 1e-12, "before");
+            close(point.after, number(&otava["after"]), 1e-12, "after");
+            close(point.p, number(&otava["p"]), 1e-9, "p");
+        }
+        seen[found.len().min(3)] += 1;
+    }
+    assert!(seen.iter().all(|n| *n >= 2), "none, one, two, more: {seen:?}");
+}
+
+#[test]
+fn latencies_merged() {
+    for case in vectors("latencies") {
+        let part = |pairs: &Value| {
+            let mut latencies = Latencies::default();
+            for pair in pairs.as_array().expect("pairs") {
+                let (ns, count) = (pair[0].as_u64().expect("ns"), pair[1].as_u64().expect("count"));
+                assert!(latencies.record(ns, count));
+            }
+            latencies
+        };
+        let parts: Vec<Latencies> = case["parts"].as_array().expect("parts").iter().map(part).collect();
+        let total = Latencies::merged(&parts);
+        assert_eq!(total.count(), case["count"]);
+        let (least, most) = total.range().expect("some");
+        assert_eq!((least, most), (case["least"].as_u64().expect("least"), case["most"].as_u64().expect("most")));
+        for (share, ns) in list(&case["shares"]).iter().zip(list(&case["values"])) {
+            let found = total.percentile(*share);
+            // Ten are needed in the tail.
+            match found {
+                Some(found) => assert_eq!(found.ns as f64, ns, "{share}"),
+                None => assert!(total.count() as f64 * (1.0 - share) < 10.0),
+            }
         }
     }
 }

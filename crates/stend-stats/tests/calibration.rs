@@ -3,8 +3,11 @@
 
 mod common;
 
-use common::{NOISES, Noise, cell, marked, share, side, trials};
-use stend_stats::{SplitMix64, Verdict, compare_table};
+use common::{NOISES, Noise, autoregressive, cell, holds, marked, repeat, share, side, trials};
+use stend_stats::{
+    ChangeRule, RatioOptions, SplitMix64, Verdict, change_points, compare_runs, compare_table, effective_sample_size,
+    geometric_mean_interval, ratio_interval,
+};
 
 const TRIALS: usize = 2000;
 
@@ -129,4 +132,109 @@ fn alike_sessions_are_rarely_marked() {
         cell(a, side(Noise::Normal, 2, 10, 1.0, 0.0, &mut random), 0.0)
     });
     assert!(share(&results, marked) <= 0.05);
+}
+
+/// Repeats that hang together fool any test that takes them for independent; what is said of whole runs keeps its level
+/// up to a correlation of 0.5. (What happens beyond stands on the method page.)
+#[test]
+fn runs_whose_repeats_hang_together_are_rarely_marked() {
+    const TRIALS: usize = 1500;
+    for (correlation, n) in [(0.3, 6), (0.5, 6), (0.3, 10), (0.5, 10), (0.5, 20)] {
+        let mut random = SplitMix64::new(18);
+        let mut one = || vec![autoregressive(correlation, n, &mut random)];
+        let (mut bare, mut runs) = (0, 0);
+        for _ in 0..TRIALS {
+            let cells = [cell(one(), one(), 0.01)];
+            bare += usize::from(compare_table(&cells)[0].q < Some(0.05));
+            runs += usize::from(marked(&compare_runs(&cells)[0]));
+        }
+        let rate = |count: usize| count as f64 / TRIALS as f64;
+        assert!(rate(runs) <= at_most(0.05, TRIALS), "correlation {correlation}, n={n}: {}", rate(runs));
+        assert!(rate(bare) > 2.0 * 0.05, "the noise is no trial: {}", rate(bare));
+    }
+}
+
+/// Independent repeats pay little for that.
+#[test]
+fn runs_without_correlation_keep_their_power() {
+    for (n, factor, least) in [(10, 1.06, 0.85), (15, 1.05, 0.87), (20, 1.04, 0.80)] {
+        let mut random = SplitMix64::new(19);
+        let found = (0..600)
+            .filter(|_| {
+                let a = side(Noise::Normal, 1, n, factor, 0.0, &mut random);
+                let cells = [cell(a, side(Noise::Normal, 1, n, 1.0, 0.0, &mut random), 0.01)];
+                marked(&compare_runs(&cells)[0])
+            })
+            .count();
+        assert!(found as f64 >= 600.0 * least, "n={n} factor {factor}: {found} of 600");
+    }
+}
+
+/// Steady histories seldom show a change, even where no least change is asked for.
+#[test]
+fn steady_histories_have_no_change_points() {
+    let rule = ChangeRule { least_change: 0.0, ..ChangeRule::default() };
+    for noise in NOISES {
+        let mut random = SplitMix64::new(20);
+        let alarms = (0..TRIALS)
+            .filter(|_| {
+                let history: Vec<f64> = (0..50).map(|_| repeat(noise, &mut random)).collect();
+                !change_points(&history, &rule).expect("positive").is_empty()
+            })
+            .count();
+        let rate = alarms as f64 / TRIALS as f64;
+        assert!(rate <= at_most(0.05, TRIALS), "{noise:?}: {rate}");
+    }
+}
+
+/// A change of three CV, ten values on either side, is found where it is.
+#[test]
+fn changes_are_found_in_their_place() {
+    let mut random = SplitMix64::new(21);
+    let found = (0..500)
+        .filter(|_| {
+            let level = |run: usize| if run < 15 { 1.0 } else { 1.06 };
+            let history: Vec<f64> = (0..25).map(|run| level(run) * repeat(Noise::Normal, &mut random)).collect();
+            let points = change_points(&history, &ChangeRule::default()).expect("positive");
+            points.len() == 1 && points[0].index.abs_diff(15) <= 1
+        })
+        .count();
+    assert!(found >= 450, "{found} of 500");
+}
+
+/// τ of a long autoregression is (1 + ρ)/(1 − ρ), and the mean's error is what the effective size says.
+#[test]
+fn effective_size_of_an_autoregression() {
+    for correlation in [0.0, 0.5, 0.9] {
+        let mut random = SplitMix64::new(22);
+        let (mut within, mut times) = (0, 0.0);
+        for _ in 0..300 {
+            let series = autoregressive(correlation, 2000, &mut random);
+            let found = effective_sample_size(&series).expect("long");
+            let mean = stend_stats::mean(&series).expect("finite");
+            within += usize::from((mean - 100.0).abs() < 1.96 * found.standard_error);
+            times += found.correlation_time / 300.0;
+        }
+        let expected = (1.0 + correlation) / (1.0 - correlation);
+        assert!((times / expected - 1.0).abs() < 0.1, "{correlation}: τ {times}, expected {expected}");
+        assert!((272..298).contains(&within), "{correlation}: {within} of 300 within 1.96 standard errors");
+    }
+}
+
+/// The geometric mean over scenarios of very different spread.
+#[test]
+fn interval_of_the_geometric_mean_covers() {
+    let mut random = SplitMix64::new(23);
+    let options = RatioOptions::default();
+    let covered = (0..600)
+        .filter(|_| {
+            let one = |noise: &Noise| {
+                let a = side(*noise, 1, 10, 1.1, 0.0, &mut random);
+                ratio_interval(&a, &side(*noise, 1, 10, 1.0, 0.0, &mut random), &options)
+            };
+            let intervals: Option<Vec<_>> = NOISES.iter().cycle().take(12).map(one).collect();
+            holds(geometric_mean_interval(&intervals.expect("positive")), 1.1)
+        })
+        .count();
+    assert!((558..=594).contains(&covered), "{covered} of 600");
 }

@@ -175,7 +175,7 @@ proptest! {
         prop_assert!(mann_whitney(&x, &y).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
         prop_assert!(sign_flip(&x, 3).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
         let _ = repeats_needed(Spread { a: p, b: d }, d, p, d);
-        let options = RatioOptions { draws: 50, confidence: p, seed: 1 };
+        let options = RatioOptions { draws: 50, confidence: p, ..RatioOptions::default() };
         let _ = ratio_interval(&s, std::slice::from_ref(&x), &options);
         let direction = Direction::HigherIsBetter;
         let cells = [

@@ -7,7 +7,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use stend_stats::{Cell, compare_runs, compare_table};
+use stend_stats::{
+    Cell, ChangeRule, change_points, compare_runs, compare_table, effective_sample_size, serial_correlation,
+};
 
 type Run = BTreeMap<String, Vec<f64>>;
 
@@ -56,4 +58,35 @@ fn a_real_difference_is_still_found() {
     let table: Vec<_> = scenarios.iter().map(double).collect();
     let found = compare_runs(&table).iter().filter(|result| common::marked(result)).count();
     assert!(found * 10 >= scenarios.len() * 8, "{found} of {}", scenarios.len());
+}
+
+/// The worked example of the method page: the hypervisor gave the first run less, and that ended for all scenarios alike.
+#[test]
+fn one_disturbance_ends_for_all_scenarios_alike() {
+    let runs = runs();
+    let history = |name: &String| runs.iter().flat_map(|run| run[name].clone()).collect::<Vec<f64>>();
+    let changes = |name: &String| change_points(&history(name), &ChangeRule::default()).expect("positive");
+    let at_once = |name: &&String| changes(name).iter().any(|c| (12..=14).contains(&c.index) && c.after > c.before);
+    let names: Vec<String> = runs[0].keys().cloned().collect();
+    assert_eq!((names.len(), names.iter().filter(at_once).count()), (19, 12));
+    let gzip = changes(&"gzip -6, 441 pages".to_owned());
+    assert_eq!((gzip.len(), gzip[0].index), (1, 13));
+    assert!((gzip[0].before / 2.513e7 - 1.0).abs() < 1e-3 && (gzip[0].after / 2.891e7 - 1.0).abs() < 1e-3);
+    assert!(gzip[0].p > 1e-14 && gzip[0].p < 1e-13, "{gzip:?}");
+}
+
+/// The method page's figures of repeats that hang together.
+#[test]
+fn recorded_repeats_hang_together_a_little() {
+    let runs = runs();
+    let found = serial_correlation(runs.iter().flat_map(|run| run.values().map(Vec::as_slice))).expect("many");
+    assert!((found.correlation - 0.1189).abs() < 1e-4 && (found.z - 2.968).abs() < 1e-3, "{found:?}");
+    let noise: serde_json::Value = serde_json::from_str(include_str!("data/recorded-noise.json")).expect("JSON");
+    let series = |name: &str| -> Vec<f64> {
+        let entry = noise.as_array().expect("a list").iter().find(|entry| entry["scenario"] == name).expect(name);
+        serde_json::from_value(entry["values"].clone()).expect("values")
+    };
+    let gzip = effective_sample_size(&series("gzip-6")).expect("sixty");
+    assert!((gzip.size - 12.08).abs() < 0.01 && (gzip.standard_error - 0.878e-3).abs() < 1e-6, "{gzip:?}");
+    assert_eq!(effective_sample_size(&series("openssl-sha256")).expect("sixty").size, 60.0);
 }

@@ -1,7 +1,7 @@
 //! Simulated repeats, for the calibration tests and `examples/calibration_figures.rs`.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
-use stend_stats::{Cell, CellResult, Direction, SplitMix64, Verdict, compare_table};
+use stend_stats::{Cell, CellResult, Direction, RatioInterval, SplitMix64, Verdict, compare_table};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Noise {
@@ -51,6 +51,18 @@ pub fn side(
         .collect()
 }
 
+/// Repeats with CV 2 % that hang together: a stationary first-order autoregression, neighbours with this correlation.
+pub fn autoregressive(correlation: f64, n: usize, random: &mut SplitMix64) -> Vec<f64> {
+    let mut state = normal(random);
+    let step = (1.0 - correlation * correlation).sqrt();
+    let mut next = || {
+        let value = 100.0 + 2.0 * state;
+        state = correlation * state + step * normal(random);
+        value
+    };
+    (0..n).map(|_| next()).collect()
+}
+
 pub fn cell(a_sessions: Vec<Vec<f64>>, b_sessions: Vec<Vec<f64>>, delta: f64) -> Cell {
     let direction = Direction::HigherIsBetter;
     Cell { a_sessions, b_sessions, direction, delta, paired: false }
@@ -58,6 +70,11 @@ pub fn cell(a_sessions: Vec<Vec<f64>>, b_sessions: Vec<Vec<f64>>, delta: f64) ->
 
 pub fn marked(result: &CellResult) -> bool {
     matches!(result.verdict, Verdict::Better | Verdict::Worse)
+}
+
+/// Whether the interval holds this ratio.
+pub fn holds(interval: Option<RatioInterval>, ratio: f64) -> bool {
+    interval.is_some_and(|i| i.low <= ratio && ratio <= i.high)
 }
 
 /// Results of `trials` tables of one cell each.

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Make the stored vectors that tests/against_scipy.rs checks against.
 
-    python3 -m venv v && v/bin/pip install numpy scipy && v/bin/python make_vectors.py
+    python3 -m venv v && v/bin/pip install numpy scipy hdrhistogram && v/bin/pip install --no-deps apache-otava
+    v/bin/python make_vectors.py [NAME...]
 
-Writes *.json beside this script. Seeds are fixed; the versions used are in versions.json.
+Writes *.json beside this script, all of them or those named. Seeds are fixed; the versions used are in versions.json.
 """
-import json, math, os, platform
+import importlib.metadata, json, math, os, platform, sys
 import numpy as np, scipy
 from scipy import stats
 
@@ -192,7 +193,79 @@ def steady():
     save("steady", cases)
 
 
+def change_points():
+    """Apache Otava's first pass and its energy statistic for single splits. Two things differ from Otava 0.8: the t-test is SciPy's of the
+    values themselves, since Otava's variance divides by n where n - 1 is due; and the second pass is written here, since Otava's
+    leaves the figures of the change before the one taken away as they were."""
+    from otava import analysis
+    from otava.change_point_divisive.calculator import PairDistanceCalculator
+
+    class Tester(analysis.TTestSignificanceTester):
+        def compare(self, left, right):
+            found = super().compare(left, right)
+            if len(left) + len(right) > 2:
+                found.pvalue = float(stats.ttest_ind(left, right).pvalue)
+            return found
+
+    analysis.TTestSignificanceTester = Tester
+
+    def second_pass(x, places, p, least):
+        while places:
+            edges = [0, *places, len(x)]
+            sides = [(x[i:j], x[j:k]) for i, j, k in zip(edges, edges[1:], edges[2:])]
+            found = [dict(index=int(place), before=float(l.mean()), after=float(r.mean()), p=float(stats.ttest_ind(l, r).pvalue))
+                     for place, (l, r) in zip(places, sides)]
+            sizes = [abs(math.log(point["after"] / point["before"])) for point in found]
+            weakest = max(range(len(found)), key=lambda i: found[i]["p"])
+            if found[weakest]["p"] < p:
+                weakest = min(range(len(found)), key=lambda i: sizes[i])
+                if sizes[weakest] > math.log1p(least):
+                    return found
+            del places[weakest]
+        return []
+    own, cases = np.random.default_rng(20261121), []
+    for n in (12, 30, 50, 80, 130, 300):
+        for noise in (0.005, 0.02, 0.05):
+            steps = own.choice(range(4, n - 4), size=max(1, n // 40), replace=False)
+            level = np.cumsum(np.where(np.isin(np.arange(n), steps), own.normal(0, 0.06, n), 0))
+            x = np.round(100 * np.exp(level + own.normal(0, noise, n)), 4)
+            window, p, least = (50, 0.001, 0.02) if noise > 0.005 else (30, 0.01, 0.0)
+            places = sorted({int(point.index) for point in analysis.split(x.tolist(), window, 10 * p)})
+            points = second_pass(x, places, p, least)
+            split = PairDistanceCalculator(x).get_candidate_change_point(slice(0, n))
+            cases.append(dict(x=floats(x), window=window, significance=p, least_change=least, points=points,
+                              split=int(split.index), statistic=float(split.qhat)))
+    save("change_points", cases)
+
+
+def latencies():
+    """HdrHistogram's C implementation by its Python face: bucket ends of quantiles, of parts and of all merged."""
+    from hdrh.histogram import HdrHistogram
+
+    own, cases = np.random.default_rng(20261121), []
+    for sizes in ([1000], [20_000, 3], [400, 5000, 10_000, 4600]):
+        total, parts = HdrHistogram(100, 60_000_000_000, 3), []
+        for size in sizes:
+            part = HdrHistogram(100, 60_000_000_000, 3)
+            # Whole multiples of 12,345 ns, many of them often: a short list that is a large histogram.
+            values, counts = np.unique(12_345 * (1 + own.lognormal(3, 1.5, min(size, 300)).astype(int)), return_counts=True)
+            counts = counts * max(1, size // 300)
+            for value, count in zip(values, counts):
+                part.record_value(int(value), int(count))
+            parts.append([[int(v), int(c)] for v, c in zip(values, counts)])
+            total.add(part)
+        shares = [0.1, 0.5, 0.9, 0.99]
+        cases.append(dict(parts=parts, count=int(total.get_total_count()), least=int(total.get_min_value()), most=int(total.get_max_value()),
+                          shares=shares, values=[int(total.get_value_at_percentile(100 * s)) for s in shares]))
+    save("latencies", cases)
+
+
+MAKERS = (mann_whitney, sign_flip, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, steady,
+          change_points, latencies)
+
 if __name__ == "__main__":
-    for make in (mann_whitney, sign_flip, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, steady):
-        make()
-    save("versions", dict(python=platform.python_version(), numpy=np.__version__, scipy=scipy.__version__))
+    for make in MAKERS:
+        if len(sys.argv) == 1 or make.__name__ in sys.argv[1:]:
+            make()
+    versions = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "apache-otava", "hdrhistogram")}
+    save("versions", dict(python=platform.python_version(), **versions))

@@ -1,0 +1,94 @@
+//! Stored vectors from R (tests/vectors/make_vectors.R).
+
+mod stored;
+
+use stend_stats::{
+    ChangeRule, IntervalMethod, RatioOptions, autocorrelation, benjamini_hochberg, change_points,
+    effective_sample_size, hodges_lehmann, mann_whitney, ratio_interval, sign_flip,
+};
+use stored::{close, table};
+
+/// `exactRankTests::wilcox.exact`: its two-sided p with ties adds up what is as far from the mean as the observed U, ours doubles the
+/// smaller tail. Where U's distribution is symmetric they agree; else theirs has one smaller tail and another not much larger.
+#[test]
+fn exact_rank_tests() {
+    let mut equal = 0;
+    for row in table("rank_tests") {
+        let (a, b) = (&row["a"], &row["b"]);
+        let test = mann_whitney(a, b).expect("finite");
+        assert_eq!(test.statistic, row["u"][0], "{row:?}");
+        let r = row["p"][0];
+        assert!(r <= test.p * 1.1 && r >= test.p / 2.0 * (1.0 - 1e-9), "{r} {test:?}");
+        equal += usize::from((r / test.p - 1.0).abs() < 1e-9);
+        assert!((hodges_lehmann(a, b).expect("finite") - row["shift"][0]).abs() < 1e-12, "{row:?}");
+    }
+    assert!(equal >= 8, "{equal} of 15");
+}
+
+#[test]
+fn sign_flips() {
+    for row in table("sign_flip") {
+        close(sign_flip(&row["d"], 1).expect("finite").p, row["p"][0], 1e-10, &format!("{row:?}"));
+    }
+}
+
+#[test]
+fn adjusted_p() {
+    for row in table("false_discovery") {
+        for (found, expected) in benjamini_hochberg(&row["p"]).iter().zip(&row["q"]) {
+            close(*found, *expected, 1e-12, "q");
+        }
+    }
+}
+
+/// From 60,000 draws of `boot`; ours is the limit, which is discrete. 4 % of the width is allowed.
+#[test]
+fn bootstrap_bca_and_percentile() {
+    for row in table("bootstrap") {
+        let sides = [vec![row["a"].clone()], vec![row["b"].clone()]];
+        for (method, name) in [(IntervalMethod::Bca, "bca"), (IntervalMethod::Percentile, "percentile")] {
+            let options = RatioOptions { method: Some(method), ..RatioOptions::default() };
+            let found = ratio_interval(&sides[0], &sides[1], &options).expect("positive");
+            assert_eq!(found.method, method);
+            let expected = &row[name];
+            let width = (expected[1] / expected[0]).ln();
+            for (end, r) in [(found.low, expected[0]), (found.high, expected[1])] {
+                let off = (end / r).ln().abs() / width;
+                assert!(off < 0.04, "{name} {end}, R {r}: {off:.4} of the width; {row:?}");
+            }
+        }
+    }
+}
+
+/// `acf`, and the variance of the mean by `mcmc::initseq` (Geyer's own code). A variance below that of independent
+/// values counts as theirs.
+#[test]
+fn correlation() {
+    let mut less = 0;
+    for row in table("correlation") {
+        let series = &row["x"];
+        for (found, expected) in autocorrelation(series, 10).expect("long enough").iter().zip(&row["acf"]) {
+            assert!((found - expected).abs() < 1e-12, "{found}, R {expected}");
+        }
+        let time = row["variance"][0] / row["gamma0"][0];
+        less += usize::from(time < 1.0);
+        let found = effective_sample_size(series).expect("long enough");
+        close(found.correlation_time, time.max(1.0), 1e-9, "correlation time");
+        close(found.size * found.correlation_time, series.len() as f64, 1e-12, "size");
+        let n = series.len() as f64;
+        close(found.standard_error.powi(2), row["gamma0"][0] * time.max(1.0) / (n - 1.0), 1e-9, "standard error");
+    }
+    assert!((1..12).contains(&less), "both kinds: {less}");
+}
+
+/// `t.test(var.equal = TRUE)` of both sides of one change.
+#[test]
+fn t_test_of_a_change() {
+    let rule = ChangeRule { least_values: 2, ..ChangeRule::default() };
+    for row in table("t_test") {
+        let history = [row["left"].clone(), row["right"].clone()].concat();
+        let found = change_points(&history, &rule).expect("positive");
+        assert_eq!((found.len(), found[0].index), (1, row["left"].len()), "{found:?}");
+        close(found[0].p, row["p"][0], 1e-9, "p");
+    }
+}
