@@ -80,7 +80,7 @@ static void registers_make(struct registers *registers, uint8_t *stack_end, stru
 	register void *place __asm__("x17") = first.data;
 	register uint8_t *signed_with __asm__("x16") = stack_end;
 
-	/* PACIA1716, or PACIB1716 where the second key is used: as SIGN does it. */
+	/* PACIA1716: as SIGN does it. */
 	__asm__("hint #8" : "+r"(place) : "r"(signed_with));
 	first.data = place;
 #endif

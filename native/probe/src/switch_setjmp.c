@@ -28,6 +28,10 @@ const struct coroutine_method coroutine_setjmp = { .name = "setjmp", .missing = 
 
 static struct coroutine *volatile made; /* by the signal that is under way */
 
+/* qemu-user aligns the stack of a signal to 8 bytes, where the compiler counts on 16. */
+#if defined(__GNUC__) && defined(__i386__)
+__attribute__((force_align_arg_pointer))
+#endif
 static void on_signal(int signal)
 {
 	struct coroutine *self = made;
