@@ -14,7 +14,7 @@ use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, suite_of, written_paths};
 
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 7] = [
+pub(crate) const SUITES: [(&str, &str); 8] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
@@ -22,6 +22,7 @@ pub(crate) const SUITES: [(&str, &str); 7] = [
     ("ciphers", include_str!("../../../suites/ciphers.toml")),
     ("pipes", include_str!("../../../suites/pipes.toml")),
     ("storage", include_str!("../../../suites/storage.toml")),
+    ("switch", include_str!("../../../suites/switch.toml")),
 ];
 
 const REFERENCES: [(&str, &str); 5] = [
