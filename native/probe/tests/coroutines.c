@@ -501,8 +501,12 @@ static bool must_be_there(const struct coroutine_method *method)
 	if (method == &coroutine_assembly)
 		return coroutine_shadow_stack() == NULL;
 #endif
+#if !defined(__e2k__)
+	if (method == &coroutine_setjmp)
+		return coroutine_shadow_stack() == NULL;
+#endif
 #if defined(__GLIBC__)
-	return method == &coroutine_ucontext || (method == &coroutine_setjmp && coroutine_shadow_stack() == NULL);
+	return method == &coroutine_ucontext;
 #else
 	return false;
 #endif
