@@ -63,7 +63,7 @@ static const struct command command = {
 	"that all coroutines share them. setjmp: sigsetjmp and siglongjmp; the first entry is by a signal on another stack.\n"
 	"ucontext: swapcontext, which also keeps the signal mask, by a system call. call: no coroutine, but a plain call and its\n"
 	"return, the floor. futex, pipe, eventfd: two threads, of which one wakes the other and sleeps.\n"
-	"Both sides count by themselves, and both counts must be the operations; the byte in the pipe and the counter of the\n"
+	"Both sides count by themselves, and both counts must be equal; the byte in the pipe and the counter of the\n"
 	"eventfd must be those of the turn. cpu_ns: both threads together. A method that this machine or build lacks: exit\n"
 	"status 4.",
 	options, sizeof options / sizeof *options, NULL, check,
