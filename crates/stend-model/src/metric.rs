@@ -267,7 +267,7 @@ pub enum Unit {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::BytesPerSecond,
         Self::BytesPerCpuSecond,
         Self::OperationsPerCpuSecond,
