@@ -239,6 +239,8 @@ pub enum Unit {
     OperationsPerCpuSecond,
     /// Core cycles per byte.
     CyclesPerByte,
+    /// Core cycles.
+    Cycles,
     /// Operations per second.
     OperationsPerSecond,
     /// Input and output operations per second.
@@ -265,11 +267,12 @@ pub enum Unit {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::BytesPerSecond,
         Self::BytesPerCpuSecond,
         Self::OperationsPerCpuSecond,
         Self::CyclesPerByte,
+        Self::Cycles,
         Self::OperationsPerSecond,
         Self::Iops,
         Self::RequestsPerSecond,
@@ -290,6 +293,7 @@ impl Unit {
             Self::BytesPerCpuSecond => "B/CPU-s",
             Self::OperationsPerCpuSecond => "op/CPU-s",
             Self::CyclesPerByte => "cycles/B",
+            Self::Cycles => "cycles",
             Self::OperationsPerSecond => "op/s",
             Self::Iops => "IOPS",
             Self::RequestsPerSecond => "requests/s",
@@ -311,6 +315,7 @@ impl Unit {
             Self::BytesPerCpuSecond => Dimension { bytes: 1, cpu: -1, ..none },
             Self::OperationsPerCpuSecond => Dimension { cpu: -1, ..none },
             Self::CyclesPerByte => Dimension { cycles: 1, bytes: -1, ..none },
+            Self::Cycles => Dimension { cycles: 1, ..none },
             Self::OperationsPerSecond | Self::Iops | Self::RequestsPerSecond | Self::Hertz => {
                 Dimension { time: -1, ..none }
             }
@@ -346,7 +351,7 @@ impl Unit {
                 }
                 unreachable!("the last factor always fits")
             }
-            Self::CyclesPerByte | Self::Percent | Self::Celsius | Self::One => {
+            Self::CyclesPerByte | Self::Cycles | Self::Percent | Self::Celsius | Self::One => {
                 let symbol = if self == Self::One { "" } else { self.symbol() };
                 format!("{} {symbol}", three_digits(value)).trim_end().to_owned()
             }
@@ -454,6 +459,7 @@ mod tests {
             ("bytes/cpu", "B/CPU-s", 8000.0),
             ("cycles/bytes", "cycles/B", 750_000.0),
             ("cpu_cycles/bytes", "cycles/B", 375_000.0),
+            ("cpu_cycles/operations", "cycles", 7.5e8),
             ("operations/wall", "IOPS", 2.0),
             ("latency_p99_ns", "ns", 1500.0),
             ("wall", "s", 2.0),
@@ -488,6 +494,7 @@ mod tests {
     fn people_read_three_digits() {
         assert_eq!(Unit::BytesPerSecond.show(1_234_567_890.0), "1.23 GB/s");
         assert_eq!(Unit::CyclesPerByte.show(0.7234), "0.723 cycles/B");
+        assert_eq!(Unit::Cycles.show(5.678), "5.68 cycles");
         assert_eq!(Unit::Nanoseconds.show(850.0), "850 ns");
         assert_eq!(Unit::Nanoseconds.show(8_000_000.0), "8.00 ms");
         assert_eq!(Unit::Iops.show(371_000.0), "371 kIOPS");

@@ -169,7 +169,7 @@ fn the_measured_loads_are_those_that_the_program_has() {
         for scenario in suite(&name, &text, &Changes::default()).scenarios {
             match &scenario.instrument {
                 Instrument::Probe(subcommand) => {
-                    assert!(["cipher", "copy", "pipe"].contains(&subcommand.as_str()), "{name}: {subcommand}")
+                    assert!(["cipher", "copy", "pipe", "switch"].contains(&subcommand.as_str()), "{name}: {subcommand}")
                 }
                 Instrument::Adapter(_) => {}
                 Instrument::Command(words) => panic!("{name}: {words:?}"),

@@ -6,6 +6,7 @@ int command_info(int argc, char **argv);
 int command_cipher(int argc, char **argv);
 int command_copy(int argc, char **argv);
 int command_pipe(int argc, char **argv);
+int command_switch(int argc, char **argv);
 int command_fizzbuzz(int argc, char **argv);
 int command_sample(int argc, char **argv);
 int command_guard(int argc, char **argv);

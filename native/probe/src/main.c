@@ -19,6 +19,7 @@ static const struct {
 	{ "cipher", command_cipher, "encrypt or decrypt with Kuznyechik or Magma" },
 	{ "copy", command_copy, "copy memory" },
 	{ "pipe", command_pipe, "move bytes through a pipe between two processes" },
+	{ "switch", command_switch, "switch between coroutines, or between threads" },
 	{ "fizzbuzz", command_fizzbuzz, "write Fizz Buzz into a pipe, or check every byte of it behind one" },
 	{ "sample", command_sample, "watch the machine: processors, memory, disks, networks, temperatures" },
 	{ "guard", command_guard, "run a command that dies with its parent, and say what it used" },

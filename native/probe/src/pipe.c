@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "buffer.h"
 #include "clock.h"
+#include "cores.h"
 #include "fail.h"
 #include "options.h"
 #include "pipe_readers.h"
@@ -19,7 +19,6 @@
 /* Sent, read and checked in full before the measurement, where that itself does not check all. */
 #define REHEARSAL_BYTES ((uint64_t)16 << 20)
 #define USUAL_CAPACITY ((uint64_t)65536)
-#define CORES_MAX 4096
 /* What tee-constant and vmsplice-gift send whole ones of, on most processors. */
 #define USUAL_PAGE 4096
 
@@ -152,29 +151,6 @@ static const struct command command = {
 	"before the measurement (by read instead of splice-null). Work: bytes; operations: chunks. cpu_ns: both ends together.",
 	options, sizeof options / sizeof *options, NULL, check,
 };
-
-static void choose_cores(struct pipe_transfer *transfer)
-{
-	transfer->writer_core = transfer->reader_core = -1;
-	if (is(chosen.cores, "any"))
-		return;
-#ifdef __linux__
-	static cpu_set_t set[CORES_MAX / CPU_SETSIZE];
-	int found[2] = { -1, -1 };
-
-	if (sched_getaffinity(0, sizeof set, set) != 0)
-		fail(EXIT_BROKEN, "cannot tell the allowed cores: %s", strerror(errno));
-	for (int core = 0, n = 0; core < CORES_MAX && n < 2; core++)
-		if (CPU_ISSET_S((size_t)core, sizeof set, set))
-			found[n++] = core;
-	transfer->writer_core = found[0];
-	transfer->reader_core = is(chosen.cores, "same") ? found[0] : found[1];
-	if (transfer->reader_core < 0)
-		fail(EXIT_UNSUPPORTED, "--cores different: only one core is allowed here");
-#else
-	fail(EXIT_UNSUPPORTED, "--cores %s: this system cannot pin processes to cores", chosen.cores);
-#endif
-}
 
 static uint64_t choose_capacity(const struct transport *transport)
 {
@@ -341,11 +317,14 @@ int command_pipe(int argc, char **argv)
 	struct pipe_transfer_result trial;
 	struct pipe_job job, one_chunk;
 	struct json json = { 0 };
+	int cores[2];
 
 	options_parse(&command, argc, argv);
 	transfer.transport = find_transport();
 	transfer.capacity = choose_capacity(transfer.transport);
-	choose_cores(&transfer);
+	cores_choose(chosen.cores, cores);
+	transfer.writer_core = cores[0];
+	transfer.reader_core = cores[1];
 	make_job(&job);
 	pipe_transfer_make(&transfer);
 	/* What this system refuses shows before the first event, and the capacity that it gives. */

@@ -1,7 +1,6 @@
 #include "pipe_transfer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,8 @@
 #endif
 
 #include "clock.h"
+#include "cores.h"
 #include "fail.h"
-
-#define CORES_MAX 4096
 
 static pid_t writer_process; /* 0: none */
 
@@ -38,22 +36,6 @@ static void end_writer(void)
 		kill(writer_process, SIGKILL);
 		waitpid(writer_process, NULL, 0);
 	}
-}
-
-static void pin(int core)
-{
-#ifdef __linux__
-	static cpu_set_t set[CORES_MAX / CPU_SETSIZE];
-
-	if (core < 0)
-		return;
-	CPU_ZERO_S(sizeof set, set);
-	CPU_SET_S((size_t)core, sizeof set, set);
-	if (sched_setaffinity(0, sizeof set, set) != 0)
-		fail(EXIT_BROKEN, "cannot stay on core %d: %s", core, strerror(errno));
-#else
-	(void)core;
-#endif
 }
 
 void pipe_transfer_make(struct pipe_transfer *transfer)
@@ -97,7 +79,7 @@ static _Noreturn void write_in_child(const struct pipe_transfer *transfer, const
 #endif
 	channel_close_reader(channel);
 	close(go[1]);
-	pin(transfer->writer_core);
+	core_pin(transfer->writer_core);
 	pipe_write_end(channel, go[0], job, transfer->shared);
 	_exit(EXIT_FINE);
 }
@@ -123,7 +105,7 @@ void pipe_transfer_run(struct pipe_transfer *transfer, const struct pipe_job *jo
 	channel_close_writer(&channel);
 	close(go[0]);
 	starter.descriptor = go[1];
-	pin(transfer->reader_core);
+	core_pin(transfer->reader_core);
 	pipe_read_end(&channel, go[1], job, release, &starter, &result->reader);
 	result->t_ns = starter.t_ns;
 	result->wall_ns = monotonic_ns() - starter.t_ns;

@@ -112,7 +112,8 @@ void wire_repeat(struct json *json, const struct repeat *repeat)
 	json_unsigned(json, "wall_ns", repeat->wall_ns > 0 ? repeat->wall_ns : 1);
 	json_unsigned(json, "cpu_ns", repeat->cpu_ns);
 	json_open_object(json, "work");
-	json_unsigned(json, "bytes", repeat->bytes);
+	if (repeat->bytes > 0 || repeat->operations == 0)
+		json_unsigned(json, "bytes", repeat->bytes);
 	if (repeat->operations > 0)
 		json_unsigned(json, "operations", repeat->operations);
 	json_close_object(json);

@@ -28,8 +28,7 @@ struct observation {
 
 struct repeat {
 	uint64_t n, t_ns, wall_ns, cpu_ns;
-	uint64_t bytes;
-	uint64_t operations; /* 0: not sent */
+	uint64_t bytes, operations; /* 0: not sent; one of them always is */
 	struct observation observed[24];
 	bool passed;
 	char evidence[256];

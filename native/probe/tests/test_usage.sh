@@ -2,7 +2,7 @@
 # The command line: help, version, and one clear line for what is wrong.
 . "$(dirname "$0")/common.sh"
 
-for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe --help' 'sample --help' 'guard --help'; do
+for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe --help' 'switch --help' 'sample --help' 'guard --help'; do
 	# shellcheck disable=SC2086
 	status "$words" 0 "$probe" $words
 	ok "$words prints" [ -s "$work/out" ]
@@ -118,6 +118,14 @@ pipe --writer tee-constant --fill full
 pipe --writer splice-file --fill touch
 pipe --repeats 0
 pipe extra
+switch --method swap
+switch --method pipe|futex
+switch --cores two
+switch --cores different
+switch --method ucontext --cores different
+switch --seconds 0
+switch --repeats 0
+switch extra
 sample --hertz 0
 sample --hertz 101
 sample --hertz 1.5
@@ -141,7 +149,8 @@ ok 'a value of two lines: what and what would be right' grep -q '^stend-probe ci
 
 # --check measures nothing, also where there is much to measure.
 for words in info 'cipher --seconds 1h --size 1024GiB --repeats 1000' 'copy --method avx512 --size 1024GiB --seconds 1h' \
-	'pipe --seconds 1h --pipe-size max --cores different' sample 'guard -- /no/such/program'; do
+	'pipe --seconds 1h --pipe-size max --cores different' \
+	'switch --seconds 1h --method futex --cores different' sample 'guard -- /no/such/program'; do
 	# shellcheck disable=SC2086
 	status "'$words', --check" 0 timeout 10 "$probe" ${words%% *} --check ${words#"${words%% *}"}
 	ok "'$words', --check: silent" [ ! -s "$work/out" ]

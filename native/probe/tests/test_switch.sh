@@ -1,0 +1,41 @@
+#!/bin/sh
+# `stend-probe switch`: each method runs and passes its own check, or is refused in one line; where each must be there is said
+# here once more, as the documentation has it.
+. "$(dirname "$0")/common.sh"
+
+architecture=$("$probe" --version | sed -n 's/^\([a-z0-9_]*\) -std=.*/\1/p')
+ok 'the architecture is known' [ -n "$architecture" ]
+case $("$probe" --version) in
+*NO_INTRINSICS*) architecture=none ;;
+esac
+
+there() { # METHOD
+	case $1:$architecture in
+	assembly:x86_64 | assembly:aarch64 | assembly:riscv64 | assembly-registers:x86_64) return 0 ;;
+	assembly*) return 1 ;;
+	esac
+}
+
+for method in assembly assembly-registers setjmp ucontext call futex pipe eventfd; do
+	if ! there $method; then
+		status "$method, which is not there" 4 "$probe" switch --method $method --seconds 1ms
+		ok "$method: why" grep -q "^stend-probe switch: --method $method: not on this machine ([a-z0-9_]*): " "$work/err"
+		continue
+	fi
+	run "$method" "$probe" switch --method $method --seconds 5ms
+	ok "$method: operations, and no bytes" grep -q '"work":{"operations":[1-9][0-9]*}' "$work/lines"
+	ok "$method: both sides counted the same" grep -Eq '"evidence":"([0-9]+) counted here, \1 counted there"' "$work/lines"
+	ok "$method: no time but some, and a clock" grep -Eq '"cpu_ns":[1-9].*"clock_hz_before":[1-9]' "$work/lines"
+	run "$method on one core" "$probe" switch --method $method --seconds 5ms --cores same
+done
+# Where a second core is allowed.
+for method in futex pipe eventfd; do
+	if [ "$(nproc)" -ge 2 ]; then
+		run "$method on two cores" "$probe" switch --method $method --cores different --seconds 5ms
+	else
+		status "$method on two cores" 4 "$probe" switch --method $method --cores different --seconds 5ms
+	fi
+done
+"$probe" switch --method call --repeats 3 --seconds 1ms >"$work/lines"
+ok 'three repeats' sh -c "[ \$(grep -c '\"event\":\"repeat\"' '$work/lines') -eq 3 ] && grep -q '\"repeats\":3' '$work/lines'"
+finish
