@@ -51,7 +51,14 @@ struct morse_backend {
 	                                const uint8_t *input, size_t bytes);
 	struct morse_progress (*decode)(const struct morse_alphabet *alphabet, uint8_t *output, size_t room,
 	                                const uint8_t *input, size_t bytes);
+	/* How often the byte is there; and how many characters begin in this UTF-8. So the coders know their place. */
+	size_t (*count_byte)(const uint8_t *bytes, size_t count, uint8_t byte);
+	size_t (*count_characters)(const uint8_t *bytes, size_t count);
 };
+
+/* For backends that have none of their own. */
+size_t morse_count_byte(const uint8_t *bytes, size_t count, uint8_t byte);
+size_t morse_count_characters(const uint8_t *bytes, size_t count);
 
 #ifdef MORSE_X86
 extern const struct morse_backend morse_avx512;

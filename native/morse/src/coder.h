@@ -24,12 +24,7 @@ enum morse_status morse_call_check(const struct morse_call *call, const struct m
 /* The whole text is one character in UTF-8, or empty; `partial` gets it. */
 bool morse_one_character(const char *text, struct morse_partial *partial);
 
-size_t morse_count_byte(const uint8_t *bytes, size_t count, uint8_t byte);
-
 /* The number of bytes after the last `byte`; all of them if there is none. */
 size_t morse_after_last(const uint8_t *bytes, size_t count, uint8_t byte);
-
-/* How many characters begin in this UTF-8. */
-size_t morse_count_characters(const uint8_t *bytes, size_t count);
 
 #endif

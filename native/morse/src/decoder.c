@@ -190,7 +190,7 @@ static size_t run_backend(struct morse_decoder *decoder, const struct morse_back
 	decoder->offset += progress.read;
 	/* The ends of lines are the same in the text, and that is shorter. */
 	if (!decoder->lenient && progress.written > 0) {
-		size_t lines = morse_count_byte(output, progress.written, '\n');
+		size_t lines = decoder->backend->count_byte(output, progress.written, '\n');
 
 		decoder->line += lines;
 		if (lines > 0)

@@ -50,12 +50,14 @@ static void advance(struct morse_encoder *encoder, const uint8_t *input, size_t 
 	encoder->offset += bytes;
 	if (encoder->lenient)
 		return;
-	size_t after = morse_after_last(input, bytes, '\n');
-	if (after < bytes) {
-		encoder->line += morse_count_byte(input, bytes - after, '\n');
+	size_t lines = encoder->backend->count_byte(input, bytes, '\n'), after = bytes;
+
+	if (lines > 0) {
+		encoder->line += lines;
 		encoder->column = 1;
+		after = morse_after_last(input, bytes, '\n');
 	}
-	encoder->column += morse_count_characters(input + bytes - after, after);
+	encoder->column += encoder->backend->count_characters(input + bytes - after, after);
 }
 
 /* Where output goes; both count from the start of the call. */

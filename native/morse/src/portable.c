@@ -237,4 +237,6 @@ const struct morse_backend morse_portable = {
 	.name = "portable",
 	.encode = encode,
 	.decode = decode,
+	.count_byte = morse_count_byte,
+	.count_characters = morse_count_characters,
 };

@@ -103,5 +103,7 @@ const struct morse_backend morse_neon = {
 	.name = "neon",
 	.encode = encode,
 	.decode = decode,
+	.count_byte = morse_count_byte,
+	.count_characters = morse_count_characters,
 };
 #endif

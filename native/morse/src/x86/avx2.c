@@ -105,5 +105,7 @@ const struct morse_backend morse_avx2 = {
 	.supported = supported,
 	.encode = encode,
 	.decode = decode,
+	.count_byte = morse_count_byte,
+	.count_characters = morse_count_characters,
 };
 #endif
