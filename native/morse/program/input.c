@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,6 +143,14 @@ size_t input_read(uint8_t *to, size_t bytes)
 		else if (errno != EINTR)
 			broken(errno);
 	}
+}
+
+bool input_waits(void)
+{
+	int held;
+
+	/* Not poll(): after that, Linux wakes the reader of a pipe at each write(), needed or not. */
+	return ioctl(descriptor, FIONREAD, &held) == 0 && held > 0;
 }
 
 void input_close(void)

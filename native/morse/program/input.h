@@ -11,6 +11,8 @@ void input_check(char **names, size_t count, const char *output);
 void input_open(size_t index, struct morse_place place);
 /* 0: the end. Waits, and ends the program if it cannot be read. */
 size_t input_read(uint8_t *to, size_t bytes);
+/* Whether more is there already, as far as the system can tell. */
+bool input_waits(void);
 void input_close(void);
 
 /* The name of an input for people, and where it began. */
