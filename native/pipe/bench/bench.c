@@ -16,19 +16,20 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ROUNDS = 101, PAGE = 4096 };
+enum { MOST_ROUNDS = 101, PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-enum kind { PLAIN, LIBRARY, CONSTANT };
+enum kind { PLAIN, LIBRARY, CONSTANT, BARE };
 
 struct row {
 	const char *name;
 	enum kind kind;
 	enum pipe_writer_policy policy;
-	size_t chunk, pipe; /* of PLAIN; otherwise the writer chooses, unless they are given */
+	size_t chunk, pipe; /* of PLAIN and BARE; otherwise the writer chooses, unless they are given */
 	bool splice;        /* the reader: to /dev/null; otherwise read() */
 	bool small_pages;
 };
@@ -41,11 +42,13 @@ static const struct row rows[] = {
 	{ "writer, fresh               -> read", LIBRARY, PIPE_WRITER_FRESH, 0, 0, false, false },
 	{ "writer, fresh, small pages  -> read", LIBRARY, PIPE_WRITER_FRESH, 0, 0, false, true },
 	{ "writer, ring                -> read", LIBRARY, PIPE_WRITER_RING, 0, 0, false, false },
+	{ "vmsplice() and nothing else -> read", BARE, 0, 256 << 10, 512 << 10, false, false },
 	{ "writer, constant            -> read", CONSTANT, 0, 0, 0, false, false },
 	{ "write() 64K, pipe 64K       -> splice", PLAIN, 0, 64 << 10, 64 << 10, true, false },
 	{ "write() 256K, pipe 1M       -> splice", PLAIN, 0, 256 << 10, 1 << 20, true, false },
 	{ "writer, fresh               -> splice", LIBRARY, PIPE_WRITER_FRESH, 0, 0, true, false },
 	{ "writer, ring                -> splice", LIBRARY, PIPE_WRITER_RING, 0, 0, true, false },
+	{ "vmsplice() and nothing else -> splice", BARE, 0, 256 << 10, 512 << 10, true, false },
 	{ "writer, constant            -> splice", CONSTANT, 0, 0, 0, true, false },
 };
 
@@ -178,6 +181,28 @@ static void write_constant(int descriptor)
 		die("constant");
 }
 
+/* One chunk in a huge page, filled once and sent again and again: no ring, which has to fill its pages, can be cheaper. Right
+ * bytes, but the same each time. */
+static void write_bare(const struct row *row, int descriptor)
+{
+	uint8_t *data = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
+
+	if (data == NULL)
+		die("memory");
+	madvise(data, HUGE_PAGE, MADV_HUGEPAGE);
+	stream_fill(data, row->chunk, 0);
+	pin(0);
+	*writer_seconds -= cpu_seconds();
+	for (uint64_t offset = 0; offset < chosen.bytes; offset += row->chunk)
+		for (size_t at = 0; at < row->chunk;) {
+			struct iovec piece = { .iov_base = data + at, .iov_len = row->chunk - at };
+			ssize_t count = vmsplice(descriptor, &piece, 1, 0);
+			if (count < 0)
+				die("vmsplice");
+			at += (size_t)count;
+		}
+}
+
 /* Bytes per second of processor time. */
 static double measure(const struct row *row)
 {
@@ -202,6 +227,8 @@ static double measure(const struct row *row)
 			sched_setaffinity(0, sizeof allowed, &allowed);
 		if (row->kind == PLAIN)
 			write_plain(row, ends[1]);
+		else if (row->kind == BARE)
+			write_bare(row, ends[1]);
 		else if (row->kind == LIBRARY)
 			write_by_library(row, ends[1]);
 		else
@@ -219,7 +246,7 @@ static double measure(const struct row *row)
 			die("read");
 		if (count == 0)
 			break;
-		if (!row->splice && row->kind != CONSTANT)
+		if (!row->splice && (row->kind == PLAIN || row->kind == LIBRARY))
 			check(data, (size_t)count, got);
 		got += (uint64_t)count;
 	}

@@ -15,6 +15,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 core=$(awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /proc/self/status)
+# The same one if there is no other.
+other_core=$(awk '/^Cpus_allowed_list:/ { sub(/.*[-,]/, "", $2); print $2 }' /proc/self/status)
 samples=$work/samples
 
 die() {
@@ -40,29 +42,39 @@ pipe_writer() {
 		plain=$(rate 'write() 64K, pipe 64K' $reader)
 		sample "fresh $reader" "$(rate 'writer, fresh' $reader)" "$plain"
 		sample "ring $reader" "$(rate 'writer, ring' $reader)" "$plain"
+		bare=$(rate 'vmsplice() and nothing else' $reader)
+		sample "bare $reader" "$bare" "$plain"
+		sample "ring share $reader" "$(rate 'writer, ring' $reader)" "$bare"
 	done
 	sample fallback "$(rate 'writer, write 64K, pipe 64K' read)" "$(rate 'write() 64K, pipe 64K' read)"
 }
 
-# filter INPUT COMMAND: the input eight times through a filter, and who reads from it. Sets bytes and ns, the time of both.
+# filter SOURCE_CORE INPUT COMMAND: the input eight times through a filter, and who reads from it. Sets bytes and ns, the time of
+# both. Where the source runs matters: from another core its bytes come through other caches, and each full pipe that is read
+# wakes that core.
 filter() {
 	mkfifo "$work/fifo"
-	cat "$1" "$1" "$1" "$1" "$1" "$1" "$1" "$1" >"$work/fifo" &
-	"$probe" guard -- taskset -c "$core" sh -c "$2 <'$work/fifo' | cat >/dev/null" </dev/null >"$work/usage" || die "it failed: $2"
+	taskset -c "$1" cat "$2" "$2" "$2" "$2" "$2" "$2" "$2" "$2" >"$work/fifo" &
+	"$probe" guard -- taskset -c "$core" sh -c "$3 <'$work/fifo' | cat >/dev/null" </dev/null >"$work/usage" || die "it failed: $3"
 	wait $!
 	rm "$work/fifo"
-	bytes=$(($(wc -c <"$1") * 8))
+	bytes=$(($(wc -c <"$2") * 8))
 	ns=$(($(field user_ns <"$work/usage") + $(field system_ns <"$work/usage")))
 }
 
-# ratio NAME INPUT OURS THEIRS
+# ratio NAME INPUT OURS THEIRS: all on one core; and, where there is another, with the source on that.
 ratio() {
-	filter "$2" "$4"
+	filter "$core" "$2" "$4"
 	sample "$1, peer" "$bytes" "$ns"
 	their_ns=$ns
-	filter "$2" "$3"
+	filter "$core" "$2" "$3"
 	sample "$1" "$bytes" "$ns"
 	sample "$1, ratio" "$their_ns" "$ns"
+	[ "$other_core" != "$core" ] || return 0
+	filter "$other_core" "$2" "$4"
+	their_ns=$ns
+	filter "$other_core" "$2" "$3"
+	sample "$1, source apart" "$their_ns" "$ns"
 }
 
 # stream FILL READER: Fizz Buzz or less through a ring, both ends on one core. Sets bytes, ns of both ends, reader_ns.
@@ -135,13 +147,14 @@ set -- -j -r $(((rounds + 1) / 2))
 [ ! -x "$peers/release/stend-peer-morse" ] || set -- "$@" -p "$peers/release/stend-peer-morse"
 "$build/bench/morse" "$@" >"$work/morse"
 
-# A line for each bar: what, unit, target, by which samples; after | what also meets it, and after || what stands beside.
+# A line for each bar: what, unit, target, by which samples; after | what also meets it, and after || what stands beside: two speeds
+# and a ratio.
 # Of the Morse coder in memory the medians are its bench's own, of texts of 16 KiB and of their code.
 cat >"$work/bars" <<'BARS'
 pipe writer, fresh to read, as write()|x|3|fresh read
 pipe writer, fresh to splice, as write()|x|3|fresh splice
-pipe writer, ring to read, as write()|x|4.5|ring read
-pipe writer, ring to splice, as write()|x|4.5|ring splice
+pipe writer, ring to read, as write()|x|4.5|ring read|ring share read|bare read
+pipe writer, ring to splice, as write()|x|4.5|ring splice|ring share splice|bare splice
 pipe writer, fallback, as write()|x|0.97|fallback
 Morse, encoding in memory, text in|GB/s|10|@English, lines of 70:encode:
 Morse, decoding in memory, code in|GB/s|12|@English, lines of 70:decode:
@@ -149,8 +162,8 @@ Morse, Russian, encoding in memory, text in|GB/s|5|@Russian, lines of 70:encode:
 Morse, Russian, decoding in memory, code in|GB/s|5|@Russian, lines of 70:decode:
 Morse, portable, encoding in memory, text in|GB/s|2|@English, lines of 70:encode:portable
 Morse, portable, decoding in memory, code in|GB/s|2|@English, lines of 70:decode:portable
-Morse, encoding through pipes, as ripmors|x|3.5|encoding, ratio|||encoding|encoding, peer
-Morse, decoding through pipes, as ripmors|x|8|decoding, ratio|||decoding|decoding, peer
+Morse, encoding through pipes, as ripmors|x|3.5|encoding, ratio|||encoding|encoding, peer|encoding, source apart
+Morse, decoding through pipes, as ripmors|x|8|decoding, ratio|||decoding|decoding, peer|decoding, source apart
 Fizz Buzz into read()|GB/s|25|fizz-buzz read|share read|flat read
 Fizz Buzz into splice()|GB/s|35|fizz-buzz splice-null|share splice-null|flat splice-null
 Fizz Buzz checked behind read()|GB/s|20|verify|share verify|read alone
@@ -210,6 +223,7 @@ FNR == 1 {
 	m = middle; s = spread; lo = least; hi = most; n = number
 	if (part[5] != "") { of(part[5]); share = middle; of(part[6]); ceiling = middle }
 	if (part[7] != "") { of(part[7]); beside = sprintf("%.2f", middle); of(part[8]); beside = beside sprintf(" and %.2f GB/s in", middle) }
+	if (part[9] != "" && of(part[9])) beside = beside sprintf("; source on another core: %.3g ×", middle)
 	met = m >= part[3] ? "yes" : share >= 0.9 ? "by the ceiling" : "no"
 	printf "| %s | %s %s | %.3g %s | ±%.1f %% | %s | %s | %s |\n", part[1], part[3], unit, m, unit, 100 * s, met, \
 		share == "" ? "" : sprintf("%.0f %% of %.1f", 100 * share, ceiling), beside
