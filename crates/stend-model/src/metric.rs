@@ -35,6 +35,9 @@ pub struct Metric {
     /// Differences below this share are noise whatever the statistics say; 1 % if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Share>,
+    /// Whether a repeat counts that does not report what it needs: the CPU time of controllers where there are none. Never the main metric.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
 }
 
 impl Metric {
@@ -253,6 +256,8 @@ pub enum Unit {
     Nanoseconds,
     /// Seconds of CPU time.
     CpuSeconds,
+    /// Seconds of CPU time per second: as many processors as are busy.
+    Cores,
     /// Bytes.
     Bytes,
     /// Hertz.
@@ -267,7 +272,7 @@ pub enum Unit {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BytesPerSecond,
         Self::BytesPerCpuSecond,
         Self::OperationsPerCpuSecond,
@@ -279,6 +284,7 @@ impl Unit {
         Self::Seconds,
         Self::Nanoseconds,
         Self::CpuSeconds,
+        Self::Cores,
         Self::Bytes,
         Self::Hertz,
         Self::Celsius,
@@ -300,6 +306,7 @@ impl Unit {
             Self::Seconds => "s",
             Self::Nanoseconds => "ns",
             Self::CpuSeconds => "CPU-s",
+            Self::Cores => "cores",
             Self::Bytes => "B",
             Self::Hertz => "Hz",
             Self::Celsius => "°C",
@@ -321,6 +328,7 @@ impl Unit {
             }
             Self::Seconds | Self::Nanoseconds => Dimension { time: 1, ..none },
             Self::CpuSeconds => Dimension { cpu: 1, ..none },
+            Self::Cores => Dimension { cpu: 1, time: -1, ..none },
             Self::Bytes => Dimension { bytes: 1, ..none },
             Self::Celsius => Dimension { celsius: 1, ..none },
             Self::Percent | Self::One => none,
@@ -351,7 +359,7 @@ impl Unit {
                 }
                 unreachable!("the last factor always fits")
             }
-            Self::CyclesPerByte | Self::Cycles | Self::Percent | Self::Celsius | Self::One => {
+            Self::Cores | Self::CyclesPerByte | Self::Cycles | Self::Percent | Self::Celsius | Self::One => {
                 let symbol = if self == Self::One { "" } else { self.symbol() };
                 format!("{} {symbol}", three_digits(value)).trim_end().to_owned()
             }
@@ -449,6 +457,7 @@ mod tests {
             unit: unit.parse().unwrap(),
             better: Better::Higher,
             floor: None,
+            optional: false,
         }
     }
 
@@ -467,6 +476,7 @@ mod tests {
             ("processor_load", "%", 50.0),
             ("operations/controllers_cpu", "op/CPU-s", 16.0),
             ("controllers_cpu", "CPU-s", 0.25),
+            ("controllers_cpu/wall", "cores", 0.125),
             ("controllers_cpu_ns", "s", 0.25),
         ] {
             let metric = metric(value, unit);
@@ -499,6 +509,7 @@ mod tests {
         assert_eq!(Unit::Nanoseconds.show(8_000_000.0), "8.00 ms");
         assert_eq!(Unit::Iops.show(371_000.0), "371 kIOPS");
         assert_eq!(Unit::Iops.show(1_400_000.0), "1.40 MIOPS");
+        assert_eq!(Unit::Cores.show(0.3742), "0.374 cores");
         assert_eq!(Unit::One.show(3.0), "3.00");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proptest::prelude::*;
-use stend_model::suite::{Changes, Gate, Instrument, Suite, SuiteError};
+use stend_model::suite::{Changes, Gate, Instrument, Key, Suite, SuiteError};
 
 const HEAD: &str = "name = \"t\"\ntitle = \"a test\"\n";
 const METRICS: &str =
@@ -46,6 +46,30 @@ fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
     assert_eq!(first.instrument, Instrument::Probe("cipher".into()));
     assert_eq!(first.parameters["seconds"], "0.2");
     assert_eq!(first.measures.as_deref(), Some("kuznyechik, blocks"));
+    let family = first.family.as_ref().unwrap();
+    assert_eq!(family.name, "{cipher} {size}");
+    assert_eq!(family.point, [("cipher", "kuznyechik"), ("size", "4KiB")].map(|(a, b)| (a.into(), b.into())).into());
+    assert!(parse(&scenario("")).unwrap().scenarios[0].family.is_none());
+}
+
+#[test]
+fn a_suite_says_how_its_table_is_laid_out() {
+    let with = |table: &str, rest: &str| scenario(rest).replace(HEAD, &format!("{HEAD}table = {table}\n"));
+    let parsed = parse(&with("{ column = \"metric\" }", "")).unwrap().table.unwrap();
+    assert_eq!((parsed.row, parsed.column, parsed.metrics.len()), (Key::Scenario, Key::Metric, 0));
+    assert_eq!(parse(&scenario("")).unwrap().table, None);
+    let axes = "matrix = { a = [1, 2] }\n";
+    for (table, parts) in [
+        ("{ column = \"metric\", metrics = [\"speed\"] }", ["no scenario has a metric \"speed\"", "throughput"]),
+        ("{ column = \"a\" , row = \"b\" }", ["there is no axis \"b\"", "metric, run, a"]),
+        ("{ row = \"metric\", column = \"metric\" }", ["both row and column", "must differ"]),
+        ("{ row = \"metric\" }", ["runs can only be columns", "row \"scenario\""]),
+        ("{ row = \"run\", column = \"metric\" }", ["runs can only be columns", "all runs"]),
+    ] {
+        let text = with(table, axes).replace("name = \"s\"", "name = \"s {a}\"");
+        let message = complaint(&text, 3);
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
 }
 
 /// A suite of these scenarios in this order, all run by fio.
@@ -196,6 +220,7 @@ fn what_is_wrong_where_and_what_would_be_right() {
         (scenario("metric_set = \"x\"\n"), 3, vec!["both"]),
         (scenario("metric_set = \"x\"\n").replace(METRICS, ""), 3, vec!["no metric set \"x\""]),
         (scenario("").replace(METRICS, ""), 3, vec!["neither"]),
+        (scenario("").replace("\"higher\"", "\"higher\", optional = true"), 3, vec!["main one", "cannot be optional"]),
         (scenario("repeats = 0\n"), 7, vec!["at least 1"]),
         (scenario("timeout = \"soon\"\n"), 7, vec!["\"soon\"", "30s"]),
         (scenario("timeout = \"0s\"\n"), 3, vec!["\"timeout\" is", "1ms to 365d"]),

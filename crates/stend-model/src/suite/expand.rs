@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::template::fill;
 use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
-use super::{Changes, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
+use super::{Changes, Family, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
 use crate::position::line_and_column;
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
@@ -74,8 +74,11 @@ pub(super) fn expand(
         let start = family.span().start;
         for point in points(&place, family)? {
             let mut values = values.clone();
-            values.extend(point);
-            let scenario = scenario(&place, &suite, family, &values, scale, changes)?;
+            values.extend(point.clone());
+            let mut scenario = scenario(&place, &suite, family, &values, scale, changes)?;
+            if !point.is_empty() {
+                scenario.family = Some(Family { name: family_name(&family.get_ref().name, &values, &point), point });
+            }
             check(&scenario)
                 .map_err(|message| place.error(start, format!("scenario \"{}\": {message}", scenario.name)))?;
             scenarios.push((start, scenario));
@@ -110,6 +113,10 @@ pub(super) fn expand(
         sequence(scenario, before, suite.order)
             .map_err(|message| place.error(*start, format!("scenario \"{}\": {message}", scenario.name)))?;
     }
+    if let Some(table) = &suite.table {
+        let scenarios: Vec<_> = scenarios.iter().map(|(_, scenario)| scenario).collect();
+        table.get_ref().check(&scenarios).map_err(|message| place.error(table.span().start, message))?;
+    }
     let mut scenarios: Vec<_> = scenarios.into_iter().map(|(_, scenario)| scenario).collect();
     if !changes.only.is_empty() {
         keep_only(&mut scenarios, &changes.only);
@@ -132,6 +139,7 @@ pub(super) fn expand(
         time_budget: changes.time_budget.or(suite.time_budget),
         scale,
         set: changes.variables.clone(),
+        table: suite.table.map(Spanned::into_inner),
         scenarios,
     })
 }
@@ -235,6 +243,14 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     Ok(points)
 }
 
+/// A family's name: all of the suite's variables filled in, the axes left in their braces.
+fn family_name(name: &str, values: &BTreeMap<String, String>, point: &BTreeMap<String, String>) -> String {
+    let mut values = values.clone();
+    values.extend(point.keys().map(|axis| (axis.clone(), format!("{{{axis}}}"))));
+    // The scenarios' own names were filled in from the same text.
+    fill(name, &values).unwrap_or_else(|_| name.into())
+}
+
 fn with(point: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<String, String> {
     let mut point = point.clone();
     point.insert(name.into(), value.into());
@@ -307,6 +323,9 @@ fn scenario(
     for metric in &metrics {
         metric.check().map_err(|error| at(format!("metric \"{}\": {error}", metric.name)))?;
     }
+    if let Some(main) = metrics.first().filter(|metric| metric.optional) {
+        return Err(at(format!("metric \"{}\" is the main one, being the first, and cannot be optional", main.name)));
+    }
     let repeats_at = text.repeats.as_ref().or(suite.repeats.as_ref());
     if let Some(zero) = repeats_at.filter(|repeats| *repeats.get_ref() == 0) {
         return Err(place.error(
@@ -341,6 +360,7 @@ fn scenario(
     }
     Ok(Scenario {
         name: fill(&text.name, values).map_err(at)?,
+        family: None,
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
         rate: text.rate.as_ref().map(|rate| self::rate(rate, text, values)).transpose().map_err(at)?,
         steady: text.steady,

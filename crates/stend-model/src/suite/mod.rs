@@ -5,6 +5,7 @@
 
 mod expand;
 mod gates;
+mod layout;
 mod template;
 pub mod text;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use gates::{Gate, Gates};
+pub use layout::{Key, Layout};
 
 use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
@@ -48,6 +50,9 @@ pub struct Suite {
     /// The variables that were set by hand.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, String>,
+    /// How its figures are laid out, if not as a line for each scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Layout>,
     /// What is measured.
     pub scenarios: Vec<Scenario>,
 }
@@ -57,6 +62,9 @@ pub struct Suite {
 pub struct Scenario {
     /// Its name, unique in the suite.
     pub name: String,
+    /// Where it stands in the family that a matrix made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
     /// What it measures, in the words that the references use; published figures with the same words stand beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measures: Option<String>,
@@ -101,6 +109,15 @@ pub struct Scenario {
     /// Files in the suite's directory that the command names, as the suite says them, each with the SHA-256 of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+}
+
+/// A scenario's place in the family that a matrix made. No part of the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Family {
+    /// The family's name, as the suite says it: `4k random read, depth {depth}`.
+    pub name: String,
+    /// The scenario's value on each axis.
+    pub point: BTreeMap<String, String>,
 }
 
 /// What a scenario does: its instrument, parameters, how metrics are computed, and verification. Two scenarios may be compared

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Gates, Order, Steady, Verification};
+use super::{Gates, Layout, Order, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 
@@ -55,6 +55,9 @@ pub struct SuiteText {
     /// Values for `{name}` in scenarios; `--set name=value` changes one.
     #[serde(default)]
     pub variables: BTreeMap<String, Scalar>,
+    /// How the figures are laid out. Default: a line for each scenario, with its main metric.
+    #[schemars(with = "Option<Layout>")]
+    pub table: Option<Spanned<Layout>>,
     /// What is measured.
     #[schemars(with = "Vec<ScenarioText>")]
     pub scenario: Vec<Spanned<ScenarioText>>,

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
+use stend_model::suite::{Key, Layout};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::compare::compare;
-use crate::compare::table::{Cell, Row, Table, Verdict};
+use crate::compare::table::{Cell, Table, Verdict};
 use crate::report::{csv, markdown};
 use crate::store::{Record, Store};
 use crate::{catalogue, machine};
@@ -18,6 +19,12 @@ pub(super) struct Arguments {
     /// Runs, the first of which is the base, and names of references; one run alone is set beside all references
     #[arg(required = true)]
     what: Vec<String>,
+    /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
+    #[arg(long, value_name = "KEY")]
+    row: Option<Key>,
+    /// What there is a column for: run, metric, scenario, or an axis of a matrix [default: as the base's suite says, else run]
+    #[arg(long, value_name = "KEY")]
+    column: Option<Key>,
     /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
@@ -72,9 +79,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if records.len() == 1 && references.is_empty() {
         references = all_references;
     }
-    let table = compare(&records.iter().collect::<Vec<_>>(), &references);
+    let mut table = compare(&records.iter().collect::<Vec<_>>(), &references);
     if records.len() > 1 && !has_common_rows(&table, records.len()) {
         return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
+    }
+    let asked = arguments.row.is_some() || arguments.column.is_some();
+    if asked {
+        table.layout = Some(layout(arguments, &records[0])?);
     }
     let format = if arguments.json.json { Format::Json } else { arguments.format };
     match format {
@@ -83,20 +94,42 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             let fingerprint = machine::five_lines(&records[0].run.machine);
             output::print(&markdown::render(&table, &fingerprint, arguments.all_metrics))?;
         }
+        // A program that reads CSV gets the same form of every suite.
+        Format::Csv if asked && table.layout.as_ref().is_some_and(|layout| !layout.is_plain()) => {
+            output::print(&csv::render_laid_out(&table))?;
+        }
         Format::Csv => output::print(&csv::render(&table))?,
         Format::Table => {
             output::print(&differences(&table))?;
             output::print_table(global, &records[0], &table, arguments.all_metrics)?;
         }
     }
-    let shown = |row: &&Row| row.main || arguments.all_metrics;
-    let verdicts = || table.rows.iter().filter(shown).flat_map(|row| &row.cells).filter_map(verdict);
+    let shown = table.shown(arguments.all_metrics);
+    let verdicts = || shown.iter().flat_map(|row| &row.cells).filter_map(verdict);
     let crossed = match arguments.fail_on {
         None => false,
         Some(FailOn::Worse) => verdicts().any(|verdict| verdict == Verdict::Worse),
         Some(FailOn::Different) => verdicts().any(|verdict| matches!(verdict, Verdict::Worse | Verdict::Better)),
     };
     Ok(if crossed { Exit::Crossed } else { Exit::Fine })
+}
+
+/// The layout that was asked for. What was not named is as in the base's suite, where that goes with it.
+fn layout(arguments: &Arguments, base: &Record) -> Result<Layout, Failure> {
+    let own = base.run.suite.table.clone();
+    let metrics = own.as_ref().map(|layout| layout.metrics.clone()).unwrap_or_default();
+    let row = arguments.row.clone().unwrap_or(Key::Scenario);
+    let column = match (&arguments.column, own) {
+        (Some(column), _) => column.clone(),
+        (None, Some(own)) if own.column != row => own.column,
+        (None, _) if row == Key::Scenario => Key::Run,
+        (None, _) => Key::Metric,
+    };
+    // Of a matrix each figure would be a section of its own.
+    let spreads_metrics = row == Key::Metric || column == Key::Metric;
+    let layout = Layout { row, column, metrics: if spreads_metrics { metrics } else { Vec::new() } };
+    layout.check(&base.run.suite.scenarios.iter().collect::<Vec<_>>()).map_err(Failure::usage)?;
+    Ok(layout)
 }
 
 fn verdict(cell: &Cell) -> Option<Verdict> {

@@ -1,6 +1,8 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
 
+pub(crate) mod curves;
 mod notes;
+pub(crate) mod pivot;
 pub(crate) mod table;
 
 #[cfg(test)]
@@ -48,6 +50,8 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
             cells.extend(published_cells(references, scenario, metric, cells.first()));
             rows.push(Row {
                 scenario: scenario.name.clone(),
+                family: scenario.family.clone(),
+                share_of: scenario.rate.as_ref().map(|rate| rate.of.clone()),
                 metric: metric.name.clone(),
                 unit: metric.unit,
                 better: metric.better,
@@ -60,7 +64,7 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
     let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, records.len() > 1)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
-    Table { columns, rows, left_out: notes::left_out(records), notes }
+    Table { columns, rows, layout: base.run.suite.table.clone(), left_out: notes::left_out(records), notes }
 }
 
 /// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives a note where the
@@ -146,6 +150,7 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         // A scenario that cannot be measured here was given up in its warm-up.
         let bad = repeats_of(record, scenario).filter(|repeat| repeat.outcome != Outcome::Valid).last();
         let why = match bad.map(|repeat| &repeat.outcome) {
+            _ if !valid.is_empty() => Lack::NotReported { value: metric.value.to_string() },
             Some(Outcome::Invalid(reasons)) => Lack::Invalid { reasons: reasons.clone() },
             Some(Outcome::Failed(reason)) => Lack::Failed { reason: reason.clone() },
             _ => Lack::NotYet,

@@ -1,4 +1,4 @@
-//! The table that everything shows: scenarios down, machines across.
+//! The table that everything shows: scenarios and their metrics down, machines across. [`super::pivot`] lays it out in other ways.
 //!
 //! It holds numbers and verdicts, no text for people: the terminal, the report, JSON and Markdown each write it their way.
 
@@ -6,6 +6,7 @@ use serde::Serialize;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
+use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 
 /// A comparison of one run with others and with published machines.
@@ -15,10 +16,27 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// Rows, in the order of the base's suite.
     pub(crate) rows: Vec<Row>,
+    /// How it is laid out, if not as it stands here: the base's suite may say so, and whoever asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) layout: Option<Layout>,
     /// Scenarios that only some of the runs have.
     pub(crate) left_out: Vec<LeftOut>,
     /// Things that a reader should know before reading it.
     pub(crate) notes: Vec<Note>,
+}
+
+impl Table {
+    /// The rows that are shown: all, or those of the metrics that the layout names, or each scenario's main one.
+    pub(crate) fn shown(&self, all_metrics: bool) -> Vec<&Row> {
+        let layout = self.layout.as_ref();
+        let shown = |row: &&Row| match layout {
+            _ if all_metrics => true,
+            Some(layout) if !layout.metrics.is_empty() => layout.metrics.contains(&row.metric),
+            Some(layout) if layout.spreads_metrics() => true,
+            _ => row.main,
+        };
+        self.rows.iter().filter(shown).collect()
+    }
 }
 
 /// Scenarios that the same runs lack.
@@ -112,6 +130,12 @@ pub(crate) enum ColumnOrigin {
 pub(crate) struct Row {
     /// The scenario's name.
     pub(crate) scenario: String,
+    /// Its place in the family that a matrix made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) family: Option<Family>,
+    /// The scenario of whose operations per second the load's rate is a share, if it is an open load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) share_of: Option<String>,
     /// The metric's name.
     pub(crate) metric: String,
     /// Its unit.
@@ -156,6 +180,8 @@ pub(crate) enum Lack {
     Invalid { reasons: Vec<String> },
     /// No repeat measured anything; this is the last one's reason.
     Failed { reason: String },
+    /// Repeats count, but none of them reported what this is computed from.
+    NotReported { value: String },
     /// The run has not come to it.
     NotYet,
 }

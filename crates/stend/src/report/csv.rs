@@ -3,6 +3,7 @@
 use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
 use super::text::word;
+use super::wide;
 
 const HEAD: [&str; 31] = [
     "scenario",
@@ -116,6 +117,61 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 31] {
         Cell::Absent => set("kind", "absent".into()),
     }
     fields
+}
+
+/// Writes the table in its own layout, a line for each run or published machine of what goes down: of each column the median, its interval
+/// and, in other runs than the base, ratio and verdict.
+pub(crate) fn render_laid_out(table: &Table) -> String {
+    const PARTS: [&str; 5] = ["", " low", " high", " ratio", " verdict"];
+    let mut out = String::new();
+    for block in wide::blocks(table, true) {
+        if !out.is_empty() {
+            out.push_str("\r\n");
+        }
+        let unit = |place: usize| {
+            let mut rows = block.groups.iter().flat_map(|group| &group.lines).filter_map(|line| line.cells[place]);
+            rows.next().map(|(row, _)| format!(" [{}]", row.unit)).unwrap_or_default()
+        };
+        let heads = block.columns.iter().enumerate().flat_map(|(place, column)| {
+            let unit = unit(place);
+            PARTS.map(|part| if part.is_empty() { format!("{column}{unit}") } else { format!("{column}{part}") })
+        });
+        let start = (!block.title.is_empty()).then(|| "section".to_owned());
+        line(&mut out, start.into_iter().chain([block.corner.clone(), "column".into(), "origin".into()]).chain(heads));
+        for group in &block.groups {
+            for one in &group.lines {
+                let origin = if one.column.reference().is_some() { "published" } else { "run" };
+                let start = (!block.title.is_empty()).then(|| block.title.clone());
+                let start = start.into_iter().chain([group.label.into(), one.column.title.clone(), origin.into()]);
+                line(&mut out, start.chain(one.cells.iter().flat_map(|cell| parts(cell.map(|(_, cell)| cell)))));
+            }
+        }
+    }
+    out
+}
+
+/// Median or words, interval, ratio and verdict.
+fn parts(cell: Option<&Cell>) -> [String; 5] {
+    let mut parts = [const { String::new() }; 5];
+    match cell {
+        Some(Cell::Measured(value)) => {
+            parts[0] = value.median.to_string();
+            if let Some((low, high)) = value.interval {
+                (parts[1], parts[2]) = (low.to_string(), high.to_string());
+            }
+            if let Some(against) = &value.against_base {
+                (parts[3], parts[4]) = (against.ratio.to_string(), word(against.verdict).into());
+            }
+        }
+        Some(Cell::Published(published)) => {
+            parts[0] = match (published.value, &published.words) {
+                (Some(value), _) => value.to_string(),
+                (None, words) => words.clone().unwrap_or_default(),
+            };
+        }
+        _ => {}
+    }
+    parts
 }
 
 fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {

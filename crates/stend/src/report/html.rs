@@ -7,6 +7,7 @@ mod profile;
 mod scenario;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use anyhow::{Context, Result};
 use askama::Template;
@@ -15,16 +16,21 @@ use sha2::{Digest, Sha256};
 use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 
+use crate::compare::curves::curves;
 use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::Language;
 use crate::profile::Profile;
 
+use super::curve::{CurvesView, curves_view};
+use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::Phrase;
 use super::text;
+use super::wide::matrix_blocks;
 use overview::{MachineView, MissingView, SourceView, TableView};
 use scenario::ScenarioView;
+use wide::WideView;
 
 /// What a report is made from.
 pub(crate) struct Input<'a> {
@@ -61,7 +67,10 @@ struct Page {
     fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
     missing: Vec<Phrase>,
+    wide: Vec<WideView>,
     table: TableView,
+    heat: Vec<HeatMaps>,
+    curves: Vec<CurvesView>,
     notes: Vec<Phrase>,
     left_out: Vec<Phrase>,
     not_measured: Vec<MissingView>,
@@ -94,7 +103,18 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
+        wide: wide::wide(input.table, &names),
         table: overview::table(input.table, &names),
+        heat: matrix_blocks(input.table)
+            .iter()
+            .enumerate()
+            .filter_map(|(place, block)| heat_maps(block, place))
+            .collect(),
+        curves: curves(input.table)
+            .iter()
+            .enumerate()
+            .filter_map(|(place, curves)| curves_view(input.table, curves, place))
+            .collect(),
         notes: input.table.notes.iter().map(notes::note).collect(),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),

@@ -32,6 +32,20 @@ texts! {
     missing: "Could not be read", "Не удалось прочитать";
     session: "Session", "Сессия";
     results: "Results", "Результаты";
+    each_figure: "Each figure", "Каждый результат";
+    sweeps: "Sweeps", "Перебор параметров";
+    heat_caption: "In each cell a median. The stronger the colour, the larger the figure; all runs share the scale.",
+        "В клетке – медиана. Чем сильнее цвет, тем больше значение; шкала у прогонов общая.";
+    curve_title: "Latency over throughput", "Задержка в зависимости от скорости";
+    curve_caption: "Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, more load only waits.",
+        "Точка – сценарий, кресты – интервалы 95 % обеих медиан. Где кривая загибается вверх, добавочная нагрузка только ждёт.";
+    at_points: "At the points:", "У точек:";
+    logarithmic: "The upright axis is logarithmic.", "Вертикальная ось логарифмическая.";
+    closed: "closed", "закрытая";
+    closed_caption: "Hollow, \"closed\": the load at full depth of which the rates are shares; its latency is the queue's.",
+        "Полая точка, «закрытая»: нагрузка с полной глубиной, от которой взяты доли; её задержка – это очередь.";
+    legend_wide: "Under a figure the 95 % interval of its median in the same unit, or ± the spread where there are fewer than six repeats.",
+        "Под результатом – интервал 95 % его медианы в тех же единицах или ± разброс, если повторов меньше шести.";
     filter: "Filter scenarios", "Отбор сценариев";
     all_metrics: "All metrics", "Все показатели";
     scenario: "Scenario", "Сценарий";
@@ -219,6 +233,20 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
         format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
         format!("наименьшее {lowest}, наибольшее {highest}; отсчётов {samples}{ru}"),
     )
+}
+
+/// Which axis goes down and which goes across.
+pub(super) fn axes(down: &str, across: &str) -> Phrase {
+    Phrase::new(format!("Down: {down}; across: {across}"), format!("Вниз: {down}; вправо: {across}"))
+}
+
+/// The name of a curve: the latency, and of which value of another axis.
+pub(super) fn curve_of(metric: &str, of: Option<(&str, &str)>) -> Phrase {
+    let name = match of {
+        Some((axis, value)) => format!("{metric}, {axis} {value}"),
+        None => metric.to_owned(),
+    };
+    Phrase::new(name.clone(), name)
 }
 
 #[cfg(test)]

@@ -7,19 +7,16 @@ use crate::compare::table::{Cell, Column, Row, Table};
 use super::notes;
 use super::phrase::of_ceiling;
 use super::text::{self, change, factor, interval, mark};
+use super::wide::{self, Block};
 use crate::machine;
 
 /// Writes the table: this machine with its evidence, each other run against it, and each publication. `fingerprint` are the lines
 /// that say what the base's machine is.
 pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
-    let rows: Vec<&Row> = table.rows.iter().filter(|row| all_metrics || row.main).collect();
+    let rows = table.shown(all_metrics);
     let mut out = String::new();
     let Some(base) = table.columns.first().filter(|_| !rows.is_empty()) else {
         return "Nothing was measured.\n".into();
-    };
-    let name = |row: &Row| {
-        let metrics = rows.iter().filter(|other| other.scenario == row.scenario).count();
-        if metrics > 1 { format!("{} · {}", row.scenario, row.metric) } else { row.scenario.clone() }
     };
 
     heading(&mut out, &base.title, &text::grade(base));
@@ -29,35 +26,18 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     if !fingerprint.is_empty() {
         out.push('\n');
     }
-    let ceilings = rows.iter().any(|row| !of_ceilings(row).is_empty());
-    let heads = ["scenario", "median", "spread", "95 % interval", "n"];
-    head(&mut out, heads.into_iter().chain(ceilings.then_some("of its ceiling")));
-    for row in &rows {
-        let cells = match row.cells.first() {
-            Some(Cell::Measured(value)) => [
-                row.unit.show(value.median),
-                text::spread(value.spread),
-                value.interval.map_or_else(|| "too few repeats".into(), |(low, high)| interval(row.unit, low, high)),
-                text::count(value.valid, value.invalid, value.outliers),
-            ],
-            other => [other.map(reason).unwrap_or_default(), String::new(), String::new(), String::new()],
-        };
-        line(&mut out, [name(row)].into_iter().chain(cells).chain(ceilings.then(|| of_ceilings(row))));
-    }
-
-    for (index, column) in text::other_runs(table) {
-        heading(&mut out, &format!("{} against {}", column.title, base.title), &text::grade(column));
-        for difference in &column.differences {
-            let _ = writeln!(out, "- differs in {}", escape(&machine::in_words(difference)));
+    let blocks = wide::blocks(table, all_metrics);
+    if blocks.is_empty() {
+        plain(&mut out, table, &rows, base);
+    } else {
+        for (_, column) in text::other_runs(table) {
+            let _ = writeln!(out, "- against it: {} ({})", escape(&column.title), escape(&text::grade(column)));
+            differences(&mut out, column);
         }
-        if !column.differences.is_empty() {
-            out.push('\n');
-        }
-        one_run(&mut out, &rows, index, name);
+        blocks.iter().for_each(|block| laid_out(&mut out, block));
     }
-    for (reference, columns) in text::references(table, &rows) {
-        heading(&mut out, &format!("Published: {reference}"), &text::grade(columns[0].1));
-        across(&mut out, &rows, &columns, name);
+    if all_metrics {
+        wide::matrix_blocks(table).iter().for_each(|block| laid_out(&mut out, block));
     }
 
     out.push('\n');
@@ -71,10 +51,97 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
     out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
-    out.push_str(
-        "A factor beside a published figure says by how much this machine is better; no test is possible there.\n",
-    );
+    out.push_str(if blocks.is_empty() {
+        "A factor beside a published figure says by how much this machine is better; no test is possible there.\n"
+    } else {
+        "In brackets: the 95 % interval of the median. Published figures are single numbers; no test is possible there.\n"
+    });
     out
+}
+
+/// A line for each scenario: the base with its evidence, each other run against it, and each publication.
+fn plain(out: &mut String, table: &Table, rows: &[&Row], base: &Column) {
+    let name = |row: &Row| {
+        let metrics = rows.iter().filter(|other| other.scenario == row.scenario).count();
+        if metrics > 1 { format!("{} · {}", row.scenario, row.metric) } else { row.scenario.clone() }
+    };
+    let ceilings = rows.iter().any(|row| !of_ceilings(row).is_empty());
+    let heads = ["scenario", "median", "spread", "95 % interval", "n"];
+    head(out, heads.into_iter().chain(ceilings.then_some("of its ceiling")));
+    for row in rows {
+        let cells = match row.cells.first() {
+            Some(Cell::Measured(value)) => [
+                row.unit.show(value.median),
+                text::spread(value.spread),
+                value.interval.map_or_else(|| "too few repeats".into(), |(low, high)| interval(row.unit, low, high)),
+                text::count(value.valid, value.invalid, value.outliers),
+            ],
+            other => [other.map(reason).unwrap_or_default(), String::new(), String::new(), String::new()],
+        };
+        line(out, [name(row)].into_iter().chain(cells).chain(ceilings.then(|| of_ceilings(row))));
+    }
+
+    for (index, column) in text::other_runs(table) {
+        heading(out, &format!("{} against {}", column.title, base.title), &text::grade(column));
+        differences(out, column);
+        one_run(out, rows, index, name);
+    }
+    for (reference, columns) in text::references(table, rows) {
+        heading(out, &format!("Published: {reference}"), &text::grade(columns[0].1));
+        across(out, rows, &columns, name);
+    }
+}
+
+fn differences(out: &mut String, column: &Column) {
+    for difference in &column.differences {
+        let _ = writeln!(out, "- differs in {}", escape(&machine::in_words(difference)));
+    }
+    if !column.differences.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// A section of a table with metrics or the values on an axis across.
+fn laid_out(out: &mut String, block: &Block) {
+    if block.title.is_empty() {
+        out.push('\n');
+    } else {
+        let _ = writeln!(out, "\n**{}**\n", escape(&block.title));
+    }
+    head(out, [block.corner.as_str()].into_iter().chain(block.columns.iter().copied()));
+    for group in &block.groups {
+        for one in &group.lines {
+            let label = if one.is_base { group.label.to_owned() } else { format!("– {}", one.label()) };
+            line(out, [label].into_iter().chain(one.cells.iter().map(|cell| beside(*cell))));
+        }
+    }
+    out.push('\n');
+    for left_out in &block.without {
+        let _ = writeln!(out, "- {}: {}", escape(left_out.metric), escape(&notes::lack(left_out.why).en));
+    }
+}
+
+/// A figure with what it rests on, in one cell.
+fn beside(cell: Option<(&Row, &Cell)>) -> String {
+    let Some((row, cell)) = cell else { return String::new() };
+    match cell {
+        Cell::Measured(value) => {
+            let figure = row.unit.show(value.median);
+            let under = match (&value.against_base, value.interval) {
+                (Some(against), _) => format!(" {} {}", mark(against.verdict), change(against.ratio)),
+                (None, Some(interval)) => format!(" ({})", text::interval_beside(row.unit, value.median, interval)),
+                (None, None) => {
+                    value.spread.map(|spread| format!(" {}", text::spread(Some(spread)))).unwrap_or_default()
+                }
+            };
+            figure + &under
+        }
+        Cell::Published(published) => match (published.value, &published.words) {
+            (Some(value), _) => row.unit.show(value),
+            (None, words) => words.clone().unwrap_or_default(),
+        },
+        other => reason(other),
+    }
 }
 
 /// What the base reaches of its ceilings.

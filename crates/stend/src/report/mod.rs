@@ -5,6 +5,7 @@
 //! | module | what it writes |
 //! |---|---|
 //! | [`terminal`] | the table of `stend run` and `stend compare` |
+//! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
@@ -12,9 +13,11 @@
 
 mod chart;
 pub(crate) mod csv;
+mod curve;
 mod dots;
 pub(crate) mod flame;
 mod grid;
+mod heat;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;
@@ -28,5 +31,6 @@ mod scale;
 mod series;
 pub(crate) mod terminal;
 mod text;
+mod wide;
 
 pub(crate) use text::shell_words;

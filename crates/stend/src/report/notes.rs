@@ -272,9 +272,24 @@ pub(super) fn lack(why: &Lack) -> Phrase {
         }
         Lack::Invalid { reasons } => recorded_all(reasons),
         Lack::Failed { reason } => recorded(reason),
+        Lack::NotReported { value } => return not_reported(value),
         Lack::NotYet => return word,
     };
     Phrase::new(format!("{}: {}", word.en, reason.en), format!("{}: {}", word.ru, reason.ru))
+}
+
+/// Why a metric has no figure where repeats count.
+fn not_reported(value: &str) -> Phrase {
+    if value.contains("controllers_cpu") {
+        return Phrase::fixed(
+            "no controllers whose processor time could be read stand between the load and the storage",
+            "между нагрузкой и хранилищем нет контроллеров, процессорное время которых можно прочитать",
+        );
+    }
+    Phrase::new(
+        format!("the instrument did not report all of {value}"),
+        format!("инструмент сообщил не всё, что нужно: {value}"),
+    )
 }
 
 /// The same without the reason, which stands elsewhere.
@@ -283,6 +298,7 @@ pub(super) fn lack_in_a_word(why: &Lack) -> Phrase {
         Lack::Skipped { .. } => Phrase::fixed("skipped", "пропущен"),
         Lack::Invalid { .. } => Phrase::fixed("invalid", "негоден"),
         Lack::Failed { .. } => Phrase::fixed("failed", "не удался"),
+        Lack::NotReported { .. } => Phrase::fixed("not reported", "нет данных"),
         Lack::NotYet => Phrase::fixed("not measured yet", "ещё не измерен"),
     }
 }

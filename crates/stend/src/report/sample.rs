@@ -122,7 +122,16 @@ pub(crate) fn table() -> Table {
             6 => [Cell::Absent, number(8e6, median, None), Cell::Absent],
             _ => [Cell::Absent, Cell::Absent, Cell::Absent],
         });
-        rows.push(Row { scenario: scenario.into(), metric: metric.into(), unit, better, main: true, cells });
+        rows.push(Row {
+            scenario: scenario.into(),
+            family: None,
+            share_of: None,
+            metric: metric.into(),
+            unit,
+            better,
+            main: true,
+            cells,
+        });
         if place < 3 {
             let mut cells =
                 vec![measured(3e9 / median, place, None), measured(3e9 / median / ratio, place, Some(1.0 / ratio))];
@@ -130,6 +139,8 @@ pub(crate) fn table() -> Table {
             let (unit, better) = (Unit::CyclesPerByte, Better::Lower);
             rows.push(Row {
                 scenario: scenario.into(),
+                family: None,
+                share_of: None,
                 metric: "cycles a byte".into(),
                 unit,
                 better,
@@ -151,7 +162,7 @@ pub(crate) fn table() -> Table {
         },
     ];
     let left_out = vec![LeftOut { scenarios: vec!["gzip, level 6".into()], runs: vec![other()] }];
-    Table { columns, rows, left_out, notes }
+    Table { columns, rows, layout: None, left_out, notes }
 }
 
 fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
@@ -253,6 +264,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         time_budget: None,
         scale: 0.25,
         set: BTreeMap::new(),
+        table: None,
         scenarios,
     };
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");
@@ -308,6 +320,7 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
     };
     Scenario {
         name: name.into(),
+        family: None,
         measures: Some(format!("what the references call {name}")),
         instrument: Instrument::Probe("cipher".into()),
         parameters: BTreeMap::from([("size".into(), "64KiB".into()), ("mode".into(), "ecb".into())]),
@@ -317,6 +330,7 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
             unit,
             better,
             floor: None,
+            optional: false,
         }],
         repeats: 10,
         warmup: 1,

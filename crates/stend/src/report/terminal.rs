@@ -1,5 +1,7 @@
 //! The table for a terminal: first this machine, then the other runs, then each publication; under them what the marks mean.
 
+mod wide;
+
 use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
@@ -24,7 +26,7 @@ const NARROWEST: usize = 40;
 /// Writes the table. `fingerprint` are the lines that say what the base's machine is. In what the others differ from it is
 /// for the caller to print above.
 pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -> String {
-    let rows: Vec<&Row> = table.rows.iter().filter(|row| options.all_metrics || row.main).collect();
+    let rows = table.shown(options.all_metrics);
     let mut page = Page {
         table,
         rows,
@@ -38,10 +40,15 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
     }
     if page.table.columns.is_empty() || page.rows.is_empty() {
         page.paragraph("", "Nothing was measured.", "", Style::Plain);
+    } else if table.layout.as_ref().is_some_and(|layout| !layout.is_plain()) {
+        page.laid_out();
     } else {
         page.base();
         page.other_runs();
         page.publications();
+    }
+    if options.all_metrics {
+        page.matrices();
     }
     page.foot();
     page.out
@@ -51,7 +58,10 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
 #[derive(Default)]
 struct Seen {
     verdicts: bool,
+    to_settle: bool,
     published: bool,
+    wide_published: bool,
+    wide_intervals: bool,
     outliers: bool,
     some_invalid: bool,
     too_few: bool,
@@ -150,6 +160,7 @@ impl<'a> Page<'a> {
                     cells.push(self.count(value).into());
                     cells.push(self.verdict(value));
                     let against = value.against_base.as_ref();
+                    self.seen.to_settle |= against.is_some();
                     let needed = against.filter(|against| against.verdict == Verdict::Unresolved);
                     let needed = needed.and_then(|against| against.repeats_needed).map(|n| format!("≈ {n}"));
                     cells.push(needed.unwrap_or_default().into());
@@ -249,18 +260,23 @@ impl<'a> Page<'a> {
     }
 
     fn published_value(&mut self, row: &Row, published: &crate::compare::table::Published) -> String {
-        const SHORT: usize = 12;
-        let mut text = match (published.value, &published.words) {
-            (Some(value), _) => row.unit.show(value),
-            (None, Some(words)) if width(words) <= SHORT => visible(words),
-            (None, Some(words)) => self.footnote(words),
-            (None, None) => "–".into(),
-        };
+        let mut text = self.published_short(row, published);
         if let Some(note) = &published.note {
             text.push(' ');
             text.push_str(&self.footnote(note));
         }
         text
+    }
+
+    /// The figure, or the number of the footnote that has the words in its place.
+    fn published_short(&mut self, row: &Row, published: &crate::compare::table::Published) -> String {
+        const SHORT: usize = 12;
+        match (published.value, &published.words) {
+            (Some(value), _) => row.unit.show(value),
+            (None, Some(words)) if width(words) <= SHORT => visible(words),
+            (None, Some(words)) => self.footnote(words),
+            (None, None) => "–".into(),
+        }
     }
 
     /// Mark and change. Colour only follows the mark, and a mark is only given where there are samples on both sides.
@@ -339,13 +355,19 @@ impl<'a> Page<'a> {
     fn legend(&self) -> Vec<&'static str> {
         let seen = &self.seen;
         let all = [
+            (seen.verdicts, "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say"),
             (
-                seen.verdicts,
-                "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say. n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
+                seen.to_settle,
+                "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
             ),
             (
                 seen.published,
                 "× 2.00 under a published figure: this machine is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark",
+            ),
+            (seen.wide_intervals, "Under a figure of the base: the 95 % interval of its median, in the same unit"),
+            (
+                seen.wide_published,
+                "Published figures are single numbers without samples: no test is possible, so they have no mark",
             ),
             (seen.some_invalid, "n: valid repeats, of all that were measured; invalid ones are kept and never counted"),
             (seen.outliers, "*: a value lies far from the rest by Tukey's rule; it counts"),

@@ -79,7 +79,7 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
 
 #[test]
 fn an_empty_table_says_so() {
-    let table = Table { columns: vec![], rows: vec![], left_out: vec![], notes: vec![] };
+    let table = Table { columns: vec![], rows: vec![], layout: None, left_out: vec![], notes: vec![] };
     let options = Options { width: 80, colour: false, all_metrics: false };
     assert_eq!(render(&table, &["a machine".into()], &options), "a machine\nNothing was measured.\n");
 }

@@ -138,6 +138,14 @@ pub(super) fn interval(unit: Unit, low: f64, high: f64) -> String {
     format!("{low:.decimals$} … {high:.decimals$} {suffix}").trim_end().to_owned()
 }
 
+/// An interval as it stands beside or under its median: in the same unit, which is not said again.
+pub(super) fn interval_beside(unit: Unit, median: f64, (low, high): (f64, f64)) -> String {
+    let (divisor, _) = scale_of(unit, median);
+    let (low, high) = (low / divisor, high / divisor);
+    let decimals = decimals_for((high - low).abs() / 10.0).max(decimals_for(high.abs() / 100.0));
+    format!("{low:.decimals$} … {high:.decimals$}")
+}
+
 /// A value with five digits: single repeats differ where medians with three look alike.
 pub(super) fn precise(unit: Unit, value: f64) -> String {
     let (divisor, suffix) = scale_of(unit, value);
@@ -302,6 +310,7 @@ mod tests {
     fn an_interval_has_one_unit_and_decimals_that_tell_its_ends_apart() {
         assert_eq!(interval(Unit::BytesPerSecond, 409.2e6, 414.8e6), "409.2 … 414.8 MB/s");
         assert_eq!(interval(Unit::BytesPerSecond, 998.2e6, 1.01e9), "0.998 … 1.010 GB/s");
+        assert_eq!(interval_beside(Unit::BytesPerSecond, 999e6, (998.2e6, 1.01e9)), "998 … 1010");
         assert_eq!(interval(Unit::Nanoseconds, 1.5e6, 1.5e6), "1.50 … 1.50 ms");
         assert_eq!(interval(Unit::CyclesPerByte, 0.0, 0.0), "0 … 0 cycles/B");
         assert_eq!(interval(Unit::Seconds, 0.00002, 0.00003), "20.0 … 30.0 µs");

@@ -19,7 +19,7 @@ const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 pub(crate) fn reasons(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<String> {
     let mut reasons: Vec<_> = verification(scenario, report).into_iter().collect();
     for metric in &scenario.metrics {
-        if metric.of(report).is_none() {
+        if !metric.optional && metric.of(report).is_none() {
             reasons.push(format!(
                 "the instrument did not report what the metric \"{}\" needs ({})",
                 metric.name, metric.value
@@ -130,6 +130,18 @@ mod tests {
         let times_ns: Vec<i64> = (0..30).map(|tick| 500 + tick * 100).collect();
         let values = (0..30).map(hertz).collect();
         Series { metric: format!("cpu{cpu}.frequency_hz"), origin: Origin::Machine, times_ns, values }
+    }
+
+    #[test]
+    fn a_repeat_counts_without_what_only_an_optional_metric_needs() {
+        let mut scenario = testing::suite().scenarios[0].clone();
+        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let mut other = scenario.metrics[0].clone();
+        other.value = "operations/controllers_cpu".parse().unwrap();
+        scenario.metrics.push(other);
+        assert!(reasons(&scenario, &report, None, &[])[0].contains("controllers_cpu"));
+        scenario.metrics[1].optional = true;
+        assert!(reasons(&scenario, &report, None, &[]).is_empty());
     }
 
     #[test]

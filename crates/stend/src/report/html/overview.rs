@@ -203,7 +203,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
     TableView { base, groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
 }
 
-fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
+pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
     match cell {
         Cell::Measured(value) => CellView {
             value: row.unit.show(value.median),

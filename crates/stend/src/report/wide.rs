@@ -1,0 +1,96 @@
+//! A table that is laid out otherwise than one line a scenario, before it is written: what stands in each line and cell.
+
+use crate::compare::pivot::{Section, WithoutFigures, matrices, sections};
+use crate::compare::table::{Cell, Column, ColumnOrigin, Lack, OfCeiling, Row, Table};
+
+/// A section, ready to be written.
+pub(super) struct Block<'a> {
+    /// What all of it has in common, where that must be said.
+    pub(super) title: String,
+    /// What goes down.
+    pub(super) corner: String,
+    /// What goes across.
+    pub(super) columns: Vec<&'a str>,
+    pub(super) groups: Vec<Group<'a>>,
+    /// What was left out, because no run has a figure for it.
+    pub(super) without: Vec<WithoutFigures<'a>>,
+}
+
+/// What stands under one label: a line for each run, the base's first, and for each published machine that has a figure.
+pub(super) struct Group<'a> {
+    pub(super) label: &'a str,
+    pub(super) lines: Vec<Line<'a>>,
+    /// What the base's main figure reaches of its ceilings.
+    pub(super) ceilings: &'a [OfCeiling],
+}
+
+/// One machine, or one run of it.
+pub(super) struct Line<'a> {
+    pub(super) column: &'a Column,
+    pub(super) is_base: bool,
+    /// Why it has no figure at all, where that has one reason.
+    pub(super) lack: Option<&'a Lack>,
+    /// One for each of the block's columns.
+    pub(super) cells: Vec<Option<(&'a Row, &'a Cell)>>,
+}
+
+/// The table in its own layout; nothing where it has none.
+pub(super) fn blocks<'a>(table: &'a Table, all_metrics: bool) -> Vec<Block<'a>> {
+    let Some(layout) = table.layout.as_ref().filter(|layout| !layout.is_plain()) else { return Vec::new() };
+    sections(&table.shown(all_metrics), layout).into_iter().map(|section| block(table, section)).collect()
+}
+
+/// Each family with two axes of numbers as a matrix.
+pub(super) fn matrix_blocks(table: &Table) -> Vec<Block<'_>> {
+    matrices(table).into_iter().map(|section| block(table, section)).collect()
+}
+
+fn block<'a>(table: &'a Table, section: Section<'a>) -> Block<'a> {
+    let (section, without) = section.without_empty_columns();
+    let group = |line: crate::compare::pivot::Line<'a>| {
+        let cells =
+            |index: usize| line.cells.iter().map(move |row| row.and_then(|row| Some((row, row.cells.get(index)?))));
+        let lines = table.columns.iter().enumerate().map(|(index, column)| Line {
+            column,
+            is_base: index == 0,
+            lack: one_lack(cells(index).flatten().map(|(_, cell)| cell)),
+            cells: cells(index).collect(),
+        });
+        let said = |line: &Line| line.cells.iter().flatten().any(|(_, cell)| **cell != Cell::Absent);
+        let main = cells(0).flatten().find(|(row, _)| row.main);
+        Group {
+            label: line.label,
+            lines: lines.filter(|line| line.is_base || said(line)).collect(),
+            ceilings: match main {
+                Some((_, Cell::Measured(measured))) => &measured.of_ceilings,
+                _ => &[],
+            },
+        }
+    };
+    Block {
+        title: section.title,
+        corner: section.corner,
+        columns: section.columns,
+        groups: section.lines.into_iter().map(group).collect(),
+        without,
+    }
+}
+
+fn one_lack<'a>(mut cells: impl Iterator<Item = &'a Cell>) -> Option<&'a Lack> {
+    let Some(Cell::Nothing { why }) = cells.next() else { return None };
+    cells.all(|cell| matches!(cell, Cell::Nothing { why: other } if other == why)).then_some(why)
+}
+
+impl Line<'_> {
+    /// What it is called under its group's label: a run by its id, a published machine by its name.
+    pub(super) fn label(&self) -> &str {
+        match &self.column.origin {
+            ColumnOrigin::Run { id, .. } => id,
+            ColumnOrigin::Published { .. } => &self.column.title,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "wide_tests.rs"]
+mod tests;

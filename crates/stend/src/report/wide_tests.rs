@@ -1,0 +1,276 @@
+//! Tests of the table in another layout, in all of its forms, from runs that are made of numbers.
+
+use std::path::Path;
+
+use stend_model::reference::Reference;
+use stend_model::run::Repeat;
+use stend_model::suite::{Changes, Key, Layout, Suite};
+
+use crate::compare::compare;
+use crate::compare::curves::curves;
+use crate::compare::pivot::sections;
+use crate::compare::table::{Cell, Lack, Table};
+use crate::report::text::width;
+use crate::report::{csv, html, markdown, terminal};
+use crate::store::Record;
+use crate::testing;
+
+const SUITE: &str = r#"
+name = "six"
+title = "two of six, a sweep and an open load"
+order = "grouped"
+
+[table]
+column = "metric"
+metrics = ["IOPS", "latency p99", "CPU of controllers", "IOPS per controller CPU-second"]
+
+[metric_sets]
+all = [
+    { name = "IOPS", value = "operations/wall", unit = "IOPS", better = "higher" },
+    { name = "latency p50", value = "latency_p50_ns", unit = "ns", better = "lower" },
+    { name = "IOPS per controller CPU-second", value = "operations/controllers_cpu", unit = "op/CPU-s", better = "higher", optional = true },
+    { name = "CPU of controllers", value = "controllers_cpu/wall", unit = "cores", better = "lower", optional = true },
+    { name = "latency p99", value = "latency_p99_ns", unit = "ns", better = "lower" },
+]
+
+[[scenario]]
+name = "4k read"
+measures = "4k read"
+command = ["true"]
+metric_set = "all"
+
+[[scenario]]
+name = "4k write"
+measures = "4k write"
+command = ["true"]
+metric_set = "all"
+
+[[scenario]]
+name = "sweep of {jobs} jobs at depth {depth}"
+command = ["true"]
+matrix = { jobs = [1, 2], depth = [1, 4, 16] }
+metric_set = "all"
+"#;
+
+const REFERENCE: &str = r#"
+name = "old"
+title = "An old machine"
+source = "somebody, 2020"
+grade = "D"
+method = "fio"
+machine = [
+    { id = "vostok", name = "Vostok", description = "an old one" },
+    { id = "engine", name = "Engine", description = "another" },
+]
+figure = [
+    { machine = "vostok", measures = "4k read", metric = "IOPS", value = 371000, unit = "IOPS", note = "CPU 76 %" },
+    { machine = "engine", measures = "4k read", metric = "IOPS", words = "about 2 × Vostok, says the text" },
+]
+"#;
+
+/// What of a scenario's repeats there is.
+#[derive(Clone, Copy)]
+struct Of {
+    repeats: u32,
+    controllers: bool,
+    /// By how much the first scenario is faster than it would be.
+    faster: f64,
+}
+
+const USUAL: Of = Of { repeats: 10, controllers: true, faster: 1.0 };
+
+fn run(id: &str, of: Of) -> Record {
+    let mut record = testing::record(id, &[]);
+    record.run.suite = Suite::parse(SUITE, "six.toml", Path::new("."), &Changes::default()).unwrap();
+    let count = record.run.suite.scenarios.len();
+    for number in 0..of.repeats {
+        for scenario in 0..count {
+            record.repeats.push(repeat(record.repeats.len() as u32, scenario, number, of));
+        }
+    }
+    record
+}
+
+fn repeat(sequence: u32, scenario: usize, number: u32, of: Of) -> Repeat {
+    // A second each, within a tenth of a percent, in no order.
+    let noise = 1.0 + f64::from(number * 7 % 10) / 1e4;
+    let mut repeat = testing::repeat(sequence, scenario, number, 1000.0);
+    let report = repeat.report.as_mut().unwrap();
+    let operations = if scenario == 0 { 50e3 * of.faster } else { 20e3 * (1.0 + scenario as f64) } * noise;
+    report.work.insert("operations".into(), operations);
+    let latency = 1e5 * (1.0 + scenario as f64) / noise;
+    report.observed.insert("latency_p50_ns".into(), latency);
+    report.observed.insert("latency_p99_ns".into(), latency * 20.0);
+    if of.controllers {
+        report.observed.insert("controllers_cpu_ns".into(), 5e8 * noise);
+    }
+    repeat
+}
+
+/// The first two scenarios only, so that what is expected can be read.
+fn short(table: &Table) -> Table {
+    let mut table = table.clone();
+    table.rows.retain(|row| row.family.is_none());
+    table
+}
+
+fn before_and_after() -> Table {
+    let reference = Reference::parse(REFERENCE, "old.toml").unwrap();
+    compare(&[&run("before", USUAL), &run("after", Of { faster: 1.25, ..USUAL })], &[reference])
+}
+
+fn shown(table: &Table, width: usize) -> String {
+    terminal::render(table, &[], &terminal::Options { width, colour: false, all_metrics: false })
+}
+
+#[test]
+fn before_after_and_the_published_stand_under_each_other() {
+    let text = shown(&short(&before_and_after()), 100);
+    let wanted = include_str!("wide_golden.txt");
+    assert!(text.starts_with(wanted), "{text}");
+    let coloured = terminal::render(
+        &short(&before_and_after()),
+        &[],
+        &terminal::Options { width: 100, colour: true, all_metrics: false },
+    );
+    assert!(coloured.contains("\u{1b}[38;2;0;158;115m▲ +25.0 %"), "{coloured}");
+    let published = coloured.lines().find(|line| line.contains("371 kIOPS")).unwrap();
+    assert!(!published.contains("38;2;"), "{published}");
+}
+
+#[test]
+fn what_does_not_fit_side_by_side_stands_in_parts() {
+    for limit in [60, 80, 100, 120] {
+        let text = shown(&before_and_after(), limit);
+        for line in text.lines() {
+            assert!(width(line) <= limit, "{} > {limit}: {line}", width(line));
+            assert_eq!(line, line.trim_end());
+        }
+        assert_eq!(text.matches("latency").count(), 1, "each metric stands once: {text}");
+    }
+    assert!(shown(&before_and_after(), 60).matches("4k read").count() > 1);
+}
+
+#[test]
+fn without_controllers_their_columns_are_a_line_of_words() {
+    let table = compare(&[&run("a", Of { controllers: false, ..USUAL })], &[]);
+    let why = Cell::Nothing { why: Lack::NotReported { value: "operations/controllers_cpu".into() } };
+    assert!(table.rows.iter().any(|row| row.cells[0] == why));
+    let text = shown(&table, 100);
+    let line = text.lines().find(|line| line.starts_with("CPU of controllers: ")).unwrap();
+    assert!(line.contains("no controllers"), "{text}");
+    assert!(!text.lines().any(|line| line.contains("cores")) && !text.contains("NaN"), "{text}");
+    let page = page(&[&run("a", Of { controllers: false, ..USUAL })]);
+    assert!(page.contains("CPU of controllers: <span lang=\"en\">no controllers"));
+    // A run that has some beside one that has none: a dash, and no word of a verdict.
+    let both = compare(&[&run("a", USUAL), &run("b", Of { controllers: false, ..USUAL })], &[]);
+    let text = shown(&short(&both), 100);
+    assert!(text.contains("CPU of") && text.lines().any(|line| line.contains("b ") && line.contains('–')), "{text}");
+}
+
+#[test]
+fn a_single_repeat_has_neither_interval_nor_spread() {
+    let table = short(&compare(&[&run("a", Of { repeats: 1, ..USUAL })], &[]));
+    let text = shown(&table, 100);
+    assert!(text.contains("50.0 kIOPS") && !text.contains('…') && !text.contains('±'), "{text}");
+    assert!(text.contains("An interval of the median takes six valid repeats"));
+    assert!(markdown::render(&table, &[], false).contains("| 4k read | 50.0 kIOPS |"));
+}
+
+#[test]
+fn a_scenario_that_was_left_out_is_a_line_with_its_reason() {
+    let mut left_out = run("a", USUAL);
+    left_out.repeats.retain(|repeat| repeat.scenario != 1);
+    left_out.run.skipped.push(stend_model::run::Skipped {
+        scenario: "4k write".into(),
+        reason: "fio is not on the machine's PATH".into(),
+        remedy: None,
+    });
+    let text = shown(&compare(&[&left_out], &[]), 100);
+    let line = text.lines().find(|line| line.starts_with("4k write")).unwrap();
+    assert!(line.ends_with("– [1]") && text.contains("[1] skipped: fio is not"), "{text}");
+}
+
+#[test]
+fn the_axes_of_a_matrix_can_go_down_and_across() {
+    let mut table = before_and_after();
+    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    let text = shown(&table, 100);
+    assert!(text.contains("sweep of {jobs} jobs at depth {depth} · IOPS"), "{text}");
+    let head = text.lines().find(|line| line.contains("jobs ╲ depth")).unwrap();
+    assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["jobs", "╲", "depth", "1", "4", "16"]);
+    let first = text.lines().find(|line| line.starts_with("1 ")).unwrap();
+    assert!(first.contains("60.0 kIOPS") && first.contains("100 kIOPS"), "{text}");
+    // Metrics down and scenarios across: the same figures, turned.
+    table.layout = Some(Layout { row: Key::Metric, column: Key::Scenario, metrics: vec![] });
+    let rows = table.shown(true);
+    let turned = sections(&rows, table.layout.as_ref().unwrap());
+    assert_eq!((turned.len(), turned[0].lines.len(), turned[0].columns.len()), (1, 5, 8));
+    assert!(turned[0].lines.iter().all(|line| line.cells.iter().flatten().all(|row| row.metric == line.label)));
+}
+
+#[test]
+fn markdown_and_csv_have_a_line_for_each_machine_and_all_cells_in_each() {
+    let table = before_and_after();
+    let text = markdown::render(&table, &[], false);
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(lines.iter().all(|line| line.matches('|').count() == 6), "{text}");
+    assert!(text.contains("| – after | 62.5 kIOPS ▲ +25.0 % |") && text.contains("| – Vostok | 371 kIOPS |"), "{text}");
+    let text = csv::render_laid_out(&table);
+    let fields = |line: &str| line.split(',').count();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.contains('"')).collect();
+    assert!(lines.len() > 8 && lines.iter().all(|line| fields(line) == fields(lines[0])), "{text}");
+    assert!(lines[0].starts_with("scenario,column,origin,IOPS [IOPS],IOPS low"), "{}", lines[0]);
+    assert!(lines.iter().any(|line| line.contains(",1.25,better,")), "{text}");
+}
+
+#[test]
+fn a_sweep_has_a_curve_for_each_value_of_its_shorter_axis_and_an_open_load_its_ceiling() {
+    let mut table = before_and_after();
+    let found = curves(&table);
+    let [sweep] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((sweep.along, sweep.curves.len()), ("depth", 4));
+    assert_eq!((sweep.curves[0].of, sweep.curves[0].metric), (Some(("jobs", "1")), "latency p50"));
+    let values: Vec<_> = sweep.curves[0].points.iter().map(|point| point.value).collect();
+    assert_eq!(values, [Some("1"), Some("4"), Some("16")]);
+    for row in table.rows.iter_mut().filter(|row| row.family.is_some()) {
+        row.share_of = Some("4k read".into());
+    }
+    let found = curves(&table);
+    assert!(found[0].curves.iter().all(|curve| curve.points.last().is_some_and(|point| point.value.is_none())));
+}
+
+fn page(records: &[&Record]) -> String {
+    let table = compare(records, &[Reference::parse(REFERENCE, "old.toml").unwrap()]);
+    let runs: Vec<_> = records
+        .iter()
+        .map(|record| html::RunData {
+            run: &record.run,
+            sessions: &record.sessions,
+            repeats: &record.repeats,
+            series: &[],
+            profiles: &[],
+        })
+        .collect();
+    let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
+    html::render(&html::Input { table: &table, runs: &runs, generated_at }).unwrap()
+}
+
+#[test]
+fn the_page_has_the_table_the_matrix_and_the_curves() {
+    let html = page(&[&run("before", USUAL), &run("after", Of { faster: 1.25, ..USUAL })]);
+    let table = html.split_once("<table class=\"wide\">").unwrap().1.split_once("</table>").unwrap().0;
+    assert!(table.contains("<span class=\"verdict better\">▲ +25.0 %</span>"));
+    let published = table.split("<tr").find(|line| line.contains("371 kIOPS")).unwrap();
+    assert!(published.contains("class=\"published\"") && !published.contains("verdict"), "{published}");
+    assert!(table.contains("about 2 × Vostok, says the text"));
+    // A map for each run, on one scale: six cells each, of which the least has the first colour and the most the last.
+    assert_eq!(html.matches("<svg class=\"heat\" width=\"364\"").count(), 2);
+    assert_eq!(
+        (html.matches("<g class=\"h0\"><title>").count(), html.matches("<g class=\"h6\"><title>").count()),
+        (2, 2)
+    );
+    assert_eq!(html.matches("<figure class=\"chart curve\">").count(), 2);
+    assert_eq!(html.matches("<span lang=\"en\">").count(), html.matches("<span lang=\"ru\">").count());
+    assert!(!html.contains("NaN") && !html.contains("inf "));
+}
