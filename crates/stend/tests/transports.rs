@@ -49,9 +49,9 @@ fn what_is_written_by_iscsi_lies_in_the_pool_and_is_read_back() {
     }
     let _alone = alone();
     let (stand, name) = (Stand::new(), own_name("iscsi"));
-    let arguments =
-        [&["target", "up", "--name", &name], &SMALL[..10], &["--luns", "3", "--transport", "iscsi"]].concat();
-    let made = stand.json(&[&arguments[..12], &["--lun-size", "8MiB"], &arguments[14..]].concat());
+    // All of the small pool but its LUNs' number and transport.
+    let more = ["--luns", "3", "--lun-size", "8MiB", "--transport", "iscsi"];
+    let made = stand.json(&[&["target", "up", "--name", &name], &SMALL[..6], &more].concat());
     let target = &made["targets"][0];
     assert_eq!(target["target"]["storage"]["manager"], "btrfs", "the first that this machine has");
     let luns = luns(target);
