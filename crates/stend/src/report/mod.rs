@@ -28,5 +28,6 @@ mod scale;
 mod series;
 pub(crate) mod terminal;
 mod text;
+mod timeline;
 
 pub(crate) use text::shell_words;
