@@ -69,6 +69,29 @@ fn a_job_file_is_run_as_it_is() {
 }
 
 #[test]
+fn a_job_file_has_percentiles_of_each_window() {
+    if !have_fio() {
+        return;
+    }
+    let stand = Stand::new();
+    let path = job_file(
+        &stand,
+        "[global]\nioengine=psync\nbs=4k\nsize=1m\nfilename=${LUN1}\ntime_based=1\nruntime=2\n\
+         [sequential]\nrw=read\n[random]\nrw=randread\nnumjobs=2\n",
+    );
+    let run = ["run", "--fio", &path, "--even-if-unfit", "--no-progress", "--set", "lun_size=1MiB"];
+    let ended = stand.run(&[&run[..], &["--set", "log_avg_msec=200"]].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let store = rusqlite::Connection::open(stand.store().join("stend.db")).unwrap();
+    let samples = |metric: &str| -> u32 {
+        store.query_row("SELECT samples FROM series WHERE metric = ?1", [metric], |row| row.get(0)).unwrap_or(0)
+    };
+    for metric in ["iops", "latency_p50_ns", "latency_p99_ns", "latency_p999_ns", "latency_max_ns"] {
+        assert!((4..=12).contains(&samples(metric)), "{metric}: {} windows in two seconds", samples(metric));
+    }
+}
+
+#[test]
 fn a_job_file_with_a_mistake_is_quoted_and_nothing_is_run() {
     if !have_fio() {
         return;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fail.h"
 #include "sample_sources.h"
 
@@ -55,6 +56,9 @@ static void forget(struct sample_loader *loader)
 	for (size_t i = 0; i < loader->count; i++)
 		source_file_free(&loader->all[i].stat);
 	loader->count = 0;
+	free(loader->seen);
+	loader->seen = NULL;
+	loader->seen_count = 0;
 }
 
 void sample_loader_free(struct sample_loader *loader)
@@ -85,13 +89,24 @@ static void add_process(struct sample_loader *loader, const char *id)
 	source_file_make(&process->stat, loader->root, path);
 }
 
-/* All processes with their parents, as /proc lists them: by number, so mostly a parent before its children. */
-struct kin {
-	char id[24];
-	uint64_t parent;
-};
+/* From one search for processes to the next. What starts and ends in between is counted with its parent. */
+#define SEARCH_NS UINT64_C(1000000000)
 
-static size_t read_all(const char *root, struct kin **all)
+static int by_number(const void *left, const void *right)
+{
+	uint64_t a = ((const struct seen_process *)left)->id, b = ((const struct seen_process *)right)->id;
+
+	return (a > b) - (a < b);
+}
+
+static const struct seen_process *find_seen(const struct seen_process *all, size_t count, uint64_t id)
+{
+	struct seen_process wanted = { .id = id };
+
+	return count == 0 ? NULL : bsearch(&wanted, all, count, sizeof *all, by_number);
+}
+
+static size_t list_processes(const char *root, struct seen_process **all)
 {
 	char path[4096];
 	size_t count = 0, capacity = 0;
@@ -101,50 +116,70 @@ static size_t read_all(const char *root, struct kin **all)
 	DIR *directory = opendir(path);
 	*all = NULL;
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		struct source_file file;
-		struct usage usage;
-
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
-			continue;
-		snprintf(path, sizeof path, "/proc/%.20s/stat", entry->d_name);
-		source_file_make(&file, root, path);
-		bool known = source_file_read(&file) && parse_stat(file.text, &usage);
-		source_file_free(&file);
-		if (!known)
 			continue;
 		if (count == capacity) {
 			capacity = capacity * 2 + 256;
-			struct kin *larger = realloc(*all, capacity * sizeof *larger);
+			struct seen_process *larger = realloc(*all, capacity * sizeof *larger);
 			if (larger == NULL)
 				fail(EXIT_BROKEN, "out of memory");
 			*all = larger;
 		}
-		snprintf((*all)[count].id, sizeof (*all)[count].id, "%.20s", entry->d_name);
-		(*all)[count++].parent = usage.parent;
+		(*all)[count++] = (struct seen_process){ .id = strtoull(entry->d_name, NULL, 10) };
 	}
 	if (directory != NULL)
 		closedir(directory);
+	if (count > 0)
+		qsort(*all, count, sizeof **all, by_number);
 	return count;
 }
 
-/* The guard and all below it. */
+static bool parent_of(const struct sample_loader *loader, uint64_t id, uint64_t *parent)
+{
+	char path[64];
+	struct source_file file;
+	struct usage usage;
+
+	snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)id);
+	source_file_make(&file, loader->root, path);
+	bool known = source_file_read(&file) && parse_stat(file.text, &usage);
+	source_file_free(&file);
+	if (known)
+		*parent = usage.parent;
+	return known;
+}
+
+/* Adds those that were not there at the last search and stand below the guard. Where a process stands does not change as far
+ * as that goes: the guard adopts what its descendants leave behind. Numbers are given out in rising order, so a parent is
+ * looked at before its children; where they begin again from below, a process may be missed. */
 static void find_processes(struct sample_loader *loader)
 {
-	struct kin *all;
-	size_t count = read_all(loader->root, &all);
+	struct seen_process *all;
+	size_t count = list_processes(loader->root, &all);
+	uint64_t guard = strtoull(loader->guard, NULL, 10), parent;
 
-	forget(loader);
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(all[i].id, loader->guard) == 0)
-			add_process(loader, all[i].id);
-	for (size_t next = 0; next < loader->count; next++) {
-		uint64_t parent = strtoull(loader->all[next].id, NULL, 10);
+	for (size_t i = 0; i < count; i++) {
+		const struct seen_process *before = find_seen(loader->seen, loader->seen_count, all[i].id), *above;
+		char id[24];
 
-		for (size_t i = 0; i < count; i++)
-			if (all[i].parent == parent)
-				add_process(loader, all[i].id);
+		if (before != NULL) {
+			all[i].below = before->below;
+			continue;
+		}
+		if (all[i].id == guard) {
+			all[i].below = true;
+		} else if (parent_of(loader, all[i].id, &parent)) {
+			above = find_seen(all, count, parent);
+			all[i].below = above != NULL && above->below;
+		}
+		if (!all[i].below)
+			continue;
+		snprintf(id, sizeof id, "%llu", (unsigned long long)all[i].id);
+		add_process(loader, id);
 	}
-	free(all);
+	free(loader->seen);
+	loader->seen = all;
+	loader->seen_count = count;
 }
 
 /* How many processes and threads were started on the machine so far. */
@@ -172,14 +207,20 @@ static bool refresh(struct sample_loader *loader)
 		close(loader->pid_file.descriptor);
 		loader->pid_file.descriptor = -1;
 	}
-	uint64_t now = forks(loader);
-	bool same = strcmp(guard, loader->guard) == 0 && now == loader->forks_seen;
-	loader->forks_seen = now;
+	bool changed = strcmp(guard, loader->guard) != 0;
+	if (changed)
+		forget(loader);
 	memcpy(loader->guard, guard, sizeof guard);
 	if (*guard == '\0')
-		forget(loader);
-	else if (!same)
-		find_processes(loader);
+		return false;
+	uint64_t now = monotonic_ns();
+	if (changed || now - loader->searched_ns >= SEARCH_NS) {
+		uint64_t started = forks(loader);
+		if (changed || started != loader->forks_seen)
+			find_processes(loader);
+		loader->forks_seen = started;
+		loader->searched_ns = now;
+	}
 	return loader->count > 0;
 }
 

@@ -98,15 +98,22 @@ struct loader_process {
 	struct source_file stat;
 };
 
+struct seen_process {
+	uint64_t id;
+	bool below; /* the guard, or below it */
+};
+
 /* The processes below a guard. */
 struct sample_loader {
 	const char *root;
 	uint64_t tick_ns, page_bytes;
 	struct source_file pid_file, forks;
-	uint64_t forks_seen;
+	uint64_t forks_seen, searched_ns;
 	char guard[24]; /* the guard's number; empty: none runs */
 	struct loader_process *all; /* the guard first */
 	size_t count, capacity;
+	struct seen_process *seen; /* all of the machine at the last search, by number */
+	size_t seen_count;
 };
 
 /* `pid_file` holds the guard's number while it runs something; NULL: there is nothing to watch. */

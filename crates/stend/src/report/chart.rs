@@ -28,6 +28,19 @@ pub(super) struct Segment<'a> {
     pub(super) title: Phrase,
     /// Its series.
     pub(super) series: Vec<&'a Series>,
+    /// From where to where it was measured, if that is known, on the machine's monotonic clock.
+    pub(super) measured: Option<(i64, i64)>,
+    /// What happened meanwhile.
+    pub(super) moments: Vec<Moment>,
+}
+
+/// Something that happened.
+pub(super) struct Moment {
+    /// When, on the machine's monotonic clock.
+    pub(super) t_ns: i64,
+    /// Its style: `phase`, `fault`, `recovery`, `gate`.
+    pub(super) class: &'static str,
+    pub(super) label: Phrase,
 }
 
 /// The charts of a scenario's run.
@@ -201,15 +214,15 @@ pub(super) fn charts(segments: &[Segment], threads: u32, most_points: usize, pre
 }
 
 /// The axis of time: the repeats' samples one after the other.
-struct Axis {
+pub(super) struct Axis {
     /// For each segment its first moment in nanoseconds, and where it stands on the axis in seconds.
-    origins: Vec<(i64, f64)>,
-    bands: Vec<Band>,
-    seconds: f64,
+    pub(super) origins: Vec<(i64, f64)>,
+    pub(super) bands: Vec<Band>,
+    pub(super) seconds: f64,
 }
 
 impl Axis {
-    fn new(segments: &[Segment]) -> Self {
+    pub(super) fn new(segments: &[Segment]) -> Self {
         let mut offset = 0.0;
         let mut spans = Vec::new();
         for segment in segments {
@@ -297,7 +310,7 @@ impl Raw {
     }
 }
 
-fn line_name(name: &str) -> Phrase {
+pub(super) fn line_name(name: &str) -> Phrase {
     match name {
         "user" => TEXTS.user.clone(),
         "system" => TEXTS.system.clone(),
@@ -311,7 +324,7 @@ fn line_name(name: &str) -> Phrase {
 }
 
 /// Appends a stretch to a path, in whole units and as steps from point to point. A single point becomes a dot.
-fn draw(path: &mut String, points: &[series::Point], seconds: f64, (bottom, top): (f64, f64)) {
+pub(super) fn draw(path: &mut String, points: &[series::Point], seconds: f64, (bottom, top): (f64, f64)) {
     let place = |(time, value): series::Point| {
         let x = (time / seconds * CANVAS.0).round().clamp(0.0, CANVAS.0) as i64;
         let y = ((top - value) / (top - bottom) * CANVAS.1).round().clamp(0.0, CANVAS.1) as i64;
@@ -350,6 +363,8 @@ mod tests {
             class: "valid",
             title: Phrase::fixed("", ""),
             series: series.iter().collect(),
+            measured: None,
+            moments: Vec::new(),
         };
         charts(&[segment], 2, 100, "c")
     }

@@ -31,6 +31,7 @@ mod scale;
 mod series;
 pub(crate) mod terminal;
 mod text;
+mod timeline;
 mod wide;
 
 pub(crate) use text::shell_words;

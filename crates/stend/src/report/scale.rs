@@ -73,6 +73,12 @@ impl Scale {
         (show(low), show(high))
     }
 
+    /// A round value, without digits that say nothing.
+    fn show_round(self, value: f64) -> String {
+        let (divisor, suffix) = self.parts(value * 1.000_001);
+        format!("{} {suffix}", (value / divisor * 1e6).round() / 1e6).trim_end().to_owned()
+    }
+
     /// One value.
     pub(super) fn show(self, value: f64) -> String {
         let (divisor, suffix) = self.parts(value);
@@ -121,6 +127,33 @@ pub(super) fn decades(unit: Unit, low: f64, high: f64) -> Vec<Tick> {
     kept.into_iter().map(tick).collect()
 }
 
+/// Ticks of an axis on which equal distances are equal ratios, between these powers of ten: at 1, 2 and 5 of each where there is room, else
+/// at some of the powers alone.
+pub(super) fn log_ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
+    const MOST: usize = 7;
+    let range = high - low;
+    let decades = (low.floor() as i32..=high.ceil() as i32).collect::<Vec<_>>();
+    let of = |decades: &[i32], factors: &[f64]| -> Vec<Tick> {
+        let values = decades.iter().flat_map(|power| factors.iter().map(|factor| factor * 10f64.powi(*power)));
+        let within = values.filter(|value| (low..=high).contains(&value.log10()));
+        within
+            .map(|value| {
+                let share = (high - value.log10()) / range;
+                Tick { top: share * 100.0, y: share * CANVAS.1, label: scale.show_round(value) }
+            })
+            .collect()
+    };
+    if range.is_nan() || range <= 0.0 || decades.len() > 40 {
+        return Vec::new();
+    }
+    let all = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|factors| of(&decades, factors));
+    if let Some(ticks) = all.into_iter().find(|ticks| ticks.len() <= MOST) {
+        return ticks;
+    }
+    let every: Vec<_> = decades.into_iter().filter(|power| power % 2 == 0).collect();
+    of(&every, &[1.0]).into_iter().take(2 * MOST).collect()
+}
+
 /// A range with some air about it; never empty.
 pub(super) fn padded(low: f64, high: f64) -> (f64, f64) {
     let air = (high - low) * 0.06;
@@ -151,6 +184,21 @@ mod tests {
             let (scale, factor) = Scale::of(metric);
             assert_eq!(scale.show(value * factor), text, "{metric}");
         }
+    }
+
+    #[test]
+    fn equal_ratios_have_round_ticks_too() {
+        let labels = |low: f64, high: f64| {
+            log_ticks(Scale::Unit(Unit::Nanoseconds), low.log10(), high.log10())
+                .into_iter()
+                .map(|tick| tick.label)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(labels(90e3, 1.1e6), ["100 µs", "200 µs", "500 µs", "1 ms"]);
+        assert_eq!(labels(90e3, 40e6), ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms", "30 ms"]);
+        assert_eq!(labels(2e3, 2e9), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
+        assert!(labels(5.0, 5.0).is_empty() && labels(f64::NAN, 5.0).is_empty());
+        assert!(labels(1.0, 1e30).len() <= 20);
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! it gives to fio as defaults on the command line, which the file's own options override.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use stend_model::quantity::parse_duration;
 use stend_model::suite::Scenario;
 use stend_model::target::Target;
 
-use super::job::{Job, file_name};
+use super::job::{self, Job, file_name};
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
 
@@ -32,6 +34,8 @@ pub(super) struct JobFile {
     readonly: bool,
     /// Length of the logs' windows in milliseconds.
     pub(super) log_average_ms: u32,
+    /// The same of the histograms.
+    pub(super) histogram_window_ms: u32,
     /// Where the LUNs lie, and how large they are.
     files: Job,
 }
@@ -51,13 +55,17 @@ impl JobFile {
         let sections = sections(text).map_err(|wrong| wrong.message)?;
         let phases = phases(&sections);
         let phase = parameters.count("phase", "0", 0..=phases.len() as u32)?;
+        let chosen = (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone());
+        let log_average_ms = parameters.count("log_avg_msec", "1000", 10..=3_600_000)?;
+        let runs = |section: &&Section| chosen.is_empty() || chosen.contains(&section.name);
         Ok(Self {
             text: text.into(),
-            sections: (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone()),
+            histogram_window_ms: histogram_window_ms(sections.iter().filter(runs), log_average_ms),
+            sections: chosen,
             luns,
             reading_back: sections.iter().filter(|one| one.reads_back()).map(|one| one.name.clone()).collect(),
             readonly: parameters.choice("readonly", "0", &["0", "1"])? == "1",
-            log_average_ms: parameters.count("log_avg_msec", "1000", 10..=3_600_000)?,
+            log_average_ms,
             files: Job::read(&files)?,
         })
     }
@@ -101,7 +109,8 @@ impl JobFile {
         let mut options: Vec<_> =
             ["--name=global", "--thread=1", "--per_job_logs=0", "--log_unix_epoch=1"].map(str::to_owned).into();
         options.push(format!("--log_avg_msec={}", self.log_average_ms));
-        options.extend(["bw", "iops", "lat"].map(|kind| format!("--write_{kind}_log={logs}")));
+        options.extend(["bw", "iops", "lat", "hist"].map(|kind| format!("--write_{kind}_log={logs}")));
+        options.push(format!("--log_hist_msec={}", self.histogram_window_ms));
         options.extend(self.readonly.then(|| "--readonly".to_owned()));
         options.extend(self.sections.iter().map(|section| format!("--section={section}")));
         Ok(options)
@@ -133,6 +142,17 @@ pub(super) struct Section {
 }
 
 impl Section {
+    /// The value of an option that is a plain number.
+    fn number(&self, key: &str) -> Option<u32> {
+        self.options.iter().rev().find(|(_, name, _)| name == key)?.2.parse().ok()
+    }
+
+    /// How long it runs at most, if it says so in a way that is understood here too. A bare number is seconds.
+    fn runtime(&self) -> Option<Duration> {
+        let (.., value) = self.options.iter().rev().find(|(_, name, _)| name == "runtime")?;
+        parse_duration(value).ok()
+    }
+
     /// Whether it writes, and then reads back what it wrote. fio reports the one beside the other, although they come one after the other.
     fn reads_back(&self) -> bool {
         self.verifies().is_some() && matches!(self.pattern(), "write" | "randwrite")
@@ -157,6 +177,22 @@ impl Section {
     fn last(&self, keys: &[&str]) -> Option<&(usize, String, String)> {
         self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()))
     }
+}
+
+/// Length of the windows of the histograms, in milliseconds. What the file says goes before what stend says. Else they are as long as
+/// those of the other logs, or longer where fio would keep too many; jobs that do not say how long they run are taken to run for an hour.
+fn histogram_window_ms<'a>(sections: impl Iterator<Item = &'a Section> + Clone, log_average_ms: u32) -> u32 {
+    const AN_HOUR: Duration = Duration::from_secs(3600);
+    if let Some(own) = sections.clone().filter_map(|section| section.number("log_hist_msec")).max() {
+        return own.max(1);
+    }
+    let histograms_by_ms: u128 = sections
+        .map(|section| {
+            let jobs = u128::from(section.number("numjobs").unwrap_or(1));
+            section.runtime().unwrap_or(AN_HOUR).as_millis() * jobs
+        })
+        .sum();
+    job::histogram_window_ms(histograms_by_ms, 2, log_average_ms)
 }
 
 /// What is wrong with a line.

@@ -100,6 +100,13 @@ const READ_BACK: &str = "readback";
 /// Histograms of one repeat, of all jobs together: 120 MB of fio's memory.
 const MOST_HISTOGRAMS: u128 = 8192;
 
+/// Length of the windows of histograms, in milliseconds, for jobs that run so long, all their times together. fio keeps each histogram in
+/// memory, 15 KB of it, until it ends; so the windows are as long as is needed for no more than [`MOST_HISTOGRAMS`].
+pub(super) fn histogram_window_ms(jobs_ms: u128, directions: u128, log_average_ms: u32) -> u32 {
+    let shortest = jobs_ms * directions / MOST_HISTOGRAMS;
+    log_average_ms.max(u32::try_from(shortest).unwrap_or(u32::MAX))
+}
+
 const MEBIBYTE: u64 = 1 << 20;
 
 /// The same numbers in every run: what is compared must not depend on luck.
@@ -265,13 +272,11 @@ impl Job {
         Ok(lines.join("\n") + "\n")
     }
 
-    /// Length of the windows of the histograms, in milliseconds, if there are any. fio keeps each in memory, 15 KB of it, until it ends;
-    /// so the windows are as long as is needed for no more than [`MOST_HISTOGRAMS`].
+    /// Length of the windows of the histograms, in milliseconds, if there are any.
     pub(super) fn histogram_window_ms(&self) -> Option<u32> {
         let Length::Time(time) = self.length else { return None };
         let directions = if matches!(self.pattern.as_str(), "rw" | "randrw") { 2 } else { 1 };
-        let shortest = time.as_millis() * u128::from(self.processes()) * directions / MOST_HISTOGRAMS;
-        Some(self.log_average_ms.max(u32::try_from(shortest).unwrap_or(u32::MAX)))
+        Some(histogram_window_ms(time.as_millis() * u128::from(self.processes()), directions, self.log_average_ms))
     }
 
     /// What the job file says of each LUN of a target.

@@ -396,6 +396,14 @@ fn histograms_take_a_bounded_memory() {
     assert_eq!(window(&[("luns", "8"), ("runtime", "60s"), ("log_avg_msec", "1000")]), Some(1000));
     assert_eq!(window(&[("luns", "8"), ("runtime", "1h"), ("log_avg_msec", "1000")]), Some(3515));
     assert_eq!(window(&[("loops", "1")]), None);
+    // A job file says itself how many jobs run for how long; where not, an hour.
+    let of_file = |text: &'static str| {
+        JobFile::of(&scenario("fio", [("job", text), ("phase", "1")])).unwrap().histogram_window_ms
+    };
+    assert_eq!(of_file("[a]\nruntime=60\n[b]\nstonewall\nruntime=90h\n"), 1000, "phases have their own");
+    assert_eq!(of_file("[global]\nruntime=1h\n[a]\nnumjobs=4\n[b]\nnumjobs=4\n"), 7031);
+    assert_eq!(of_file("[a]\nnumjobs=8\n"), 7031);
+    assert_eq!(of_file("[global]\nlog_hist_msec=50\n[a]\nruntime=1h\n"), 50, "what the file says goes before that");
 }
 
 #[test]

@@ -7,20 +7,21 @@ use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Series};
 use stend_model::suite::Scenario;
-use stend_model::wire::Check;
+use stend_model::wire::{Check, MarkKind};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::{Input, RunData};
-use crate::report::chart::{Charts, MOST_POINTS, Segment, charts, number_of_charts};
+use crate::report::chart::{Charts, MOST_POINTS, Moment, Segment, charts, number_of_charts};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_all};
 use crate::report::text::{self, interval, percent, shell_words};
+use crate::report::timeline::{self, Timeline, timeline};
 
 /// One scenario.
 pub(super) struct ScenarioView {
@@ -73,6 +74,7 @@ pub(super) struct ScenarioRunView {
     pub(super) evidence: Vec<Phrase>,
     pub(super) build: Vec<String>,
     pub(super) profile: Option<ProfileView>,
+    pub(super) timeline: Option<Timeline>,
     pub(super) charts: Charts,
     pub(super) has_series: bool,
 }
@@ -289,9 +291,20 @@ fn scenario_run(
         let series = run.series.get(&repeat.sequence)?.clone();
         let valid = class(repeat) == "valid" || class(repeat) == "warmup";
         let label = if valid { label(repeat) } else { format!("{} ✕", label(repeat)) };
-        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series })
+        let measured = repeat
+            .report
+            .as_ref()
+            .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
+        let moments = moments(repeat);
+        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series, measured, moments })
     };
-    let segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
+    let mut segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
+    let threads = run.data.run.machine.hardware.threads;
+    let timeline = timeline(&segments, threads, most_points, format!("{prefix}-t"));
+    let has_series = !segments.is_empty();
+    if timeline.is_some() {
+        segments.iter_mut().for_each(|segment| segment.series.retain(|series| !timeline::draws(series)));
+    }
     let evidence = |repeat: &&Repeat| repeat.report.as_ref().and_then(|report| report.evidence.clone());
     let build = |repeat: &&Repeat| {
         let begin = repeat.begin.as_ref()?;
@@ -306,9 +319,26 @@ fn scenario_run(
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
         build: distinct(repeats.iter().filter_map(build)),
         profile: None,
-        has_series: !segments.is_empty(),
-        charts: charts(&segments, run.data.run.machine.hardware.threads, most_points, prefix),
+        has_series,
+        timeline,
+        charts: charts(&segments, threads, most_points, prefix),
     }
+}
+
+/// What happened while a repeat ran: what was marked, and at its end why it does not count.
+fn moments(repeat: &Repeat) -> Vec<Moment> {
+    let class = |kind: MarkKind| match kind {
+        MarkKind::Phase => "phase",
+        MarkKind::Fault => "fault",
+        MarkKind::Recovery => "recovery",
+    };
+    let marks = repeat.marks.iter().map(|mark| Moment {
+        t_ns: mark.t_ns,
+        class: class(mark.kind),
+        label: recorded(&mark.label),
+    });
+    let gates = reason(&repeat.outcome).map(|label| Moment { t_ns: i64::MAX, class: "gate", label });
+    marks.chain(gates).collect()
 }
 
 fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
