@@ -13,6 +13,7 @@
 mod chart;
 pub(crate) mod csv;
 mod dots;
+mod faults;
 pub(crate) mod flame;
 mod grid;
 pub(crate) mod html;
