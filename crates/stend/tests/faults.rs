@@ -109,7 +109,7 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     }
     let stand = Stand::new();
     let faults =
-        "[{ at = \"2s\", controller = 1, action = \"kill\" }, { at = \"3s\", controller = 1, action = \"restart\" }]";
+        "[{ at = \"4s\", controller = 1, action = \"kill\" }, { at = \"5s\", controller = 1, action = \"restart\" }]";
     let (suite, pool) = (suite(&stand, faults), pool(&stand, POOL));
     let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);

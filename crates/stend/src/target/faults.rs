@@ -139,10 +139,11 @@ const SPARE: &str = r#"truncate -s "$2" "$1" && exec losetup --find --show "--di
 const BEFORE_A_SPARE_IS_REMOVED: &str = r#"
 if device=$(loop_of "$1"); then btrfs device scan --forget "$device" >/dev/null 2>&1; fi
 "#;
-/// Where the controller does not answer, the front closes its own connection to it, and opens a new one a second later. After so many
+/// Where the controller does not answer, the front closes its own connection to it, and opens a new one a second later; so it does for a
+/// load that comes while the controller is away. After so many
 /// seconds the operation fails.
 const FRONT: &str = r#"
-exec nbdkit --unix "$1" --pidfile "$2" --filter=retry nbd socket="$3" dynamic-export=true \
+exec nbdkit --unix "$1" --pidfile "$2" --filter=retry nbd socket="$3" dynamic-export=true retry=600 \
     retries=600 retry-delay=1 retry-exponential=no
 "#;
 
@@ -194,6 +195,7 @@ impl Made for Front {
 
 /// Which of two files' loop devices is in the pool, and which is the spare.
 const PAIR: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
 probe=$1 uuid=$2 first=$3 second=$4
 shift 4
 in_pool() { [ -n "$1" ] && [ -e "/sys/fs/btrfs/$uuid/devices/${1##*/}" ]; }
