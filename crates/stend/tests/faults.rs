@@ -197,7 +197,7 @@ fn a_program_that_a_pool_needs_is_named_when_it_is_missing() {
     );
     // All that there is but nbdkit.
     let programs = stand.path().join("programs");
-    let script = "mkdir \"$1\" && for at in /usr/bin/* /usr/sbin/* /bin/* /sbin/*; do [ \"${at##*/}\" = nbdkit ] || ln -sf \"$at\" \"$1\"; done";
+    let script = "mkdir \"$1\" && ln -sf /usr/sbin/* /usr/bin/* \"$1\" && rm \"$1/nbdkit\"";
     assert!(Command::new("sh").args(["-c", script, "sh"]).arg(&programs).status().unwrap().success());
     let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit"]);
     let ended = common::ended(command.env("PATH", &programs));
