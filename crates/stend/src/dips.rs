@@ -1,6 +1,8 @@
 //! What faults did to a load: how deep it fell, how long until it was back, how long the rebuilding took. Computed on reading, from the marks
 //! and the series that were stored.
 
+use std::collections::BTreeMap;
+
 use stend_model::run::{Origin, Repeat, Series};
 use stend_model::wire::MarkKind;
 use stend_stats::median;
@@ -32,21 +34,22 @@ impl Dip {
 
 /// The dips of a repeat, one for each fault that there are enough windows before.
 pub(crate) fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
-    let iops = series.iter().find(|series| series.origin == Origin::Instrument && series.metric == "iops");
-    let Some(iops) = iops else { return Vec::new() };
+    // Reads and writes have a series each; both together are the load.
+    let mut iops: BTreeMap<i64, f64> = BTreeMap::new();
+    for series in series.iter().filter(|series| series.origin == Origin::Instrument) {
+        if ["iops", "read_iops", "write_iops"].contains(&series.metric.as_str()) {
+            for (t_ns, value) in series.times_ns.iter().zip(&series.values) {
+                *iops.entry(*t_ns).or_default() += value;
+            }
+        }
+    }
     // What is read back later is another load.
     let measured = repeat.report.as_ref().and_then(|report| {
         let begin = report.t_ns?;
         Some((begin, begin.saturating_add(i64::try_from(report.wall_ns).ok()?)))
     });
     let (begin, end) = measured.unwrap_or((i64::MIN, i64::MAX));
-    let windows: Vec<(i64, f64)> = iops
-        .times_ns
-        .iter()
-        .copied()
-        .zip(iops.values.iter().copied())
-        .filter(|(t_ns, _)| (begin..=end).contains(t_ns))
-        .collect();
+    let windows: Vec<(i64, f64)> = iops.into_iter().filter(|(t_ns, _)| (begin..=end).contains(t_ns)).collect();
     let mut marks: Vec<_> = repeat.marks.iter().filter(|mark| mark.kind != MarkKind::Phase).collect();
     marks.sort_by_key(|mark| mark.t_ns);
     let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind == MarkKind::Fault);
