@@ -163,6 +163,7 @@ fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
         "[{ at = \"1s\", controller = 2, action = \"kill\" }, { at = \"2s\", controller = 2, action = \"restart\" }]";
     let both = "[{ at = \"1s\", disk = 0, action = \"die\" }, { at = \"2s\", disk = 1, action = \"die\" }, \
         { at = \"3s\", disk = 0, action = \"replace\" }, { at = \"3s\", disk = 1, action = \"replace\" }]";
+    let md = POOL.replace("raid10\"", "raid10\"\nmanager = \"md\"");
     let local = local();
     let stripe = POOL.replace("raid10", "stripe");
     for (faults, target, part) in [
@@ -172,7 +173,8 @@ fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
         (&die(1), None, "there is no target"),
         (both, Some(POOL), "another disk is dead"),
         (kill, Some(POOL), "controllers 0 to 1"),
-        (kill, Some(local.as_str()), "no controllers"),
+        (kill, Some(local.as_str()), "no controllers that can be killed"),
+        (&die(1), Some(md.as_str()), "manager = \"btrfs\""),
     ] {
         let suite = suite(&stand, faults);
         let target = target.map(|text| pool(&stand, text));

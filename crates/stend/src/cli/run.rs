@@ -154,6 +154,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         return dry_run(&host, &suite);
     }
+    if let (Some(name), true) = (&arguments.target_name, target::Needs::of(&suite).is_anything()) {
+        return Err(Failure::usage(format!(
+            "--target-name {name}: suite \"{}\" breaks its target, and what that takes is made with a target of the run's own; describe one with --target",
+            suite.name
+        )));
+    }
     target::check_faults(&suite, target.as_ref())?;
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
@@ -175,9 +181,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let needs = target::Needs::of(&suite);
     let target = match (&arguments.target_name, target) {
         (Some(name), _) => Some(target::standing(&bench.host, &bench.work, name)?.0),
-        (None, wanted) => wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted, &needs)).transpose()?,
+        (None, wanted) => {
+            wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted, &needs)).transpose()?
+        }
     };
     if let Some(wanted) = &target {
+        // Once more, since what makes the pool may have been chosen only now.
+        target::check_faults(&suite, Some(&wanted.target))?;
         target::fit(&bench.host, &mut suite, &wanted.target)?;
     }
     let wanted = target.as_ref().map(|target| &target.target);

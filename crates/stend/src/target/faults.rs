@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stend_model::suite::{Action, Fault, Part, Suite};
-use stend_model::target::{Disks, Layout, Storage, Target, Transport};
+use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
 
 use super::ledger::{self, Ledger};
 use super::shell::{Disk, LOOP_OF, shell};
@@ -43,6 +43,11 @@ impl Needs {
         needs
     }
 
+    /// Whether there is anything that breaks.
+    pub(crate) fn is_anything(&self) -> bool {
+        *self != Self::default()
+    }
+
     /// The bytes of the spares.
     pub(super) fn bytes(&self, target: &Target) -> u64 {
         match &target.storage {
@@ -52,7 +57,7 @@ impl Needs {
     }
 }
 
-/// Checks that the target has what the suite's faults name.
+/// Checks that the target has what the suite's faults name, as far as that is settled.
 ///
 /// # Errors
 /// It has not, or there is no target; one line that says what would be right.
@@ -68,13 +73,19 @@ pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusa
             };
             match (fault.part, &target.storage) {
                 (Part::Controller(_), _) if target.transport != Transport::Nbd => {
-                    return refuse(fault, "this target has no controllers; set transport = \"nbd\"".into());
+                    return refuse(
+                        fault,
+                        "this target has no controllers that can be killed; set transport = \"nbd\"".into(),
+                    );
                 }
                 (Part::Controller(number), _) if number >= target.controllers => {
                     return refuse(fault, format!("the target has controllers 0 to {}", target.controllers - 1));
                 }
                 (Part::Controller(_), _) => {}
-                (Part::Disk(number), Storage::Pool { disks: Disks::Files { count, .. }, layout }) => {
+                (Part::Disk(number), Storage::Pool { disks: Disks::Files { count, .. }, layout, manager }) => {
+                    if manager.is_some_and(|manager| manager != Manager::Btrfs) {
+                        return refuse(fault, "only disks of a pool by btrfs die; set manager = \"btrfs\"".into());
+                    }
                     if number >= *count {
                         return refuse(fault, format!("the pool has disks 0 to {}", count - 1));
                     }

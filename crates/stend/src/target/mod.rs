@@ -504,7 +504,8 @@ mod tests {
         let path = work.path().to_str().unwrap();
         let devices = TargetText { devices: Some(vec!["/dev/null".into()]), ..TargetText::default() };
         let wanted = wanted(&devices, Medium::Devices);
-        let refusal = raise(&Local, "no-probe", path, "t", &wanted, &Needs::default(), &|| false).unwrap_err().to_string();
+        let refusal =
+            raise(&Local, "no-probe", path, "t", &wanted, &Needs::default(), &|| false).unwrap_err().to_string();
         assert!(refusal.contains("/dev/null is no block device"), "{refusal}");
         assert!(Local.list(path).unwrap().is_empty(), "nothing is made");
     }
