@@ -331,3 +331,45 @@ fn a_ceiling_is_another_scenario_of_the_suite() {
     assert!(complaint(&suite("\"pipe, 4KiB\""), 8).contains("itself"));
     assert!(complaint(&suite("\"copy, {depth}\""), 8).contains("{depth}"));
 }
+
+#[test]
+fn faults_have_a_time_and_are_mended() {
+    let with = |parameters: &str, faults: &str| {
+        sequence("shuffled", &[("s", &format!("parameters = {{ {parameters} }}\nfaults = [{faults}]"))])
+    };
+    let die = "{ at = \"30%\", disk = 3, action = \"die\" }";
+    let replace = "{ at = \"7s\", disk = 3, action = \"replace\" }";
+    let suite = parse(&with("runtime = \"10s\", ramp_time = \"2s\"", &format!("{replace}, {die}"))).unwrap();
+    let told: Vec<_> = suite.scenarios[0].faults.iter().map(|fault| format!("{} {fault}", fault.at)).collect();
+    assert_eq!(
+        told,
+        ["5s disk 3 dies", "7s disk 3 replaced"],
+        "in the order of time; a share is of the runtime after the ramp"
+    );
+    let back: Suite = serde_json::from_value(serde_json::to_value(&suite).unwrap()).unwrap();
+    assert_eq!(back, suite);
+    let without = parse(&with("runtime = \"10s\", ramp_time = \"2s\"", "")).unwrap();
+    assert_ne!(suite.scenarios[0].identity(), without.scenarios[0].identity(), "it is other work");
+
+    let ten = "runtime = \"10s\"";
+    let (kill, restart) = ("controller = 0, action = \"kill\" }", "controller = 0, action = \"restart\" }");
+    for (parameters, faults, part) in [
+        (ten, die.to_owned(), "never mended; add { at = …, disk = 3, action = \"replace\" }"),
+        (ten, replace.to_owned(), "does not die before that"),
+        (ten, format!("{die}, {die}, {replace}"), "a second time"),
+        (ten, format!("{{ at = 1, {kill}, {{ at = 1, {restart}"), "at the same time"),
+        (ten, format!("{{ at = 2, {kill}, {{ at = 1, {restart}"), "not killed before that"),
+        (ten, "{ at = 1, controller = 0, action = \"die\" }".into(), "a controller takes"),
+        (ten, "{ at = 1, disk = 0, action = \"kill\" }".into(), "a disk takes"),
+        (ten, "{ at = 1, action = \"die\" }".into(), "names one part"),
+        (ten, "{ at = 1, disk = 0, controller = 0, action = \"die\" }".into(), "names one part"),
+        (ten, "{ at = \"100%\", disk = 0, action = \"die\" }".into(), "below 100%"),
+        ("rw = \"read\"", format!("{die}, {replace}"), "without the parameter \"runtime\""),
+        (ten, "{ at = \"soon\", disk = 0, action = \"die\" }".into(), "\"soon\""),
+    ] {
+        let error = parse(&with(parameters, &faults)).expect_err(&faults).to_string();
+        assert!(error.contains(part) && !error.contains('\n'), "{faults}: {error}");
+    }
+    let other = scenario(&format!("faults = [{die}, {replace}]\n"));
+    assert!(complaint(&other, 3).contains("needs an instrument that loads a target: \"fio\""));
+}

@@ -15,7 +15,7 @@ use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, job_file_of, suite_of};
 
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 8] = [
+pub(crate) const SUITES: [(&str, &str); 9] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
@@ -24,6 +24,7 @@ pub(crate) const SUITES: [(&str, &str); 8] = [
     ("pipes", include_str!("../../../suites/pipes.toml")),
     ("storage", include_str!("../../../suites/storage.toml")),
     ("switch", include_str!("../../../suites/switch.toml")),
+    ("storage-faults", include_str!("../../../suites/storage-faults.toml")),
 ];
 
 const REFERENCES: [(&str, &str); 5] = [

@@ -13,6 +13,7 @@ macro_rules! talk {
 mod catalogue;
 mod cli;
 mod compare;
+mod dips;
 mod host;
 mod instrument;
 mod language;

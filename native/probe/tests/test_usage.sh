@@ -2,7 +2,7 @@
 # The command line: help, version, and one clear line for what is wrong.
 . "$(dirname "$0")/common.sh"
 
-for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe --help' 'switch --help' 'sample --help' 'guard --help'; do
+for words in --help --version 'info --help' 'cipher --help' 'copy --help' 'pipe --help' 'switch --help' 'sample --help' 'loop --help' 'guard --help'; do
 	# shellcheck disable=SC2086
 	status "$words" 0 "$probe" $words
 	ok "$words prints" [ -s "$work/out" ]
@@ -28,6 +28,10 @@ info --seconds 0
 info --seconds 11
 info --seconds -1
 info extra
+loop
+loop --bytes 512
+loop --device /dev/null --bytes 100
+loop --device /dev/null extra
 cipher --nothing
 cipher --cipher aes
 cipher --cipher kuz
@@ -167,6 +171,8 @@ if [ -r /proc/meminfo ]; then
 else
 	skip 'all buffers together' 'there is no /proc/meminfo'
 fi
+status 'no loop device' 1 "$probe" loop --device /dev/null --bytes 512
+ok 'no loop device: said' grep -q '/dev/null is no loop device' "$work/err"
 status 'pipe too large' 4 "$probe" pipe --pipe-size 1GiB
 # A suite names the backends of all architectures: those that this one lacks are refused as that, not as a mistake.
 for pair in $(sed -n 's/^[[:space:]]*&kuzma_\([a-z]*\)_\(.*\),$/\1:\2/p' kuzma/src/backend.c | tr _ -); do

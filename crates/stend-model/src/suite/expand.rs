@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::template::fill;
 use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
-use super::{Changes, Family, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
+use super::{Changes, Family, Fault, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
 use crate::position::line_and_column;
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
@@ -28,13 +28,15 @@ pub(super) struct KnownAdapter {
     pub(super) places: &'static [&'static str],
     /// Whether it can load a target at a given rate.
     pub(super) rates: bool,
+    /// Whether it loads the LUNs of a run's target.
+    pub(super) loads_targets: bool,
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
 pub(super) const ADAPTERS: [KnownAdapter; 3] = [
-    KnownAdapter { name: "fio", places: &["directory"], rates: true },
-    KnownAdapter { name: "openssl", places: &[], rates: false },
-    KnownAdapter { name: "gzip", places: &[], rates: false },
+    KnownAdapter { name: "fio", places: &["directory"], rates: true, loads_targets: true },
+    KnownAdapter { name: "openssl", places: &[], rates: false, loads_targets: false },
+    KnownAdapter { name: "gzip", places: &[], rates: false, loads_targets: false },
 ];
 
 /// The variable that holds where the suite's file lies.
@@ -363,6 +365,7 @@ fn scenario(
         family: None,
         measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
         rate: text.rate.as_ref().map(|rate| self::rate(rate, text, values)).transpose().map_err(at)?,
+        faults: faults(text, &parameters, values).map_err(at)?,
         steady: text.steady,
         instrument: instrument(text, values, &mut places).map_err(at)?,
         parameters,
@@ -430,6 +433,22 @@ fn instrument(
         (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
         (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),
     }
+}
+
+fn faults(
+    text: &ScenarioText,
+    parameters: &BTreeMap<String, String>,
+    values: &BTreeMap<String, String>,
+) -> Result<Vec<Fault>, String> {
+    let able = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
+    if !text.faults.is_empty() && !able.is_some_and(|known| known.loads_targets) {
+        let able = ADAPTERS.iter().filter(|known| known.loads_targets).map(|known| known.name.to_owned());
+        return Err(format!(
+            "\"faults\" needs an instrument that loads a target: {}",
+            quoted(&able.collect::<Vec<_>>())
+        ));
+    }
+    super::faults::faults(&text.faults, parameters, values)
 }
 
 fn check_steady(steady: &Steady) -> Result<(), String> {

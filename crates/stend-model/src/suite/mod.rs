@@ -4,6 +4,7 @@
 //! ranges and matrices are gone and every scenario says exactly what is run. `docs/suites.md` explains the format.
 
 mod expand;
+mod faults;
 mod gates;
 mod layout;
 mod template;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use faults::{Action, Fault, Part};
 pub use gates::{Gate, Gates};
 pub use layout::{Key, Layout};
 
@@ -84,6 +86,9 @@ pub struct Scenario {
     /// The rate of an open load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// What breaks while it loads its target, and how it is mended, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// The measured repeats may end early, at six or more, once the interval's half-width is below this share of the median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Share>,
@@ -141,6 +146,9 @@ pub struct Work<'a> {
     /// The rate of an open load, as a share: a machine is loaded by what it can do itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<&'a Rate>,
+    /// What breaks meanwhile.
+    #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
+    pub faults: &'a [Fault],
 }
 
 impl Scenario {
@@ -166,6 +174,7 @@ impl Scenario {
             verification: self.verification,
             steady: self.steady.as_ref(),
             rate: self.rate.as_ref(),
+            faults: &self.faults,
         }
     }
 

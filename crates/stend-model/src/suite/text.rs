@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Gates, Layout, Order, Steady, Verification};
+use super::{Action, Gates, Layout, Order, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 
@@ -114,6 +114,9 @@ pub struct ScenarioText {
     pub precondition: bool,
     /// An open load at a share of what another scenario of the suite has reached.
     pub rate: Option<RateText>,
+    /// What breaks while the target is loaded, and how it is mended again.
+    #[serde(default)]
+    pub faults: Vec<FaultText>,
     /// End early at this precision.
     pub precision: Option<Share>,
     /// A repeat that takes longer has failed.
@@ -143,6 +146,20 @@ pub struct RateText {
     pub of: String,
     /// The share of them, above 0 and at most 100%.
     pub share: Scalar,
+}
+
+/// A fault, or what mends it: `{ at = "30%", disk = 3, action = "die" }`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultText {
+    /// When: a share of the parameter `runtime`, after the ramp (`"30%"`), or a time since the start of the load (`"3s"`).
+    pub at: Scalar,
+    /// A disk of a pool, by its number from 0. Either this or `controller`.
+    pub disk: Option<u32>,
+    /// A controller, by its number from 0. Either this or `disk`.
+    pub controller: Option<u32>,
+    /// `die` and `replace` of a disk, `kill` and `restart` of a controller.
+    pub action: Action,
 }
 
 /// A text, number or truth value.

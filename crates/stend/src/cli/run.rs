@@ -148,11 +148,19 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             None => target.map(|target| target::settle(&host, target)).transpose()?,
         };
         if let Some(target) = &settled {
+            target::check_faults(&suite, Some(target))?;
             target::fit(&host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }
         return dry_run(&host, &suite);
     }
+    if let (Some(name), true) = (&arguments.target_name, target::Needs::of(&suite).is_anything()) {
+        return Err(Failure::usage(format!(
+            "--target-name {name}: suite \"{}\" breaks its target, and what that takes is made with a target of the run's own; describe one with --target",
+            suite.name
+        )));
+    }
+    target::check_faults(&suite, target.as_ref())?;
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(&directory)?;
@@ -170,11 +178,16 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // All of this before the run is made: one that cannot be measured should not be left behind.
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
     let name = run_id(Timestamp::now());
+    let needs = target::Needs::of(&suite);
     let target = match (&arguments.target_name, target) {
         (Some(name), _) => Some(target::standing(&bench.host, &bench.work, name)?.0),
-        (None, wanted) => wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted)).transpose()?,
+        (None, wanted) => {
+            wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted, &needs)).transpose()?
+        }
     };
     if let Some(wanted) = &target {
+        // Once more, since what makes the pool may have been chosen only now.
+        target::check_faults(&suite, Some(&wanted.target))?;
         target::fit(&bench.host, &mut suite, &wanted.target)?;
     }
     let wanted = target.as_ref().map(|target| &target.target);

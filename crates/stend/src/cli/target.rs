@@ -14,7 +14,7 @@ use super::output::{self, Json};
 use crate::host::{Host as _, Local};
 use crate::run::interrupt::Interrupt;
 use crate::run::prepare;
-use crate::target::{self, ControllerStatus, State, Status};
+use crate::target::{self, ControllerStatus, Needs, State, Status};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -176,12 +176,12 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
         }
         target::take_down(&host, &work, name)?;
     }
-    let checked = target::check(&host, &work, name, wanted)?;
+    let checked = target::check(&host, &work, name, wanted, &Needs::default())?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
     if !global.quiet {
         talk!("making target {name}: {}", checked.target);
     }
-    target::raise(&host, &probe, &work, name, &checked, &|| interrupt.requested())?;
+    target::raise(&host, &probe, &work, name, &checked, &Needs::default(), &|| interrupt.requested())?;
     let stands = target::statuses(&host, &work).into_iter().filter(|status| status.name == name).collect::<Vec<_>>();
     print(&stands, json)?;
     Ok(Exit::Fine)

@@ -105,6 +105,7 @@ texts! {
     check_none: "not checked", "нет";
     error_output: "Standard error", "Поток ошибок";
     command: "Command", "Команда";
+    faults: "What faults did", "Что сделали отказы";
     evidence: "What was checked", "Что проверено";
     each_repeat: "Of each repeat", "По повторам";
     build: "Build of what was measured", "Сборка измеренного";

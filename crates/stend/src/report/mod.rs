@@ -15,6 +15,7 @@ mod chart;
 pub(crate) mod csv;
 mod curve;
 mod dots;
+mod faults;
 pub(crate) mod flame;
 mod grid;
 mod heat;

@@ -336,6 +336,7 @@ fn scenario(name: &str, metric: &str, unit: Unit, better: Better) -> Scenario {
         warmup: 1,
         steady: None,
         rate: None,
+        faults: Vec::new(),
         precision: None,
         timeout: Span(std::time::Duration::from_secs(60)),
         expected: None,

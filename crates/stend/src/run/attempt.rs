@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use stend_model::run::{Origin, Series};
-use stend_model::suite::{Instrument, Scenario};
+use stend_model::suite::{Instrument, Part, Scenario};
 use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 
+use super::faults::Faults;
 use super::interrupt::Interrupt;
 use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, Happening, Host, HostError, Process};
-use crate::instrument::{Adapter, Finished, Invocation, Place, adapter};
+use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
+use crate::target::{self, Injector};
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;
@@ -44,6 +46,12 @@ pub(super) struct Attempt {
     pub(super) series: Vec<Series>,
     /// Why it measured nothing, if it did not.
     pub(super) failure: Option<String>,
+    /// Why it does not count, although it measured: of its faults.
+    pub(super) reasons: Vec<String>,
+    /// What was seen of its faults.
+    pub(super) observed: BTreeMap<String, f64>,
+    /// Why the target is not whole any more, if a fault of it could not be mended.
+    pub(super) broken: Option<String>,
 }
 
 /// Where the guard writes its number while it runs something, in the directory for the run's files.
@@ -63,15 +71,32 @@ pub(super) struct Attempts<'a> {
     written: HashSet<String>,
     /// Words that stand before the instrument's own: a profiler that starts it.
     under: Vec<String>,
+    /// What breaks and mends the run's target, where scenarios have faults.
+    injector: Option<Injector<'a>>,
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(host: &'a dyn Host, probe: &'a str, place: Place, interrupt: &'a Interrupt) -> Self {
-        Self { host, probe, place, interrupt, versions: HashMap::new(), written: HashSet::new(), under: Vec::new() }
+    pub(super) fn new(
+        host: &'a dyn Host,
+        probe: &'a str,
+        place: Place,
+        injector: Option<Injector<'a>>,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let (versions, written) = (HashMap::new(), HashSet::new());
+        Self { host, probe, place, interrupt, versions, written, under: Vec::new(), injector }
     }
 
     /// One attempt; `None` if the user interrupted it.
     pub(super) fn make(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
+        let mut made = self.make_as_it_is(scenario)?;
+        if let Some(Attempt { report: Some(report), observed, .. }) = &mut made {
+            report.observed.append(observed);
+        }
+        Ok(made)
+    }
+
+    fn make_as_it_is(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
         match &scenario.instrument {
             Instrument::Probe(subcommand) => {
                 let parameters =
@@ -112,7 +137,7 @@ impl<'a> Attempts<'a> {
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Reading { begin, reports, marks, mut series, kept, .. } = reading;
         attempt.begin = begin;
-        attempt.marks = marks;
+        attempt.marks.extend(marks);
         attempt.report = reports.into_iter().next();
         attempt.series = series.take(Origin::Instrument);
         attempt.output = kept;
@@ -136,8 +161,8 @@ impl<'a> Attempts<'a> {
         adapter: &dyn Adapter,
         version: String,
     ) -> anyhow::Result<Option<Attempt>> {
-        let Invocation { files, leaves, words, environment, results } = match adapter.invocation(scenario, &self.place)
-        {
+        let invocation = adapter.invocation(scenario, &self.place_of(scenario));
+        let Invocation { files, leaves, words, environment, results } = match invocation {
             Ok(invocation) => invocation,
             Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
         };
@@ -209,6 +234,18 @@ impl<'a> Attempts<'a> {
         super::leaves::note(self.host, run, leaves)
     }
 
+    /// Where a scenario finds its LUNs: one whose controllers are killed reaches them by fronts, which wait for those to come back.
+    fn place_of(&self, scenario: &Scenario) -> Cow<'_, Place> {
+        if !scenario.faults.iter().any(|fault| matches!(fault.part, Part::Controller(_))) {
+            return Cow::Borrowed(&self.place);
+        }
+        let by_front = |lun: &LunAddress| match lun {
+            LunAddress::Nbd(uri) => LunAddress::Nbd(target::by_front(uri)),
+            other => other.clone(),
+        };
+        Cow::Owned(Place { luns: self.place.luns.iter().map(by_front).collect(), ..self.place.clone() })
+    }
+
     /// The paths that a pattern stands for: itself, or with a final `*` all that begin like it.
     fn matching(&self, pattern: &str) -> Vec<String> {
         let Some(prefix) = pattern.strip_suffix('*') else { return vec![pattern.to_owned()] };
@@ -245,8 +282,17 @@ impl<'a> Attempts<'a> {
             Err(error) => anyhow::bail!("the guard cannot be started: {error}"),
         };
         let deadline = Instant::now() + scenario.timeout.0 + GUARD_GRACE;
+        let mut faults = match &self.injector {
+            Some(injector) if !scenario.faults.is_empty() => {
+                Some(Faults::begin(scenario, self.host, self.probe, injector))
+            }
+            _ => None,
+        };
         let mut lines = 0;
         loop {
+            if let Some(faults) = &mut faults {
+                faults.go_on();
+            }
             match process.next(INTERRUPT_INTERVAL) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
@@ -286,8 +332,17 @@ impl<'a> Attempts<'a> {
             if Instant::now() > deadline {
                 process.kill();
                 attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
-                return Ok(true);
+                break;
             }
+        }
+        if let Some(mut faults) = faults {
+            faults.finish(&|| self.interrupt.requested());
+            if self.interrupt.requested() {
+                return Ok(false);
+            }
+            let Faults { marks, observed, reasons, broken, .. } = faults;
+            attempt.marks.extend(marks);
+            (attempt.observed, attempt.reasons, attempt.broken) = (observed, reasons, broken);
         }
         if attempt.usage.as_ref().is_some_and(|usage| usage.timed_out) {
             attempt.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));

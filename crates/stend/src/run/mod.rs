@@ -5,6 +5,7 @@
 
 mod attempt;
 mod controllers;
+mod faults;
 pub(crate) mod fitness;
 pub(crate) mod gates;
 pub(crate) mod interrupt;
@@ -146,7 +147,9 @@ pub(crate) fn make(
             return target::standing(host, all_work, name).map(|(_, up)| up);
         }
         observer.making_target(&wanted.target.to_string());
-        target::raise(host, making.probe, all_work, &run.id, wanted, &|| making.interrupt.requested())
+        target::raise(host, making.probe, all_work, &run.id, wanted, &target::Needs::of(&run.suite), &|| {
+            making.interrupt.requested()
+        })
     });
     let up = match raised.transpose() {
         Ok(up) => up,
@@ -196,7 +199,9 @@ fn make_repeats(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
     })?;
-    let mut attempts = Attempts::new(host, probe, place, interrupt);
+    let has_faults = suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
+    let injector = has_faults.then(|| target::Injector::of(host, probe, all_work, &run.id)).transpose()?;
+    let mut attempts = Attempts::new(host, probe, place, injector, interrupt);
     let mut clock = Clock::default();
 
     let mut ending = loop {
@@ -228,7 +233,9 @@ fn make_repeats(
         }
         sampler::cut_to(&mut series, attempt.usage.as_ref());
         let outcome = judge(&attempt, &as_judged(scenario, run), &series);
-        let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
+        let Attempt {
+            begin, report, marks, usage, stopped, command, output, error_output, series: own, broken, ..
+        } = attempt;
         series.extend(own);
         let repeat = Repeat {
             sequence: u32::try_from(repeats.len()).context("too many repeats")?,
@@ -249,6 +256,12 @@ fn make_repeats(
         };
         journal.repeat(&repeat, &series)?;
         repeats.push(repeat);
+        if let Some(reason) = broken {
+            anyhow::bail!(
+                "scenario \"{}\": {reason}; the target is not whole any more, so the run ends here",
+                scenario.name
+            );
+        }
         clock.note(step.scenario, began.elapsed());
         let standings = self::standings(suite, &repeats, session);
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
@@ -280,7 +293,8 @@ fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome 
         return Outcome::Failed(reason.clone());
     }
     let Some(report) = &attempt.report else { return Outcome::Failed("it reported no repeat".into()) };
-    let reasons = gates::reasons(scenario, report, attempt.usage.as_ref(), machine);
+    let mut reasons = gates::reasons(scenario, report, attempt.usage.as_ref(), machine);
+    reasons.extend(attempt.reasons.iter().chain(&attempt.broken).cloned());
     if reasons.is_empty() { Outcome::Valid } else { Outcome::Invalid(reasons) }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::{Refusal, ability, control_socket, inside, real_path, socket};
+use super::{Needs, Refusal, ability, by_front, control_socket, inside, real_path, socket};
 use crate::host::{Command, Host};
 use crate::run::prepare::install_command;
 
@@ -67,12 +67,18 @@ struct Device {
 }
 
 /// Checks a target. Gives it with its LUNs' size, and what it is made of.
-pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> Result<TargetOfRun, Refusal> {
+pub(super) fn check(
+    host: &dyn Host,
+    work: &str,
+    base: &str,
+    target: Target,
+    needs: &Needs,
+) -> Result<TargetOfRun, Refusal> {
     needs_root(host, &target)?;
     let mut target = ability::settle(host, target)?;
     tools(host, &target)?;
     let medium = match target.files() {
-        Some((bytes, place)) => space(host, work, bytes, place)?,
+        Some((bytes, place)) => space(host, work, bytes.saturating_add(needs.bytes(&target)), place)?,
         None => Medium::Devices,
     };
     if let Some(Where::Directory(path)) = target.place_mut() {
@@ -85,6 +91,7 @@ pub(super) fn check(host: &dyn Host, work: &str, base: &str, target: Target) -> 
         // tgtd adds two characters.
         let control = format!("{}.0", control_socket(&inside, last));
         let longest = if target.transport == Transport::Iscsi { control } else { socket(&inside, last) };
+        let longest = if needs.fronts { by_front(&longest) } else { longest };
         if longest.len() > LONGEST_SOCKET {
             return Err(Refusal::Unusable(format!(
                 "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",

@@ -8,6 +8,7 @@
 mod ability;
 mod check;
 mod control_group;
+mod faults;
 mod layout;
 mod ledger;
 mod plan;
@@ -27,6 +28,7 @@ use thiserror::Error;
 
 pub(crate) use ability::{Ability, all as abilities};
 pub(crate) use control_group::Counters;
+pub(crate) use faults::{Injector, Needs, by_front, check as check_faults};
 
 use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
@@ -148,10 +150,16 @@ pub(crate) struct ControllerStatus {
 ///
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
-pub(crate) fn check(host: &dyn Host, work: &str, name: &str, target: Target) -> Result<TargetOfRun, Refusal> {
+pub(crate) fn check(
+    host: &dyn Host,
+    work: &str,
+    name: &str,
+    target: Target,
+    needs: &Needs,
+) -> Result<TargetOfRun, Refusal> {
     // As its things are named when they are made.
     let work = real_path(host, work)?;
-    check::check(host, &work, &base(&work, name), target)
+    check::check(host, &work, &base(&work, name), target, needs)
 }
 
 /// What a description becomes on this machine: the volume manager and the initiator that it left open are chosen.
@@ -199,6 +207,7 @@ pub(crate) fn raise(
     work: &str,
     name: &str,
     wanted: &TargetOfRun,
+    needs: &Needs,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Up, Refusal> {
     take_down(host, work, name)?;
@@ -209,7 +218,8 @@ pub(crate) fn raise(
     let base = real_path(host, &base)?;
     let ledger = format!("{base}/{}", ledger::NAME);
     let hierarchies = Hierarchies::of(host);
-    let ground = Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies };
+    let ground =
+        Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
     let plan = plan::plan(&wanted.target, &ground);
     let begin = Entry::Begin { target: wanted.clone(), boot_id: boot_id(host) };
     let made = ledger::note(host, &ledger, &begin)
@@ -494,7 +504,8 @@ mod tests {
         let path = work.path().to_str().unwrap();
         let devices = TargetText { devices: Some(vec!["/dev/null".into()]), ..TargetText::default() };
         let wanted = wanted(&devices, Medium::Devices);
-        let refusal = raise(&Local, "no-probe", path, "t", &wanted, &|| false).unwrap_err().to_string();
+        let refusal =
+            raise(&Local, "no-probe", path, "t", &wanted, &Needs::default(), &|| false).unwrap_err().to_string();
         assert!(refusal.contains("/dev/null is no block device"), "{refusal}");
         assert!(Local.list(path).unwrap().is_empty(), "nothing is made");
     }

@@ -6,7 +6,7 @@ use super::control_group::{Counters, Hierarchies};
 use super::layout::Pool;
 use super::thing::Thing;
 use super::transport::Luns;
-use super::{Up, layout, transport};
+use super::{Needs, Up, layout, transport};
 
 /// What the plan needs to know of the machine.
 pub(super) struct Ground<'a> {
@@ -20,6 +20,8 @@ pub(super) struct Ground<'a> {
     pub(super) medium: &'a Medium,
     /// The control groups of the machine.
     pub(super) hierarchies: &'a Hierarchies,
+    /// What the faults of the run take.
+    pub(super) needs: &'a Needs,
 }
 
 /// The things of a target, and what it is when they are made. The loop devices of LUNs are known only then: until then each stands in
@@ -61,7 +63,8 @@ impl Planning<'_> {
             Where::Tmpfs => {
                 let path = self.directory("ram");
                 // The file system's own pages come on top.
-                let bytes = self.target.files().map_or(0, |(bytes, _)| bytes + (bytes >> 4) + (16 << 20));
+                let bytes = self.target.files().map_or(0, |(bytes, _)| bytes) + self.ground.needs.bytes(self.target);
+                let bytes = bytes + (bytes >> 4) + (16 << 20);
                 self.things.push(Thing::Tmpfs { path: path.clone(), bytes });
                 path
             }
@@ -139,6 +142,7 @@ mod tests {
             token: "0123456789abcdef",
             medium,
             hierarchies: &Hierarchies::default(),
+            needs: &Needs::default(),
         };
         plan(target, &ground)
     }

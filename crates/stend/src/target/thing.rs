@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::faults::{Front, Spare};
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
 use super::shell::{Disk, LOOP_OF, plain, shell};
@@ -61,6 +62,10 @@ pub(super) enum Thing {
     NfsExport(nfs::Export),
     /// That directory, mounted by NFS.
     NfsImport(nfs::Import),
+    /// A disk for the place of one that dies.
+    Spare(Spare),
+    /// nbdkit between the load and a controller, which waits for one that was killed.
+    Front(Front),
 }
 
 /// A thing that has a file of its own.
@@ -86,6 +91,8 @@ fallocate -l "$2" "$1"
 pub(super) const UNMOUNT: &str = r#"
 tries=0
 while mountpoint -q "$1"; do
+    # A pool that is being rebuilt is not left alone before the end of that.
+    [ "$(stat -f -c %T "$1")" != btrfs ] || btrfs replace cancel "$1" >/dev/null 2>&1
     said=$(umount "$1" 2>&1) && continue
     tries=$((tries + 1))
     [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
@@ -93,7 +100,7 @@ while mountpoint -q "$1"; do
 done
 "#;
 /// The kernel detaches a device that is in use only when its last user is gone.
-const DETACH: &str = r#"
+pub(super) const DETACH: &str = r#"
 tries=0
 while device=$(loop_of "$1"); do
     said=$(losetup -d "$device" 2>&1)
@@ -101,7 +108,6 @@ while device=$(loop_of "$1"); do
     [ "$tries" -lt 100 ] || { echo "${said:-$device is in use}" >&2; exit 1; }
     loop_of "$1" >/dev/null && sleep 0.1
 done
-exit 0
 "#;
 /// A process that has just ended may still be counted in its group.
 const REMOVE_CGROUPS: &str = r#"
@@ -172,6 +178,8 @@ impl Thing {
             Self::NvmeSubsystem(made) => made.making(ledger),
             Self::NfsExport(made) => made.making(ledger),
             Self::NfsImport(made) => made.making(ledger),
+            Self::Spare(made) => made.making(ledger),
+            Self::Front(made) => made.making(ledger),
         }
     }
 
@@ -183,7 +191,7 @@ impl Thing {
             Self::Directory { path } => script(r#"[ ! -d "$1" ] || rmdir "$1""#, &[path]),
             Self::Tmpfs { path, .. } => script(UNMOUNT, &[path]),
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => Some(plain(ledger, &["rm", "-f", path])),
-            Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}"), &[file]),
+            Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}exit 0"), &[file]),
             Self::Filling { .. } => None,
             Self::Cgroups { paths } => script(REMOVE_CGROUPS, &paths.iter().map(String::as_str).collect::<Vec<_>>()),
             Self::Btrfs(made) => made.taking_away(ledger),
@@ -201,6 +209,8 @@ impl Thing {
             Self::NvmeSubsystem(made) => made.taking_away(ledger),
             Self::NfsExport(made) => made.taking_away(ledger),
             Self::NfsImport(made) => made.taking_away(ledger),
+            Self::Spare(made) => made.taking_away(ledger),
+            Self::Front(made) => made.taking_away(ledger),
         }
     }
 
@@ -228,6 +238,8 @@ impl Thing {
             Self::NvmeSubsystem(made) => made.in_words(),
             Self::NfsExport(made) => made.in_words(),
             Self::NfsImport(made) => made.in_words(),
+            Self::Spare(made) => made.in_words(),
+            Self::Front(made) => made.in_words(),
         }
     }
 }

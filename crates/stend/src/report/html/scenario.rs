@@ -16,6 +16,7 @@ use super::profile::{self, ProfileView};
 use super::{Input, RunData};
 use crate::report::chart::{Charts, MOST_POINTS, Moment, Segment, charts, number_of_charts};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
+use crate::report::faults as report_faults;
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -72,6 +73,8 @@ pub(super) struct ScenarioRunView {
     pub(super) repeats: Vec<RepeatView>,
     pub(super) commands: Vec<String>,
     pub(super) evidence: Vec<Phrase>,
+    /// What faults did to each repeat.
+    pub(super) faults: Vec<Phrase>,
     pub(super) build: Vec<String>,
     pub(super) profile: Option<ProfileView>,
     pub(super) timeline: Option<Timeline>,
@@ -317,6 +320,7 @@ fn scenario_run(
         repeats: repeats.iter().map(|repeat| repeat_view(repeat, metric)).collect(),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
+        faults: repeats.iter().flat_map(|repeat| faults(repeat, run.series.get(&repeat.sequence))).collect(),
         build: distinct(repeats.iter().filter_map(build)),
         profile: None,
         has_series,
@@ -339,6 +343,15 @@ fn moments(repeat: &Repeat) -> Vec<Moment> {
     });
     let gates = reason(&repeat.outcome).map(|label| Moment { t_ns: i64::MAX, class: "gate", label });
     marks.chain(gates).collect()
+}
+
+/// What the faults of a repeat did, with the repeat's number.
+fn faults(repeat: &Repeat, series: Option<&Vec<&Series>>) -> Vec<Phrase> {
+    let of_repeat = |words: Phrase| {
+        let label = label(repeat);
+        Phrase::new(format!("{label}: {}", words.en), format!("{label}: {}", words.ru))
+    };
+    report_faults::words(repeat, series.map(Vec::as_slice).unwrap_or_default()).into_iter().map(of_repeat).collect()
 }
 
 fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {

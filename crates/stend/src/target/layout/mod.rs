@@ -8,6 +8,7 @@ pub(super) mod zfs;
 use stend_model::target::{Disks, Layout, Manager, Medium};
 
 use self::btrfs::{FileSystem, Mounted};
+use super::faults;
 use super::plan::Planning;
 use super::shell::Disk;
 use super::thing::Thing;
@@ -84,7 +85,9 @@ fn disks_of(planning: &mut Planning<'_>, disks: &Disks) -> Vec<Disk> {
             things.extend(paths.iter().map(|path| Thing::SparseFile { path: path.clone(), bytes: size.0 }));
             let direct = *planning.ground.medium != Medium::Memory;
             things.extend(paths.iter().map(|file| Thing::Loop { file: file.clone(), direct }));
-            paths.into_iter().map(Disk::File).collect()
+            let disks: Vec<_> = paths.into_iter().map(Disk::File).collect();
+            things.extend(faults::spares(planning.ground.needs, &disks, size.0, direct));
+            disks
         }
     }
 }

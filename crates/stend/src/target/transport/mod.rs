@@ -10,6 +10,7 @@ use stend_model::target::{Initiator, Transport};
 use self::iscsi::{Bridge, Portal, Session, Tgtd};
 use self::nbd::Nbdkit;
 use super::control_group::Counters;
+use super::faults;
 use super::plan::{Plan, Planning};
 use super::thing::Thing;
 use super::{Controller, Up, layout};
@@ -51,7 +52,9 @@ fn nbd(planning: &mut Planning<'_>, luns: Luns) -> Up {
     for (number, directory) in (0..).zip(luns.shares) {
         let (cgroups, counters) = planning.group(&format!("controller{number}"));
         let (socket, pid_file) = (super::socket(&planning.base, number), pid_file(planning, 'c', number));
+        let front = planning.ground.needs.fronts.then(|| faults::front(&socket));
         planning.things.push(Thing::Server(Nbdkit { socket, pid_file: pid_file.clone(), directory, cgroups }));
+        planning.things.extend(front);
         controllers.push(process(planning, number, pid_file, counters));
     }
     Up { luns: uris(planning), controllers, initiators: Vec::new() }

@@ -25,7 +25,8 @@ done
 exec nbdkit --unix "$socket" --pidfile "$pid" file dir="$directory"
 "#;
 
-const STOP_SERVER: &str = r#"
+/// The servers that listen on the socket `$1`, whose process id is in `$2`.
+pub(in crate::target) const SERVERS: &str = r#"
 socket=$1 pid_file=$2
 servers() {
     for at in $(grep -lF -e "$socket" /proc/[0-9]*/cmdline 2>/dev/null); do
@@ -34,6 +35,8 @@ servers() {
         esac
     done
 }
+"#;
+pub(in crate::target) const STOP_SERVER: &str = r#"
 tries=0
 signal=TERM
 while pids=$(servers) && [ -n "$pids" ]; do
@@ -53,7 +56,7 @@ impl Made for Nbdkit {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, STOP_SERVER, &[&self.socket, &self.pid_file]))
+        Some(shell(ledger, &format!("{SERVERS}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
     }
 
     fn in_words(&self) -> String {

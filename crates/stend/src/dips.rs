@@ -1,0 +1,168 @@
+//! What faults did to a load: how deep it fell, how long until it was back, how long the rebuilding took. Computed on reading, from the marks
+//! and the series that were stored.
+
+use std::collections::BTreeMap;
+
+use stend_model::run::{Origin, Repeat, Series};
+use stend_model::wire::MarkKind;
+use stend_stats::median;
+
+/// The load is back when it does so much of what it did before.
+const BACK: f64 = 0.9;
+/// Fewer windows before a fault say nothing of what the load did.
+const LEAST_WINDOWS: usize = 3;
+
+/// What became of the load after one fault.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Dip {
+    /// The fault, as its mark says it.
+    pub(crate) fault: String,
+    /// The median of the windows before it, in operations per second.
+    pub(crate) before: f64,
+    /// The lowest window after it, until the load was back, or to its end.
+    pub(crate) lowest: f64,
+    /// How long after it the load was back for two windows together. `None`: not before its end.
+    pub(crate) length_ns: Option<i64>,
+}
+
+impl Dip {
+    /// What was lost of the load, as a share of what it was before.
+    pub(crate) fn depth(&self) -> f64 {
+        (1.0 - self.lowest / self.before).max(0.0)
+    }
+}
+
+/// The dips of a repeat, one for each fault that there are enough windows before.
+pub(crate) fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
+    // Reads and writes have a series each; both together are the load.
+    let mut iops: BTreeMap<i64, f64> = BTreeMap::new();
+    for series in series.iter().filter(|series| series.origin == Origin::Instrument) {
+        if ["iops", "read_iops", "write_iops"].contains(&series.metric.as_str()) {
+            for (t_ns, value) in series.times_ns.iter().zip(&series.values) {
+                *iops.entry(*t_ns).or_default() += value;
+            }
+        }
+    }
+    // What is read back later is another load.
+    let measured = repeat.report.as_ref().and_then(|report| {
+        let begin = report.t_ns?;
+        Some((begin, begin.saturating_add(i64::try_from(report.wall_ns).ok()?)))
+    });
+    let (begin, end) = measured.unwrap_or((i64::MIN, i64::MAX));
+    let windows: Vec<(i64, f64)> = iops.into_iter().filter(|(t_ns, _)| (begin..=end).contains(t_ns)).collect();
+    let mut marks: Vec<_> = repeat.marks.iter().filter(|mark| mark.kind != MarkKind::Phase).collect();
+    marks.sort_by_key(|mark| mark.t_ns);
+    let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind == MarkKind::Fault);
+    let dip = |(place, fault): (usize, &&stend_model::wire::Mark)| {
+        let since = place.checked_sub(1).map_or(i64::MIN, |before| marks[before].t_ns);
+        let until =
+            marks[place + 1..].iter().find(|mark| mark.kind == MarkKind::Fault).map_or(i64::MAX, |next| next.t_ns);
+        let values: Vec<f64> =
+            windows.iter().filter(|(t_ns, _)| (since..=fault.t_ns).contains(t_ns)).map(|(_, value)| *value).collect();
+        let before =
+            (values.len() >= LEAST_WINDOWS).then(|| median(&values)).flatten().filter(|before| *before > 0.0)?;
+        let after: Vec<_> = windows.iter().filter(|(t_ns, _)| *t_ns > fault.t_ns && *t_ns <= until).collect();
+        let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
+        let Some(fell) = fell else {
+            let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
+            return Some(Dip { fault: fault.label.clone(), before, lowest, length_ns: Some(0) });
+        };
+        let back = after[fell..].windows(2).position(|pair| pair.iter().all(|(_, value)| *value >= BACK * before));
+        let back = back.map(|after_fall| fell + after_fall);
+        let lowest = after[fell..back.unwrap_or(after.len())].iter().map(|(_, value)| *value).fold(before, f64::min);
+        let length_ns = back.map(|back| after[back].0 - fault.t_ns);
+        Some(Dip { fault: fault.label.clone(), before, lowest, length_ns })
+    };
+    faults.filter_map(dip).collect()
+}
+
+/// How long each disk that was replaced took to be rebuilt, in nanoseconds: what was rebuilt, as in `disk 3`, and the time.
+pub(crate) fn rebuildings(repeat: &Repeat) -> Vec<(&str, i64)> {
+    let of = |(place, mark): (usize, &stend_model::wire::Mark)| {
+        let part = mark.label.strip_suffix(" rebuilt")?.len();
+        let part = &repeat.marks[place].label[..part];
+        let begun =
+            repeat.marks[..place].iter().rfind(|earlier| earlier.label.strip_suffix(" replaced") == Some(part))?;
+        Some((part, mark.t_ns - begun.t_ns))
+    };
+    repeat.marks.iter().enumerate().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use stend_model::wire::Mark;
+
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn repeat(marks: &[(i64, MarkKind, &str)]) -> Repeat {
+        let mark = |&(seconds, kind, label): &(i64, MarkKind, &str)| Mark {
+            t_ns: seconds * SECOND,
+            kind,
+            label: label.into(),
+        };
+        let mut repeat = crate::testing::repeat(0, 0, 0, 100_000.0);
+        repeat.marks = marks.iter().map(mark).collect();
+        repeat
+    }
+
+    /// A window ends each second, from the first on.
+    fn iops(values: &[f64]) -> Series {
+        let times_ns = (1..=values.len() as i64).map(|second| second * SECOND).collect();
+        Series { metric: "iops".into(), origin: Origin::Instrument, times_ns, values: values.to_vec() }
+    }
+
+    #[test]
+    fn a_dip_has_a_depth_and_a_length() {
+        let marks = [(4, MarkKind::Fault, "disk 3 dies"), (6, MarkKind::Recovery, "disk 3 replaced")];
+        let series = iops(&[100.0, 102.0, 98.0, 100.0, 60.0, 25.0, 95.0, 80.0, 91.0, 99.0]);
+        let found = dips(&repeat(&marks), &[&series]);
+        let length_ns = Some(5 * SECOND);
+        assert_eq!(found, [Dip { fault: "disk 3 dies".into(), before: 100.0, lowest: 25.0, length_ns }]);
+        assert!((found[0].depth() - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_never_comes_back_has_no_length_and_what_never_falls_none_either() {
+        let marks = [(3, MarkKind::Fault, "controller 0 killed")];
+        let gone = dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 100.0, 0.0, 0.0, 95.0])]);
+        assert_eq!((gone[0].lowest, gone[0].length_ns), (0.0, None), "one window is not yet back");
+        let steady = dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 100.0, 95.0, 92.0])]);
+        assert_eq!((steady[0].lowest, steady[0].length_ns), (92.0, Some(0)));
+    }
+
+    #[test]
+    fn each_fault_is_held_against_what_was_between_it_and_the_mark_before() {
+        let marks = [
+            (3, MarkKind::Fault, "disk 0 dies"),
+            (5, MarkKind::Recovery, "disk 0 replaced"),
+            (9, MarkKind::Fault, "disk 1 dies"),
+        ];
+        let series = iops(&[100.0, 100.0, 100.0, 50.0, 50.0, 200.0, 200.0, 200.0, 200.0, 20.0, 190.0, 195.0]);
+        let found: Vec<_> = dips(&repeat(&marks), &[&series]).iter().map(|dip| (dip.before, dip.length_ns)).collect();
+        assert_eq!(found, [(100.0, Some(3 * SECOND)), (200.0, Some(2 * SECOND))]);
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_load_before_or_after_its_end() {
+        let marks = [(2, MarkKind::Fault, "disk 0 dies")];
+        assert!(dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 1.0])]).is_empty(), "two windows are too few");
+        assert!(dips(&repeat(&marks), &[]).is_empty());
+        // The report's part begins at 1 ns and lasts three seconds; the fourth is of what is read back.
+        let mut short = repeat(&[(3, MarkKind::Fault, "disk 0 dies")]);
+        short.report.as_mut().unwrap().wall_ns = 3 * SECOND as u64;
+        assert!(dips(&short, &[&iops(&[100.0, 100.0, 100.0, 10.0])]).is_empty());
+    }
+
+    #[test]
+    fn a_rebuilding_lasts_from_the_replacement_on() {
+        let marks = [
+            (2, MarkKind::Fault, "disk 3 dies"),
+            (4, MarkKind::Recovery, "disk 3 replaced"),
+            (9, MarkKind::Recovery, "disk 3 rebuilt"),
+            (9, MarkKind::Recovery, "disk 4 rebuilt"),
+        ];
+        assert_eq!(rebuildings(&repeat(&marks)), [("disk 3", 5 * SECOND)]);
+    }
+}

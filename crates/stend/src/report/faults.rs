@@ -1,0 +1,56 @@
+//! What faults did to a repeat, in words of both languages.
+
+use stend_model::metric::Unit;
+use stend_model::run::{Repeat, Series};
+
+use super::phrase::Phrase;
+use super::text::{duration, percent};
+use crate::dips::{Dip, dips, rebuildings};
+
+/// A line for each fault, and one for each disk that was rebuilt.
+pub(super) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
+    let of_dips = dips(repeat, series).into_iter().map(|dip| dip_in_words(&dip));
+    let of_rebuildings = rebuildings(repeat).into_iter().map(|(part, nanoseconds)| {
+        let time = duration(nanoseconds as f64);
+        let errors = errors(repeat, part);
+        let (en, ru) = if errors.is_empty() {
+            (String::new(), String::new())
+        } else {
+            (format!("; btrfs counted before that: {errors}"), format!("; до этого btrfs насчитал: {errors}"))
+        };
+        Phrase::new(format!("{part} rebuilt in {time}{en}"), format!("{part}: восстановлен за {time}{ru}"))
+    });
+    of_dips.chain(of_rebuildings).collect()
+}
+
+fn dip_in_words(dip: &Dip) -> Phrase {
+    let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
+    let depth = percent(dip.depth());
+    let fault = &dip.fault;
+    let (en, ru) = match dip.length_ns {
+        Some(0) => (format!("no window below 90 % of {before}"), format!("нет окна ниже 90 % от {before}")),
+        Some(length) => {
+            let time = duration(length as f64);
+            (
+                format!("from {before} down to {lowest} ({depth} less), back after {time}"),
+                format!("с {before} до {lowest} (на {depth} меньше), снова как было через {time}"),
+            )
+        }
+        None => (
+            format!("from {before} down to {lowest} ({depth} less), not back before the load ended"),
+            format!("с {before} до {lowest} (на {depth} меньше), до конца нагрузки не восстановилось"),
+        ),
+    };
+    Phrase::new(format!("{fault}: {en}"), format!("{fault}: {ru}"))
+}
+
+/// The errors of a disk that were counted, as btrfs calls them.
+fn errors(repeat: &Repeat, part: &str) -> String {
+    let prefix = format!("{}_", part.replace(' ', ""));
+    let observed = repeat.report.iter().flat_map(|report| &report.observed);
+    let counts = observed.filter_map(|(name, count)| {
+        let name = name.strip_prefix(&prefix).filter(|name| name.ends_with("_errs") && *count > 0.0)?;
+        Some(format!("{name} {count}"))
+    });
+    counts.collect::<Vec<_>>().join(", ")
+}

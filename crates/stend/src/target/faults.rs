@@ -1,0 +1,386 @@
+//! Faults of a target that stands: disks that die and are replaced, controllers that are killed and come back.
+//!
+//! A disk dies by its loop device showing no more than a first sector: the kernel refuses every read and write beyond with EIO. Nothing
+//! stands between btrfs and its disks for that, so a disk that is going to die is as fast as the others until then. A pool is made
+//! with a spare for each disk that is going to die, because what is made first is taken down last: the pool before its disks, whichever
+//! are in it by then. A rebuilt pool's dead disk is whole and empty again, and the next spare.
+//!
+//! What a controller was to answer when it was killed fails for those that speak to it directly. A front keeps the load's connection, asks
+//! again once a second, and so waits for it to come back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use stend_model::suite::{Action, Fault, Part, Suite};
+use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
+
+use super::ledger::{self, Ledger};
+use super::shell::{Disk, LOOP_OF, shell};
+use super::thing::{DETACH, Made, Thing};
+use super::transport::nbd::{Nbdkit, SERVERS, STOP_SERVER};
+use super::{Refusal, base, last_words, real_path};
+use crate::host::{Command, Host, Output, Process};
+
+/// What the faults of a suite take beside the target itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Needs {
+    /// The disks that die. Each needs a spare.
+    pub(super) disks: BTreeSet<u32>,
+    /// Whether controllers are killed. Then each needs a front.
+    pub(super) fronts: bool,
+}
+
+impl Needs {
+    /// What the faults of these scenarios take.
+    pub(crate) fn of(suite: &Suite) -> Self {
+        let mut needs = Self::default();
+        for fault in suite.scenarios.iter().flat_map(|scenario| &scenario.faults) {
+            match fault.part {
+                Part::Disk(number) => _ = needs.disks.insert(number),
+                Part::Controller(_) => needs.fronts = true,
+            }
+        }
+        needs
+    }
+
+    /// Whether there is anything that breaks.
+    pub(crate) fn is_anything(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// The bytes of the spares.
+    pub(super) fn bytes(&self, target: &Target) -> u64 {
+        match &target.storage {
+            Storage::Pool { disks: Disks::Files { size, .. }, .. } => size.0.saturating_mul(self.disks.len() as u64),
+            _ => 0,
+        }
+    }
+}
+
+/// Checks that the target has what the suite's faults name, as far as that is settled.
+///
+/// # Errors
+/// It has not, or there is no target; one line that says what would be right.
+pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
+    for scenario in &suite.scenarios {
+        let refuse = |fault: &Fault, why: String| {
+            Err(Refusal::Usage(format!("scenario \"{}\", \"{fault}\" at {}: {why}", scenario.name, fault.at)))
+        };
+        let mut dead = BTreeSet::new();
+        for fault in &scenario.faults {
+            let Some(target) = target else {
+                return refuse(fault, "there is no target; give one, as in --target targets/vostok-small.toml".into());
+            };
+            match (fault.part, &target.storage) {
+                (Part::Controller(_), _) if target.transport != Transport::Nbd => {
+                    return refuse(
+                        fault,
+                        "this target has no controllers that can be killed; set transport = \"nbd\"".into(),
+                    );
+                }
+                (Part::Controller(number), _) if number >= target.controllers => {
+                    return refuse(fault, format!("the target has controllers 0 to {}", target.controllers - 1));
+                }
+                (Part::Controller(_), _) => {}
+                (Part::Disk(number), Storage::Pool { disks: Disks::Files { count, .. }, layout, manager }) => {
+                    if manager.is_some_and(|manager| manager != Manager::Btrfs) {
+                        return refuse(fault, "only disks of a pool by btrfs die; set manager = \"btrfs\"".into());
+                    }
+                    if number >= *count {
+                        return refuse(fault, format!("the pool has disks 0 to {}", count - 1));
+                    }
+                    if *layout == Layout::Stripe {
+                        let why = "a stripe has no other copy of what was on it; set layout = \"raid10\" or \"mirror\"";
+                        return refuse(fault, why.into());
+                    }
+                    if fault.action == Action::Die {
+                        dead.insert(number);
+                    } else {
+                        dead.remove(&number);
+                    }
+                    if dead.len() > 1 {
+                        return refuse(fault, "another disk is dead by then, and a pool survives one".into());
+                    }
+                }
+                (Part::Disk(_), Storage::Pool { .. }) => {
+                    let why = "block devices do not die for a test; make the pool of files, with disks = NUMBER";
+                    return refuse(fault, why.into());
+                }
+                (Part::Disk(_), _) => {
+                    return refuse(fault, "only a pool has disks; set kind = \"pool\"".into());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The file of a disk's spare.
+fn spare_of(file: &str) -> String {
+    format!("{file}-spare")
+}
+
+/// The spares of these disks of a pool, which are files of so many bytes.
+pub(super) fn spares(needs: &Needs, disks: &[Disk], bytes: u64, direct: bool) -> Vec<Thing> {
+    let files = needs.disks.iter().filter_map(|number| match disks.get(*number as usize) {
+        Some(Disk::File(file)) => Some(file),
+        _ => None,
+    });
+    files.map(|file| Thing::Spare(Spare { file: spare_of(file), bytes, direct })).collect()
+}
+
+/// The socket on which a controller's front listens.
+fn front_of(socket: &str) -> String {
+    format!("{}.front", socket.strip_suffix(".sock").unwrap_or(socket))
+}
+
+/// The front of the controller on this socket.
+pub(super) fn front(socket: &str) -> Thing {
+    let own = front_of(socket);
+    Thing::Front(Front { pid_file: format!("{own}-pid"), socket: own, controller: socket.into() })
+}
+
+/// The URI of a LUN by way of the front of its controller.
+pub(crate) fn by_front(uri: &str) -> String {
+    front_of(uri)
+}
+
+const SPARE: &str = r#"truncate -s "$2" "$1" && exec losetup --find --show "--direct-io=$3" "$1""#;
+/// The kernel forgets that the device was a part of a btrfs: its number may be another's next.
+const BEFORE_A_SPARE_IS_REMOVED: &str = r#"
+if device=$(loop_of "$1"); then btrfs device scan --forget "$device" >/dev/null 2>&1; fi
+"#;
+/// Where the controller does not answer, the front closes its own connection to it, and opens a new one a second later; so it does for a
+/// load that comes while the controller is away. After so many
+/// seconds the operation fails.
+const FRONT: &str = r#"
+exec nbdkit --unix "$1" --pidfile "$2" --filter=retry nbd socket="$3" dynamic-export=true retry=600 \
+    retries=600 retry-delay=1 retry-exponential=no
+"#;
+
+/// A sparse file and its loop device, for the place of a disk that dies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Spare {
+    file: String,
+    bytes: u64,
+    direct: bool,
+}
+
+impl Made for Spare {
+    fn making(&self, ledger: &str) -> Command {
+        shell(ledger, SPARE, &[&self.file, &self.bytes.to_string(), if self.direct { "on" } else { "off" }])
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        let script = format!("{LOOP_OF}{BEFORE_A_SPARE_IS_REMOVED}{DETACH}rm -f \"$1\"");
+        Some(shell(ledger, &script, &[&self.file]))
+    }
+
+    fn in_words(&self) -> String {
+        format!("the spare disk {}", self.file)
+    }
+}
+
+/// nbdkit between the load and a controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Front {
+    socket: String,
+    pid_file: String,
+    /// The controller's socket.
+    controller: String,
+}
+
+impl Made for Front {
+    fn making(&self, ledger: &str) -> Command {
+        shell(ledger, FRONT, &[&self.socket, &self.pid_file, &self.controller])
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        Some(shell(ledger, &format!("{SERVERS}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
+    }
+
+    fn in_words(&self) -> String {
+        format!("nbdkit on {}", self.socket)
+    }
+}
+
+/// Which of two files' loop devices is in the pool, and which is the spare.
+const PAIR: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
+probe=$1 uuid=$2 first=$3 second=$4
+shift 4
+in_pool() { [ -n "$1" ] && [ -e "/sys/fs/btrfs/$uuid/devices/${1##*/}" ]; }
+one=$(loop_of "$first")
+two=$(loop_of "$second")
+if in_pool "$one"; then
+    member=$one spare=$two spare_file=$second
+elif in_pool "$two"; then
+    member=$two spare=$one spare_file=$first
+else
+    echo "neither $first nor its spare is in the pool" >&2
+    exit 1
+fi
+"#;
+const DIE: &str = r#"exec "$probe" loop --device "$member" --bytes 512"#;
+const ERRORS: &str = r#"btrfs device stats "$1" | sed -n "s|^\[$member\]\.||p""#;
+/// The disk is named by its number in the file system, because of a dead one nobody can read the name.
+const REPLACE: &str = r#"
+[ -n "$spare" ] || { echo "there is no spare" >&2; exit 1; }
+said=$(LC_ALL=C btrfs replace start -B -K -f -r "$2" "$spare" "$1" 2>&1) || { printf '%s\n' "$said" >&2; exit 1; }
+status=$(LC_ALL=C btrfs replace status -1 "$1" 2>&1)
+case $status in
+*" finished on "*) ;;
+*) printf '%s\n' "$said" "$status" >&2; exit 1 ;;
+esac
+"#;
+/// What was dead becomes an empty disk.
+const RENEW: &str = r#"
+bytes=$1
+truncate -s 0 "$spare_file" && truncate -s "$bytes" "$spare_file" && exec "$probe" loop --device "$spare"
+"#;
+/// What it leaves lying about is taken away, as whoever starts it again would do.
+const KILL: &str = r#"
+tries=0
+while pids=$(servers) && [ -n "$pids" ]; do
+    kill -s KILL $pids 2>/dev/null
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || { echo "nbdkit does not end: process" $pids >&2; exit 1; }
+    sleep 0.01
+done
+rm -f "$socket" "$pid_file"
+"#;
+
+/// Breaks and mends the parts of a target that stands.
+pub(crate) struct Injector<'a> {
+    host: &'a dyn Host,
+    probe: &'a str,
+    /// The path of the target's ledger.
+    path: String,
+    things: Vec<Thing>,
+}
+
+impl<'a> Injector<'a> {
+    /// That of a target by its name.
+    ///
+    /// # Errors
+    /// Its ledger cannot be read.
+    pub(crate) fn of(host: &'a dyn Host, probe: &'a str, work: &str, name: &str) -> Result<Self, Refusal> {
+        let path = format!("{}/{}", real_path(host, &base(work, name))?, ledger::NAME);
+        let Ledger { things, .. } = ledger::read(host, &path)?;
+        Ok(Self { host, probe, path, things })
+    }
+
+    /// Does what a fault says. Of a disk that is replaced it gives the rebuilding, which goes on by itself.
+    ///
+    /// # Errors
+    /// It cannot be done; why, in one line.
+    pub(crate) fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, String> {
+        match (fault.part, fault.action) {
+            (Part::Disk(number), Action::Replace) => self.replace(number).map(Some),
+            (Part::Disk(number), _) => self.on_disk(number, DIE, &[]).map(|_| None),
+            (Part::Controller(number), Action::Restart) => self.restart(number).map(|()| None),
+            (Part::Controller(number), _) => self.kill(number).map(|()| None),
+        }
+    }
+
+    /// What btrfs has counted of a disk's errors since it came into the pool: `write_io_errs`, `read_io_errs`, `flush_io_errs`,
+    /// `corruption_errs`, `generation_errs`.
+    ///
+    /// # Errors
+    /// btrfs does not say.
+    pub(crate) fn errors(&self, disk: u32) -> Result<BTreeMap<String, f64>, String> {
+        let mount = self.mount()?.to_owned();
+        let text = self.on_disk(disk, ERRORS, &[&mount])?.text();
+        let counts = text.lines().filter_map(|line| {
+            let (name, count) = line.split_once(char::is_whitespace)?;
+            Some((name.to_owned(), count.trim().parse().ok()?))
+        });
+        Ok(counts.collect())
+    }
+
+    /// Makes a disk that has been replaced whole and empty again, to be the next spare.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub(crate) fn renew(&self, disk: u32) -> Result<(), String> {
+        let file = spare_of(self.disk(disk)?.1);
+        let bytes = self.things.iter().find_map(|thing| match thing {
+            Thing::Spare(spare) if spare.file == file => Some(spare.bytes.to_string()),
+            _ => None,
+        });
+        let bytes = bytes.ok_or_else(|| format!("disk {disk} has no spare"))?;
+        self.on_disk(disk, RENEW, &[&bytes]).map(drop)
+    }
+
+    fn disk(&self, number: u32) -> Result<(&str, &str), String> {
+        let found = self.things.iter().find_map(|thing| match thing {
+            Thing::Btrfs(made) => match made.disks.get(number as usize) {
+                Some(Disk::File(file)) => Some((made.uuid.as_str(), file.as_str())),
+                _ => None,
+            },
+            _ => None,
+        });
+        found.ok_or_else(|| format!("the target has no disk {number} that is a file"))
+    }
+
+    fn mount(&self) -> Result<&str, String> {
+        let path = self.things.iter().find_map(|thing| match thing {
+            Thing::Mount(mounted) => Some(mounted.path.as_str()),
+            _ => None,
+        });
+        path.ok_or_else(|| "the target has no pool".into())
+    }
+
+    /// The words of a script for a disk and its spare.
+    fn pair(&self, disk: u32, script: &str, more: &[&str]) -> Result<(String, Vec<String>), String> {
+        let (uuid, file) = self.disk(disk)?;
+        let spare = spare_of(file);
+        let arguments = [self.probe, uuid, file, &spare].into_iter().chain(more.iter().copied());
+        Ok((format!("{LOOP_OF}{PAIR}{script}"), arguments.map(str::to_owned).collect()))
+    }
+
+    fn on_disk(&self, disk: u32, script: &str, more: &[&str]) -> Result<Output, String> {
+        let (script, arguments) = self.pair(disk, script, more)?;
+        self.run(&script, &arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn run(&self, script: &str, arguments: &[&str]) -> Result<Output, String> {
+        self.finished(&shell(&self.path, script, arguments))
+    }
+
+    fn finished(&self, command: &Command) -> Result<Output, String> {
+        let output = self.host.run(command).map_err(|error| error.to_string())?;
+        match output.exit {
+            Some(0) => Ok(output),
+            Some(75) => Err("the target is being taken down".into()),
+            Some(status) => Err(format!("status {status}{}", last_words(&output))),
+            None => Err(format!("ended by a signal{}", last_words(&output))),
+        }
+    }
+
+    /// The ledger is not locked while the pool is rebuilt, however long that takes: who takes the pool down ends the rebuilding.
+    fn replace(&self, disk: u32) -> Result<Box<dyn Process>, String> {
+        let mount = self.mount()?.to_owned();
+        // btrfs numbers the disks of a new file system from 1.
+        let (script, arguments) = self.pair(disk, REPLACE, &[&mount, &(disk + 1).to_string()])?;
+        let words = ["sh", "-c", &script, "stend-target"].into_iter().map(str::to_owned).chain(arguments);
+        self.host.start(&Command::new(words)).map_err(|error| error.to_string())
+    }
+
+    fn server(&self, controller: u32) -> Result<&Nbdkit, String> {
+        let mut servers = self.things.iter().filter_map(|thing| match thing {
+            Thing::Server(server) => Some(server),
+            _ => None,
+        });
+        servers.nth(controller as usize).ok_or_else(|| format!("the target has no controller {controller}"))
+    }
+
+    fn kill(&self, controller: u32) -> Result<(), String> {
+        let Nbdkit { socket, pid_file, .. } = self.server(controller)?;
+        self.run(&format!("{SERVERS}{KILL}"), &[socket, pid_file]).map(drop)
+    }
+
+    fn restart(&self, controller: u32) -> Result<(), String> {
+        self.finished(&self.server(controller)?.making(&self.path)).map(drop)
+    }
+}
