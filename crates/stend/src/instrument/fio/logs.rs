@@ -1,10 +1,13 @@
 //! fio's logs: averages over windows of `log_avg_msec`, and histograms over windows of `log_hist_msec`; a file for each job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::wire::quote;
 
 use super::histogram::{self, Histogram};
+
+/// What a log says nothing of for so many windows is not filled in any further.
+const MOST_SILENT_WINDOWS: usize = 10_000;
 
 /// One line: when a window ended in milliseconds of Unix time, the average in it, the direction, and the LUN if that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +16,8 @@ struct Entry {
     value: f64,
     direction: u8,
     lun: Option<u32>,
+    /// Which log it is of.
+    log: u32,
 }
 
 /// The logs of one repeat.
@@ -65,13 +70,13 @@ impl Logs {
             window_ms: f64::from(layout.window_ms.max(1)),
             histogram_window_ms: f64::from(layout.histogram_window_ms.max(1)),
         };
-        for (name, text) in files {
+        for (log, (name, text)) in (0..).zip(files) {
             let lun = layout.lun(name);
             let kind = name.split_once('_').and_then(|(_, rest)| rest.split_once('.')).map(|(kind, _)| kind);
             match kind {
-                Some("iops") => logs.iops.extend(parse(text, "iops", lun)?),
-                Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun)?),
-                Some("lat") => logs.latency.extend(parse(text, "lat", lun)?),
+                Some("iops") => logs.iops.extend(parse(text, "iops", lun, log)?),
+                Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun, log)?),
+                Some("lat") => logs.latency.extend(parse(text, "lat", lun, log)?),
                 Some("clat_hist") => {
                     let read = histogram::parse(text)?;
                     logs.histograms.extend(read.into_iter().map(|(ms, histogram)| (ms, lun, histogram)));
@@ -127,14 +132,17 @@ impl Logs {
     }
 
     /// Rates are summed over the jobs; the latency is the mean over the jobs, each counted once, because the log does not say how many
-    /// operations are behind an average. Windows that some jobs did not complete are left out: their sum would be a dip that never was.
+    /// operations are behind an average. Windows before a job's first line and after its
+    /// last one are left out: their sum would be a dip that never was.
     fn averages(&self, lun: Option<u32>, first: f64) -> Vec<Moment> {
         let mut windows: BTreeMap<i64, BTreeMap<String, f64>> = BTreeMap::new();
         let mixed = [0, 1].iter().all(|direction| self.iops.iter().any(|entry| entry.direction == *direction));
         for (direction, word) in [(0, "read"), (1, "write"), (2, "trim")] {
             let prefix = if mixed { format!("{}{word}_", of_lun(lun)) } else { of_lun(lun) };
             let sums = |entries: &[Entry]| self.sums(entries, direction, lun, first);
-            let (iops, bandwidth, latency) = (sums(&self.iops), sums(&self.bandwidth), sums(&self.latency));
+            let (mut iops, mut bandwidth, latency) = (sums(&self.iops), sums(&self.bandwidth), sums(&self.latency));
+            self.add_silence(&mut iops, &self.iops, direction, lun, first);
+            self.add_silence(&mut bandwidth, &self.bandwidth, direction, lun, first);
             let jobs = iops.values().map(|sum| sum.1).max().unwrap_or(0);
             for (&window, &(sum, _)) in iops.iter().filter(|(_, sum)| sum.1 == jobs) {
                 let values = windows.entry(window).or_default();
@@ -155,11 +163,52 @@ impl Logs {
         let mut sums = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
         for entry in entries.iter().filter(belongs) {
-            let window = ((entry.ms - first) / self.window_ms).round() as i64;
+            let window = self.window(entry.ms, first);
             let sum = sums.entry(window).or_insert((0.0, 0));
             *sum = (sum.0 + entry.value, sum.1 + 1);
         }
         sums
+    }
+
+    /// fio writes no line for a window in which nothing of a job ended. Between two lines of a job such windows are of nothing done, and
+    /// not windows that it did not complete: what stands still is the dip that is looked for. fio also writes none when it was late itself;
+    /// then no job has a line there, some operation did end meanwhile, and the next line is the mean of all of it.
+    fn add_silence(
+        &self,
+        sums: &mut BTreeMap<i64, (f64, u32)>,
+        entries: &[Entry],
+        direction: u8,
+        lun: Option<u32>,
+        first: f64,
+    ) {
+        let mut of_logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
+        for entry in entries.iter().filter(belongs) {
+            of_logs.entry(entry.log).or_default().push(entry.ms);
+        }
+        let windows =
+            |entries: &[Entry]| -> BTreeSet<i64> { entries.iter().map(|entry| self.window(entry.ms, first)).collect() };
+        let (counted, ended) = (windows(entries), windows(&self.latency));
+        for mut times in of_logs.into_values() {
+            times.sort_by(f64::total_cmp);
+            for pair in times.windows(2) {
+                // Stamps drift by milliseconds, so a window may be stepped over.
+                if pair[1] - pair[0] < 1.5 * self.window_ms {
+                    continue;
+                }
+                let silent = self.window(pair[0], first).saturating_add(1)..self.window(pair[1], first);
+                for window in silent.take(MOST_SILENT_WINDOWS) {
+                    if counted.contains(&window) || !ended.contains(&window) {
+                        sums.entry(window).or_insert((0.0, 0)).1 += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The window in which a line was written.
+    fn window(&self, ms: f64, first: f64) -> i64 {
+        ((ms - first) / self.window_ms).round() as i64
     }
 
     /// Percentiles of each window, both directions together, from the histograms of all jobs.
@@ -184,12 +233,12 @@ fn of_lun(lun: Option<u32>) -> String {
 }
 
 /// `time, value, direction, block size, offset`, and newer versions add more.
-fn parse(text: &str, name: &str, lun: Option<u32>) -> Result<Vec<Entry>, String> {
+fn parse(text: &str, name: &str, lun: Option<u32>, log: u32) -> Result<Vec<Entry>, String> {
     let entry = |line: &str| {
         let mut fields = line.split(',').map(str::trim);
         let (ms, value, direction) = (fields.next()?, fields.next()?, fields.next()?);
         let (ms, value) = (ms.parse::<u64>().ok()? as f64, value.parse::<u64>().ok()? as f64);
-        Some(Entry { ms, value, direction: direction.parse().ok()?, lun })
+        Some(Entry { ms, value, direction: direction.parse().ok()?, lun, log })
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| entry(line).ok_or_else(|| format!("fio's {name} log has the line {}", quote(line)))).collect()

@@ -546,6 +546,33 @@ fn histograms_are_put_together_and_percentiles_are_not() {
     }
 }
 
+#[test]
+fn a_job_that_stands_still_is_not_left_out() {
+    let log = |stamps: &[(u64, u64)]| -> String {
+        stamps.iter().map(|(ms, value)| format!("{ms}, {value}, 0, 8192, 0\n")).collect()
+    };
+    let windows = |files: &[(&str, String)]| -> Vec<(f64, f64)> {
+        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100 };
+        let logs = Logs::parse(files.iter().map(|(name, text)| (*name, text.as_str())), &layout).unwrap();
+        logs.windows().into_iter().filter_map(|(ms, values)| Some((ms, *values.get("iops")?))).collect()
+    };
+    let (one, other) = ("log_iops.1.log", "log_iops.2.log");
+    let steady = log(&[(1000, 50), (1100, 50), (1201, 50), (1301, 50), (1401, 50)]);
+    // As fio 3.33 writes it of a job whose server was stopped: no lines, and then what it does again.
+    let stalled = log(&[(1000, 40), (1100, 40), (1401, 40)]);
+    let sums = |all: &[f64]| (10..).map(|window| f64::from(window * 100)).zip(all.iter().copied()).collect::<Vec<_>>();
+    assert_eq!(windows(&[(one, steady.clone()), (other, stalled.clone())]), sums(&[90.0, 90.0, 50.0, 50.0, 90.0]));
+    // All stand still, and no operation ends.
+    assert_eq!(windows(&[(one, stalled.clone()), (other, stalled.clone())]), sums(&[80.0, 80.0, 0.0, 0.0, 80.0]));
+    // Operations end, and it is fio that was late.
+    let ended = ("log_lat.1.log", log(&[(1201, 9), (1301, 9)]));
+    let late: Vec<_> = windows(&[(one, stalled.clone()), (other, stalled.clone()), ended]);
+    assert_eq!(late, [(1000.0, 80.0), (1100.0, 80.0), (1400.0, 80.0)]);
+    // One that has not begun or has ended is no dip.
+    let short = log(&[(1100, 40), (1201, 40)]);
+    assert_eq!(windows(&[(one, steady), (other, short)]), [(1100.0, 90.0), (1200.0, 90.0)]);
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_parsers_panic(report in ".{0,300}", log in "[0-9, \n.e-]{0,200}", any in ".{0,80}") {
