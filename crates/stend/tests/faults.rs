@@ -151,6 +151,52 @@ fn stend_killed_while_a_pool_is_rebuilt_leaves_nothing_that_clean_does_not_find(
     wait_until("what was started has ended", || traces(&stand).is_empty());
 }
 
+/// A run of the suite with a `btrfs` that refuses the first so many rebuildings: how it ended, and how often one was asked for.
+fn refused_rebuildings(stand: &Stand, refused: u32) -> (common::Ended, usize) {
+    let faults = "[{ at = \"500ms\", disk = 0, action = \"die\" }, { at = \"1s\", disk = 0, action = \"replace\" }]";
+    let (suite, pool) = (suite(stand, faults), pool(stand, POOL));
+    let (programs, asked) = (stand.path().join("programs"), stand.path().join("asked"));
+    std::fs::create_dir(&programs).unwrap();
+    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v btrfs"]);
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1 $2\" = 'replace start' ]; then\necho >>'{asked}'\n\
+         [ \"$(wc -l <'{asked}')\" -gt {refused} ] || {{ echo 'ERROR: No space left on device' >&2; exit 1; }}\nfi\nexec {} \"$@\"\n",
+        real.trim(),
+        asked = asked.display(),
+    );
+    std::fs::write(programs.join("btrfs"), script).unwrap();
+    said_by("chmod", &["755", programs.join("btrfs").to_str().unwrap()]);
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    let ended = common::ended(command.env("PATH", path));
+    (ended, std::fs::read_to_string(asked).unwrap().lines().count())
+}
+
+#[test]
+fn a_rebuilding_that_finds_no_space_for_a_moment_is_tried_again() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (ended, asked) = refused_rebuildings(&stand, 4);
+    assert_eq!((ended.status, asked), (Some(0), 5), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    assert_eq!(repeat["report"]["observed"]["disk0_rebuild_attempts"], 5.0);
+}
+
+#[test]
+fn a_rebuilding_that_never_begins_is_not_asked_for_once_more_than_is_said() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (ended, asked) = refused_rebuildings(&stand, 1000);
+    assert_ne!(ended.status, Some(0));
+    let told = format!("disk 0 cannot be rebuilt, tried {asked} times: ERROR: No space left on device; btrfs needs");
+    assert!(ended.err.contains(&told), "{asked}: {}", ended.err);
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
 #[test]
 fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
     let stand = Stand::new();

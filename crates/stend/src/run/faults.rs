@@ -9,8 +9,10 @@ use stend_model::wire::{Event, Mark, MarkKind, parse_line};
 use crate::host::{Command, Happening, Host, Process};
 use crate::target::Injector;
 
-/// Starting to rebuild a pool may fail for a moment.
-const MOST_TRIES: u32 = 3;
+/// Starting to rebuild a pool fails while what the load has written, and is not on the disks yet, holds space in it.
+const MOST_TRIES: u32 = 10;
+/// So long a pool has between two tries to write that out.
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// A pool that is not rebuilt so long after the load has ended never will be.
 const LONGEST_REBUILDING: Duration = Duration::from_secs(3600);
 
@@ -35,9 +37,15 @@ pub(super) struct Faults<'a> {
 
 struct Rebuilding {
     disk: u32,
-    process: Box<dyn Process>,
+    state: State,
     words: String,
     tries: u32,
+}
+
+enum State {
+    Running(Box<dyn Process>),
+    /// It is tried again then.
+    Waiting(Instant),
 }
 
 impl<'a> Faults<'a> {
@@ -67,7 +75,18 @@ impl<'a> Faults<'a> {
         }
         let mut index = 0;
         while index < self.rebuilding.len() {
-            match self.rebuilding[index].process.next(Duration::ZERO) {
+            let process = match &mut self.rebuilding[index].state {
+                State::Running(process) => process,
+                State::Waiting(until) => {
+                    if Instant::now() >= *until {
+                        let rebuilding = self.rebuilding.remove(index);
+                        self.rebuild_again(rebuilding);
+                    }
+                    index += 1;
+                    continue;
+                }
+            };
+            match process.next(Duration::ZERO) {
                 Some(Happening::Line(_)) => {}
                 Some(Happening::ErrorLine(line)) => {
                     let line = String::from_utf8_lossy(&line);
@@ -132,7 +151,8 @@ impl<'a> Faults<'a> {
             Ok(Some(process)) => {
                 self.mark(before, MarkKind::Recovery, fault.to_string());
                 if let Part::Disk(disk) = fault.part {
-                    self.rebuilding.push(Rebuilding { disk, process, words: String::new(), tries: 1 });
+                    let state = State::Running(process);
+                    self.rebuilding.push(Rebuilding { disk, state, words: String::new(), tries: 1 });
                 }
             }
         }
@@ -149,20 +169,30 @@ impl<'a> Faults<'a> {
             }
             return;
         }
+        if tries < MOST_TRIES {
+            let state = State::Waiting(Instant::now() + BETWEEN_TRIES);
+            self.rebuilding.push(Rebuilding { disk, state, words, tries });
+            return;
+        }
+        let hint = if words.contains("No space left") {
+            "; btrfs needs space that no LUN takes on each disk to rebuild: make the LUNs smaller"
+        } else {
+            ""
+        };
+        self.broken = Some(format!("disk {disk} cannot be rebuilt, tried {tries} times: {words}{hint}"));
+    }
+
+    fn rebuild_again(&mut self, ended: Rebuilding) {
+        let Rebuilding { disk, words, tries, .. } = ended;
         let fault =
             Fault { at: stend_model::quantity::Span(Duration::ZERO), part: Part::Disk(disk), action: Action::Replace };
         match self.injector.inject(&fault) {
-            Ok(Some(process)) if tries < MOST_TRIES => {
-                self.rebuilding.push(Rebuilding { disk, process, words, tries: tries + 1 });
+            Ok(Some(process)) => {
+                let state = State::Running(process);
+                self.rebuilding.push(Rebuilding { disk, state, words, tries: tries + 1 });
             }
-            _ => {
-                let hint = if words.contains("No space left") {
-                    "; btrfs needs space that no LUN takes on each disk to rebuild: make the LUNs smaller"
-                } else {
-                    ""
-                };
-                self.broken = Some(format!("disk {disk} cannot be rebuilt, tried {tries} times: {words}{hint}"));
-            }
+            Ok(None) => {}
+            Err(reason) => self.broken = Some(format!("disk {disk} cannot be rebuilt: {reason}")),
         }
     }
 
