@@ -99,6 +99,8 @@ fn a_disk_dies_under_load_twice_and_is_replaced_and_nothing_is_lost() {
     assert!(write_errors > 0.0, "btrfs noticed nothing: {repeat:#}");
     let page = std::fs::read_to_string(stand.fine(&["report", "last"]).out.trim()).unwrap();
     assert!(page.contains("disk 1 rebuilt in") && page.contains("write_io_errs"), "the report says it");
+    let shown = stand.fine(&["show"]).out;
+    assert!(shown.contains("what faults did:") && shown.contains("load: disk 1 rebuilt in"), "{shown}");
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 

@@ -11,6 +11,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::language::english_plural;
+use crate::report;
 use crate::store::{Record, Store};
 
 #[derive(Debug, Args)]
@@ -45,6 +46,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Ok(Exit::Fine);
     }
     output::print(&head(&record, samples))?;
+    output::print(&faults(&store, &record)?)?;
     output::print_table(global, &record, &table, true)?;
     if arguments.repeats {
         output::print(&repeats(&record))?;
@@ -108,6 +110,24 @@ fn head(record: &Record, samples: i64) -> String {
     }
     text.push('\n');
     text
+}
+
+/// What faults did to each repeat; nothing of a run without faults.
+fn faults(store: &Store, record: &Record) -> Result<String, Failure> {
+    let suite = &record.run.suite;
+    if suite.scenarios.iter().all(|scenario| scenario.faults.is_empty()) {
+        return Ok(String::new());
+    }
+    let series = store.series(&record.run.id)?;
+    let mut text = String::from("what faults did:\n");
+    for repeat in &record.repeats {
+        let of_it: Vec<_> = series.iter().filter(|(of, _)| *of == repeat.sequence).map(|(_, series)| series).collect();
+        for words in report::what_faults_did(repeat, &of_it) {
+            let _ = writeln!(text, "  {:>4} {}: {}", repeat.sequence, suite.scenarios[repeat.scenario].name, words.en);
+        }
+    }
+    text.push('\n');
+    Ok(text)
 }
 
 fn repeats(record: &Record) -> String {

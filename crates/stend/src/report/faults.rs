@@ -8,7 +8,7 @@ use super::text::{duration, percent};
 use crate::dips::{Dip, dips, rebuildings};
 
 /// A line for each fault, and one for each disk that was rebuilt.
-pub(super) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
+pub(crate) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
     let of_dips = dips(repeat, series).into_iter().map(|dip| dip_in_words(&dip));
     let of_rebuildings = rebuildings(repeat).into_iter().map(|(part, nanoseconds)| {
         let time = duration(nanoseconds as f64);

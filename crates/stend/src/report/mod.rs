@@ -35,4 +35,5 @@ mod text;
 mod timeline;
 mod wide;
 
+pub(crate) use faults::words as what_faults_did;
 pub(crate) use text::shell_words;
