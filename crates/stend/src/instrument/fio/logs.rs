@@ -16,8 +16,8 @@ struct Entry {
     value: f64,
     direction: u8,
     lun: Option<u32>,
-    /// Which log it is of.
-    log: u32,
+    /// Which job's log it is of; `None` of a log of several jobs.
+    job: Option<u32>,
 }
 
 /// The logs of one repeat.
@@ -54,8 +54,7 @@ pub(super) struct Layout {
 impl Layout {
     /// The LUN of a log by its name: `log_iops.7.log` is of the seventh job. A name without a number is of all jobs.
     fn lun(&self, name: &str) -> Option<u32> {
-        let job: u32 = name.strip_suffix(".log")?.rsplit_once('.')?.1.parse().ok()?;
-        Some(job.checked_sub(1)? / self.jobs_of_a_lun?.max(1) % self.luns.max(1))
+        Some(job(name)?.checked_sub(1)? / self.jobs_of_a_lun?.max(1) % self.luns.max(1))
     }
 }
 
@@ -70,13 +69,13 @@ impl Logs {
             window_ms: f64::from(layout.window_ms.max(1)),
             histogram_window_ms: f64::from(layout.histogram_window_ms.max(1)),
         };
-        for (log, (name, text)) in (0..).zip(files) {
-            let lun = layout.lun(name);
+        for (name, text) in files {
+            let (lun, job) = (layout.lun(name), job(name));
             let kind = name.split_once('_').and_then(|(_, rest)| rest.split_once('.')).map(|(kind, _)| kind);
             match kind {
-                Some("iops") => logs.iops.extend(parse(text, "iops", lun, log)?),
-                Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun, log)?),
-                Some("lat") => logs.latency.extend(parse(text, "lat", lun, log)?),
+                Some("iops") => logs.iops.extend(parse(text, "iops", lun, job)?),
+                Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun, job)?),
+                Some("lat") => logs.latency.extend(parse(text, "lat", lun, job)?),
                 Some("clat_hist") => {
                     let read = histogram::parse(text)?;
                     logs.histograms.extend(read.into_iter().map(|(ms, histogram)| (ms, lun, histogram)));
@@ -158,16 +157,22 @@ impl Logs {
         windows.into_iter().map(|(window, values)| (window as f64 * self.window_ms + first, values)).collect()
     }
 
-    /// By window: the sum of the values and how many there are. The jobs' stamps differ by a few milliseconds.
+    /// By window: the sum of the jobs' values and how many jobs there are. The jobs' stamps differ by a few milliseconds and drift, so two
+    /// lines of a job may fall into one window: they are one job's, and their mean is what it did.
     fn sums(&self, entries: &[Entry], direction: u8, lun: Option<u32>, first: f64) -> BTreeMap<i64, (f64, u32)> {
-        let mut sums = BTreeMap::new();
+        let mut windows: BTreeMap<i64, BTreeMap<(bool, usize), (f64, u32)>> = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
-        for entry in entries.iter().filter(belongs) {
-            let window = self.window(entry.ms, first);
-            let sum = sums.entry(window).or_insert((0.0, 0));
-            *sum = (sum.0 + entry.value, sum.1 + 1);
+        for (line, entry) in entries.iter().filter(belongs).enumerate() {
+            // In a log of several jobs nobody knows which two lines are the same job's.
+            let job = entry.job.map_or((false, line), |job| (true, job as usize));
+            let of_job = windows.entry(self.window(entry.ms, first)).or_default().entry(job).or_insert((0.0, 0));
+            *of_job = (of_job.0 + entry.value, of_job.1 + 1);
         }
-        sums
+        let together = |of_jobs: BTreeMap<(bool, usize), (f64, u32)>| {
+            let jobs = u32::try_from(of_jobs.len()).unwrap_or(u32::MAX);
+            (of_jobs.into_values().map(|(sum, lines)| sum / f64::from(lines)).sum(), jobs)
+        };
+        windows.into_iter().map(|(window, of_jobs)| (window, together(of_jobs))).collect()
     }
 
     /// fio writes no line for a window in which nothing of a job ended. Between two lines of a job such windows are of nothing done, and
@@ -181,15 +186,17 @@ impl Logs {
         lun: Option<u32>,
         first: f64,
     ) {
-        let mut of_logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut of_jobs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
         for entry in entries.iter().filter(belongs) {
-            of_logs.entry(entry.log).or_default().push(entry.ms);
+            if let Some(job) = entry.job {
+                of_jobs.entry(job).or_default().push(entry.ms);
+            }
         }
         let windows =
             |entries: &[Entry]| -> BTreeSet<i64> { entries.iter().map(|entry| self.window(entry.ms, first)).collect() };
         let (counted, ended) = (windows(entries), windows(&self.latency));
-        for mut times in of_logs.into_values() {
+        for mut times in of_jobs.into_values() {
             times.sort_by(f64::total_cmp);
             for pair in times.windows(2) {
                 // Stamps drift by milliseconds, so a window may be stepped over.
@@ -228,17 +235,22 @@ impl Logs {
     }
 }
 
+/// The number of the job whose log has this name.
+fn job(name: &str) -> Option<u32> {
+    name.strip_suffix(".log")?.rsplit_once('.')?.1.parse().ok()
+}
+
 fn of_lun(lun: Option<u32>) -> String {
     lun.map(|lun| format!("lun{lun}.")).unwrap_or_default()
 }
 
 /// `time, value, direction, block size, offset`, and newer versions add more.
-fn parse(text: &str, name: &str, lun: Option<u32>, log: u32) -> Result<Vec<Entry>, String> {
+fn parse(text: &str, name: &str, lun: Option<u32>, job: Option<u32>) -> Result<Vec<Entry>, String> {
     let entry = |line: &str| {
         let mut fields = line.split(',').map(str::trim);
         let (ms, value, direction) = (fields.next()?, fields.next()?, fields.next()?);
         let (ms, value) = (ms.parse::<u64>().ok()? as f64, value.parse::<u64>().ok()? as f64);
-        Some(Entry { ms, value, direction: direction.parse().ok()?, lun, log })
+        Some(Entry { ms, value, direction: direction.parse().ok()?, lun, job })
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| entry(line).ok_or_else(|| format!("fio's {name} log has the line {}", quote(line)))).collect()

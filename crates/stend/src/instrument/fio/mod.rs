@@ -197,9 +197,10 @@ impl Adapter for Fio {
         let logs = Logs::parse(logs.iter().map(|(name, text)| (*name, &**text)), &layout)?;
         let window_ms = f64::from(layout.window_ms);
         let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.logged_ms(), window_ms);
+        let breaks = !scenario.faults.is_empty();
         let expected = match &load {
-            Load::Own(job) => Expected { job: Some(job), reading_back: &[] },
-            Load::File(file) => Expected { job: None, reading_back: &file.reading_back },
+            Load::Own(job) => Expected { job: Some(job), reading_back: &[], breaks },
+            Load::File(file) => Expected { job: None, reading_back: &file.reading_back, breaks },
         };
         let report = expected.report(&Found { output: &output, logs: &logs, clock: &clock, finished })?;
 

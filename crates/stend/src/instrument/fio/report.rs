@@ -22,6 +22,8 @@ pub(super) struct Expected<'a> {
     pub(super) job: Option<&'a Job>,
     /// Of a job file: the sections that write, and then read back themselves what they wrote.
     pub(super) reading_back: &'a [String],
+    /// Whether something breaks meanwhile. Then the load waits for it, and an open one is not open for so long.
+    pub(super) breaks: bool,
 }
 
 /// What the report is made from.
@@ -151,7 +153,7 @@ impl Expected<'_> {
         let operations: f64 = directions.iter().map(|(_, direction)| direction.total_ios).sum();
         if let Some(job) = self.job {
             verdict.length(job, directions, milliseconds);
-            verdict.rate(job, operations / milliseconds * 1e3);
+            verdict.rate(job, operations / milliseconds * 1e3, self.breaks);
         }
         if !read_back {
             verdict.evidence.push("no error; counts only, the data are not compared".into());
@@ -189,14 +191,18 @@ impl Verdict {
     }
 
     /// Whether an open load was open.
-    fn rate(&mut self, job: &Job, reached: f64) {
+    fn rate(&mut self, job: &Job, reached: f64, breaks: bool) {
         let Some(rate) = &job.rate else { return };
         let asked = f64::from(rate.of_a_job) * f64::from(job.processes());
         let words = format!("{reached:.0} operations/s of {asked} asked for");
         let open = reached >= LEAST_OF_RATE * asked;
         self.note(
-            open,
-            if open { words } else { format!("{words}: operations waited for others, so the load was not open") },
+            open || breaks,
+            if open || breaks {
+                words
+            } else {
+                format!("{words}: operations waited for others, so the load was not open")
+            },
         );
     }
 }

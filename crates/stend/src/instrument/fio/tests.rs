@@ -1,4 +1,8 @@
+use std::time::Duration;
+
 use proptest::prelude::*;
+use stend_model::quantity::Span;
+use stend_model::suite::{Action, Fault, Part};
 use stend_model::target::TargetText;
 use stend_model::wire::Check;
 use tempfile::tempdir;
@@ -506,22 +510,27 @@ fn an_open_load_that_cannot_keep_up_is_not_open() {
     if !have("fio") {
         return;
     }
-    let with_rate = |rate: &'static str, engine: &'static str| {
+    let with_rate = |rate: &'static str, engine: &'static str, faults: &[Fault]| {
         let directory = tempdir().unwrap();
         let parameters =
             [("size", "1MiB"), ("runtime", "500ms"), ("ioengine", engine), ("direct", "0"), ("rate_iops", rate)];
-        let scenario = scenario("fio", parameters);
+        let scenario = Scenario { faults: faults.to_vec(), ..scenario("fio", parameters) };
         let finished = run(&Fio, &scenario, directory.path());
         taken_apart(Fio.translate(&scenario, &finished).unwrap()).2
     };
-    let open = with_rate("400", "psync");
+    let open = with_rate("400", "psync", &[]);
     let rate = open.work["operations"] / (open.wall_ns as f64 * 1e-9);
     assert!(rate < 800.0, "held back: {rate}");
     assert!(open.evidence.unwrap().contains("operations/s of 400 asked for"));
     // Nobody does as much as this.
-    let closed = with_rate("4000000000", "psync");
+    let closed = with_rate("4000000000", "psync", &[]);
     assert_eq!(closed.check, Check::Failed);
     assert!(closed.evidence.unwrap().contains("the load was not open"));
+    // What waits for a part that broke has not done wrong work.
+    let at = Span(Duration::from_millis(100));
+    let fault = Fault { at, part: Part::Controller(0), action: Action::Kill };
+    let broken = with_rate("4000000000", "psync", &[fault]);
+    assert_eq!(broken.check, Check::Passed, "{:?}", broken.evidence);
 }
 
 #[test]
@@ -568,6 +577,9 @@ fn a_job_that_stands_still_is_not_left_out() {
     let ended = ("log_lat.1.log", log(&[(1201, 9), (1301, 9)]));
     let late: Vec<_> = windows(&[(one, stalled.clone()), (other, stalled.clone()), ended]);
     assert_eq!(late, [(1000.0, 80.0), (1100.0, 80.0), (1400.0, 80.0)]);
+    // Lines of a job that is late once fall into one window, and are still one job's.
+    let drifting = log(&[(1000, 40), (1100, 40), (1160, 60), (1240, 20), (1301, 40), (1401, 40)]);
+    assert_eq!(windows(&[(one, steady.clone()), (other, drifting)]), sums(&[90.0; 5]));
     // One that has not begun or has ended is no dip.
     let short = log(&[(1100, 40), (1201, 40)]);
     assert_eq!(windows(&[(one, steady), (other, short)]), [(1100.0, 90.0), (1200.0, 90.0)]);
