@@ -38,6 +38,9 @@ pub(super) struct Logs {
 /// Values at one moment, by name.
 pub(super) type Moment = (f64, BTreeMap<String, f64>);
 
+/// Of each job, or line of a log of several: the sum of its lines in a window, and how many there are.
+type OfJobs = BTreeMap<(bool, usize), (f64, u32)>;
+
 /// How the jobs and their logs are laid out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
@@ -160,7 +163,7 @@ impl Logs {
     /// By window: the sum of the jobs' values and how many jobs there are. The jobs' stamps differ by a few milliseconds and drift, so two
     /// lines of a job may fall into one window: they are one job's, and their mean is what it did.
     fn sums(&self, entries: &[Entry], direction: u8, lun: Option<u32>, first: f64) -> BTreeMap<i64, (f64, u32)> {
-        let mut windows: BTreeMap<i64, BTreeMap<(bool, usize), (f64, u32)>> = BTreeMap::new();
+        let mut windows: BTreeMap<i64, OfJobs> = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
         for (line, entry) in entries.iter().filter(belongs).enumerate() {
             // In a log of several jobs nobody knows which two lines are the same job's.
@@ -168,7 +171,7 @@ impl Logs {
             let of_job = windows.entry(self.window(entry.ms, first)).or_default().entry(job).or_insert((0.0, 0));
             *of_job = (of_job.0 + entry.value, of_job.1 + 1);
         }
-        let together = |of_jobs: BTreeMap<(bool, usize), (f64, u32)>| {
+        let together = |of_jobs: OfJobs| {
             let jobs = u32::try_from(of_jobs.len()).unwrap_or(u32::MAX);
             (of_jobs.into_values().map(|(sum, lines)| sum / f64::from(lines)).sum(), jobs)
         };
