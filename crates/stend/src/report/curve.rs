@@ -4,7 +4,7 @@ use stend_model::metric::Unit;
 
 use super::language::{TEXTS, curve_of};
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Scale, Tick, decades, ticks};
+use super::scale::{CANVAS, Scale, Tick, log_ticks, ticks};
 use super::text::interval;
 use crate::compare::curves::{Curves, Point};
 use crate::compare::table::{Cell, Measured, Row, Table};
@@ -182,10 +182,11 @@ impl Axes {
     }
 
     fn ticks(&self, unit: Unit) -> Vec<Tick> {
+        let scale = Scale::Unit(unit);
         if self.logarithmic {
-            decades(unit, self.low, self.high)
+            log_ticks(scale, self.low.log10(), self.high.log10())
         } else {
-            ticks(Scale::Unit(unit), self.low, self.high)
+            ticks(scale, self.low, self.high)
         }
     }
 }
