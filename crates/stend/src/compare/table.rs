@@ -57,7 +57,8 @@ pub(crate) struct LeftOut {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(crate) enum Note {
     /// Sizes and durations are not those of the suite.
-    Scaled { run: String, factor: f64 },
+    /// With a target the sizes of what loads it are the target's.
+    Scaled { run: String, factor: f64, target: bool },
     /// The storage that was set up for the run, and what its figures are figures of.
     Target { run: String, target: Box<TargetOfRun> },
     /// So many scenarios ask for fewer repeats than an interval takes.

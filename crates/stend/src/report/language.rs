@@ -116,8 +116,8 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     timeline: "On one axis of time", "На одной оси времени";
-    timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic.",
-        "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические.";
+    timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which not all jobs of the load completed an operation has no sum and is left out: with few and long operations these are most.",
+        "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.";
     timeline_iops: "Operations a second", "Операций в секунду";
     timeline_luns: "Operations a second of each LUN", "Операций в секунду по LUN";
     timeline_bytes: "Throughput", "Пропускная способность";
