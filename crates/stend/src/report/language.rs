@@ -267,6 +267,14 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
     )
 }
 
+/// Curves that are not drawn, because more could not be told apart.
+pub(super) fn curves_left_out(count: usize) -> Phrase {
+    Phrase::new(
+        format!("Curves not drawn, for there are too many: {count}."),
+        format!("Не нарисовано, так как их слишком много, кривых: {count}."),
+    )
+}
+
 /// Which axis goes down and which goes across.
 pub(super) fn axes(down: &str, across: &str) -> Phrase {
     Phrase::new(format!("Down: {down}; across: {across}"), format!("Вниз: {down}; вправо: {across}"))

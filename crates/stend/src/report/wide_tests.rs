@@ -265,6 +265,27 @@ fn scenarios_side_by_side_do_not_share_one_number_of_repeats() {
 }
 
 #[test]
+fn curves_that_are_too_many_are_counted() {
+    let mut many = before_and_after();
+    let sweep: Vec<_> = many.rows.iter().filter(|row| row.family.is_some()).cloned().collect();
+    for jobs in ["3", "4", "5", "6"] {
+        for mut row in sweep.iter().filter(|row| row.family.as_ref().is_some_and(|at| at.point["jobs"] == "1")).cloned()
+        {
+            row.scenario = format!("{} of {jobs}", row.scenario);
+            row.family.as_mut().unwrap().point.insert("jobs".into(), jobs.into());
+            many.rows.push(row);
+        }
+    }
+    // Depth has fewer values then, and a curve for each of its three at both latencies.
+    let found = curves(&many);
+    assert_eq!((found[0].along, found[0].curves.len(), found[0].left_out), ("jobs", 3, 3));
+    assert!(found[0].curves.iter().all(|curve| curve.metric == "latency p99"));
+    assert_eq!(curves(&before_and_after())[0].left_out, 0);
+    let view = crate::report::curve::curves_view(&many, &found[0], 0).unwrap();
+    assert!(view.left_out.unwrap().en.ends_with(": 3."));
+}
+
+#[test]
 fn only_what_has_a_place_in_the_layout_is_shown_and_judged() {
     let mut table = before_and_after();
     table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
