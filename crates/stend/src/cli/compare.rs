@@ -22,13 +22,14 @@ pub(super) struct Arguments {
     /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
     #[arg(long, value_name = "KEY")]
     row: Option<Key>,
-    /// What there is a column for: run, metric, scenario, or an axis of a matrix [default: as the base's suite says, else run]
+    /// What there is a column for: run, metric, scenario, or an axis of a matrix [default: as the base's suite says, else what goes with the row]
     #[arg(long, value_name = "KEY")]
     column: Option<Key>,
     /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
-    /// End with status 1 if a verdict of this kind is in the table
+    /// End with status 1 if a verdict of this kind is in the table: of each scenario's main metric, of all metrics that its layout shows, or
+    /// with --all-metrics of all. CSV and JSON are judged by the same metrics
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailOn>,
     /// How to print the table
@@ -118,18 +119,32 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 fn layout(arguments: &Arguments, base: &Record) -> Result<Layout, Failure> {
     let own = base.run.suite.table.clone();
     let metrics = own.as_ref().map(|layout| layout.metrics.clone()).unwrap_or_default();
-    let row = arguments.row.clone().unwrap_or(Key::Scenario);
-    let column = match (&arguments.column, own) {
-        (Some(column), _) => column.clone(),
-        (None, Some(own)) if own.column != row => own.column,
-        (None, _) if row == Key::Scenario => Key::Run,
-        (None, _) => Key::Metric,
-    };
+    let (row, column) = keys(arguments.row.as_ref(), arguments.column.as_ref(), own.as_ref());
     // Of a matrix each figure would be a section of its own.
     let spreads_metrics = row == Key::Metric || column == Key::Metric;
     let layout = Layout { row, column, metrics: if spreads_metrics { metrics } else { Vec::new() } };
     layout.check(&base.run.suite.scenarios.iter().collect::<Vec<_>>()).map_err(Failure::usage)?;
     Ok(layout)
+}
+
+/// What goes down and across, if only one of the two was named: the suite's other one, or what goes with it.
+fn keys(row: Option<&Key>, column: Option<&Key>, own: Option<&Layout>) -> (Key, Key) {
+    let goes = |row: &Key, column: &Key| row != column && (*column != Key::Run || *row == Key::Scenario);
+    let own_row = own.map_or(Key::Scenario, |own| own.row.clone());
+    let row = match (row, column) {
+        (Some(row), _) => row.clone(),
+        (None, Some(column)) if goes(&own_row, column) => own_row,
+        (None, Some(Key::Scenario)) => Key::Metric,
+        (None, _) => Key::Scenario,
+    };
+    let own_column = own.map(|own| &own.column).filter(|column| goes(&row, column));
+    let column = match (column.or(own_column), &row) {
+        (Some(column), _) => column.clone(),
+        (None, Key::Scenario) => Key::Run,
+        (None, Key::Metric) => Key::Scenario,
+        (None, _) => Key::Metric,
+    };
+    (row, column)
 }
 
 fn verdict(cell: &Cell) -> Option<Verdict> {
@@ -167,4 +182,35 @@ fn differences(table: &Table) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_named_is_as_the_suite_says_where_that_goes_with_it() {
+        let key = |word: &str| word.parse::<Key>().expect("any word is a key");
+        let of = |row: &str, column: &str, own: Option<&Layout>| {
+            let (row, column) =
+                (Some(key(row)).filter(|_| !row.is_empty()), Some(key(column)).filter(|_| !column.is_empty()));
+            let (row, column) = keys(row.as_ref(), column.as_ref(), own);
+            format!("{row} {column}")
+        };
+        let layout = |row: &str, column: &str| Layout { row: key(row), column: key(column), metrics: Vec::new() };
+        for (row, column, plain, by_metric, matrix) in [
+            ("scenario", "", "scenario run", "scenario metric", "scenario depth"),
+            ("metric", "", "metric scenario", "metric scenario", "metric depth"),
+            ("depth", "", "depth metric", "depth metric", "depth metric"),
+            ("", "scenario", "metric scenario", "metric scenario", "jobs scenario"),
+            ("", "metric", "scenario metric", "scenario metric", "jobs metric"),
+            ("", "jobs", "scenario jobs", "scenario jobs", "scenario jobs"),
+            ("", "run", "scenario run", "scenario run", "scenario run"),
+        ] {
+            assert_eq!(of(row, column, None), plain);
+            assert_eq!(of(row, column, Some(&layout("scenario", "run"))), plain);
+            assert_eq!(of(row, column, Some(&layout("scenario", "metric"))), by_metric);
+            assert_eq!(of(row, column, Some(&layout("jobs", "depth"))), matrix);
+        }
+    }
 }

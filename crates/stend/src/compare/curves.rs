@@ -16,6 +16,8 @@ pub(crate) struct Curves<'a> {
     /// The axis along which the points of a curve follow each other.
     pub(crate) along: &'a str,
     pub(crate) curves: Vec<Curve<'a>>,
+    /// How many more there would be.
+    pub(crate) left_out: usize,
 }
 
 /// One curve: a latency over the throughput.
@@ -92,11 +94,13 @@ fn of_family<'a>(table: &'a Table, rows: &[&'a Row]) -> Option<Curves<'a>> {
         curve.points.extend(at_ceiling);
     }
     curves.retain(|curve| curve.points.len() > 1);
-    if curves.len() > MOST_CURVES {
+    let all = curves.len();
+    if all > MOST_CURVES {
         curves.retain(|curve| curve.metric == SLOW);
         curves.truncate(MOST_CURVES);
     }
-    (!curves.is_empty()).then_some(Curves { family: &family.name, along, curves })
+    let left_out = all - curves.len();
+    (!curves.is_empty()).then_some(Curves { family: &family.name, along, curves, left_out })
 }
 
 fn is_rate(unit: Unit) -> bool {

@@ -55,7 +55,7 @@ fn on_run(record: &Record) -> Vec<Note> {
     let run = || record.run.id.clone();
     let mut notes = Vec::new();
     if suite.scale < 1.0 {
-        notes.push(Note::Scaled { run: run(), factor: suite.scale });
+        notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
     }
     if let Some(target) = &record.run.target {
         notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });

@@ -121,6 +121,11 @@ fn not_reported(cell: &Cell) -> Option<&Lack> {
     }
 }
 
+/// Whether a row stands anywhere in the layout.
+pub(super) fn has_place(row: &Row, layout: &Layout) -> bool {
+    layout.is_plain() || (value(row, &layout.row).is_some() && value(row, &layout.column).is_some())
+}
+
 fn value<'a>(row: &'a Row, key: &Key) -> Option<&'a str> {
     match key {
         Key::Scenario => Some(&row.scenario),

@@ -9,6 +9,8 @@ use stend_model::reference::Grade;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 
+use super::pivot;
+
 /// A comparison of one run with others and with published machines.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Table {
@@ -26,10 +28,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The rows that are shown: all, or those of the metrics that the layout names, or each scenario's main one.
+    /// The rows that are shown: all, or those of the metrics that the layout names, or each scenario's main one; and only those that have a
+    /// place in it, as scenarios without an axis have none where that goes down or across.
     pub(crate) fn shown(&self, all_metrics: bool) -> Vec<&Row> {
         let layout = self.layout.as_ref();
         let shown = |row: &&Row| match layout {
+            Some(layout) if !pivot::has_place(row, layout) => false,
             _ if all_metrics => true,
             Some(layout) if !layout.metrics.is_empty() => layout.metrics.contains(&row.metric),
             Some(layout) if layout.spreads_metrics() => true,
@@ -53,7 +57,8 @@ pub(crate) struct LeftOut {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(crate) enum Note {
     /// Sizes and durations are not those of the suite.
-    Scaled { run: String, factor: f64 },
+    /// With a target the sizes of what loads it are the target's.
+    Scaled { run: String, factor: f64, target: bool },
     /// The storage that was set up for the run, and what its figures are figures of.
     Target { run: String, target: Box<TargetOfRun> },
     /// So many scenarios ask for fewer repeats than an interval takes.

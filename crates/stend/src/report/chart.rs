@@ -323,7 +323,10 @@ pub(super) fn line_name(name: &str) -> Phrase {
     }
 }
 
-/// Appends a stretch to a path, in whole units and as steps from point to point. A single point becomes a dot.
+/// As wide as this a single point is drawn, in units of the canvas: of a dot as wide as the line nothing would be seen.
+const DOT: i64 = 16;
+
+/// Appends a stretch to a path, in whole units and as steps from point to point. A single point becomes a dash about its place.
 pub(super) fn draw(path: &mut String, points: &[series::Point], seconds: f64, (bottom, top): (f64, f64)) {
     let place = |(time, value): series::Point| {
         let x = (time / seconds * CANVAS.0).round().clamp(0.0, CANVAS.0) as i64;
@@ -332,12 +335,12 @@ pub(super) fn draw(path: &mut String, points: &[series::Point], seconds: f64, (b
     };
     let Some((first, rest)) = points.split_first() else { return };
     let mut here = place(*first);
-    let _ = write!(path, "M{} {}", here.0, here.1);
     if rest.is_empty() {
-        path.push_str("h1");
-    } else {
-        path.push('l');
+        let left = (here.0 - DOT / 2).clamp(0, CANVAS.0 as i64 - DOT);
+        let _ = write!(path, "M{left} {}h{DOT}", here.1);
+        return;
     }
+    let _ = write!(path, "M{} {}l", here.0, here.1);
     for (index, point) in rest.iter().enumerate() {
         let next = place(*point);
         let (dx, dy) = (next.0 - here.0, next.1 - here.1);
@@ -351,6 +354,16 @@ pub(super) fn draw(path: &mut String, points: &[series::Point], seconds: f64, (b
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_point_alone_is_wide_enough_to_be_seen_and_stays_on_the_canvas() {
+        let drawn = |time: f64| {
+            let mut path = String::new();
+            draw(&mut path, &[(time, 0.5)], 10.0, (0.0, 1.0));
+            path
+        };
+        assert_eq!([0.0, 5.0, 10.0].map(drawn), ["M0 500h16", "M1992 500h16", "M3984 500h16"]);
+    }
 
     fn one(metric: &str, values: Vec<f64>) -> Series {
         let times_ns = (0..values.len() as i64).map(|index| 1_000 + index * 1_000_000_000).collect();
@@ -407,7 +420,7 @@ mod tests {
         draw(&mut path, &[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], 2.0, (0.0, 1.0));
         assert_eq!(path, "M0 1000l2000-1000 2000 1000");
         draw(&mut path, &[(1.0, 0.5)], 2.0, (0.0, 1.0));
-        assert!(path.ends_with("M2000 500h1"));
+        assert!(path.ends_with("M1992 500h16"));
     }
 
     proptest! {

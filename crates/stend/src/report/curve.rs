@@ -2,9 +2,9 @@
 
 use stend_model::metric::Unit;
 
-use super::language::{TEXTS, curve_of};
+use super::language::{TEXTS, curve_of, curves_left_out};
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Scale, Tick, decades, ticks};
+use super::scale::{CANVAS, Scale, Tick, log_ticks, ticks};
 use super::text::interval;
 use crate::compare::curves::{Curves, Point};
 use crate::compare::table::{Cell, Measured, Row, Table};
@@ -31,6 +31,8 @@ pub(super) struct CurveView {
 pub(super) struct CurvesView {
     pub(super) title: String,
     pub(super) along: String,
+    /// That there would be more curves, if so.
+    pub(super) left_out: Option<Phrase>,
     pub(super) views: Vec<CurveView>,
 }
 
@@ -125,6 +127,7 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
     Some(CurvesView {
         title: curves.family.into(),
         along: curves.along.into(),
+        left_out: (curves.left_out > 0).then(|| curves_left_out(curves.left_out)),
         views: runs
             .iter()
             .zip(&places)
@@ -182,10 +185,11 @@ impl Axes {
     }
 
     fn ticks(&self, unit: Unit) -> Vec<Tick> {
+        let scale = Scale::Unit(unit);
         if self.logarithmic {
-            decades(unit, self.low, self.high)
+            log_ticks(scale, self.low.log10(), self.high.log10())
         } else {
-            ticks(Scale::Unit(unit), self.low, self.high)
+            ticks(scale, self.low, self.high)
         }
     }
 }

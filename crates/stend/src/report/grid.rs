@@ -122,6 +122,8 @@ impl Grid {
                     let cells: Vec<_> = [first].into_iter().chain(cells[1..].iter().cloned()).collect();
                     write_cells(&mut out, &cells, &widths, colour);
                 }
+                // What has been written alone, and has nothing beside it, is no further line.
+                Line::Span(_, text) if alone && text.text.is_empty() => {}
                 Line::Span(_, text) => write_cells(&mut out, &[first, text.clone()], &widths, colour),
             }
         }
@@ -242,6 +244,16 @@ mod tests {
         grid.push(vec!["a scenario with a very long name".into(), "1 GB/s".into()]);
         let text = grid.write(24, false);
         assert!(text.lines().skip(2).eq(["a scenario with a very long name", "          1 GB/s"]), "{text}");
+    }
+
+    #[test]
+    fn nothing_beside_a_long_first_column_is_no_line() {
+        let mut grid = Grid::new(["scenario", "median"]);
+        grid.push(vec!["a scenario".into(), "1 GB/s".into()]);
+        grid.push_span("  62 % of a very long name".into(), "".into());
+        grid.push(vec!["another".into(), "2 GB/s".into()]);
+        let text = grid.write(24, false);
+        assert!(text.lines().all(|line| !line.is_empty()) && text.lines().count() == 5, "{text}");
     }
 
     #[test]

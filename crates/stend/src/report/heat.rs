@@ -6,7 +6,7 @@ use super::language::axes;
 use super::phrase::Phrase;
 use super::text::{change, mark};
 use super::wide::Block;
-use crate::compare::table::{Cell, Measured, Row};
+use crate::compare::table::{Cell, Column, Measured, Row};
 
 /// Steps of colour.
 const STEPS: usize = 7;
@@ -68,9 +68,14 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
     let unit = measured().next()?.0.unit;
     let medians = || measured().map(|(_, median)| median);
     let (low, high) = (medians().fold(f64::INFINITY, f64::min), medians().fold(f64::NEG_INFINITY, f64::max));
-    let runs: Vec<_> =
-        block.groups.first()?.lines.iter().filter(|line| line.column.is_run()).map(|line| line.column).collect();
-    let map = |(index, column): (usize, &&crate::compare::table::Column)| {
+    // A run that has nothing of a line is not in it, and yet may be in the next.
+    let mut runs: Vec<&Column> = Vec::new();
+    for column in block.groups.iter().flat_map(|group| &group.lines).map(|line| line.column) {
+        if column.is_run() && !runs.iter().any(|known| known.title == column.title) {
+            runs.push(column);
+        }
+    }
+    let map = |(index, column): (usize, &&Column)| {
         let mut map = HeatMap {
             id: format!("heat{place}-{index}"),
             run: column.title.clone(),

@@ -116,8 +116,8 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     timeline: "On one axis of time", "На одной оси времени";
-    timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic.",
-        "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические.";
+    timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which not all jobs of the load completed an operation has no sum and is left out: with few and long operations these are most.",
+        "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.";
     timeline_iops: "Operations a second", "Операций в секунду";
     timeline_luns: "Operations a second of each LUN", "Операций в секунду по LUN";
     timeline_bytes: "Throughput", "Пропускная способность";
@@ -229,8 +229,8 @@ impl Summary<'_> {
     }
 }
 
-/// How another run stands to the base, over all scenarios.
-pub(crate) fn standing(title: &str, [better, worse, same, unresolved]: [usize; 4]) -> Phrase {
+/// How another run stands to the base, over all scenarios; `among_others` where the table shows further metrics, which are not counted here.
+pub(crate) fn standing(title: &str, [better, worse, same, unresolved]: [usize; 4], among_others: bool) -> Phrase {
     let list = |parts: [(usize, &str, &str); 4]| {
         let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<_> = parts.map(|(count, mark, word)| format!("{mark}\u{a0}{count} {word}")).collect();
@@ -238,7 +238,15 @@ pub(crate) fn standing(title: &str, [better, worse, same, unresolved]: [usize; 4
     };
     let en = [(better, "▲", "better"), (worse, "▼", "worse"), (same, "≈", "same"), (unresolved, "?", "unresolved")];
     let ru = [(better, "▲", "лучше"), (worse, "▼", "хуже"), (same, "≈", "одинаково"), (unresolved, "?", "не решено")];
-    Phrase::new(format!("{title} against the base: {}.", list(en)), format!("{title} относительно базы: {}.", list(ru)))
+    let (by_en, by_ru) = if among_others {
+        (", by each scenario's main metric", ", по главной метрике сценария")
+    } else {
+        ("", "")
+    };
+    Phrase::new(
+        format!("{title} against the base{by_en}: {}.", list(en)),
+        format!("{title} относительно базы{by_ru}: {}.", list(ru)),
+    )
 }
 
 /// What an unresolved comparison would take.
@@ -256,6 +264,14 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
     Phrase::new(
         format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
         format!("наименьшее {lowest}, наибольшее {highest}; отсчётов {samples}{ru}"),
+    )
+}
+
+/// Curves that are not drawn, because more could not be told apart.
+pub(super) fn curves_left_out(count: usize) -> Phrase {
+    Phrase::new(
+        format!("Curves not drawn, for there are too many: {count}."),
+        format!("Не нарисовано, так как их слишком много, кривых: {count}."),
     )
 }
 

@@ -12,10 +12,17 @@ use crate::language::{english_plural, russian_plural};
 /// A note as a sentence, without a full stop.
 pub(super) fn note(note: &Note) -> Phrase {
     match note {
-        Note::Scaled { run, factor } => Phrase::new(
-            format!("{run}: sizes and durations are scaled by {factor}; these are not the suite's own parameters"),
-            format!("{run}: размеры и длительности умножены на {factor}; это не собственные параметры набора"),
-        ),
+        Note::Scaled { run, factor, target } => {
+            let (en, ru) = if *target {
+                ("durations, and sizes that are not the target's,", "длительности и размеры, кроме размеров цели,")
+            } else {
+                ("sizes and durations", "размеры и длительности")
+            };
+            Phrase::new(
+                format!("{run}: {en} are scaled by {factor}; these are not the suite's own parameters"),
+                format!("{run}: {ru} умножены на {factor}; это не собственные параметры набора"),
+            )
+        }
         Note::Target { run, target } => {
             let Phrase { en, ru } = target_of_run(target);
             Phrase::new(format!("{run}: target: {en}"), format!("{run}: цель: {ru}"))
@@ -324,4 +331,17 @@ fn in_words(differences: &[Difference]) -> Phrase {
     };
     let all = |none: &str| differences.iter().map(|difference| one(difference, none)).collect::<Vec<_>>().join(", ");
     Phrase::new(all("none"), all("нет"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_a_target_are_not_said_to_be_scaled() {
+        let words = |target| note(&Note::Scaled { run: "a".into(), factor: 0.01, target });
+        assert!(words(false).en.starts_with("a: sizes and durations are scaled by 0.01;"));
+        assert!(words(true).en.starts_with("a: durations, and sizes that are not the target's, are scaled by 0.01;"));
+        assert!(words(true).ru.starts_with("a: длительности и размеры, кроме размеров цели, умножены на 0.01;"));
+    }
 }

@@ -153,7 +153,7 @@ pub(crate) fn table() -> Table {
     let other = || "20261122-0801-77c2".to_owned();
     let compilers = Difference { what: "compiler".into(), before: "gcc 12.2.0".into(), after: "clang 14.0.6".into() };
     let notes = vec![
-        Note::Scaled { run: run(), factor: 0.25 },
+        Note::Scaled { run: run(), factor: 0.25, target: false },
         Note::OtherBuild {
             run: other(),
             base: run(),

@@ -382,7 +382,12 @@ impl<'a> Page<'a> {
         if width(title) + 2 + width(more) <= room {
             let (title, more) = (piece(title, Style::Bold), piece(more, Style::Dim));
             let colour = self.options.colour;
-            self.out.push_str(&format!("{}  {}\n", title.styled(&title.text, colour), more.styled(&more.text, colour)));
+            self.out.push_str(&title.styled(&title.text, colour));
+            if !more.text.is_empty() {
+                self.out.push_str("  ");
+                self.out.push_str(&more.styled(&more.text, colour));
+            }
+            self.out.push('\n');
         } else {
             self.paragraph("", title, "  ", Style::Bold);
             self.paragraph("  ", more, "  ", Style::Dim);

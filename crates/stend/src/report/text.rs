@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
+use stend_model::suite::Layout;
 use unicode_width::UnicodeWidthStr;
 
 use super::language::standing;
@@ -82,6 +83,8 @@ pub(super) fn factor(factor: f64) -> String {
         _ if factor >= 99.95 => format!("{factor:.0}"),
         _ if factor >= 9.995 => format!("{factor:.1}"),
         _ if factor >= 0.0995 => format!("{factor:.2}"),
+        // Two digits that count, and no powers of ten, which a page for people has nowhere else.
+        _ if factor >= 1e-6 => format!("{factor:.*}", decimals_for(factor) + 1),
         _ => three_digits(factor),
     };
     format!("× {digits}")
@@ -238,6 +241,7 @@ pub(super) fn other_runs(table: &Table) -> Placed<'_> {
 
 /// How each other run stands to the base over all scenarios, by their main metrics.
 pub(super) fn standings(table: &Table) -> Vec<Phrase> {
+    let among_others = table.layout.as_ref().is_some_and(Layout::spreads_metrics);
     let one = |(index, column): (usize, &Column)| {
         let against = |row: &Row| match row.cells.get(index) {
             Some(Cell::Measured(value)) => value.against_base.as_ref().map(|against| against.verdict),
@@ -246,7 +250,7 @@ pub(super) fn standings(table: &Table) -> Vec<Phrase> {
         let verdicts: Vec<_> = table.rows.iter().filter(|row| row.main).filter_map(against).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         let counts = [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(count);
-        (!verdicts.is_empty()).then(|| standing(&column.title, counts))
+        (!verdicts.is_empty()).then(|| standing(&column.title, counts, among_others))
     };
     other_runs(table).into_iter().filter_map(one).collect()
 }
@@ -286,7 +290,10 @@ mod tests {
             (1.0999, "+10.0 %"),
             (2.35, "× 2.35"),
             (0.3, "× 0.30"),
-            (0.002, "× 0.002"),
+            (0.0568, "× 0.057"),
+            (0.0123, "× 0.012"),
+            (0.002, "× 0.0020"),
+            (0.000_267, "× 0.00027"),
             (314.0, "× 314"),
         ] {
             assert_eq!(change(ratio), text);

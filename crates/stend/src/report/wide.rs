@@ -1,7 +1,11 @@
 //! A table that is laid out otherwise than one line a scenario, before it is written: what stands in each line and cell.
 
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::text;
 use crate::compare::pivot::{Section, WithoutFigures, matrices, sections};
-use crate::compare::table::{Cell, Column, ColumnOrigin, Lack, OfCeiling, Row, Table};
+use crate::compare::table::{Cell, Column, ColumnOrigin, Lack, Measured, OfCeiling, Row, Table};
 
 /// A section, ready to be written.
 pub(super) struct Block<'a> {
@@ -32,6 +36,24 @@ pub(super) struct Line<'a> {
     pub(super) lack: Option<&'a Lack>,
     /// One for each of the block's columns.
     pub(super) cells: Vec<Option<(&'a Row, &'a Cell)>>,
+}
+
+/// The repeats under the figures of a line: valid ones, and those that do not count.
+pub(super) struct Count {
+    fewest: (u32, u32),
+    most: (u32, u32),
+    pub(super) some_invalid: bool,
+    /// Values far from the rest, of the figure that has most of them.
+    pub(super) outliers: u32,
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.fewest != self.most {
+            write!(f, "{} … ", text::count(self.fewest.0, self.fewest.1, 0))?;
+        }
+        f.write_str(&text::count(self.most.0, self.most.1, self.outliers))
+    }
 }
 
 /// The table in its own layout; nothing where it has none.
@@ -88,6 +110,25 @@ impl Line<'_> {
             ColumnOrigin::Run { id, .. } => id,
             ColumnOrigin::Published { .. } => &self.column.title,
         }
+    }
+
+    /// How many repeats its figures rest on; nothing where none was measured.
+    pub(super) fn count(&self) -> Option<Count> {
+        // Metrics of one scenario rest on the same repeats, scenarios side by side each on their own.
+        let repeats = || self.measured().map(|value| (value.valid, value.invalid));
+        Some(Count {
+            fewest: repeats().min_by_key(|(valid, invalid)| (*valid, Reverse(*invalid)))?,
+            most: repeats().max_by_key(|(valid, invalid)| (*valid, Reverse(*invalid)))?,
+            some_invalid: repeats().any(|(_, invalid)| invalid > 0),
+            outliers: self.measured().map(|value| value.outliers).max().unwrap_or(0),
+        })
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Measured> {
+        self.cells.iter().filter_map(|cell| match cell {
+            Some((_, Cell::Measured(value))) => Some(value),
+            _ => None,
+        })
     }
 }
 

@@ -102,7 +102,8 @@ fn repeat(sequence: u32, scenario: usize, number: u32, of: Of) -> Repeat {
     report.observed.insert("latency_p50_ns".into(), latency);
     report.observed.insert("latency_p99_ns".into(), latency * 20.0);
     if of.controllers {
-        report.observed.insert("controllers_cpu_ns".into(), 5e8 * noise);
+        let own_noise = 1.0 + f64::from(number * 3 % 10) / 1e4;
+        report.observed.insert("controllers_cpu_ns".into(), 5e8 * own_noise);
     }
     repeat
 }
@@ -148,7 +149,10 @@ fn what_does_not_fit_side_by_side_stands_in_parts() {
         }
         assert_eq!(text.matches("latency").count(), 1, "each metric stands once: {text}");
     }
-    assert!(shown(&before_and_after(), 60).matches("4k read").count() > 1);
+    let narrow = shown(&before_and_after(), 60);
+    assert!(narrow.matches("4k read").count() > 1);
+    let vostok = narrow.lines().filter(|line| line.trim_start().starts_with("Vostok")).collect::<Vec<_>>();
+    assert!(matches!(vostok[..], [one] if one.contains("371 kIOPS")), "only where it has a figure: {narrow}");
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn the_axes_of_a_matrix_can_go_down_and_across() {
     let mut table = before_and_after();
     table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
     let text = shown(&table, 100);
-    assert!(text.contains("sweep of {jobs} jobs at depth {depth} · IOPS"), "{text}");
+    assert!(text.lines().any(|line| line == "sweep of {jobs} jobs at depth {depth} · IOPS"), "{text}");
     let head = text.lines().find(|line| line.contains("jobs ╲ depth")).unwrap();
     assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["jobs", "╲", "depth", "1", "4", "16"]);
     let first = text.lines().find(|line| line.starts_with("1 ")).unwrap();
@@ -214,14 +218,91 @@ fn markdown_and_csv_have_a_line_for_each_machine_and_all_cells_in_each() {
     let table = before_and_after();
     let text = markdown::render(&table, &[], false);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
-    assert!(lines.iter().all(|line| line.matches('|').count() == 6), "{text}");
+    assert!(lines.iter().all(|line| line.matches('|').count() == 7), "{text}");
     assert!(text.contains("| – after | 62.5 kIOPS ▲ +25.0 % |") && text.contains("| – Vostok | 371 kIOPS |"), "{text}");
+    let after = lines.iter().find(|line| line.starts_with("| – after")).unwrap();
+    assert!(lines[0].ends_with("| n |") && after.ends_with("| 10 |"), "the count that the legend explains: {text}");
     let text = csv::render_laid_out(&table);
     let fields = |line: &str| line.split(',').count();
     let lines: Vec<&str> = text.lines().filter(|line| !line.contains('"')).collect();
     assert!(lines.len() > 8 && lines.iter().all(|line| fields(line) == fields(lines[0])), "{text}");
     assert!(lines[0].starts_with("scenario,column,origin,IOPS [IOPS],IOPS low"), "{}", lines[0]);
     assert!(lines.iter().any(|line| line.contains(",1.25,better,")), "{text}");
+}
+
+#[test]
+fn markdown_says_what_is_reached_of_a_ceiling_in_each_layout() {
+    let mut capped = run("a", USUAL);
+    capped.run.suite.scenarios[1].ceiling = vec!["4k read".into()];
+    let text = markdown::render(&short(&compare(&[&capped], &[])), &[], false);
+    let line = text.lines().find(|line| line.starts_with("| 4k write")).unwrap();
+    assert!(line.ends_with("| 10 | 80 % of 4k read |"), "{text}");
+}
+
+#[test]
+fn a_value_far_from_the_rest_is_starred_whichever_column_it_stands_in() {
+    let mut stray = run("a", USUAL);
+    let last = stray.repeats.iter_mut().rfind(|repeat| repeat.scenario == 1).unwrap();
+    last.report.as_mut().unwrap().observed.insert("latency_p99_ns".into(), 1e9);
+    let table = short(&compare(&[&stray], &[]));
+    let text = shown(&table, 100);
+    assert!(text.contains("  n 10* ") && text.contains("*: a value lies far from the rest"), "{text}");
+    assert!(markdown::render(&table, &[], false).contains("| 10\\* |"));
+    assert_eq!(page(&[&stray]).matches("n 10*").count(), 1);
+}
+
+#[test]
+fn scenarios_side_by_side_do_not_share_one_number_of_repeats() {
+    let mut fewer = run("a", USUAL);
+    let invalid = fewer.repeats.iter_mut().filter(|repeat| repeat.scenario == 4 && repeat.number > 6);
+    invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec!["steal".into()]));
+    let mut table = compare(&[&fewer], &[]);
+    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    let text = shown(&table, 100);
+    let counts: Vec<_> = text.lines().filter(|line| line.starts_with("  n ")).collect();
+    assert!(counts[0].starts_with("  n 7/10 … 10 ") && counts[1].starts_with("  n 10 "), "{text}");
+    assert!(text.contains("n: valid repeats, of all that were measured"), "{text}");
+}
+
+#[test]
+fn curves_that_are_too_many_are_counted() {
+    let mut many = before_and_after();
+    let sweep: Vec<_> = many.rows.iter().filter(|row| row.family.is_some()).cloned().collect();
+    for jobs in ["3", "4", "5", "6"] {
+        for mut row in sweep.iter().filter(|row| row.family.as_ref().is_some_and(|at| at.point["jobs"] == "1")).cloned()
+        {
+            row.scenario = format!("{} of {jobs}", row.scenario);
+            row.family.as_mut().unwrap().point.insert("jobs".into(), jobs.into());
+            many.rows.push(row);
+        }
+    }
+    // Depth has fewer values then, and a curve for each of its three at both latencies.
+    let found = curves(&many);
+    assert_eq!((found[0].along, found[0].curves.len(), found[0].left_out), ("jobs", 3, 3));
+    assert!(found[0].curves.iter().all(|curve| curve.metric == "latency p99"));
+    assert_eq!(curves(&before_and_after())[0].left_out, 0);
+    let view = crate::report::curve::curves_view(&many, &found[0], 0).unwrap();
+    assert!(view.left_out.unwrap().en.ends_with(": 3."));
+}
+
+#[test]
+fn only_what_has_a_place_in_the_layout_is_shown_and_judged() {
+    let mut table = before_and_after();
+    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    let shown = table.shown(false);
+    assert_eq!(shown.len(), 6, "the sweep alone");
+    assert!(shown.iter().all(|row| row.family.is_some()));
+}
+
+#[test]
+fn a_run_without_the_first_line_of_a_matrix_has_its_heat_map_all_the_same() {
+    let mut part = run("part", USUAL);
+    part.run.suite.scenarios.retain(|scenario| scenario.family.as_ref().is_none_or(|at| at.point["jobs"] != "1"));
+    // What is left keeps its repeats.
+    part.repeats.retain(|repeat| !(2..5).contains(&repeat.scenario));
+    part.repeats.iter_mut().filter(|repeat| repeat.scenario > 4).for_each(|repeat| repeat.scenario -= 3);
+    let page = page(&[&run("whole", USUAL), &part]);
+    assert_eq!(page.matches("<svg class=\"heat\" width=\"364\"").count(), 2);
 }
 
 #[test]

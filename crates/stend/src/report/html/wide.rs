@@ -72,14 +72,10 @@ fn group(group: &Group, names: &[&str]) -> GroupView {
 }
 
 fn line(line: &Line) -> LineView {
-    let mut measured = line.cells.iter().filter_map(|cell| match cell {
-        Some((_, Cell::Measured(value))) => Some(value),
-        _ => None,
-    });
     LineView {
         label: if line.is_base { String::new() } else { line.label().into() },
         published: line.column.reference().is_some(),
-        count: measured.next().map(|value| text::count(value.valid, value.invalid, value.outliers)).unwrap_or_default(),
+        count: line.count().map(|count| count.to_string()).unwrap_or_default(),
         lack: line.lack.map(notes::lack_in_a_word),
         cells: line.cells.iter().map(|one| figure(*one, line)).collect(),
     }

@@ -4,9 +4,17 @@ use super::*;
 use crate::compare::table::Lack;
 use crate::report::wide::{Block, Group, Line, blocks, matrix_blocks};
 
+/// Where there is no such figure.
+const ABSENT: &str = "·";
+
 /// What stands in one line of the grid.
 enum Written {
-    Cells(Piece, Vec<Piece>),
+    Cells {
+        label: Piece,
+        cells: Vec<Piece>,
+        /// Whether it stands also in a part in which it says nothing: a published machine has no figures for most metrics.
+        always: bool,
+    },
     Span(Piece, Piece),
 }
 
@@ -16,8 +24,8 @@ impl Page<'_> {
         let column = &self.table.columns[0];
         self.heading(&column.title, &text::grade(column));
         for (_, column) in text::other_runs(self.table) {
-            let title = format!("against it: {}", column.title);
-            self.paragraph("", &format!("{title}  {}", text::grade(column)), "  ", Style::Dim);
+            let words = format!("against it: {}, {}", column.title, text::grade(column));
+            self.paragraph("", &words, "  ", Style::Dim);
         }
         for block in blocks(self.table, self.options.all_metrics) {
             self.block(&block);
@@ -37,7 +45,7 @@ impl Page<'_> {
         }
         let groups: Vec<Vec<Written>> = block.groups.iter().map(|group| self.group(group)).collect();
         let labels = groups.iter().flatten().map(|line| match line {
-            Written::Cells(label, _) | Written::Span(label, _) => width(&label.text),
+            Written::Cells { label, .. } | Written::Span(label, _) => width(&label.text),
         });
         let label = labels.max().unwrap_or(0).min(self.options.width / 3);
         let mut from = 0;
@@ -83,13 +91,17 @@ impl Page<'_> {
     /// The figures of a line, and under those of a run what they rest on: the intervals of the base's, how another run's stand to them.
     fn line(&mut self, label: Piece, line: &Line, written: &mut Vec<Written>) {
         let figures: Vec<Piece> = line.cells.iter().map(|cell| self.wide_figure(*cell, line.is_base)).collect();
-        written.push(Written::Cells(label, figures));
+        let is_run = line.column.is_run();
+        written.push(Written::Cells { label, cells: figures, always: is_run });
         let under: Vec<Piece> = line.cells.iter().map(|cell| self.under_figure(*cell)).collect();
         if under.iter().any(|piece| !piece.text.is_empty()) {
-            let count = line.cells.iter().find_map(|cell| self.counted(*cell));
+            let count = line.count();
+            self.seen.outliers |= count.as_ref().is_some_and(|count| count.outliers > 0);
+            self.seen.some_invalid |= count.as_ref().is_some_and(|count| count.some_invalid);
             let count = count.map(|count| format!("  n {count}")).unwrap_or_default();
             let indent = if line.is_base { "" } else { "  " };
-            written.push(Written::Cells(piece(format!("{indent}{count}"), Style::Dim), under));
+            let label = piece(format!("{indent}{count}"), Style::Dim);
+            written.push(Written::Cells { label, cells: under, always: !count.is_empty() });
         }
     }
 
@@ -105,7 +117,7 @@ impl Page<'_> {
             }
             Some((_, Cell::Nothing { why: Lack::NotReported { .. } })) => piece("–", Style::Dim),
             Some((_, Cell::Nothing { why })) => piece(format!("– {}", self.footnote(&notes::lack(why).en)), Style::Dim),
-            Some((_, Cell::Absent)) | None => piece("·", Style::Dim),
+            Some((_, Cell::Absent)) | None => piece(ABSENT, Style::Dim),
         }
     }
 
@@ -123,13 +135,6 @@ impl Page<'_> {
             (None, None) => "".into(),
         }
     }
-
-    fn counted(&mut self, cell: Option<(&Row, &Cell)>) -> Option<String> {
-        match cell {
-            Some((_, Cell::Measured(value))) => Some(self.count(value)),
-            _ => None,
-        }
-    }
 }
 
 /// The grid of the columns from one to another.
@@ -144,9 +149,9 @@ fn part(block: &Block, groups: &[Vec<Written>], from: usize, end: usize) -> Grid
         }
         for line in group {
             match line {
-                Written::Cells(label, cells) => {
+                Written::Cells { label, cells, always } => {
                     let part = &cells[from..end];
-                    if width(&label.text) > 0 || part.iter().any(|piece| !piece.text.is_empty()) {
+                    if *always || part.iter().any(|piece| !piece.text.is_empty() && piece.text != ABSENT) {
                         grid.push([label.clone()].into_iter().chain(part.iter().cloned()).collect());
                     }
                 }
