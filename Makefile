@@ -88,8 +88,9 @@ STORAGE_PAIRS = 12
 STORAGE_SCALE = 0.0025
 bench-storage: packages-bench build ## fio under stend beside fio alone, and the rig of the articles in short: made, loaded, taken down
 	@mkdir -p docs/data
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench storage >$(TARGET)/storage-hour
 	@crates/stend/benches/storage.sh "$(CURDIR)/$(RELEASE)/stend" "$(CURDIR)/$(RELEASE)/stend-probe" docs/data/storage \
-		$(STORAGE_PAIRS) $(STORAGE_SCALE); status=$$?; native/probe/bench/set_tables.sh docs/storage.md; exit $$status
+		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; native/probe/bench/set_tables.sh docs/storage.md; exit $$status
 
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')

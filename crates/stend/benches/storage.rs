@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --package stend --bench storage` runs it; `STEND_PROBE` says where `stend-probe` is. A short run is made and exported, its
 //! series are put in the place of an hour's, with noise that does not compress better than what is measured, and the file is imported.
-//! It ends with status 1 if a figure is above what is promised.
+//! It prints a line for each figure, in MB and seconds, after a `|`; `storage.sh` beside this file has what they are to be.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -36,8 +36,6 @@ const LUNS: u32 = 8;
 const DISKS: u32 = 12;
 const SECONDS: i64 = 3600;
 const HERTZ: i64 = 10;
-const MOST_BYTES: f64 = 20e6;
-const MOST_SECONDS: f64 = 2.0;
 
 fn main() {
     // `cargo test --benches` calls it too, and there is nothing to test.
@@ -50,32 +48,21 @@ fn main() {
     let small = path("small");
     run(&mut stend(&small, &["run", path("suite.toml").to_str().unwrap(), "--quiet"]));
     run(&mut stend(&small, &["export", "last", "-o", path("small.gz").to_str().unwrap()]));
-    let samples = an_hour(&path("small.gz"), &path("hour.gz"));
+    an_hour(&path("small.gz"), &path("hour.gz"));
     let store = path("hour");
     run(&mut stend(&store, &["import", path("hour.gz").to_str().unwrap()]));
     let bytes: u64 = std::fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
     let page = path("page.html");
-    let mut times: Vec<f64> = (0..5)
+    let times: Vec<f64> = (0..5)
         .map(|_| {
             let start = Instant::now();
             run(&mut stend(&store, &["report", "last", "-o", page.to_str().unwrap()]));
             start.elapsed().as_secs_f64()
         })
         .collect();
-    times.sort_by(f64::total_cmp);
-    let size = std::fs::metadata(&page).unwrap().len();
-    println!("an hour of {LUNS} LUNs by the second, {samples} samples in all");
-    println!("in the store: {:.1} MB, to be below {:.0} MB", bytes as f64 / 1e6, MOST_BYTES / 1e6);
-    println!(
-        "its report: {:.2} s ({:.2} … {:.2}), to be below {MOST_SECONDS} s; {:.1} MB",
-        times[2],
-        times[0],
-        times[4],
-        size as f64 / 1e6
-    );
-    if bytes as f64 > MOST_BYTES || times[2] > MOST_SECONDS {
-        drop(directory);
-        std::process::exit(1);
+    println!("an hour of {LUNS} LUNs, in the store|{:.3}", bytes as f64 / 1e6);
+    for time in times {
+        println!("an hour of {LUNS} LUNs, its report|{time:.3}");
     }
 }
 
@@ -92,8 +79,8 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Puts an hour's series in the place of an export's own. Returns how many samples there are.
-fn an_hour(from: &Path, to: &Path) -> usize {
+/// Puts an hour's series in the place of an export's own.
+fn an_hour(from: &Path, to: &Path) {
     let mut digest = Sha256::new();
     let mut gzip = GzEncoder::new(File::create(to).unwrap(), Compression::fast());
     let mut write = |value: &Value| {
@@ -101,7 +88,6 @@ fn an_hour(from: &Path, to: &Path) -> usize {
         digest.update(line.as_bytes());
         gzip.write_all(line.as_bytes()).unwrap();
     };
-    let mut samples = 0;
     for line in BufReader::new(GzDecoder::new(BufReader::new(File::open(from).unwrap()))).lines() {
         let mut value: Value = serde_json::from_str(&line.unwrap()).unwrap();
         if value.get("series").is_some() || value.get("end").is_some() {
@@ -120,7 +106,6 @@ fn an_hour(from: &Path, to: &Path) -> usize {
         let sequence = repeat["sequence"].clone();
         write(&value);
         for (metric, origin, values, hertz) in series() {
-            samples += values.len();
             let moment = |place: i64| start + 1_000_000 + place * 1_000_000_000 / hertz;
             let times: Vec<_> = (0..values.len() as i64).map(moment).collect();
             let series = json!({ "metric": metric, "origin": origin, "times_ns": times, "values": values });
@@ -130,7 +115,6 @@ fn an_hour(from: &Path, to: &Path) -> usize {
     let sha256: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     gzip.write_all(format!("{}\n", json!({ "end": { "sha256": sha256 } })).as_bytes()).unwrap();
     gzip.finish().unwrap();
-    samples
 }
 
 /// Name, origin, values and samples by the second of every series, sorted by name.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The bars of the storage stand, a short form of each: fio under stend as fast as fio alone, the rig of the articles made, loaded and taken
 # down with nothing left, and how long that takes.
-# Usage: storage.sh STEND PROBE TABLE [PAIRS [SCALE]]
-#   STEND, PROBE: the programs. Writes TABLE-bars.csv, TABLE-bars.md, TABLE-vostok.csv and TABLE-vostok.md, and prints the bars.
+# Usage: storage.sh STEND PROBE TABLE [PAIRS [SCALE]] <FOUND
+#   STEND, PROBE: the programs. FOUND: what `cargo bench --bench storage` printed, if anything. Writes TABLE-bars.csv, TABLE-bars.md, TABLE-vostok.csv and TABLE-vostok.md, and prints the bars.
 #   PAIRS of each target, an even number; each is fio under stend and fio alone, and the next one is the other way round.
 #   SCALE of vostok-2021's 2400 seconds a repeat. What needs root, btrfs or nbdkit is left out by name where they are not.
 set -eu
@@ -95,7 +95,7 @@ left() {
 }
 
 : >"$work/pairs"
-: >"$work/found"
+if [ -t 0 ]; then : >"$work/found"; else cat >"$work/found"; fi
 command -v fio >/dev/null || die 'there is no fio here: apt-get install fio'
 
 mkdir "$work/disk"
@@ -161,6 +161,8 @@ taking the target down|s||
 things left of the target||0|0
 vostok-2021 on the pool, 6 repeats|s|0|600
 things left of the run||0|0
+an hour of 8 LUNs, in the store|MB|0|20
+an hour of 8 LUNs, its report|s|0|2
 BARS
 awk -F '|' -v csv="$table-bars.csv" '
 function sort(list, n,    i, j, t) {
