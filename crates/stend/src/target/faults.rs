@@ -15,9 +15,9 @@ use stend_model::suite::{Action, Fault, Part, Suite};
 use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
 
 use super::ledger::{self, Ledger};
-use super::shell::{Disk, LOOP_OF, shell};
+use super::shell::{Disk, LOOP_OF, SERVERS, shell};
 use super::thing::{DETACH, Made, Thing};
-use super::transport::nbd::{Nbdkit, SERVERS, STOP_SERVER};
+use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
 use super::{Refusal, base, last_words, real_path};
 use crate::host::{Command, Host, Output, Process};
 
@@ -196,7 +196,7 @@ impl Made for Front {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, &format!("{SERVERS}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
+        Some(shell(ledger, &format!("{SERVERS}{OWN}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
     }
 
     fn in_words(&self) -> String {
@@ -377,7 +377,7 @@ impl<'a> Injector<'a> {
 
     fn kill(&self, controller: u32) -> Result<(), String> {
         let Nbdkit { socket, pid_file, .. } = self.server(controller)?;
-        self.run(&format!("{SERVERS}{KILL}"), &[socket, pid_file]).map(drop)
+        self.run(&format!("{SERVERS}{OWN}{KILL}"), &[socket, pid_file]).map(drop)
     }
 
     fn restart(&self, controller: u32) -> Result<(), String> {

@@ -26,6 +26,36 @@ flock 9 || exit
 "$@" 9<&-
 "#;
 
+/// Waits for a moment; at the hundredth time it says what did not come, and ends. `tries=0` begins anew.
+const AGAIN: &str = r#"
+tries=0
+again() {
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || { echo "$@" >&2; exit 1; }
+    sleep 0.1
+}
+"#;
+
+/// The processes whose command lines, with spaces between the words, begin with `$begins`; `$word` is a part of it without spaces. And
+/// how they are ended: those that pass over SIGTERM for long, by SIGKILL.
+pub(in crate::target) const SERVERS: &str = r#"
+servers() {
+    for at in $(grep -lF -e "$word" /proc/[0-9]*/cmdline 2>/dev/null); do
+        case $(tr '\0' ' ' 2>/dev/null <"$at") in
+        "$begins"*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
+        esac
+    done
+}
+end_servers() {
+    signal=TERM
+    while pids=$(servers) && [ -n "$pids" ]; do
+        kill -s "$signal" $pids 2>/dev/null
+        [ "$tries" -lt 50 ] || signal=KILL
+        again "${begins%% *} does not end: process" $pids
+    done
+}
+"#;
+
 /// The loop device on the file `$1`, if there is one.
 pub(in crate::target) const LOOP_OF: &str = r#"
 loop_of() {
@@ -60,7 +90,7 @@ pub(in crate::target) fn plain(ledger: &str, words: &[&str]) -> Command {
 }
 
 pub(in crate::target) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
-    plain(ledger, &[&["sh", "-c", script, "stend-target"], arguments].concat())
+    plain(ledger, &[&["sh", "-c", &format!("{AGAIN}{script}"), "stend-target"], arguments].concat())
 }
 
 pub(in crate::target) fn names(disks: &[Disk]) -> Vec<String> {

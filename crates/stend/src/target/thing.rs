@@ -89,24 +89,19 @@ fallocate -l "$2" "$1"
 "#;
 /// An instrument that was ended a moment ago may still hold it.
 pub(super) const UNMOUNT: &str = r#"
-tries=0
 while mountpoint -q "$1"; do
     # A pool that is being rebuilt is not left alone before the end of that.
     [ "$(stat -f -c %T "$1")" != btrfs ] || btrfs replace cancel "$1" >/dev/null 2>&1
     said=$(umount "$1" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 "#;
 /// The kernel detaches a device that is in use only when its last user is gone.
 pub(super) const DETACH: &str = r#"
-tries=0
 while device=$(loop_of "$1"); do
     said=$(losetup -d "$device" 2>&1)
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "${said:-$device is in use}" >&2; exit 1; }
-    loop_of "$1" >/dev/null && sleep 0.1
+    loop_of "$1" >/dev/null || break
+    again "${said:-$device is in use}"
 done
 "#;
 /// A process that has just ended may still be counted in its group.
@@ -115,9 +110,7 @@ for group; do
     tries=0
     while [ -d "$group" ]; do
         said=$(rmdir "$group" 2>&1) && break
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-        sleep 0.05
+        again "$said"
     done
 done
 "#;

@@ -36,12 +36,9 @@ const MAKE_GROUP: &str = r#"vgcreate --config "$only" --quiet --yes --physicalex
 const REMOVE_GROUP: &str = r#"
 group=$1
 shift
-tries=0
 while vgs --config "$only" "$group" >/dev/null 2>&1; do
     said=$(vgremove --config "$only" --force --yes "$group" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 for device; do
     [ "$(blkid -p -s TYPE -o value "$device")" = LVM2_member ] || continue
@@ -55,11 +52,8 @@ group=$1 link=$2 bytes=$3
 shift 3
 name=${link##*/}
 lvcreate --config "$only" --quiet --yes --wipesignatures n --name "$name" --size "${bytes}b" "$@" "$group" >/dev/null || exit
-tries=0
 until [ -b "/dev/$group/$name" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "/dev/$group/$name does not appear" >&2; exit 1; }
-    sleep 0.1
+    again "/dev/$group/$name does not appear"
 done
 ln -s "/dev/$group/$name" "$link"
 "#;
@@ -67,12 +61,9 @@ const REMOVE_VOLUME: &str = r#"
 group=$1 link=$2
 name=${link##*/}
 rm -f "$link"
-tries=0
 while lvs --config "$only" "$group/$name" >/dev/null 2>&1; do
     said=$(lvremove --config "$only" --force --yes "$group/$name" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 exit 0
 "#;

@@ -47,12 +47,9 @@ array_of "$name" >/dev/null || { echo "mdadm made no array of the name $name" >&
 const STOP: &str = r#"
 name=$1
 shift
-tries=0
 while array=$(array_of "$name"); do
     said=$(mdadm --stop "$array" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 for device; do
     case $(mdadm --examine --export "$device" 2>/dev/null) in
@@ -76,9 +73,7 @@ for link; do
     number=$((number + 1))
     tries=0
     until [ -b "${array}p$number" ]; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { echo "${array}p$number does not appear" >&2; exit 1; }
-        sleep 0.1
+        again "${array}p$number does not appear"
     done
     ln -s "${array}p$number" "$link" || exit
 done

@@ -43,12 +43,9 @@ zpool create -f -o cachefile=none -o ashift=12 -O mountpoint=none -O compression
 const DESTROY_POOL: &str = r#"
 name=$1
 shift
-tries=0
 while zpool list -H -o name "$name" >/dev/null 2>&1; do
     said=$(zpool destroy "$name" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 for device; do
     for part in "$device" "$device"1 "${device}p1" "$device-part1"; do
@@ -64,11 +61,8 @@ const MAKE_VOLUME: &str = r#"
 pool=$1 bytes=$2 link=$3
 name=${link##*/}
 zfs create -V "$bytes" "$pool/$name" || exit
-tries=0
 until [ -b "/dev/zvol/$pool/$name" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "/dev/zvol/$pool/$name does not appear; does udev run?" >&2; exit 1; }
-    sleep 0.1
+    again "/dev/zvol/$pool/$name does not appear; does udev run?"
 done
 ln -s "/dev/zvol/$pool/$name" "$link"
 "#;
@@ -76,12 +70,9 @@ const DESTROY_VOLUME: &str = r#"
 pool=$1 link=$2
 name=${link##*/}
 rm -f "$link"
-tries=0
 while zfs list -H -o name "$pool/$name" >/dev/null 2>&1; do
     said=$(zfs destroy "$pool/$name" 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 exit 0
 "#;

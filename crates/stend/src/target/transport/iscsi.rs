@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::shell;
+use crate::target::shell::{SERVERS, shell};
 use crate::target::thing::Made;
 
 /// tgtd, a process for each controller, which exports its share of the LUNs in one target.
@@ -67,9 +67,7 @@ while :; do
     tgtd --control-port 0 --pid-file "$pid_file" --iscsi "portal=127.0.0.1:$port" </dev/null >/dev/null 2>&1 || exit
     tries=0
     until portals=$(admin --mode portal --op show 2>&1); do
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { echo "tgtd does not answer: $portals" >&2; exit 1; }
-        sleep 0.05
+        again "tgtd does not answer: $portals"
     done
     case $portals in *"127.0.0.1:$port"*) break ;; esac
     kill -s KILL "$(cat "$pid_file")"
@@ -90,25 +88,13 @@ admin --mode target --op bind --tid 1 --initiator-address 127.0.0.1
 const STOP: &str = r#"
 export TGT_IPC_SOCKET=$1
 port_file=$2 pid_file=$3
-servers() {
-    for at in $(grep -lF -e "$pid_file" /proc/[0-9]*/cmdline 2>/dev/null); do
-        case $(tr '\0' ' ' 2>/dev/null <"$at") in
-        "tgtd --control-port 0 --pid-file $pid_file "*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
-        esac
-    done
-}
+word=$pid_file begins="tgtd --control-port 0 --pid-file $pid_file "
 admin() { timeout 2 tgtadm --control-port 0 --lld iscsi "$@" >/dev/null 2>&1; }
 if [ -n "$(servers)" ]; then
     admin --mode target --op delete --force --tid 1
     admin --mode system --op delete
 fi
-tries=0
-while pids=$(servers) && [ -n "$pids" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 40 ] || kill -s KILL $pids 2>/dev/null
-    [ "$tries" -lt 100 ] || { echo "tgtd does not end: process" $pids >&2; exit 1; }
-    sleep 0.05
-done
+end_servers
 rm -f "$TGT_IPC_SOCKET.0" "$TGT_IPC_SOCKET.0.lock" "$port_file" "$pid_file"
 "#;
 /// The shell itself goes into the control groups and becomes the daemon, which is ready when its parent ends. Its server has to stand before
@@ -134,22 +120,8 @@ exec qemu-storage-daemon "$@" --pidfile "$pid_file" --daemonize </dev/null
 "#;
 const STOP_BRIDGE: &str = r#"
 socket=$1 pid_file=$2
-servers() {
-    for at in $(grep -lF -e "$socket" /proc/[0-9]*/cmdline 2>/dev/null); do
-        case $(tr '\0' ' ' 2>/dev/null <"$at") in
-        "qemu-storage-daemon --nbd-server addr.type=unix,addr.path=$socket,"*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
-        esac
-    done
-}
-tries=0
-signal=TERM
-while pids=$(servers) && [ -n "$pids" ]; do
-    kill -s "$signal" $pids 2>/dev/null
-    tries=$((tries + 1))
-    [ "$tries" -lt 50 ] || signal=KILL
-    [ "$tries" -lt 100 ] || { echo "qemu-storage-daemon does not end: process" $pids >&2; exit 1; }
-    sleep 0.05
-done
+word=$socket begins="qemu-storage-daemon --nbd-server addr.type=unix,addr.path=$socket,"
+end_servers
 rm -f "$socket" "$pid_file"
 "#;
 /// udev makes the names by path a moment later.
@@ -166,9 +138,7 @@ for link; do
     device=/dev/disk/by-path/ip-127.0.0.1:$port-iscsi-$name-lun-$number
     tries=0
     until [ -b "$device" ]; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { echo "$device does not appear; does udev run?" >&2; exit 1; }
-        sleep 0.1
+        again "$device does not appear; does udev run?"
     done
     ln -s "$device" "$link" || exit
 done
@@ -177,12 +147,9 @@ const LOG_OUT: &str = r#"
 name=$1
 shift
 rm -f "$@"
-tries=0
 while grep -qsxF "$name" /sys/class/iscsi_session/*/targetname; do
     said=$(iscsiadm --mode node --targetname "$name" --logout 2>&1) && continue
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$said" >&2; exit 1; }
-    sleep 0.1
+    again "$said"
 done
 iscsiadm --mode node --targetname "$name" --op delete >/dev/null 2>&1
 exit 0
@@ -198,7 +165,8 @@ impl Made for Tgtd {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, STOP, &[&self.place.control, &self.place.port_file, &self.pid_file]))
+        let arguments = [&self.place.control, &self.place.port_file, &self.pid_file];
+        Some(shell(ledger, &format!("{SERVERS}{STOP}"), &arguments.map(String::as_str)))
     }
 
     fn in_words(&self) -> String {
@@ -214,7 +182,7 @@ impl Made for Bridge {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, STOP_BRIDGE, &[&self.socket, &self.pid_file]))
+        Some(shell(ledger, &format!("{SERVERS}{STOP_BRIDGE}"), &[&self.socket, &self.pid_file]))
     }
 
     fn in_words(&self) -> String {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::shell;
+use crate::target::shell::{SERVERS, shell};
 use crate::target::thing::Made;
 
 /// nbdkit, a process for each controller.
@@ -25,27 +25,13 @@ done
 exec nbdkit --unix "$socket" --pidfile "$pid" file dir="$directory"
 "#;
 
-/// The servers that listen on the socket `$1`, whose process id is in `$2`.
-pub(in crate::target) const SERVERS: &str = r#"
+/// Those that listen on the socket `$1`, whose process id is in `$2`.
+pub(in crate::target) const OWN: &str = r#"
 socket=$1 pid_file=$2
-servers() {
-    for at in $(grep -lF -e "$socket" /proc/[0-9]*/cmdline 2>/dev/null); do
-        case $(tr '\0' ' ' 2>/dev/null <"$at") in
-        "nbdkit --unix $socket "*) at=${at#/proc/} && echo "${at%/cmdline}" ;;
-        esac
-    done
-}
+word=$socket begins="nbdkit --unix $socket "
 "#;
 pub(in crate::target) const STOP_SERVER: &str = r#"
-tries=0
-signal=TERM
-while pids=$(servers) && [ -n "$pids" ]; do
-    kill -s "$signal" $pids 2>/dev/null
-    tries=$((tries + 1))
-    [ "$tries" -lt 50 ] || signal=KILL
-    [ "$tries" -lt 100 ] || { echo "nbdkit does not end: process" $pids >&2; exit 1; }
-    sleep 0.05
-done
+end_servers
 rm -f "$socket" "$pid_file"
 "#;
 
@@ -56,7 +42,7 @@ impl Made for Nbdkit {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, &format!("{SERVERS}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
+        Some(shell(ledger, &format!("{SERVERS}{OWN}{STOP_SERVER}"), &[&self.socket, &self.pid_file]))
     }
 
     fn in_words(&self) -> String {

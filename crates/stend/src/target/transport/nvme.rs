@@ -65,9 +65,7 @@ for link; do
                 break 3
             done
         done
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || { echo "no device appears for namespace $number of $name" >&2; exit 1; }
-        sleep 0.1
+        again "no device appears for namespace $number of $name"
     done
 done
 "#;
