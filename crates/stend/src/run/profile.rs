@@ -41,6 +41,12 @@ enum Profiler {
 impl Profiling<'_, '_> {
     /// Profiles what has none yet and could be measured.
     pub(super) fn make(mut self, journal: &mut dyn Journal, observer: &mut dyn Observer) -> anyhow::Result<Ending> {
+        for scenario in self.run.suite.scenarios.iter().filter(|scenario| !scenario.faults.is_empty()) {
+            observer.warn(&format!(
+                "profile: {} has faults and gets none: they would break the target once more",
+                scenario.name
+            ));
+        }
         let wanted = self.wanted();
         if wanted.is_empty() {
             return Ok(Ending::Complete);
@@ -75,7 +81,7 @@ impl Profiling<'_, '_> {
         Ok(Ending::Complete)
     }
 
-    /// Places of the scenarios to profile: those with a repeat that measured something.
+    /// Places of the scenarios to profile: those with a repeat that measured something, and without faults.
     fn wanted(&self) -> Vec<usize> {
         let scenarios = self.run.suite.scenarios.iter().enumerate();
         let works = |place: usize| {
@@ -83,7 +89,8 @@ impl Profiling<'_, '_> {
             self.repeats.iter().any(|repeat| repeat.scenario == place && measured(repeat))
         };
         scenarios
-            .filter(|(_, scenario)| !scenario.is_precondition() && !self.done.contains(&scenario.name))
+            .filter(|(_, scenario)| !scenario.is_precondition() && scenario.faults.is_empty())
+            .filter(|(_, scenario)| !self.done.contains(&scenario.name))
             .filter(|(place, _)| works(*place))
             .map(|(place, _)| place)
             .collect()
