@@ -263,14 +263,12 @@ fn a_perf_that_dies_costs_only_its_profile() {
     assert!(stand.path().join("work").read_dir().unwrap().all(|entry| entry.unwrap().path().is_file()), "all removed");
 }
 
-#[test]
-fn a_lab_that_is_killed_while_it_profiles_goes_on_with_what_is_missing() {
-    let (stand, path) = with_stand_in();
-    let suite = two_scenarios(&stand);
+/// A run of the suite whose lab is killed while it profiles the second scenario.
+fn killed_at_the_second_profile(stand: &Stand, path: &Path, suite: &str) {
     let waits = stand.path().join("waits");
     let mut child = stand
-        .command(&["run", &suite, "--profile", "--quiet"])
-        .env("PATH", &path)
+        .command(&["run", suite, "--profile", "--quiet"])
+        .env("PATH", path)
         .env("PERF_DOES", "wait")
         .env("PERF_WAITS", &waits)
         .spawn()
@@ -278,6 +276,13 @@ fn a_lab_that_is_killed_while_it_profiles_goes_on_with_what_is_missing() {
     wait_until("it profiles the second scenario", || waits.exists());
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn a_lab_that_is_killed_while_it_profiles_goes_on_with_what_is_missing() {
+    let (stand, path) = with_stand_in();
+    let suite = two_scenarios(&stand);
+    killed_at_the_second_profile(&stand, &path, &suite);
     let before = profiles(&stand);
     assert_eq!(before.len(), 1);
 
@@ -304,17 +309,7 @@ fn what_is_profiled_when_a_killed_run_goes_on_is_prepared_again() {
     let only_prepares = text.replacen("name = \"fill\"\n", "name = \"fill\"\nprecondition = true\nrepeats = 1\n", 1);
     std::fs::write(&suite, only_prepares).unwrap();
     let called = || std::fs::read_to_string(calls.path().join("called")).unwrap().lines().count();
-    let waits = stand.path().join("waits");
-    let mut child = stand
-        .command(&["run", &suite, "--profile", "--quiet"])
-        .env("PATH", &path)
-        .env("PERF_DOES", "wait")
-        .env("PERF_WAITS", &waits)
-        .spawn()
-        .unwrap();
-    wait_until("it profiles the second scenario", || waits.exists());
-    child.kill().unwrap();
-    child.wait().unwrap();
+    killed_at_the_second_profile(&stand, &path, &suite);
     assert_eq!(called(), 1, "the profiles of one session are made on what its repeats were made on");
     assert_eq!(run_in(&stand, &path, "", &["resume", "--no-progress"]).status, Some(0));
     assert_eq!((called(), profiles(&stand).len()), (2, 2));

@@ -240,13 +240,7 @@ truncate -s 0 "$spare_file" && truncate -s "$bytes" "$spare_file" && exec "$prob
 "#;
 /// What it leaves lying about is taken away, as whoever starts it again would do.
 const KILL: &str = r#"
-tries=0
-while pids=$(servers) && [ -n "$pids" ]; do
-    kill -s KILL $pids 2>/dev/null
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "nbdkit does not end: process" $pids >&2; exit 1; }
-    sleep 0.01
-done
+end_servers KILL
 rm -f "$socket" "$pid_file"
 "#;
 

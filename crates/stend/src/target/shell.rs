@@ -37,7 +37,7 @@ again() {
 "#;
 
 /// The processes whose command lines, with spaces between the words, begin with `$begins`; `$word` is a part of it without spaces. And
-/// how they are ended: those that pass over SIGTERM for long, by SIGKILL.
+/// how they are ended: by the signal `$1`, SIGTERM if not given; those that pass over it for long, by SIGKILL.
 pub(in crate::target) const SERVERS: &str = r#"
 servers() {
     for at in $(grep -lF -e "$word" /proc/[0-9]*/cmdline 2>/dev/null); do
@@ -47,7 +47,7 @@ servers() {
     done
 }
 end_servers() {
-    signal=TERM
+    signal=${1:-TERM}
     while pids=$(servers) && [ -n "$pids" ]; do
         kill -s "$signal" $pids 2>/dev/null
         [ "$tries" -lt 50 ] || signal=KILL
