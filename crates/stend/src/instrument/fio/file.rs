@@ -11,6 +11,7 @@ use stend_model::suite::Scenario;
 use stend_model::target::Target;
 
 use super::job::{self, Job, file_name};
+use super::logs::kinds;
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
 
@@ -109,7 +110,8 @@ impl JobFile {
         let mut options: Vec<_> =
             ["--name=global", "--thread=1", "--per_job_logs=0", "--log_unix_epoch=1"].map(str::to_owned).into();
         options.push(format!("--log_avg_msec={}", self.log_average_ms));
-        options.extend(["bw", "iops", "lat", "hist"].map(|kind| format!("--write_{kind}_log={logs}")));
+        let kinds = kinds(Some(self.histogram_window_ms), self.log_average_ms);
+        options.extend(kinds.map(|kind| format!("--write_{kind}_log={logs}")));
         options.push(format!("--log_hist_msec={}", self.histogram_window_ms));
         options.extend(self.readonly.then(|| "--readonly".to_owned()));
         options.extend(self.sections.iter().map(|section| format!("--section={section}")));

@@ -37,6 +37,13 @@ impl Histogram {
         reached.map(|(bucket, _)| middle(*bucket))
     }
 
+    /// The mean in nanoseconds, of the buckets' middles: within 0.8 % of the truth. `None` for an empty histogram.
+    pub(super) fn mean(&self) -> Option<f64> {
+        let operations = self.counts.values().sum::<u64>();
+        let sum: f64 = self.counts.iter().map(|(bucket, count)| middle(*bucket) * *count as f64).sum();
+        (operations > 0).then(|| sum / operations as f64)
+    }
+
     /// The figures that are shown of a window, by the ends of their names.
     pub(super) fn figures(&self) -> impl Iterator<Item = (&'static str, f64)> {
         [("latency_p50_ns", 0.5), ("latency_p99_ns", 0.99), ("latency_p999_ns", 0.999), ("latency_max_ns", 1.0)]
@@ -54,16 +61,16 @@ fn middle(bucket: usize) -> f64 {
     (width * GROUP as f64 + ((bucket % GROUP) as f64 + 0.5) * width).floor()
 }
 
-/// Reads a log: `time in ms, direction, block size, counts…`. Returns each line's time with its histogram.
-pub(super) fn parse(text: &str) -> Result<Vec<(f64, Histogram)>, String> {
+/// Reads a log: `time in ms, direction, block size, counts…`. Returns each line's time with its direction and its histogram.
+pub(super) fn parse(text: &str) -> Result<Vec<(f64, u8, Histogram)>, String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| entry(line).ok_or_else(|| format!("fio's clat_hist log has the line {}", quote(line)))).collect()
 }
 
-fn entry(line: &str) -> Option<(f64, Histogram)> {
+fn entry(line: &str) -> Option<(f64, u8, Histogram)> {
     let mut fields = line.trim_end_matches([',', ' ']).split(',').map(str::trim);
     let ms = fields.next()?.parse::<u64>().ok()? as f64;
-    let (_direction, _block_size) = (fields.next()?.parse::<u8>().ok()?, fields.next()?);
+    let (direction, _block_size) = (fields.next()?.parse::<u8>().ok()?, fields.next()?);
     let mut counts = BTreeMap::new();
     let mut buckets = 0;
     for (bucket, field) in fields.enumerate() {
@@ -73,5 +80,5 @@ fn entry(line: &str) -> Option<(f64, Histogram)> {
         }
         buckets = bucket + 1;
     }
-    (buckets == BUCKETS).then_some((ms, Histogram { counts }))
+    (buckets == BUCKETS).then_some((ms, direction, Histogram { counts }))
 }

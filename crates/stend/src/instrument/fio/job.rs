@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
 
+use super::logs::kinds;
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
 
@@ -249,11 +250,11 @@ impl Job {
         option("log_avg_msec", &self.log_average_ms.to_string());
         // The report says in Unix time when it was written; so the logs can be put on the machine's monotonic clock.
         option("log_unix_epoch", "1");
-        for kind in ["write_bw_log", "write_iops_log", "write_lat_log"] {
-            option(kind, logs);
+        let histogram_window_ms = self.histogram_window_ms();
+        for kind in kinds(histogram_window_ms, self.log_average_ms) {
+            option(&format!("write_{kind}_log"), logs);
         }
-        if let Some(window) = self.histogram_window_ms() {
-            option("write_hist_log", logs);
+        if let Some(window) = histogram_window_ms {
             option("log_hist_msec", &window.to_string());
         }
         // What is verified is read back when all of it has been written, by jobs of its own: so both have figures of their own.

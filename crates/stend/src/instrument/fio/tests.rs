@@ -53,7 +53,7 @@ fn a_random_read_becomes_work_time_and_latencies() {
     let iops = report.work["operations"] / (report.wall_ns as f64 * 1e-9);
     assert!(samples.len() >= 7, "{}", samples.len());
     for sample in &samples {
-        assert_eq!(sample.values.keys().collect::<Vec<_>>(), ["bandwidth_bytes_per_s", "iops", "latency_mean_ns"]);
+        assert_eq!(sample.values.keys().collect::<Vec<_>>(), ["bandwidth_bytes_per_s", "iops"]);
         assert!((sample.values["bandwidth_bytes_per_s"] / sample.values["iops"] / 4096.0 - 1.0).abs() < 0.01);
     }
     let mean = samples.iter().map(|sample| sample.values["iops"]).sum::<f64>() / samples.len() as f64;
@@ -78,7 +78,9 @@ fn a_mixed_load_has_both_directions_and_one_histogram() {
     assert_eq!(work("bytes"), work("read_bytes") + work("write_bytes"));
     assert!((work("read_operations") / work("operations") - 0.7).abs() < 0.02);
     assert!(report.observed["latency_p50_ns"] < report.observed["latency_p99_ns"]);
-    assert!(samples[0].values.contains_key("read_iops") && samples[0].values.contains_key("write_latency_mean_ns"));
+    assert!(
+        samples[0].values.contains_key("read_iops") && samples[0].values.contains_key("write_bandwidth_bytes_per_s")
+    );
 }
 
 #[test]
@@ -445,6 +447,37 @@ fn the_fio_that_is_here_is_understood() {
     let worst =
         samples.iter().filter_map(|sample| sample.values.get("latency_max_ns")).fold(0.0, |a, b| f64::max(a, *b));
     assert!((worst / report.observed["latency_max_ns"] - 1.0).abs() < 0.02, "{worst} {:?}", report.observed);
+    // The whole's mean lies between the windows' means, but for what the last window lacks.
+    let means = samples.iter().filter_map(|sample| sample.values.get("latency_mean_ns").copied());
+    let (least, most) = (means.clone().fold(f64::INFINITY, f64::min), means.fold(0.0, f64::max));
+    let mean = report.observed["latency_mean_ns"];
+    assert!((0.8 * least..=1.2 * most).contains(&mean), "{least} {mean} {most}");
+}
+
+#[test]
+fn means_come_from_histograms_by_direction_and_from_averages_where_there_are_none_as_fine() {
+    if !have("fio") {
+        return;
+    }
+    let of = |more: [(&'static str, &'static str); 2]| {
+        let common = [("size", "1MiB"), ("ioengine", "psync"), ("direct", "0"), ("log_avg_msec", "50")];
+        let scenario = scenario("fio", common.into_iter().chain(more));
+        let directory = tempdir().unwrap();
+        let finished = run(&Fio, &scenario, directory.path());
+        assert_eq!(
+            finished.files.keys().any(|path| path.contains("log_clat.")),
+            more[1].0 == "loops",
+            "averages of latencies cost time at each operation"
+        );
+        taken_apart(Fio.translate(&scenario, &finished).unwrap()).1
+    };
+    let mixed = of([("rw", "randrw"), ("runtime", "300ms")]);
+    let both = |sample: &&Sample| {
+        sample.values.contains_key("read_latency_mean_ns") && sample.values.contains_key("write_latency_mean_ns")
+    };
+    assert!(mixed.iter().any(|sample| both(&sample)), "{mixed:?}");
+    let in_loops = of([("rw", "write"), ("loops", "2000")]);
+    assert!(in_loops.iter().any(|sample| sample.values.contains_key("latency_mean_ns")), "{in_loops:?}");
 }
 
 /// fio, with a command of the test's own between writing and reading back.
@@ -543,13 +576,14 @@ fn histograms_are_put_together_and_percentiles_are_not() {
     };
     let read = parse(&(line(100, 217, 99) + &line(200, 681, 1))).unwrap();
     let mut all = Histogram::default();
-    read.iter().for_each(|(_, histogram)| all.add(histogram));
+    read.iter().for_each(|(_, _, histogram)| all.add(histogram));
     // As fio's own report of the same run names these two buckets.
     let (quick, slow) = (358.0, 54016.0);
     let expected =
         [("latency_p50_ns", quick), ("latency_p99_ns", quick), ("latency_p999_ns", slow), ("latency_max_ns", slow)];
     assert_eq!(all.figures().collect::<Vec<_>>(), expected);
-    assert_eq!(Histogram::default().quantile(0.5), None);
+    assert_eq!(all.mean(), Some((99.0 * quick + slow) / 100.0));
+    assert_eq!((Histogram::default().quantile(0.5), Histogram::default().mean()), (None, None));
     for bad in ["1, 0, 4096, 1, 2\n", "1, 0\n", "x", "1, 0, 4096, -1"] {
         assert!(parse(bad).unwrap_err().contains("clat_hist log has the line"), "{bad}");
     }
@@ -574,7 +608,7 @@ fn a_job_that_stands_still_is_not_left_out() {
     // All stand still, and no operation ends.
     assert_eq!(windows(&[(one, stalled.clone()), (other, stalled.clone())]), sums(&[80.0, 80.0, 0.0, 0.0, 80.0]));
     // Operations end, and it is fio that was late.
-    let ended = ("log_lat.1.log", log(&[(1201, 9), (1301, 9)]));
+    let ended = ("log_clat.1.log", log(&[(1201, 9), (1301, 9)]));
     let late: Vec<_> = windows(&[(one, stalled.clone()), (other, stalled.clone()), ended]);
     assert_eq!(late, [(1000.0, 80.0), (1100.0, 80.0), (1400.0, 80.0)]);
     // Lines of a job that is late once fall into one window, and are still one job's.
