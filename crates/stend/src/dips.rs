@@ -21,7 +21,9 @@ pub(crate) struct Dip {
     pub(crate) before: f64,
     /// The lowest window after it, until the load was back, or to its end.
     pub(crate) lowest: f64,
-    /// How long after it the load was back for two windows together. `None`: not before its end.
+    /// What had happened last when the load fell, as its mark says it, if that was something else.
+    pub(crate) fell_after: Option<String>,
+    /// How long after the fault the load was back for two windows together. `None`: not before its end.
     pub(crate) length_ns: Option<i64>,
 }
 
@@ -65,13 +67,17 @@ pub(crate) fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
         let Some(fell) = fell else {
             let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
-            return Some(Dip { fault: fault.label.clone(), before, lowest, length_ns: Some(0) });
+            return Some(Dip { fault: fault.label.clone(), before, lowest, fell_after: None, length_ns: Some(0) });
         };
+        // The window in which it fell began with the end of the one before it.
+        let began_ns = fell.checked_sub(1).map_or(fault.t_ns, |place| after[place].0);
+        let last = marks[place..].iter().take_while(|mark| mark.t_ns <= began_ns).last();
+        let fell_after = last.filter(|mark| mark.t_ns != fault.t_ns).map(|mark| mark.label.clone());
         let back = after[fell..].windows(2).position(|pair| pair.iter().all(|(_, value)| *value >= BACK * before));
         let back = back.map(|after_fall| fell + after_fall);
         let lowest = after[fell..back.unwrap_or(after.len())].iter().map(|(_, value)| *value).fold(before, f64::min);
         let length_ns = back.map(|back| after[back].0 - fault.t_ns);
-        Some(Dip { fault: fault.label.clone(), before, lowest, length_ns })
+        Some(Dip { fault: fault.label.clone(), before, lowest, fell_after, length_ns })
     };
     faults.filter_map(dip).collect()
 }
@@ -119,7 +125,10 @@ mod tests {
         let series = iops(&[100.0, 102.0, 98.0, 100.0, 60.0, 25.0, 95.0, 80.0, 91.0, 99.0]);
         let found = dips(&repeat(&marks), &[&series]);
         let length_ns = Some(5 * SECOND);
-        assert_eq!(found, [Dip { fault: "disk 3 dies".into(), before: 100.0, lowest: 25.0, length_ns }]);
+        assert_eq!(
+            found,
+            [Dip { fault: "disk 3 dies".into(), before: 100.0, lowest: 25.0, fell_after: None, length_ns }]
+        );
         assert!((found[0].depth() - 0.75).abs() < 1e-12);
     }
 
@@ -142,6 +151,17 @@ mod tests {
         let series = iops(&[100.0, 100.0, 100.0, 50.0, 50.0, 200.0, 200.0, 200.0, 200.0, 20.0, 190.0, 195.0]);
         let found: Vec<_> = dips(&repeat(&marks), &[&series]).iter().map(|dip| (dip.before, dip.length_ns)).collect();
         assert_eq!(found, [(100.0, Some(3 * SECOND)), (200.0, Some(2 * SECOND))]);
+    }
+
+    #[test]
+    fn a_load_that_falls_late_fell_after_what_happened_last() {
+        let marks = [(3, MarkKind::Fault, "disk 0 dies"), (5, MarkKind::Recovery, "disk 0 replaced")];
+        let late = iops(&[100.0, 100.0, 100.0, 99.0, 98.0, 40.0, 100.0, 100.0]);
+        let found = dips(&repeat(&marks), &[&late]);
+        assert_eq!((found[0].fell_after.as_deref(), found[0].length_ns), (Some("disk 0 replaced"), Some(4 * SECOND)));
+        // In the window in which it was replaced the load may have fallen before that.
+        let at_once = iops(&[100.0, 100.0, 100.0, 99.0, 50.0, 40.0, 100.0, 100.0]);
+        assert_eq!(dips(&repeat(&marks), &[&at_once])[0].fell_after, None);
     }
 
     #[test]

@@ -256,3 +256,24 @@ fn a_program_that_a_pool_needs_is_named_when_it_is_missing() {
         assert!(!stand.path().join("work/targets").exists());
     }
 }
+
+#[test]
+fn a_stend_probe_that_cannot_let_a_disk_die_is_noticed_before_the_target_is_made() {
+    let stand = Stand::new();
+    let suite =
+        suite(&stand, "[{ at = \"1s\", disk = 0, action = \"die\" }, { at = \"2s\", disk = 0, action = \"replace\" }]");
+    let pool = pool(&stand, POOL);
+    // One from before it could.
+    let old = stand.path().join("stend-probe");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" != loop ] || {{ echo 'stend-probe: no command \"loop\"' >&2; exit 2; }}\nexec {} \"$@\"\n",
+        common::probe().display()
+    );
+    std::fs::write(&old, script).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&old).status().unwrap().success());
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit"]);
+    let ended = common::ended(command.env("STEND_PROBE", &old));
+    says(&ended, 4, &["cannot let a disk die", "no command \"loop\"", "make build"]);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(!stand.path().join("work/targets").exists());
+}

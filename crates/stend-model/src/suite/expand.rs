@@ -245,10 +245,10 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     Ok(points)
 }
 
-/// A family's name: all of the suite's variables filled in, the axes left in their braces.
+/// A family's name: all of the suite's variables filled in, and axes as their names in capitals.
 fn family_name(name: &str, values: &BTreeMap<String, String>, point: &BTreeMap<String, String>) -> String {
     let mut values = values.clone();
-    values.extend(point.keys().map(|axis| (axis.clone(), format!("{{{axis}}}"))));
+    values.extend(point.keys().map(|axis| (axis.clone(), axis.to_uppercase())));
     // The scenarios' own names were filled in from the same text.
     fill(name, &values).unwrap_or_else(|_| name.into())
 }

@@ -119,7 +119,7 @@ pub struct Scenario {
 /// A scenario's place in the family that a matrix made. No part of the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Family {
-    /// The family's name, as the suite says it: `4k random read, depth {depth}`.
+    /// The family's name, without the values of its axes: `4k random read, depth DEPTH`.
     pub name: String,
     /// The scenario's value on each axis.
     pub point: BTreeMap<String, String>,

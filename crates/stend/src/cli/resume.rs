@@ -69,7 +69,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     } else if let Some(wanted) = wanted {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
         target::take_down(&bench.host, &bench.work, &id)?;
-        target::check(&bench.host, &bench.work, &id, wanted.clone(), &target::Needs::of(&record.run.suite))?;
+        let needs = target::Needs::of(&record.run.suite);
+        needs.check_probe(&bench.host, &bench.probe)?;
+        target::check(&bench.host, &bench.work, &id, wanted.clone(), &needs)?;
     }
     let Some(conditions) =
         bench.fitness(global, &id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?

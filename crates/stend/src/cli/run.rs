@@ -179,6 +179,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
     let name = run_id(Timestamp::now());
     let needs = target::Needs::of(&suite);
+    needs.check_probe(&bench.host, &bench.probe)?;
     let target = match (&arguments.target_name, target) {
         (Some(name), _) => Some(target::standing(&bench.host, &bench.work, name)?.0),
         (None, wanted) => {
@@ -229,7 +230,7 @@ pub(super) fn interrupted_early() -> Exit {
 pub(super) struct Bench {
     pub(super) host: Local,
     /// The path of `stend-probe`.
-    probe: String,
+    pub(super) probe: String,
     /// The store's directory.
     store: PathBuf,
     /// The directory for runs' files.

@@ -27,18 +27,21 @@ fn dip_in_words(dip: &Dip) -> Phrase {
     let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
     let depth = percent(dip.depth());
     let fault = &dip.fault;
+    let (late_en, late_ru) = dip.fell_after.as_ref().map_or_else(Default::default, |mark| {
+        (format!(", which began only after \"{mark}\""), format!(", что началось лишь после «{mark}»"))
+    });
     let (en, ru) = match dip.length_ns {
         Some(0) => (format!("no window below 90 % of {before}"), format!("нет окна ниже 90 % от {before}")),
         Some(length) => {
             let time = duration(length as f64);
             (
-                format!("from {before} down to {lowest} ({depth} less), back after {time}"),
-                format!("с {before} до {lowest} (на {depth} меньше), снова как было через {time}"),
+                format!("from {before} down to {lowest} ({depth} less){late_en}, back after {time}"),
+                format!("с {before} до {lowest} (на {depth} меньше){late_ru}, снова как было через {time}"),
             )
         }
         None => (
-            format!("from {before} down to {lowest} ({depth} less), not back before the load ended"),
-            format!("с {before} до {lowest} (на {depth} меньше), до конца нагрузки не восстановилось"),
+            format!("from {before} down to {lowest} ({depth} less){late_en}, not back before the load ended"),
+            format!("с {before} до {lowest} (на {depth} меньше){late_ru}, до конца нагрузки не восстановилось"),
         ),
     };
     Phrase::new(format!("{fault}: {en}"), format!("{fault}: {ru}"))

@@ -200,7 +200,7 @@ fn the_axes_of_a_matrix_can_go_down_and_across() {
     let mut table = before_and_after();
     table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
     let text = shown(&table, 100);
-    assert!(text.lines().any(|line| line == "sweep of {jobs} jobs at depth {depth} · IOPS"), "{text}");
+    assert!(text.lines().any(|line| line == "sweep of JOBS jobs at depth DEPTH · IOPS"), "{text}");
     let head = text.lines().find(|line| line.contains("jobs ╲ depth")).unwrap();
     assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["jobs", "╲", "depth", "1", "4", "16"]);
     let first = text.lines().find(|line| line.starts_with("1 ")).unwrap();

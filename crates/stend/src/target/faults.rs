@@ -48,6 +48,24 @@ impl Needs {
         *self != Self::default()
     }
 
+    /// Checks that `stend-probe` can do what kills a disk: one that was built before it learnt that would be noticed in the middle of a run.
+    ///
+    /// # Errors
+    /// It cannot, or it cannot be asked; one line.
+    pub(crate) fn check_probe(&self, host: &dyn Host, probe: &str) -> Result<(), Refusal> {
+        if self.disks.is_empty() {
+            return Ok(());
+        }
+        let output = host.run(&Command::new([probe, "loop", "--device", "/dev/loop0", "--check"]))?;
+        if output.exit == Some(0) {
+            return Ok(());
+        }
+        Err(Refusal::Unusable(format!(
+            "{probe} cannot let a disk die{}; build it anew with `make build`",
+            last_words(&output)
+        )))
+    }
+
     /// The bytes of the spares.
     pub(super) fn bytes(&self, target: &Target) -> u64 {
         match &target.storage {

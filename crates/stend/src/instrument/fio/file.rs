@@ -108,7 +108,7 @@ impl JobFile {
         let logs = file_name(logs)?;
         // fio's job processes leave its process group (setsid), so the guard could not kill them. Threads die with fio.
         let mut options: Vec<_> =
-            ["--name=global", "--thread=1", "--per_job_logs=0", "--log_unix_epoch=1"].map(str::to_owned).into();
+            ["--name=global", "--thread=1", "--per_job_logs=1", "--log_unix_epoch=1"].map(str::to_owned).into();
         options.push(format!("--log_avg_msec={}", self.log_average_ms));
         let kinds = kinds(Some(self.histogram_window_ms), self.log_average_ms);
         options.extend(kinds.map(|kind| format!("--write_{kind}_log={logs}")));

@@ -46,6 +46,7 @@ pub(super) struct Logs {
     histograms: Vec<Counted>,
     window_ms: f64,
     histogram_window_ms: f64,
+    together_ms: Option<f64>,
 }
 
 /// Values at one moment, by name.
@@ -65,6 +66,8 @@ pub(super) struct Layout {
     pub(super) window_ms: u32,
     /// The same of the histograms.
     pub(super) histogram_window_ms: u32,
+    /// How long every job works, in milliseconds, where all begin and end together: one that says nothing more before that stands still.
+    pub(super) together_ms: Option<u32>,
 }
 
 /// The logs that are asked of fio, as in `write_bw_log`. Bandwidth and operations it samples once a window. Of latencies it keeps histograms,
@@ -92,6 +95,7 @@ impl Logs {
             histograms: Vec::new(),
             window_ms: f64::from(layout.window_ms.max(1)),
             histogram_window_ms: f64::from(layout.histogram_window_ms.max(1)),
+            together_ms: layout.together_ms.map(f64::from),
         };
         for (name, text) in files {
             let (lun, job) = (layout.lun(name), job(name));
@@ -202,7 +206,8 @@ impl Logs {
     }
 
     /// fio writes no line for a window in which nothing of a job ended. Between two lines of a job such windows are of nothing done, and
-    /// not windows that it did not complete: what stands still is the dip that is looked for. fio also writes none when it was late itself;
+    /// not windows that it did not complete: what stands still is the dip that is looked for. So are those between its last line and the
+    /// end, where all jobs end together. fio also writes none when it was late itself;
     /// then no job has a line there, some operation did end meanwhile, and the next line is the mean of all of it.
     fn add_silence(
         &self,
@@ -226,8 +231,11 @@ impl Logs {
         // Lines of both are written when an operation ends.
         let of_means = self.latency.iter().map(|entry| entry.ms);
         let ended = windows(&mut of_means.chain(self.histograms.iter().map(|line| line.ms)));
+        // The first line was written a window after the beginning, and the last window may be cut short.
+        let end = self.together_ms.map(|together| first + together - 0.5 * self.window_ms);
         for mut times in of_jobs.into_values() {
             times.sort_by(f64::total_cmp);
+            times.extend(end.filter(|end| times.last().is_some_and(|last| last < end)));
             for pair in times.windows(2) {
                 // Stamps drift by milliseconds, so a window may be stepped over.
                 if pair[1] - pair[0] < 1.5 * self.window_ms {

@@ -37,7 +37,7 @@ use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
 
 use self::clock::Clock;
 use self::file::JobFile;
-use self::job::Job;
+use self::job::{Job, Length};
 use self::logs::{Layout, Logs};
 use self::output::Output;
 use self::report::{Expected, Found};
@@ -107,12 +107,17 @@ impl Load {
                 luns: job.luns,
                 window_ms: job.log_average_ms,
                 histogram_window_ms: job.histogram_window_ms().unwrap_or(job.log_average_ms),
+                together_ms: match job.length {
+                    Length::Time(time) => u32::try_from(time.as_millis()).ok(),
+                    Length::Loops(_) => None,
+                },
             },
             Self::File(file) => Layout {
                 jobs_of_a_lun: None,
                 luns: file.luns,
                 window_ms: file.log_average_ms,
                 histogram_window_ms: file.histogram_window_ms,
+                together_ms: None,
             },
         }
     }

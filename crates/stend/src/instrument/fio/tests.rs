@@ -594,11 +594,12 @@ fn a_job_that_stands_still_is_not_left_out() {
     let log = |stamps: &[(u64, u64)]| -> String {
         stamps.iter().map(|(ms, value)| format!("{ms}, {value}, 0, 8192, 0\n")).collect()
     };
-    let windows = |files: &[(&str, String)]| -> Vec<(f64, f64)> {
-        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100 };
+    let windows_of = |files: &[(&str, String)], together_ms: Option<u32>| -> Vec<(f64, f64)> {
+        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100, together_ms };
         let logs = Logs::parse(files.iter().map(|(name, text)| (*name, text.as_str())), &layout).unwrap();
         logs.windows().into_iter().filter_map(|(ms, values)| Some((ms, *values.get("iops")?))).collect()
     };
+    let windows = |files: &[(&str, String)]| windows_of(files, None);
     let (one, other) = ("log_iops.1.log", "log_iops.2.log");
     let steady = log(&[(1000, 50), (1100, 50), (1201, 50), (1301, 50), (1401, 50)]);
     // As fio 3.33 writes it of a job whose server was stopped: no lines, and then what it does again.
@@ -616,7 +617,12 @@ fn a_job_that_stands_still_is_not_left_out() {
     assert_eq!(windows(&[(one, steady.clone()), (other, drifting)]), sums(&[90.0; 5]));
     // One that has not begun or has ended is no dip.
     let short = log(&[(1100, 40), (1201, 40)]);
-    assert_eq!(windows(&[(one, steady), (other, short)]), [(1100.0, 90.0), (1200.0, 90.0)]);
+    assert_eq!(windows(&[(one, steady.clone()), (other, short)]), [(1100.0, 90.0), (1200.0, 90.0)]);
+    // But one that says nothing more where all end together never came back, and where none does, neither did any.
+    let gone = log(&[(1000, 40), (1100, 40)]);
+    let together = |files: &[(&str, String)]| windows_of(files, Some(500));
+    assert_eq!(together(&[(one, steady), (other, gone.clone())]), sums(&[90.0, 90.0, 50.0, 50.0, 50.0]));
+    assert_eq!(together(&[(one, gone.clone()), (other, gone)]), sums(&[80.0, 80.0, 0.0, 0.0, 0.0]));
 }
 
 proptest! {
@@ -625,7 +631,7 @@ proptest! {
         let (scenario, mut finished) = read(&Fio, "fio-3.33-no-engine");
         finished.usage.exit = Some(0);
         let _ = Output::parse(&report);
-        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100 };
+        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100, together_ms: None };
         let files = [("log_iops.1.log", &*log), ("log_bw.2.log", &*log), ("log_clat_hist.1.log", &*log), (&*any, &*any)];
         let _ = Logs::parse(files.into_iter(), &layout).map(|logs| logs.windows());
         finished.files = BTreeMap::from([("/repeat/report.json".into(), report.into_bytes())]);
