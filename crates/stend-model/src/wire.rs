@@ -274,6 +274,27 @@ impl Usage {
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns + self.system_ns
     }
+
+    /// What became of the machine's CPU time meanwhile; `None` where the machine does not say.
+    pub fn machine_cpu(&self) -> Option<MachineCpu> {
+        let counter = |name: &str| self.machine.get(name).copied();
+        let (busy, idle, steal) = (counter("busy_ns")?, counter("idle_ns")?, counter("steal_ns")?);
+        let foreign_ns = busy - self.cpu_ns() as f64;
+        Some(MachineCpu { total_ns: busy + idle + steal, steal_ns: steal, foreign_ns, cpus: counter("cpus")? })
+    }
+}
+
+/// CPU time of a whole machine while a command ran, all CPUs summed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MachineCpu {
+    /// All of it.
+    pub total_ns: f64,
+    /// What the hypervisor took away.
+    pub steal_ns: f64,
+    /// What others than the command used; below zero where the kernel counts the command's time in finer steps than the machine's.
+    pub foreign_ns: f64,
+    /// How many CPUs there are.
+    pub cpus: f64,
 }
 
 /// A line as it is quoted in a message: one line, at most 200 characters, control characters made visible.

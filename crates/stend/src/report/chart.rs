@@ -11,7 +11,7 @@ use stend_model::run::{Origin, Series};
 
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter, lun_metric};
 use super::text::{duration, grouped};
 
@@ -28,10 +28,18 @@ pub(super) struct Segment<'a> {
     pub(super) title: Phrase,
     /// Its series.
     pub(super) series: Vec<&'a Series>,
+    /// From its first sample to its last, those of series that are drawn elsewhere too: all drawings of a run have one axis of time.
+    pub(super) span: (i64, i64),
     /// From where to where it was measured, if that is known, on the machine's monotonic clock.
     pub(super) measured: Option<(i64, i64)>,
     /// What happened meanwhile.
     pub(super) moments: Vec<Moment>,
+}
+
+/// The first and the last moment of these series, in nanoseconds.
+pub(super) fn span(series: &[&Series]) -> (i64, i64) {
+    let times = || series.iter().flat_map(|series| series.times_ns.first().into_iter().chain(series.times_ns.last()));
+    (times().min().copied().unwrap_or(0), times().max().copied().unwrap_or(0))
 }
 
 /// Something that happened.
@@ -64,6 +72,7 @@ pub(super) struct Chart {
     pub(super) bands: Vec<Band>,
     pub(super) lines: Vec<Line>,
     pub(super) ticks: Vec<Tick>,
+    pub(super) readout: Readout,
     /// The length of the axis of time.
     pub(super) length: String,
 }
@@ -226,13 +235,7 @@ impl Axis {
         let mut offset = 0.0;
         let mut spans = Vec::new();
         for segment in segments {
-            let times = || {
-                segment
-                    .series
-                    .iter()
-                    .flat_map(|series| series.times_ns.first().into_iter().chain(series.times_ns.last()))
-            };
-            let (first, last) = (times().min().copied().unwrap_or(0), times().max().copied().unwrap_or(0));
+            let (first, last) = segment.span;
             let length = last.saturating_sub(first) as f64 * 1e-9;
             spans.push((first, offset, length));
             offset += length;
@@ -305,6 +308,7 @@ impl Raw {
             bands: axis.bands.clone(),
             lines,
             ticks,
+            readout: self.scale.readout(bottom, top, false),
             length: duration(axis.seconds * 1e9),
         }
     }
@@ -376,6 +380,7 @@ mod tests {
             class: "valid",
             title: Phrase::fixed("", ""),
             series: series.iter().collect(),
+            span: span(&series.iter().collect::<Vec<_>>()),
             measured: None,
             moments: Vec::new(),
         };

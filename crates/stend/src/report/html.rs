@@ -2,8 +2,11 @@
 //!
 //! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
 
+mod gates;
 mod overview;
 mod profile;
+mod questions;
+mod reason;
 mod scenario;
 #[cfg(test)]
 mod tests;
@@ -21,6 +24,7 @@ use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::Language;
 use crate::profile::Profile;
 
+use super::answer::answer;
 use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
@@ -29,6 +33,7 @@ use super::phrase::Phrase;
 use super::text;
 use super::wide::matrix_blocks;
 use overview::{MachineView, MissingView, SourceView, TableView};
+use questions::QuestionView;
 use scenario::ScenarioView;
 use wide::WideView;
 
@@ -63,7 +68,7 @@ struct Page {
     t: &'static Texts,
     title: String,
     summary: Phrase,
-    standings: Vec<Phrase>,
+    answer: Vec<Phrase>,
     fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
     missing: Vec<Phrase>,
@@ -76,6 +81,7 @@ struct Page {
     not_measured: Vec<MissingView>,
     scenarios: Vec<ScenarioView>,
     sources: Vec<SourceView>,
+    questions: Vec<QuestionView>,
     generated_at: String,
     version: &'static str,
     style: &'static str,
@@ -84,7 +90,15 @@ struct Page {
 }
 
 const STYLE: &str = include_str!("../../templates/report.css");
-const SCRIPT: &str = include_str!("../../templates/report.js");
+/// The script's parts, in one function: what one part declares the next ones use, and the page has no global names.
+const SCRIPT: &str = concat!(
+    "(function () {\n\"use strict\";\n",
+    include_str!("../../templates/page.js"),
+    include_str!("../../templates/table.js"),
+    include_str!("../../templates/drill.js"),
+    include_str!("../../templates/axis.js"),
+    "})();\n"
+);
 
 /// Writes the report.
 ///
@@ -99,7 +113,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         t: &TEXTS,
         title: if title.is_empty() { "stend".into() } else { title },
         summary: summary(input),
-        standings: text::standings(input.table),
+        answer: answer(input.table),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
@@ -120,6 +134,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         not_measured: overview::not_measured(input),
         scenarios: scenario::scenarios(input, &names)?,
         sources: overview::sources(input.table),
+        questions: questions::questions(input),
         generated_at: text::moment(input.generated_at),
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,

@@ -22,7 +22,7 @@ texts! {
     report: "Report of the stand", "Отчёт стенда";
     skip: "Skip to the table", "Перейти к таблице";
     machine: "The machine", "Машина";
-    details: "Details and differences", "Подробности и отличия";
+    details: "All differences, and what could not be read", "Все отличия и что не удалось прочитать";
     differs: "differs from the base in", "отличается от базы:";
     no_difference: "no difference in hardware or software", "аппаратура и программы не отличаются";
     what: "What", "Что";
@@ -57,8 +57,8 @@ texts! {
     base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";
-    unsorted: "Click a column's head to sort by it; a third click restores the suite's order.",
-        "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора.";
+    unsorted: "Click a column's head to sort by it; a third click restores the suite's order. Click a figure to look into it.",
+        "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора. Щёлкните по цифре, чтобы рассмотреть её.";
     better: "better", "лучше";
     worse: "worse", "хуже";
     same: "same within the floor", "одинаково в пределах порога";
@@ -181,8 +181,58 @@ texts! {
         "Степень доказательности: A – измерения в двух и более сессиях; B – в одной сессии; C – опубликованная цифра с разбросом; D – одна опубликованная цифра.";
     method_charts: "Counters are drawn as their growth by the second, broken where a counter was reset; gauges as they are; of metrics of each CPU the lowest, the mean and the highest. Of many samples the lowest and highest of each part of the line are drawn, so every peak is there.",
         "Счётчики показаны приростом за секунду, с разрывом при сбросе; прочее – как есть; у показателей отдельных процессоров – наименьшее, среднее и наибольшее. Из многих отсчётов на каждом отрезке остаются наименьший и наибольший, так что все пики на месте.";
-    questions: "Ask of every figure: why not double? Did it break a limit? Did it error? Does it reproduce? Does it matter? Did it even happen?",
-        "Спросите о каждой цифре: почему не вдвое больше? Не упёрлась ли в предел? Не было ли ошибок? Повторится ли? Важна ли она? Было ли это вообще?";
+    questions: "What to ask of every benchmark", "О чём спрашивать любое измерение";
+    questions_source: "The list of questions is Brendan Gregg's (\"Evaluating the Evaluation: A Benchmarking Checklist\", 2018); the answers come from the data of this page.",
+        "Список вопросов – Брендана Грегга («Evaluating the Evaluation: A Benchmarking Checklist», 2018), ответы взяты из данных этой страницы.";
+    ask_double: "Why is it not twice as fast?", "Почему не вдвое быстрее?";
+    ask_limits: "Is the figure somebody else's limit, or more than is possible?", "Не чужой ли это предел и возможна ли такая цифра вообще?";
+    ask_errors: "Were there errors?", "Были ли ошибки?";
+    ask_reproduce: "Will it come out the same again?", "Получится ли то же ещё раз?";
+    ask_matter: "Does it matter?", "Важно ли это?";
+    ask_happened: "Did it happen at all?", "А было ли это вообще?";
+    no_profile: "No profile was made; `stend run --profile` shows which functions the time goes to.",
+        "Профиль не снят; `stend run --profile` покажет, на какие функции уходит время.";
+    see_profiles: "Profiles show which functions the time goes to; they stand with their scenarios.",
+        "На какие функции уходит время, показывают профили; они стоят при своих сценариях.";
+    no_loader: "No instrument of these runs has a load generator beside what it measures, or it does not tell its share of the CPU time.",
+        "Ни у одного инструмента этих прогонов нет отдельного генератора нагрузки, или он не сообщает свою долю процессорного времени.";
+    below_ceilings: "No figure is above its ceiling.", "Ни одна цифра не выше своего потолка.";
+    one_session: "One session cannot show what changes from boot to boot; a second one, after a restart, would.",
+        "Одна сессия не покажет того, что меняется от загрузки к загрузке; покажет вторая, после перезапуска.";
+    none_sure: "No difference here is sure.", "Надёжных отличий здесь нет.";
+    not_compared: "Nothing is compared with another run here, so no difference is called.",
+        "С другим прогоном здесь ничего не сравнивается, так что и отличий нет.";
+    how_computed: "How figures and verdicts are made", "Как получены цифры и вердикты";
+    same_machine: "no difference was found in hardware or software, so these are two moments of one machine",
+        "ни в аппаратуре, ни в программах отличий не найдено: это одна машина в разное время";
+    show_only: "Only", "Только";
+    only_better: "better", "лучше";
+    only_worse: "worse", "хуже";
+    only_unresolved: "unresolved", "не решено";
+    rows_shown: "Rows shown:", "Показано строк:";
+    why: "What is to be said, and why", "Что можно сказать и почему";
+    histogram: "How the values are distributed", "Как распределены значения";
+    histogram_caption: "How many of the repeats that count lie in each step of the axis.",
+        "Сколько учтённых повторов попало в каждый шаг оси.";
+    gate_steal: "Taken by the hypervisor", "Отнял гипервизор";
+    gate_foreign: "Used by others", "Заняли другие";
+    gate_fall: "Clock fell by", "Частота упала на";
+    gate_swapping: "Pages swapped", "Страниц подкачано";
+    gate_throttling: "Throttled, times", "Троттлинг, раз";
+    gates_caption: "With ≤: beyond this limit a repeat does not count. Shares are of the CPU time of the whole machine; less than two ticks of the kernel on each CPU close no gate.",
+        "После ≤ – предел, за которым повтор не учитывается. Доли – от процессорного времени всей машины; меньше двух тиков ядра на процессор затвор не закрывают.";
+    close: "Close", "Закрыть";
+    copy: "Copy", "Скопировать";
+    copied: "Copied", "Скопировано";
+    series: "What happened meanwhile", "Что происходило";
+    moment: "Moment", "Момент";
+    zoom_in: "Closer", "Ближе";
+    zoom_out: "Farther", "Дальше";
+    earlier: "Earlier", "Раньше";
+    later: "Later", "Позже";
+    whole: "Whole axis", "Вся ось";
+    axis_hint: "All drawings of a run have one axis of time. Point at it, or move the slider with the arrow keys, for the values at a moment; drag across a drawing to see that part alone.",
+        "У всех графиков прогона одна ось времени. Наведите указатель или двигайте ползунок стрелками, чтобы увидеть значения в этот момент; проведите по графику, чтобы рассмотреть его часть.";
     generated: "Written by stend", "Составлено программой stend";
 }
 

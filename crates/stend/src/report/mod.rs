@@ -11,6 +11,7 @@
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
 
+mod answer;
 mod chart;
 pub(crate) mod csv;
 mod curve;
@@ -19,6 +20,7 @@ mod faults;
 pub(crate) mod flame;
 mod grid;
 mod heat;
+mod histogram;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;

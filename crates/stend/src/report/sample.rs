@@ -9,7 +9,7 @@ use stend_model::quantity::Span;
 use stend_model::reference::Grade;
 use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification};
-use stend_model::wire::{Check, Report};
+use stend_model::wire::{Check, Report, Usage};
 
 use crate::compare::table::{
     AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
@@ -252,6 +252,18 @@ pub(crate) fn profiles() -> Vec<Profile> {
 
 /// The base's run, with `samples` samples in each series of each repeat.
 pub(crate) fn run(samples: usize) -> SampleRun {
+    of_run("20261121-0555-3f9a", samples, Noise(7), |_| 1.0)
+}
+
+/// The run beside it.
+pub(crate) fn other_run(samples: usize) -> SampleRun {
+    let mut data = of_run("20261122-0801-77c2", samples, Noise(11), |place| SCENARIOS[place].5);
+    data.run.skipped.clear();
+    data.profiles.clear();
+    data
+}
+
+fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -> SampleRun {
     let scenarios: Vec<_> =
         SCENARIOS.iter().map(|(name, metric, unit, better, ..)| scenario(name, metric, *unit, *better)).collect();
     let suite = Suite {
@@ -269,7 +281,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
     };
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");
     let run = Run {
-        id: "20261121-0555-3f9a".into(),
+        id: id.into(),
         stend_version: "0.1.0".into(),
         host: "local".into(),
         started_at,
@@ -286,13 +298,13 @@ pub(crate) fn run(samples: usize) -> SampleRun {
         target: None,
         machine: machine(),
     };
-    let mut noise = Noise(7);
     let (mut repeats, mut series) = (Vec::new(), Vec::new());
     for round in 0..11u32 {
         for (place, (_, _, unit, _, median, _)) in SCENARIOS.iter().enumerate().filter(|(place, _)| *place != 5) {
             let sequence = repeats.len() as u32;
             let at = started_at + jiff::SignedDuration::from_secs(i64::from(sequence) * 3);
-            let repeat = repeat(sequence, round, place, *unit, median * (1.0 + 0.012 * noise.next()), at);
+            let repeat =
+                repeat(sequence, round, place, *unit, median * ratio(place) * (1.0 + 0.012 * noise.next()), at);
             let start = 50_000_000_000 + i64::from(sequence) * 3_000_000_000;
             for one in repeat_series(start, samples, repeat.outcome != Outcome::Valid, &mut noise) {
                 series.push((sequence, one));
@@ -385,11 +397,36 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         begin: None,
         report: (!failed).then_some(report),
         marks: Vec::new(),
-        usage: None,
+        usage: Some(usage(wall_ns, if (place, round) == (3, 4) { 0.041 } else { 0.002 })),
         stopped: false,
         command: ["stend-probe", "cipher", "--size", "64KiB", "--label", "it's"].map(str::to_owned).into(),
         output: String::new(),
         error_output: if failed { EVIL.into() } else { String::new() },
+    }
+}
+
+/// What a command used that kept one of 16 processors busy, while the hypervisor took this share of them all.
+fn usage(wall_ns: f64, steal: f64) -> Usage {
+    let total = 16.0 * wall_ns;
+    let machine = [
+        ("busy_ns", wall_ns + 0.01 * total),
+        ("idle_ns", total * (0.99 - steal) - wall_ns),
+        ("steal_ns", steal * total),
+        ("cpus", 16.0),
+        ("swapped_pages", 0.0),
+    ];
+    Usage {
+        t_ns: None,
+        wall_ns: wall_ns as u64,
+        user_ns: wall_ns as u64,
+        system_ns: 0,
+        max_rss_bytes: 8 << 20,
+        exit: Some(0),
+        signal: None,
+        timed_out: false,
+        left_running: false,
+        clock_step_ns: None,
+        machine: machine.map(|(name, value)| (name.to_owned(), value)).into(),
     }
 }
 

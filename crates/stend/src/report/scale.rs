@@ -1,5 +1,7 @@
 //! The upright axis of a drawing: units, ranges, and round values along it.
 
+use std::fmt;
+
 use stend_model::metric::{Unit, three_digits};
 
 use super::text::{decimals_for, scale_of};
@@ -16,6 +18,28 @@ pub(super) struct Tick {
     pub(super) y: f64,
     pub(super) label: String,
 }
+
+/// What a script needs to tell the value of a point of a drawing: the values at its lower and upper edge, or their powers of ten, and the
+/// unit in which they are written.
+pub(super) struct Readout {
+    bottom: f64,
+    top: f64,
+    logarithmic: bool,
+    divisor: f64,
+    suffix: String,
+}
+
+impl fmt::Display for Readout {
+    /// As attributes of the drawing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bottom, top, logarithmic, divisor, suffix } = self;
+        write!(f, "data-bottom=\"{bottom}\" data-top=\"{top}\" data-divisor=\"{divisor}\" data-suffix=\"{suffix}\"")?;
+        if *logarithmic { f.write_str(" data-log") } else { Ok(()) }
+    }
+}
+
+// Numbers and the names of units have nothing to escape.
+impl askama::filters::HtmlSafe for Readout {}
 
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,6 +87,13 @@ impl Scale {
                 (divisor, suffix.replace("op/s", end))
             }
         }
+    }
+
+    /// How a script tells values between these edges, which are powers of ten where the axis is logarithmic.
+    pub(super) fn readout(self, bottom: f64, top: f64, logarithmic: bool) -> Readout {
+        let largest = if logarithmic { 10f64.powf(top) } else { bottom.abs().max(top.abs()) };
+        let (divisor, suffix) = self.parts(largest);
+        Readout { bottom, top, logarithmic, divisor, suffix }
     }
 
     /// Two values in one unit, with as many decimals as tell them apart.

@@ -9,7 +9,7 @@ use stend_model::run::{Origin, Series};
 use super::chart::{Axis, Band, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Scale, Tick, log_ticks, padded, ticks};
+use super::scale::{CANVAS, Readout, Scale, Tick, log_ticks, padded, ticks};
 use super::series::{Stretch, decimate, lun_metric};
 use super::text::{duration, grouped};
 use subject::{Repeat, Subject};
@@ -45,6 +45,7 @@ pub(super) struct Row {
     /// Whether what is below each line is filled, because they stand one on the other.
     pub(super) stacked: bool,
     pub(super) ticks: Vec<Tick>,
+    pub(super) readout: Readout,
 }
 
 /// A moment at which something happened.
@@ -169,6 +170,7 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, most_points: us
         lines,
         stacked,
         ticks,
+        readout: scale.readout(bottom, top, subject.logarithmic()),
     })
 }
 
@@ -295,6 +297,7 @@ mod tests {
             class: "valid",
             title: Phrase::fixed("", ""),
             series: series.iter().collect(),
+            span: chart::span(&series.iter().collect::<Vec<_>>()),
             measured: Some((60 * SECOND, 110 * SECOND)),
             moments,
         }

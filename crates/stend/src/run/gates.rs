@@ -89,17 +89,14 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
     let gates = &scenario.gates;
     let closed = |gate: Option<Gate>, value: f64| gate.is_some_and(|gate| gate.exceeded_by(value));
     let mut reasons = Vec::new();
-    if let (Some(busy), Some(idle), Some(steal), Some(cpus)) =
-        (counter("busy_ns"), counter("idle_ns"), counter("steal_ns"), counter("cpus"))
-    {
-        let total = busy + idle + steal;
-        let doubt = TICKS_OF_DOUBT * TICK_NS * cpus;
-        let foreign = busy - usage.cpu_ns() as f64;
-        for (gate, time, what) in
-            [(gates.steal, steal, "the hypervisor took away"), (gates.foreign_cpu, foreign, "other programs used")]
-        {
-            if total > 0.0 && time > doubt && closed(gate, time / total) {
-                reasons.push(format!("{what} {} of the machine's CPU time", percent(time / total)));
+    if let Some(cpu) = usage.machine_cpu() {
+        let doubt = TICKS_OF_DOUBT * TICK_NS * cpu.cpus;
+        for (gate, time, what) in [
+            (gates.steal, cpu.steal_ns, "the hypervisor took away"),
+            (gates.foreign_cpu, cpu.foreign_ns, "other programs used"),
+        ] {
+            if cpu.total_ns > 0.0 && time > doubt && closed(gate, time / cpu.total_ns) {
+                reasons.push(format!("{what} {} of the machine's CPU time", percent(time / cpu.total_ns)));
             }
         }
     }

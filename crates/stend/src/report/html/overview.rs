@@ -14,6 +14,8 @@ use crate::report::text::{self, change, factor, interval, mark, word};
 pub(super) struct MachineView {
     pub(super) title: String,
     pub(super) differences: Vec<DifferenceView>,
+    /// The first differences in words.
+    pub(super) in_short: Phrase,
 }
 
 /// One difference; a side that has nothing is empty.
@@ -34,6 +36,8 @@ pub(super) struct TableView {
     pub(super) rows: Vec<RowView>,
     /// Whether some rows are not their scenario's main metric.
     pub(super) has_minor: bool,
+    /// Whether another run is judged here, so that rows can be chosen by verdict.
+    pub(super) judged: bool,
 }
 
 pub(super) struct GroupView {
@@ -83,6 +87,8 @@ pub(super) struct CellView {
     /// between the machines, with the metric's direction in it: figures of different units have no order.
     pub(super) key: String,
     pub(super) first_of_group: bool,
+    /// Whether it can be looked into: a figure of a run.
+    pub(super) measured: bool,
 }
 
 pub(super) struct VerdictView {
@@ -109,6 +115,7 @@ pub(super) struct SourceView {
 pub(super) fn machines(input: &Input) -> Vec<MachineView> {
     let view = |column: &crate::compare::table::Column| MachineView {
         title: column.title.clone(),
+        in_short: in_short(&column.differences),
         differences: column
             .differences
             .iter()
@@ -120,6 +127,25 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
             .collect(),
     };
     text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
+}
+
+/// The first few differences between machines, for who will not open the list.
+fn in_short(differences: &[stend_model::machine::Difference]) -> Phrase {
+    const SHOWN: usize = 3;
+    const LONGEST: usize = 48;
+    let or_none = |text: &str, none: &str| match text.chars().count() {
+        0 => none.to_owned(),
+        length if length > LONGEST => format!("{}…", text.chars().take(LONGEST).collect::<String>()),
+        _ => text.to_owned(),
+    };
+    let all = |none: &str| {
+        let shown = differences.iter().take(SHOWN).map(|difference| {
+            format!("{} {} → {}", difference.what, or_none(&difference.before, none), or_none(&difference.after, none))
+        });
+        let more = differences.len().saturating_sub(SHOWN);
+        shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
+    };
+    Phrase::new(all(&TEXTS.none.en), all(&TEXTS.none.ru))
 }
 
 /// Sensors and facts that could not be read, once each.
@@ -200,12 +226,15 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
     let has_minor = table.rows.iter().any(|row| !row.main);
     let base = table.columns.first().filter(|_| !runs.is_empty()).map(|column| column.title.clone());
     let base = base.unwrap_or_default();
-    TableView { base, groups, heads: heads.collect(), rows: rows.into_iter().map(view).collect(), has_minor }
+    let rows: Vec<RowView> = rows.into_iter().map(view).collect();
+    let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());
+    TableView { base, groups, heads: heads.collect(), rows, has_minor, judged }
 }
 
 pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
     match cell {
         Cell::Measured(value) => CellView {
+            measured: true,
             value: row.unit.show(value.median),
             verdict: value.against_base.as_ref().map(verdict),
             of_ceilings: value.of_ceilings.iter().map(of_ceiling).collect(),

@@ -11,12 +11,15 @@ use stend_model::wire::{Check, MarkKind};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
+use super::gates::{GatesView, gates};
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
+use super::reason::{ReasonView, reasons};
 use super::{Input, RunData};
-use crate::report::chart::{Charts, MOST_POINTS, Moment, Segment, charts, number_of_charts};
+use crate::report::chart::{Axis, Charts, MOST_POINTS, Moment, Segment, charts, number_of_charts, span};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
+use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -34,9 +37,12 @@ pub(super) struct ScenarioView {
     pub(super) instrument: String,
     pub(super) parameters: String,
     pub(super) direction: Option<Phrase>,
+    /// What is to be said of each other run, and why.
+    pub(super) reasons: Vec<ReasonView>,
     pub(super) figures: Vec<FigureView>,
     pub(super) several_metrics: bool,
     pub(super) dots: Option<Dots>,
+    pub(super) histogram: Option<Histogram>,
     /// The main metric's name.
     pub(super) metric: String,
     pub(super) runs: Vec<ScenarioRunView>,
@@ -69,8 +75,11 @@ pub(super) struct FigureView {
 
 /// What one run has of a scenario.
 pub(super) struct ScenarioRunView {
+    /// Its place among the runs, for its name on the page.
+    pub(super) place: usize,
     pub(super) title: String,
     pub(super) repeats: Vec<RepeatView>,
+    pub(super) gates: GatesView,
     pub(super) commands: Vec<String>,
     pub(super) evidence: Vec<Phrase>,
     /// What faults did to each repeat.
@@ -80,6 +89,8 @@ pub(super) struct ScenarioRunView {
     pub(super) timeline: Option<Timeline>,
     pub(super) charts: Charts,
     pub(super) has_series: bool,
+    /// The length of the axis that all drawings of series share.
+    pub(super) seconds: f64,
 }
 
 /// One repeat.
@@ -139,6 +150,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
     let scenario = indexed.iter().find_map(|run| run.scenario(name)).map(|(_, scenario)| scenario);
     let metric = scenario.and_then(|scenario| scenario.metrics.first());
     let mut panels = Vec::new();
+    let mut values = Vec::new();
     let mut runs = Vec::new();
     for (place, run) in indexed.iter().enumerate() {
         let Some((index, scenario)) = run.scenario(name) else { continue };
@@ -148,10 +160,12 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         }
         let title = title(input.table, &run.data);
         if let Some(metric) = scenario.metrics.first() {
+            let counted = repeats.iter().filter(|repeat| repeat.counts()).filter_map(|repeat| repeat.value(metric));
+            values.push(Values { title: title.clone(), values: counted.collect() });
             panels.push(panel(&title, &repeats, metric, main.and_then(|row| measured(input.table, row, &run.data))));
         }
-        let mut view =
-            scenario_run(run, title, &repeats, scenario.metrics.first(), most_points, &format!("c{anchor}-{place}"));
+        let mut view = scenario_run(run, title, &repeats, scenario, most_points, &format!("c{anchor}-{place}"));
+        view.place = place;
         let profile = run.data.profiles.iter().find(|profile| profile.scenario == name);
         view.profile = profile.map(|profile| profile::view(profile, input)).transpose()?;
         runs.push(view);
@@ -173,9 +187,11 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
         parameters: parameters.collect::<Vec<_>>().join(", "),
         direction: main
             .map(|row| if row.better == Better::Higher { TEXTS.higher.clone() } else { TEXTS.lower.clone() }),
+        reasons: main.map(|row| reasons(input.table, row)).unwrap_or_default(),
         figures: rows.iter().flat_map(|row| figures(input.table, row)).collect(),
         several_metrics: rows.len() > 1,
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
+        histogram: metric.and_then(|metric| histogram(values, metric.unit)),
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
     })
@@ -286,7 +302,7 @@ fn scenario_run(
     run: &Indexed,
     title: String,
     repeats: &[&Repeat],
-    metric: Option<&Metric>,
+    scenario: &Scenario,
     most_points: usize,
     prefix: &str,
 ) -> ScenarioRunView {
@@ -299,12 +315,14 @@ fn scenario_run(
             .as_ref()
             .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
         let moments = moments(repeat);
-        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series, measured, moments })
+        let span = span(&series);
+        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series, span, measured, moments })
     };
     let mut segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
     let threads = run.data.run.machine.hardware.threads;
     let timeline = timeline(&segments, threads, most_points, format!("{prefix}-t"));
     let has_series = !segments.is_empty();
+    let seconds = Axis::new(&segments).seconds;
     if timeline.is_some() {
         segments.iter_mut().for_each(|segment| segment.series.retain(|series| !timeline::draws(series)));
     }
@@ -315,15 +333,19 @@ fn scenario_run(
         let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
         Some(version.chain(parts).collect::<Vec<_>>().join(" · ")).filter(|text| !text.is_empty())
     };
+    let metric = scenario.metrics.first();
     ScenarioRunView {
+        place: 0,
         title,
         repeats: repeats.iter().map(|repeat| repeat_view(repeat, metric)).collect(),
+        gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
         faults: repeats.iter().flat_map(|repeat| faults(repeat, run.series.get(&repeat.sequence))).collect(),
         build: distinct(repeats.iter().filter_map(build)),
         profile: None,
         has_series,
+        seconds,
         timeline,
         charts: charts(&segments, threads, most_points, prefix),
     }

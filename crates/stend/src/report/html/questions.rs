@@ -1,0 +1,342 @@
+//! The questions that a reader should ask of any benchmark, with their answers from the data.
+//!
+//! The list is Brendan Gregg's: "Evaluating the Evaluation: A Benchmarking Checklist", 2018-06-30.
+
+use stend_model::metric::Unit;
+use stend_model::plan::Phase;
+use stend_model::run::{Outcome, Repeat};
+use stend_model::wire::Check;
+
+use super::{Input, RunData};
+use crate::compare::table::{AgainstBase, Cell, Measured, Row, Verdict};
+use crate::language::{english_plural, russian_plural};
+use crate::report::language::TEXTS;
+use crate::report::phrase::Phrase;
+use crate::report::text::{self, duration, grouped, percent};
+
+/// A load this busy kept its processors at work all the time.
+const BUSY: f64 = 0.95;
+
+/// A question and what the data say to it.
+pub(super) struct QuestionView {
+    pub(super) question: Phrase,
+    /// Sentences.
+    pub(super) answers: Vec<Phrase>,
+}
+
+pub(super) fn questions(input: &Input) -> Vec<QuestionView> {
+    let Some(base) = input.runs.first() else { return Vec::new() };
+    let rows: Vec<(&Row, &Measured)> = input
+        .table
+        .rows
+        .iter()
+        .filter(|row| row.main)
+        .filter_map(|row| match row.cells.first() {
+            Some(Cell::Measured(value)) => Some((row, value)),
+            _ => None,
+        })
+        .collect();
+    let view = |question: &Phrase, answers: Vec<Phrase>| QuestionView { question: question.clone(), answers };
+    vec![
+        view(&TEXTS.ask_double, why_not_double(base, &rows)),
+        view(&TEXTS.ask_limits, limits(input, &rows)),
+        view(&TEXTS.ask_errors, errors(input)),
+        view(&TEXTS.ask_reproduce, reproduces(input, &rows)),
+        view(&TEXTS.ask_matter, matters(input)),
+        view(&TEXTS.ask_happened, happened(input)),
+    ]
+}
+
+fn named(scenarios: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let more = scenarios.len().saturating_sub(SHOWN);
+    let list = scenarios.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    if more == 0 { list } else { format!("{list}; … +{more}") }
+}
+
+fn counted<'a>(data: &'a RunData, place: usize) -> impl Iterator<Item = &'a Repeat> {
+    data.repeats.iter().filter(move |repeat| repeat.scenario == place && repeat.counts())
+}
+
+/// What holds the figures where they are: a processor that has no time left, or a ceiling of the suite.
+fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
+    let mut answers = Vec::new();
+    let (mut busy, mut waiting) = (0, Vec::new());
+    for (place, scenario) in base.run.suite.scenarios.iter().enumerate() {
+        let processors: Vec<f64> = counted(base, place)
+            .filter_map(|repeat| {
+                let report = repeat.report.as_ref()?;
+                Some(report.cpu_ns? as f64 / report.wall_ns as f64)
+            })
+            .collect();
+        match stend_stats::median(&processors) {
+            Some(used) if used >= BUSY => busy += 1,
+            Some(used) => waiting.push(format!("{} ({})", scenario.name, percent(used))),
+            None => {}
+        }
+    }
+    let all = busy + waiting.len();
+    if all > 0 {
+        answers.push(Phrase::new(
+            format!(
+                "On {busy} of {} the load kept at least one processor busy all the time: its speed is the limit there.",
+                english_plural(all, "scenario", "scenarios")
+            ),
+            format!(
+                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – его скорость.",
+                russian_plural(all, "сценария", "сценариев", "сценариев")
+            ),
+        ));
+    }
+    if !waiting.is_empty() {
+        let names = named(&waiting);
+        answers.push(Phrase::new(
+            format!("Elsewhere it waited, with less than one processor's time: {names}."),
+            format!("В остальных она ждала, и процессорного времени ушло меньше, чем даёт один процессор: {names}."),
+        ));
+    }
+    let shares: Vec<String> = rows
+        .iter()
+        .flat_map(|(row, value)| value.of_ceilings.iter().map(move |of| (row, of)))
+        .map(|(row, of)| format!("{}: {} – {}", row.scenario, percent(of.share), of.scenario))
+        .collect();
+    if !shares.is_empty() {
+        let shares = named(&shares);
+        answers.push(Phrase::new(
+            format!("Beside what the suite names as their ceilings: {shares}."),
+            format!("Рядом с тем, что набор называет для них потолком: {shares}."),
+        ));
+    }
+    answers.push(if base.profiles.is_empty() { TEXTS.no_profile.clone() } else { TEXTS.see_profiles.clone() });
+    answers
+}
+
+/// Whether a figure is the load generator's own limit, or more than is possible.
+fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
+    let mut most: Option<(f64, &str)> = None;
+    for data in input.runs {
+        for (place, scenario) in data.run.suite.scenarios.iter().enumerate() {
+            let shares: Vec<f64> = counted(data, place)
+                .filter_map(|repeat| repeat.report.as_ref()?.observed.get("loader_cpu_share").copied())
+                .collect();
+            if let Some(share) = stend_stats::median(&shares)
+                && most.is_none_or(|(before, _)| share > before)
+            {
+                most = Some((share, &scenario.name));
+            }
+        }
+    }
+    let mut answers = vec![match most {
+        Some((share, name)) => {
+            let share = percent(share);
+            Phrase::new(
+                format!(
+                    "The load generator took at most {share} of the machine's CPU time ({name}); beyond 70 % a figure may be the generator's own limit, and the notes above the table say so."
+                ),
+                format!(
+                    "Генератор нагрузки занял самое большее {share} процессорного времени машины ({name}); за 70 % предел может быть в нём самом, и тогда об этом сказано над таблицей."
+                ),
+            )
+        }
+        None => TEXTS.no_loader.clone(),
+    }];
+    let ceilings = || rows.iter().flat_map(|(row, value)| value.of_ceilings.iter().map(move |of| (row, of)));
+    let beyond: Vec<String> = ceilings()
+        .filter(|(_, of)| of.share > 1.0)
+        .map(|(row, of)| format!("{}: {} – {}", row.scenario, percent(of.share), of.scenario))
+        .collect();
+    if !beyond.is_empty() {
+        let names = named(&beyond);
+        answers.push(Phrase::new(
+            format!("More than their ceiling, which should make you doubt one of the two: {names}."),
+            format!("Больше своего потолка, так что стоит усомниться в одной из двух цифр: {names}."),
+        ));
+    } else if ceilings().next().is_some() {
+        answers.push(TEXTS.below_ceilings.clone());
+    }
+    answers
+}
+
+/// How many repeats did their work right, and what became of the others.
+fn errors(input: &Input) -> Vec<Phrase> {
+    let repeats = || input.runs.iter().flat_map(|data| data.repeats);
+    let all = repeats().count();
+    let checked =
+        |wanted| repeats().filter(|one| one.report.as_ref().is_some_and(|report| report.check == wanted)).count();
+    let (passed, wrong, unchecked) = (checked(Check::Passed), checked(Check::Failed), checked(Check::None));
+    let failed = repeats().filter(|one| matches!(one.outcome, Outcome::Failed(_))).count();
+    let invalid = repeats().filter(|one| matches!(one.outcome, Outcome::Invalid(_))).count();
+    let mut answers = vec![Phrase::new(
+        format!(
+            "Of {}, warm-ups among them, {} had their results verified and found right; {} were wrong, {} could not be verified, {} measured nothing.",
+            english_plural(all, "repeat", "repeats"),
+            grouped(passed),
+            grouped(wrong),
+            grouped(unchecked),
+            grouped(failed)
+        ),
+        format!(
+            "Из {} {}, считая прогревы, проверены и верны результаты {}; неверны – {}, без проверки – {}, ничего не измерено – {}.",
+            grouped(all),
+            russian_plural(all, "повтора", "повторов", "повторов"),
+            grouped(passed),
+            grouped(wrong),
+            grouped(unchecked),
+            grouped(failed)
+        ),
+    )];
+    if invalid > 0 {
+        answers.push(Phrase::new(
+            format!(
+                "{} for another reason than their work or for it do not count; each scenario lists them.",
+                english_plural(invalid, "invalid repeat", "invalid repeats")
+            ),
+            format!("Негодных повторов: {}; они не учтены и перечислены в своих сценариях.", grouped(invalid)),
+        ));
+    }
+    answers
+}
+
+/// How often it was done, and how much that differed.
+fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
+    let mut answers = Vec::new();
+    for data in input.runs {
+        let counts: Vec<usize> = (0..data.run.suite.scenarios.len())
+            .map(|place| counted(data, place).count())
+            .filter(|count| *count > 0)
+            .collect();
+        let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) else { continue };
+        let many = if least == most { least.to_string() } else { format!("{least}–{most}") };
+        let sessions = data.sessions.len();
+        let name = super::scenario::title(input.table, data);
+        answers.push(Phrase::new(
+            format!(
+                "{name}: {many} repeats that count of each scenario, in {}.",
+                english_plural(sessions, "session", "sessions")
+            ),
+            format!(
+                "{name}: {many} учтённых повторов каждого сценария, {sessions} {}.",
+                russian_plural(sessions, "сессия", "сессии", "сессий")
+            ),
+        ));
+    }
+    let mut spreads: Vec<(f64, &str)> =
+        rows.iter().filter_map(|(row, value)| Some((value.spread?, row.scenario.as_str()))).collect();
+    spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if let (Some(middle), Some((most, name))) = (spreads.get(spreads.len() / 2), spreads.last()) {
+        let (middle, most) = (text::spread(Some(middle.0)), text::spread(Some(*most)));
+        answers.push(Phrase::new(
+            format!("From repeat to repeat a typical figure of the base differs by {middle}, the most restless one by {most} ({name})."),
+            format!("От повтора к повтору типичный результат базы меняется на {middle}, самый беспокойный – на {most} ({name})."),
+        ));
+    }
+    if input.runs.iter().any(|data| data.sessions.len() < 2) {
+        answers.push(TEXTS.one_session.clone());
+    }
+    answers
+}
+
+/// Which differences are worth a word.
+fn matters(input: &Input) -> Vec<Phrase> {
+    let judged: Vec<&AgainstBase> = input
+        .table
+        .rows
+        .iter()
+        .filter(|row| row.main)
+        .flat_map(|row| &row.cells)
+        .filter_map(|cell| match cell {
+            Cell::Measured(value) => value.against_base.as_ref(),
+            _ => None,
+        })
+        .collect();
+    let mut answers = Vec::new();
+    if let Some(suite) = input.runs.first().map(|data| &data.run.suite.title) {
+        answers.push(Phrase::new(
+            format!("Only you know whether this is your work: {suite}."),
+            format!("Только вам известно, ваша ли это работа: {suite}."),
+        ));
+    }
+    let floors = || judged.iter().map(|against| against.floor);
+    if let (Some(least), Some(most)) = (floors().reduce(f64::min), floors().reduce(f64::max)) {
+        let floor = if least == most { percent(least) } else { format!("{} … {}", percent(least), percent(most)) };
+        answers.push(Phrase::new(
+            format!("Differences below {floor} are taken for none."),
+            format!("Отличия меньше {floor} за отличия не считаются."),
+        ));
+        let marked: Vec<f64> = judged
+            .iter()
+            .filter(|against| matches!(against.verdict, Verdict::Better | Verdict::Worse))
+            .map(|against| against.ratio)
+            .collect();
+        let size = |ratio: &f64| ratio.ln().abs();
+        let smallest = marked.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b)));
+        let largest = marked.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)));
+        if let (Some(smallest), Some(largest)) = (smallest, largest) {
+            let (smallest, largest) = (text::change(smallest), text::change(largest));
+            answers.push(Phrase::new(
+                format!(
+                    "Of the sure ones, {} in number, the smallest is {smallest} and the largest {largest}.",
+                    marked.len()
+                ),
+                format!("Надёжных отличий: {}; наименьшее {smallest}, наибольшее {largest}.", marked.len()),
+            ));
+        } else {
+            answers.push(TEXTS.none_sure.clone());
+        }
+    } else {
+        answers.push(TEXTS.not_compared.clone());
+    }
+    answers
+}
+
+/// What was done while it was measured.
+fn happened(input: &Input) -> Vec<Phrase> {
+    let counted = || {
+        let repeats =
+            input.runs.iter().flat_map(|data| data.repeats).filter(|one| one.phase == Phase::Measured && one.counts());
+        repeats.filter_map(|repeat| repeat.report.as_ref())
+    };
+    let work = |name: &str| counted().filter_map(|report| report.work.get(name)).sum::<f64>();
+    let (bytes, operations) = (work("bytes"), work("operations"));
+    let time: f64 = counted().map(|report| report.wall_ns as f64).sum();
+    let samples: usize = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
+    let mut done = Vec::new();
+    if bytes > 0.0 {
+        done.push((Unit::Bytes.show(bytes), Unit::Bytes.show(bytes)));
+    }
+    if operations > 0.0 {
+        let operations = grouped(operations as usize);
+        done.push((format!("{operations} operations"), format!("{operations} операций")));
+    }
+    let en: Vec<_> = done.iter().map(|(en, _)| en.as_str()).collect();
+    let ru: Vec<_> = done.iter().map(|(_, ru)| ru.as_str()).collect();
+    let mut answers = Vec::new();
+    if !done.is_empty() {
+        let time = duration(time);
+        answers.push(Phrase::new(
+            format!(
+                "The repeats that count did {} in {time}; each scenario says how that was checked.",
+                en.join(" and ")
+            ),
+            format!(
+                "Учтённые повторы сделали {} за {time}; как это проверено, сказано в каждом сценарии.",
+                ru.join(" и ")
+            ),
+        ));
+    }
+    answers.push(if samples > 0 {
+        Phrase::new(
+            format!(
+                "Beside them {} samples of the machine and the load were recorded; they can be looked at below.",
+                grouped(samples)
+            ),
+            format!(
+                "Рядом записано отсчётов машины и нагрузки: {}; их можно посмотреть в сценариях.",
+                grouped(samples)
+            ),
+        )
+    } else {
+        TEXTS.no_series.clone()
+    });
+    answers
+}

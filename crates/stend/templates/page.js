@@ -1,0 +1,86 @@
+// The whole page: small helpers, the state that the address keeps, the language, and print.
+
+var root = document.documentElement;
+var all = function (selector, within) { return Array.prototype.slice.call((within || document).querySelectorAll(selector)); };
+var byId = function (id) { return document.getElementById(id); };
+root.classList.add("js");
+
+// The address's fragment holds the state, so that a link or a bookmark brings it back: #s3&lang=ru&q=pipe&v=worse&sort=2d&all
+// What stands alone is a place on the page; the scripts of the table say what the other parts mean.
+var KEYS = ["lang", "q", "v", "sort", "all"];
+function state() {
+  var parts = { place: "" };
+  KEYS.forEach(function (key) { parts[key] = ""; });
+  location.hash.slice(1).split("&").forEach(function (part) {
+    var equals = part.indexOf("="), key = equals < 0 ? part : part.slice(0, equals), value = equals < 0 ? "1" : part.slice(equals + 1);
+    if (KEYS.indexOf(key) < 0) { if (part && equals < 0) parts.place = part; return; }
+    // A broken escape is text that nobody wrote here.
+    try { parts[key] = decodeURIComponent(value); } catch (error) { parts[key] = ""; }
+  });
+  return parts;
+}
+// Keeps what changes names, and the rest as it was. A new entry of the history is made only for what the back button should undo.
+function setState(changes, push) {
+  var parts = state();
+  Object.keys(changes).forEach(function (key) { parts[key] = changes[key]; });
+  var text = [parts.place].concat(KEYS.map(function (key) {
+    return parts[key] && (key === "all" ? key : key + "=" + encodeURIComponent(parts[key]));
+  })).filter(Boolean).join("&");
+  var address = "#" + text;
+  if (address === (location.hash || "#")) return;
+  try { history[push ? "pushState" : "replaceState"](null, "", address); } catch (error) { location.hash = text; }
+}
+
+// The language: the address's, else the one chosen last, else the browser's.
+function remembered() {
+  try { return localStorage.getItem("stend-language"); } catch (error) { return null; }
+}
+function remember(lang) {
+  try { localStorage.setItem("stend-language", lang); } catch (error) { /* where nothing may be kept, the address has it */ }
+}
+function show(lang) {
+  if (lang !== "ru") lang = "en";
+  var changed = root.lang !== lang;
+  root.lang = lang;
+  all("[data-switch]").forEach(function (button) { button.setAttribute("aria-pressed", String(button.dataset.switch === lang)); });
+  // The page is written in English, so at first there is nothing to change for it.
+  if (changed) all("[data-en]").forEach(function (element) { element.textContent = element.getAttribute("data-" + lang); });
+}
+show(state().lang || remembered() || (/^ru\b/i.test(navigator.language || "") ? "ru" : "en"));
+all("[data-switch]").forEach(function (button) {
+  button.addEventListener("click", function () {
+    show(button.dataset.switch);
+    remember(button.dataset.switch);
+    setState({ lang: button.dataset.switch });
+  });
+});
+
+all("button.copy").forEach(function (button) {
+  button.addEventListener("click", function () {
+    var text = button.parentNode.querySelector("pre");
+    getSelection().selectAllChildren(text);
+    var done = function () {
+      button.classList.add("done");
+      setTimeout(function () { button.classList.remove("done"); }, 1500);
+    };
+    // Where the clipboard is out of reach, the command is selected, and a key copies it.
+    if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(done, function () {});
+  });
+});
+
+function openAll(open) { all("details.scenario").forEach(function (details) { details.open = open; }); }
+if (byId("open")) {
+  byId("open").addEventListener("click", function () { openAll(true); });
+  byId("close").addEventListener("click", function () { openAll(false); });
+}
+// On paper nothing can be opened.
+var closed = [], printing = false;
+window.addEventListener("beforeprint", function () {
+  printing = true;
+  closed = all("details:not([open])");
+  closed.forEach(function (details) { details.open = true; });
+});
+window.addEventListener("afterprint", function () {
+  closed.forEach(function (details) { details.open = false; });
+  printing = false;
+});

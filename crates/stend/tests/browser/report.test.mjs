@@ -1,0 +1,323 @@
+// The report in a real browser, used as a reader uses it: mouse, keyboard, telephone, paper, screen reader.
+//
+// run.sh starts it and says where things are. The page is made of the sample data of the lab's own tests, two runs and two publications.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { STEND_REPORT, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
+const modules = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`));
+const { chromium } = modules("playwright-core");
+const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
+const address = pathToFileURL(STEND_REPORT).href;
+
+let browser;
+before(async () => {
+  // Chromium's own walls cannot be put up by root.
+  const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+  browser = await chromium.launch({ executablePath: CHROMIUM, args });
+});
+after(() => browser?.close());
+
+// Opens the page as someone's browser is set, does something, and sees that nothing was fetched and nothing complained.
+async function reading(settings, use, fragment = "") {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", ...settings });
+  const page = await context.newPage();
+  const complaints = [];
+  const fetched = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => request.url().split("#")[0] !== address && fetched.push(request.url()));
+  try {
+    await page.goto(address + fragment);
+    await use(page);
+    assert.deepEqual(complaints, [], "complaints on the console");
+    assert.deepEqual(fetched, [], "requests");
+  } finally {
+    await context.close();
+  }
+}
+
+const visibleRows = (page) =>
+  page.$$eval("#results tbody tr", (rows) => rows.filter((row) => row.checkVisibility()).map((row) => row.cells[0].textContent));
+const keysOf = (page, column) =>
+  page.$$eval("#results tbody tr", (rows, at) => rows.filter((row) => row.checkVisibility()).map((row) => row.cells[at].dataset.key || ""), column);
+const heads = "#results thead tr:last-child th";
+
+// The columns that stand before those of other machines: scenario, metric, median, spread, n.
+const FIRST_OTHER = 5;
+
+test("it opens without a complaint or a request, in both languages and both colours", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const locale of ["en-GB", "ru-RU"]) {
+      await reading({ colorScheme, locale }, async (page) => {
+        assert.equal(await page.getAttribute("html", "lang"), locale.slice(0, 2));
+        assert.ok((await visibleRows(page)).length > 5);
+      });
+    }
+  }
+});
+
+test("the first screen answers in a sentence", async () => {
+  await reading({}, async (page) => {
+    const box = await page.locator(".answer").first().boundingBox();
+    assert.ok(box.y + box.height < 400, "at the top");
+    assert.match(await page.locator(".answer").first().innerText(), /is better than .* on \d+ of \d+ scenarios/);
+    const table = await page.locator("#results").boundingBox();
+    assert.ok(table.y < 900, "the table begins on the first screen");
+  });
+});
+
+test("a column sorts by mouse and by keyboard, and a third press restores the order", async () => {
+  await reading({}, async (page) => {
+    const original = await visibleRows(page);
+    const head = page.locator(heads).nth(FIRST_OTHER);
+    await head.getByRole("button").click();
+    assert.equal(await head.getAttribute("aria-sort"), "descending");
+    const sorted = await keysOf(page, FIRST_OTHER);
+    const numbers = sorted.filter((key) => key !== "").map(Number);
+    assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a));
+    assert.ok(numbers.length > 3 && numbers[0] > numbers.at(-1), "there is something to sort");
+    assert.deepEqual(sorted.slice(numbers.length), sorted.slice(numbers.length).fill(""), "what has no figure comes last");
+    await head.getByRole("button").press("Enter");
+    assert.equal(await head.getAttribute("aria-sort"), "ascending");
+    assert.deepEqual((await keysOf(page, FIRST_OTHER)).filter((key) => key !== "").map(Number), numbers.reverse());
+    await page.reload();
+    assert.equal(await head.getAttribute("aria-sort"), "ascending", "the address keeps it");
+    await head.getByRole("button").press("Space");
+    assert.deepEqual(await visibleRows(page), original);
+  });
+});
+
+test("rows are chosen by words and by verdict, and the address keeps that", async () => {
+  await reading({}, async (page) => {
+    const rows = await visibleRows(page);
+    await page.fill("#filter", "KUZNYECHIK par");
+    assert.deepEqual(await visibleRows(page), ["kuznyechik, parallel"]);
+    assert.equal(await page.textContent("#shown"), `1 / ${rows.length}`);
+    await page.fill("#filter", "");
+    const worse = page.locator("[data-verdict=worse]");
+    await worse.press("Enter");
+    assert.equal(await worse.getAttribute("aria-pressed"), "true");
+    const chosen = await visibleRows(page);
+    assert.ok(chosen.length > 0 && chosen.length < rows.length);
+    const marks = await page.$$eval("#results tbody tr", (all) => all.filter((row) => row.checkVisibility()).map((row) => row.textContent.includes("▼")));
+    assert.ok(marks.every(Boolean));
+    await page.reload();
+    assert.deepEqual(await visibleRows(page), chosen);
+    await page.locator("[data-verdict=better]").click();
+    assert.ok((await visibleRows(page)).length > chosen.length, "either of two verdicts");
+    await page.fill("#filter", "100 % & #");
+    assert.deepEqual(await visibleRows(page), []);
+    await page.reload();
+    assert.equal(await page.inputValue("#filter"), "100 % & #");
+    await page.check("#minor");
+    assert.match(await page.textContent("#shown"), /^0 \/ \d+$/);
+  });
+});
+
+test("the language is switched without reloading, and remembered", async () => {
+  await reading({}, async (page) => {
+    assert.equal(await page.locator("h2#table").innerText(), "Results");
+    await page.getByRole("button", { name: "Русский" }).click();
+    assert.equal(await page.locator("h2#table").innerText(), "Результаты");
+    const titles = await page.$$eval("svg title[data-ru]", (all) => all.map((one) => [one.textContent, one.dataset.ru]));
+    assert.ok(titles.length > 10 && titles.every(([shown, russian]) => shown === russian));
+    await page.goto("about:blank");
+    await page.goto(address);
+    assert.equal(await page.locator("h2#table").innerText(), "Результаты", "without a word of it in the address");
+    await page.goto(`${address}#lang=en`);
+    await page.reload();
+    assert.equal(await page.locator("h2#table").innerText(), "Results", "the address comes first");
+    assert.equal(await page.$$eval("svg title[data-en]", (all) => all.filter((one) => one.textContent !== one.dataset.en).length), 0);
+  });
+});
+
+test("a cell opens what is behind it; Escape, the button and Back close it", async () => {
+  await reading({}, async (page) => {
+    const drill = page.locator("#drill");
+    const cell = page.locator("#results tbody tr", { hasText: "kuznyechik, parallel" }).first().locator("td").nth(FIRST_OTHER - 1);
+    // Beside the link, in the cell.
+    await cell.click({ position: { x: 4, y: 4 } });
+    await drill.waitFor({ state: "visible" });
+    assert.equal(await page.textContent("#drill-title"), "kuznyechik, parallel");
+    assert.ok(await page.evaluate(() => document.getElementById("drill").contains(document.activeElement)), "the focus is in it");
+    for (const part of [".reasons li.better", ".dot", ".histogram rect.count", ".interval", "svg .line", ".command pre", ".limit"]) {
+      assert.ok((await drill.locator(part).count()) > 0, part);
+    }
+    assert.match(await drill.locator(".reasons").innerText(), /Better than the base/);
+    assert.match(await drill.locator(".command pre").first().innerText(), /^stend-probe cipher --size 64KiB --label 'it'\\''s'$/);
+    await page.keyboard.press("Escape");
+    await drill.waitFor({ state: "hidden" });
+    assert.ok(await cell.locator("a").evaluate((link) => link === document.activeElement), "the focus is where it was");
+    assert.doesNotMatch(page.url(), /#s\d/);
+
+    await page.keyboard.press("Enter");
+    await drill.waitFor({ state: "visible" });
+    await page.goBack();
+    await drill.waitFor({ state: "hidden" });
+    await page.goForward();
+    await drill.waitFor({ state: "visible" });
+    await page.locator("#drill-close").click();
+    await drill.waitFor({ state: "hidden" });
+    const homeless = await page.$$eval("details.scenario", (all) => all.filter((one) => !one.querySelector(".body")).length);
+    assert.equal(homeless, 0, "what was in the window is where it was");
+  });
+});
+
+test("an address with a scenario opens it", async () => {
+  await reading({}, async (page) => {
+    await page.locator("#drill").waitFor({ state: "visible" });
+    assert.equal(await page.textContent("#drill-title"), "kuznyechik, parallel");
+    await page.keyboard.press("Escape");
+    await page.locator("#drill").waitFor({ state: "hidden" });
+    assert.match(page.url(), /#lang=en$/, "the rest of the address stays");
+  }, "#s2&lang=en");
+});
+
+test("the values under the pointer and the slider are those that were drawn", async () => {
+  await reading({}, async (page) => {
+    const series = page.locator("#drill .series").first();
+    const plot = series.locator(".plot", { has: page.locator("svg[data-top]") }).first();
+    await plot.scrollIntoViewIfNeeded();
+    const box = await plot.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const when = await series.locator(".when").innerText();
+    assert.match(when, /^\d+(\.\d+)? s · № \d+/);
+    const shown = await series.locator(".values").allInnerTexts();
+    assert.ok(shown.length > 3 && shown.every((text) => /\d|–/.test(text)), "every drawing tells its value");
+    await series.locator("input[type=range]").focus();
+    await page.keyboard.press("Home");
+    assert.match(await series.locator(".when").innerText(), /^0\.00 s/);
+    for (let step = 0; step < 200; step += 1) await page.keyboard.press("ArrowRight");
+    const spoken = await series.locator("input[type=range]").getAttribute("aria-valuetext");
+    assert.match(spoken, /^\d+(\.\d+)? s · № w?\d+.*: .*\d/, "it is read aloud too");
+
+    // Over the whole axis the least and the most are those that the caption names.
+    const { caption, least, most } = await series.evaluate((section) => {
+      const figure = [...section.querySelectorAll("figure")].find((one) => /temperature/.test(one.textContent));
+      const slider = section.querySelector("input[type=range]");
+      const seen = [];
+      for (let at = 0; at <= 1000; at += 1) {
+        slider.value = at;
+        slider.dispatchEvent(new Event("input"));
+        seen.push(parseFloat(figure.querySelector(".values").textContent));
+      }
+      const finite = seen.filter(Number.isFinite);
+      return { caption: figure.querySelector("desc").textContent, least: Math.min(...finite), most: Math.max(...finite) };
+    });
+    const [, lowest, highest] = /lowest ([\d.]+) °C, highest ([\d.]+) °C/.exec(caption).map(Number);
+    assert.ok(Math.abs(least - lowest) < 0.11 && Math.abs(most - highest) < 0.11, `${least} … ${most}: ${caption}`);
+  }, "#s2");
+});
+
+test("a part of the axis is seen alone in all drawings of a run, and the whole again", async () => {
+  await reading({}, async (page) => {
+    const runs = page.locator("#drill .series");
+    const views = (run) => run.locator("svg[data-top]").evaluateAll((all) => [...new Set(all.map((svg) => svg.getAttribute("viewBox")))]);
+    const [first, second] = [runs.nth(0), runs.nth(1)];
+    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+    await first.locator("[data-zoom=in]").click();
+    assert.deepEqual(await views(first), ["1000 0 2000 1000"]);
+    assert.deepEqual(await views(second), ["0 0 4000 1000"], "another run has its own axis");
+    await first.locator("[data-zoom=later]").click();
+    assert.deepEqual(await views(first), ["2000 0 2000 1000"], "it ends where the axis ends");
+    assert.ok(await first.locator("[data-zoom=later]").isDisabled());
+    await first.locator("input[type=range]").press("0");
+    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+
+    const plot = first.locator(".plot", { has: page.locator("svg[data-top]") }).first();
+    await plot.scrollIntoViewIfNeeded();
+    const box = await plot.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    const [view] = await views(first);
+    const [left, , width] = view.split(" ").map(Number);
+    assert.ok(Math.abs(left - 1000) < 20 && Math.abs(width - 1000) < 30, view);
+    assert.equal((await views(first)).length, 1);
+    await first.locator("[data-zoom=whole]").click();
+    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+  }, "#s2");
+});
+
+test("on a telephone the page is as wide as the screen, and verdicts are seen", async () => {
+  for (const locale of ["en-GB", "ru-RU"]) {
+    await reading({ viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true, locale }, async (page) => {
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+      assert.equal(await wide(), 375);
+      const verdict = await page.locator("#results .verdict").first().boundingBox();
+      assert.ok(verdict.x >= 0 && verdict.x + verdict.width <= 375, "without scrolling the table");
+      await page.locator("#results tbody a").first().tap();
+      await page.locator("#drill").waitFor({ state: "visible" });
+      assert.equal(await wide(), 375);
+      assert.ok(await page.evaluate(() => { const drill = document.getElementById("drill"); return drill.scrollWidth <= drill.clientWidth; }));
+      await page.locator("#drill-close").tap();
+      await page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+      assert.equal(await wide(), 375);
+    });
+  }
+});
+
+test("on paper all is open, light, and as wide as the sheet", async () => {
+  // A4 across, less its margins, in CSS pixels.
+  await reading({ viewport: { width: 1032, height: 700 }, colorScheme: "dark" }, async (page) => {
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+    assert.equal(await page.locator("details:not([open])").count(), 0);
+    assert.equal(await page.locator(".controls:visible, button:visible:not(th button), dialog:visible").count(), 0);
+    const cut = await page.$$eval("table", (all) => all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
+      .map((one) => `${one.id || one.className}: ${one.getBoundingClientRect().right}`));
+    assert.deepEqual(cut, [], "tables wider than the sheet");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.equal(await page.locator("details.scenario[open]").count(), 0);
+  });
+});
+
+test("light and dark follow the reader's system, and nothing moves", async () => {
+  const papers = [];
+  for (const colorScheme of ["light", "dark"]) {
+    await reading({ colorScheme, reducedMotion: "reduce" }, async (page) => {
+      papers.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+      await page.locator("#results tbody a").first().click();
+      assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+    });
+  }
+  assert.notEqual(papers[0], papers[1]);
+});
+
+test("without a script there is a plain table with all rows, and all parts can be opened", async () => {
+  await reading({ javaScriptEnabled: false }, async (page) => {
+    assert.ok(await page.locator("#results tbody tr.minor").first().isVisible());
+    assert.equal(await page.locator(".controls:visible").count(), 0);
+    const scenario = page.locator("details.scenario").nth(2);
+    await scenario.locator("> summary").click();
+    assert.ok(await scenario.locator("svg").first().isVisible());
+  });
+});
+
+test("axe finds nothing serious", async () => {
+  const open = async (page) => page.locator("#drill").waitFor({ state: "visible" });
+  const unfold = async (page) => page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+  const cases = [
+    ["light", {}, async () => {}, ""],
+    ["dark, everything open", { colorScheme: "dark" }, unfold, ""],
+    ["looked into", {}, open, "#s3"],
+    ["looked into, dark, Russian, narrow", { colorScheme: "dark", locale: "ru-RU", viewport: { width: 375, height: 700 } }, open, "#s3"],
+  ];
+  for (const [name, settings, use, fragment] of cases) {
+    await reading(settings, async (page) => {
+      await use(page);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact))
+        .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+      assert.deepEqual(serious, [], name);
+    }, fragment);
+  }
+});

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Opens a report in headless Chromium and uses it as a reader does. What it needs and is missing is named, with the command that
+# installs it; then nothing is tested, which under CI is a failure.
+# Usage: run.sh TARGET, the folder for what is built
+set -eu
+
+target=$1
+here=$(cd "$(dirname "$0")" && pwd)
+cargo=${CARGO:-cargo}
+
+left_out() {
+    echo "test-browser: skipped: $1" >&2
+    [ -z "${CI:-}" ] || { echo "test-browser: under CI nothing may be left out" >&2; exit 1; }
+    exit 0
+}
+
+browser=${CHROMIUM:-}
+for name in chromium chromium-browser google-chrome; do
+    [ -n "$browser" ] || browser=$(command -v "$name" || :)
+done
+[ -n "$browser" ] || left_out 'no Chromium here: apt-get install -y chromium'
+command -v node >/dev/null || left_out 'no Node here: apt-get install -y nodejs npm'
+command -v npm >/dev/null || left_out 'no npm here: apt-get install -y npm'
+major=$(node -p 'process.versions.node.split(".")[0]')
+[ "$major" -ge 18 ] || left_out "Node 18 or newer is needed, and here is $(node --version)"
+
+# The packages of the lock file, outside the sources; fetched again only when it changes.
+packages=$target/browser
+mkdir -p "$packages"
+packages=$(cd "$packages" && pwd)
+if ! cmp -s "$here/package-lock.json" "$packages/installed"; then
+    cp "$here/package.json" "$here/package-lock.json" "$packages/"
+    (cd "$packages" && npm ci --silent --no-audit --no-fund --ignore-scripts) ||
+        left_out 'npm cannot fetch its packages: they come from the npm registry'
+    cp "$here/package-lock.json" "$packages/installed"
+fi
+
+report=$packages/report.html
+STEND_SAMPLE_REPORT=$report "$cargo" test --quiet --locked --target-dir "$target" --package stend --bin stend \
+    a_page_to_be_looked_at -- --ignored >"$packages/log" 2>&1 || { cat "$packages/log" >&2; exit 1; }
+STEND_REPORT=$report STEND_BROWSER_MODULES=$packages CHROMIUM=$browser node --test "$here/report.test.mjs"
