@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,7 +40,7 @@ programs: toolchains
 	@for program in stend-probe bin/morse; do \
 		to=$(RELEASE)/$${program#bin/}; cmp -s native/$(NATIVE_BUILD)/$$program $$to || install -m 755 native/$(NATIVE_BUILD)/$$program $$to || exit 1; done
 
-test: packages-test test-native test-lab ## set up what the tests need and run them all
+test: packages-test test-native test-lab test-browser ## set up what the tests need and run them all
 
 test-cross: packages-cross toolchains ## the C half as other processors and compilers have it: 32 bits, big-endian, without intrinsics
 	@$(MAKE) --no-print-directory -k -C native test-cross BUILD="../$(TARGET)/native/cross"
@@ -52,6 +52,9 @@ test-native: toolchains
 # The lab's tests start the real stend-probe, so it is built first.
 test-lab: programs
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test --no-fail-fast $(CARGO_FLAGS) --workspace
+
+test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
+	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"
 
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas

@@ -9,7 +9,15 @@ set -u
 purpose=${1:-}
 # Ubuntu has perf in a package of another name.
 perf=linux-perf
-if grep -qs '^ID=ubuntu' /etc/os-release; then perf=linux-tools-generic; fi
+# Ubuntu has no package of Chromium that works without snap, and Node of it may be too old; the tests say what to do.
+browser='
+chromium:chromium:the report is tested in a real browser
+node:nodejs npm:the tests of the report in a browser are driven by it
+npm:npm:it fetches what those tests need'
+if grep -qs '^ID=ubuntu' /etc/os-release; then
+    perf=linux-tools-generic
+    browser=
+fi
 # program (or file, with its path):packages:what it is for
 case $purpose in
 run)
@@ -32,7 +40,7 @@ nbdkit:nbdkit:controllers are tested with the real nbdkit
 tgtd:tgt:controllers are tested with the real tgtd
 qemu-storage-daemon:qemu-system-common qemu-block-extra:LUNs are brought from the real iSCSI to the load
 strace:strace:profiles are tested with the real strace
-valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'
+valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$browser
     ;;
 cross)
     wanted='qemu-aarch64-static:qemu-user-static:runs programs of other processors

@@ -27,7 +27,8 @@ if (table) (function () {
         return sign * (column === 0 ? x.localeCompare(y) : Number(x) - Number(y));
       });
     }
-    rows.forEach(function (row) { body.appendChild(row); });
+    // A row that is moved loses the focus, so none is moved without need.
+    if (rows.some(function (row, place) { return body.rows[place] !== row; })) body.append.apply(body, rows);
   }
   heads.forEach(function (head, column) {
     var button = head.querySelector("button");

@@ -225,6 +225,8 @@ texts! {
     copy: "Copy", "Скопировать";
     copied: "Copied", "Скопировано";
     series: "What happened meanwhile", "Что происходило";
+    on_paper: "Drawings of single metrics are left out on paper; the file shows them.",
+        "Графики отдельных показателей на бумаге опущены, они есть в файле.";
     moment: "Moment", "Момент";
     zoom_in: "Closer", "Ближе";
     zoom_out: "Farther", "Дальше";

@@ -8,7 +8,7 @@ use stend_model::run::{Outcome, Repeat};
 use stend_model::wire::Check;
 
 use super::{Input, RunData};
-use crate::compare::table::{AgainstBase, Cell, Measured, Row, Verdict};
+use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Row, Verdict};
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
 use crate::report::phrase::Phrase;
@@ -79,11 +79,11 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
     if all > 0 {
         answers.push(Phrase::new(
             format!(
-                "On {busy} of {} the load kept at least one processor busy all the time: its speed is the limit there.",
+                "On {busy} of {} the load kept at least one processor busy all the time: what that gets done, waiting for memory included, is the limit there.",
                 english_plural(all, "scenario", "scenarios")
             ),
             format!(
-                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – его скорость.",
+                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – то, что он успевает, вместе с ожиданием памяти.",
                 russian_plural(all, "сценария", "сценариев", "сценариев")
             ),
         ));
@@ -188,13 +188,22 @@ fn errors(input: &Input) -> Vec<Phrase> {
     if invalid > 0 {
         answers.push(Phrase::new(
             format!(
-                "{} for another reason than their work or for it do not count; each scenario lists them.",
+                "{} do not count; each scenario lists them with the reason.",
                 english_plural(invalid, "invalid repeat", "invalid repeats")
             ),
-            format!("Негодных повторов: {}; они не учтены и перечислены в своих сценариях.", grouped(invalid)),
+            format!("Негодных повторов: {}; они не учтены, причины указаны в их сценариях.", grouped(invalid)),
         ));
     }
     answers
+}
+
+/// The sessions that the evidence grade counts: those of different boots.
+fn independent_sessions(input: &Input, data: &RunData) -> usize {
+    let of_column = |column: &Column| match &column.origin {
+        ColumnOrigin::Run { id, sessions } if *id == data.run.id => Some(*sessions as usize),
+        _ => None,
+    };
+    input.table.columns.iter().find_map(of_column).unwrap_or(data.sessions.len())
 }
 
 /// How often it was done, and how much that differed.
@@ -207,7 +216,7 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
             .collect();
         let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) else { continue };
         let many = if least == most { least.to_string() } else { format!("{least}–{most}") };
-        let sessions = data.sessions.len();
+        let sessions = independent_sessions(input, data);
         let name = super::scenario::title(input.table, data);
         answers.push(Phrase::new(
             format!(
@@ -230,7 +239,7 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
             format!("От повтора к повтору типичный результат базы меняется на {middle}, самый беспокойный – на {most} ({name})."),
         ));
     }
-    if input.runs.iter().any(|data| data.sessions.len() < 2) {
+    if input.runs.iter().any(|data| independent_sessions(input, data) < 2) {
         answers.push(TEXTS.one_session.clone());
     }
     answers
