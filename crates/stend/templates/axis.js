@@ -34,8 +34,9 @@ function threeDigits(number) {
   var size = Math.abs(number);
   return size >= 100 ? number.toFixed(0) : size >= 10 ? number.toFixed(1) : size >= 0.01 || size === 0 ? number.toFixed(2) : number.toPrecision(3);
 }
-function valueAt(svg, y) {
-  var data = svg.dataset, share = 1 - y / HEIGHT;
+// The value at a height of a drawing; where areas stand on one another, what lies between it and the height of the one below.
+function valueAt(svg, y, below) {
+  var data = svg.dataset, share = (below - y) / HEIGHT;
   var value = Number(data.bottom) + share * (Number(data.top) - Number(data.bottom));
   if ("log" in data) value = Math.pow(10, value);
   return (threeDigits(value / Number(data.divisor)) + " " + data.suffix).trim();
@@ -57,7 +58,7 @@ function Series(section) {
     figure.querySelector("figcaption").appendChild(values);
     var lines = all("path.line, path.area", svg).map(function (path) {
       var key = /\bk(\d)\b/.exec(path.getAttribute("class"));
-      return { path: path, key: key ? Number(key[1]) : 0, points: null };
+      return { path: path, key: key ? Number(key[1]) : 0, points: null, stacked: path.classList.contains("area") };
     }).sort(function (a, b) { return a.key - b.key; });
     var names = all("figcaption .key", figure).map(function (name) {
       var words = document.createElement("span");
@@ -178,10 +179,12 @@ Series.prototype.look = function (share) {
   var x = share * WIDTH, spoken = [];
   this.drawings.forEach(function (drawing) {
     drawing.hair.setAttribute("d", "M" + x + " 0v" + HEIGHT);
+    var ground = HEIGHT;
     var found = drawing.lines.map(function (line) {
       line.points = line.points || pointsOf(line.path);
-      var point = nearest(line.points, x);
-      return point ? valueAt(drawing.svg, point[1]) : "–";
+      var point = nearest(line.points, x), below = ground;
+      if (point && line.stacked) ground = point[1];
+      return point ? valueAt(drawing.svg, point[1], below) : "–";
     });
     drawing.values.textContent = "";
     found.forEach(function (text, place) {

@@ -88,21 +88,18 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
     }
     let (low, high) = (factors.iter().copied().reduce(f64::min)?, factors.iter().copied().reduce(f64::max)?);
     let (all, above) = (factors.len(), factors.iter().filter(|factor| **factor > 1.0).count());
+    let [low, high] = [low, high].map(|value| factor(value).trim_start_matches("× ").to_owned());
     let this = &base.title;
     Some(Phrase::new(
         format!(
-            "{this} does better than {above} of {} of {}: it is {} to {} as good. These differences cannot be tested, for single numbers were published.",
+            "{this} does better than {above} of {} of {}: it is {low} to {high} times as good. These differences cannot be tested, for single numbers were published.",
             english_plural(all, "published figure", "published figures"),
             english_plural(machines, "other machine", "other machines"),
-            factor(low),
-            factor(high)
         ),
         format!(
-            "{this} превосходит {above} из {all} {} {machines} {}: она лучше в {} … {} раза. Проверить эти отличия нельзя: опубликованы отдельные числа.",
+            "{this} превосходит {above} из {all} {} {machines} {}: её результат – от {low} до {high} опубликованного. Проверить эти отличия нельзя: опубликованы отдельные числа.",
             russian_plural(all, "опубликованной цифры", "опубликованных цифр", "опубликованных цифр"),
             russian_plural(machines, "другой машины", "других машин", "других машин"),
-            factor(low).trim_start_matches("× "),
-            factor(high).trim_start_matches("× ")
         ),
     ))
 }
@@ -182,7 +179,7 @@ mod tests {
         let said = answer(&table);
         assert!(said[0].en.starts_with("pc-7 does better than "), "{}", said[0].en);
         assert!(
-            said[0].en.contains("of 10 other machines: it is × 0.44 to × 19.4 as good")
+            said[0].en.contains("of 10 other machines: it is 0.44 to 19.4 times as good")
                 && !said[0].en.contains("verdict"),
             "{}",
             said[0].en

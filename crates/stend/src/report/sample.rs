@@ -460,6 +460,7 @@ fn repeat_series(start_ns: i64, samples: usize, foreign_load: bool, noise: &mut 
         of("disk.read_bytes_total", machine, true, 210e6, 60e6),
         of("swap.pages_total", machine, true, 0.0, 0.0),
         of("iops", Origin::Instrument, false, 612e3, 9e3),
+        of("loader.user_ns_total", machine, true, 0.5e9, 0.0),
     ]
 }
 

@@ -214,6 +214,20 @@ test("the values under the pointer and the slider are those that were drawn", as
   }, "#s2");
 });
 
+test("areas that stand on one another tell their own shares", async () => {
+  await reading({}, async (page) => {
+    const told = await page.locator("#drill .series").first().evaluate((section) => {
+      const slider = section.querySelector("input[type=range]");
+      slider.value = 500;
+      slider.dispatchEvent(new Event("input"));
+      return [...section.querySelector("path.area").closest("figure").querySelectorAll(".values b")].map((one) => parseFloat(one.textContent));
+    });
+    // Of 16 CPUs the load of the sample uses half of one; all of them together 1.1, a tenth more or less.
+    assert.ok(Math.abs(told[0] - 3.125) < 0.2, `the load: ${told}`);
+    assert.ok(Math.abs(told[1] - 3.75) < 1.5, `the others: ${told}`);
+  }, "#s2");
+});
+
 test("a part of the axis is seen alone in all drawings of a run, and the whole again", async () => {
   await reading({}, async (page) => {
     const runs = page.locator("#drill .series");
