@@ -15,8 +15,6 @@ pub(super) struct Values {
 /// The drawing, ready for the template.
 pub(super) struct Histogram {
     pub(super) rows: Vec<HistogramRow>,
-    /// Marks of the axis that goes across, from its right end.
-    pub(super) across: Vec<Tick>,
 }
 
 /// One run's bars.
@@ -25,6 +23,8 @@ pub(super) struct HistogramRow {
     pub(super) bars: Vec<Bar>,
     /// The bars in words.
     pub(super) words: String,
+    /// Marks of the axis below them, from its right end; none where the next row's axis is this one's too.
+    pub(super) across: Vec<Tick>,
 }
 
 /// So many repeats lie within one step of the axis.
@@ -37,66 +37,84 @@ pub(super) struct Bar {
 }
 
 /// More bars than this could not be told apart.
-const MOST_BARS: usize = 24;
+const MOST_BARS: f64 = 24.0;
 
 /// Draws them; `None` with fewer than two values, or where all are the same.
 ///
 /// The number of bars is Sturges' for the largest of the runs, ⌈log₂ n⌉ + 1 (*The choice of a class interval*, 1926): it suits the few
-/// repeats that there are.
+/// repeats that there are. All runs are drawn over one axis, in steps as narrow as the narrowest of them needs; where they lie so far
+/// apart that this would be too many, each has an axis of its own, lest each be one bar.
 pub(super) fn histogram(runs: Vec<Values>, unit: Unit) -> Option<Histogram> {
-    let finite = || runs.iter().flat_map(|run| run.values.iter().copied()).filter(|value| value.is_finite());
-    let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
-    if low >= high {
-        return None;
-    }
     let most_values = runs.iter().map(|run| run.values.len()).max().unwrap_or(0).max(2);
     let of_one = (most_values as f64).log2().ceil() + 1.0;
-    // Runs that lie far apart have narrower bars together than each has alone, lest all of one run fall into one bar.
-    let narrowest = runs.iter().filter_map(|run| width(&run.values)).reduce(f64::min)? / of_one;
-    let bars = (((high - low) / narrowest).ceil()).clamp(of_one, MOST_BARS as f64) as usize;
-    let step = (high - low) / bars as f64;
-    let (left, right) = padded(low, high);
-    let place = |value: f64| ((value - left) / (right - left) * CANVAS.0).round();
-    let counts: Vec<Vec<usize>> = runs.iter().map(|run| counted(&run.values, low, step, bars)).collect();
-    let highest = counts.iter().flatten().copied().max().unwrap_or(1).max(1) as f64;
-    let rows = runs.into_iter().zip(counts).map(|(run, counts)| {
-        let mut words = Vec::new();
-        let bar = |(index, count): (usize, usize)| {
-            let (from, to) = (low + index as f64 * step, low + (index + 1) as f64 * step);
-            let range = text::interval(unit, from, to);
-            words.push(format!("{range}: {count}"));
-            let height = (count as f64 / highest * CANVAS.1 * 0.94).round();
-            let x = place(from);
-            Bar {
-                x,
-                width: (place(to) - x).max(8.0),
-                y: CANVAS.1 - height,
-                height,
-                title: format!("{range} · {count}"),
-            }
-        };
-        let bars = counts.into_iter().enumerate().filter(|(_, count)| *count > 0).map(bar).collect();
-        let words = words.join("; ");
-        HistogramRow { title: run.title, bars, words }
-    });
-    let rows = rows.collect();
-    Some(Histogram { rows, across: ticks(Scale::Unit(unit), left, right) })
-}
-
-/// From the smallest value to the largest, if they differ.
-fn width(values: &[f64]) -> Option<f64> {
-    let finite = || values.iter().copied().filter(|value| value.is_finite());
-    let width = finite().reduce(f64::max)? - finite().reduce(f64::min)?;
-    (width > 0.0).then_some(width)
-}
-
-fn counted(values: &[f64], low: f64, step: f64, bars: usize) -> Vec<usize> {
-    let mut counts = vec![0; bars];
-    for value in values.iter().filter(|value| value.is_finite()) {
-        // The largest value belongs to the last bar.
-        counts[(((value - low) / step) as usize).min(bars - 1)] += 1;
+    let all: Vec<f64> = runs.iter().flat_map(|run| run.values.iter().copied()).collect();
+    let (low, high) = range(&all)?;
+    let narrowest = runs.iter().filter_map(|run| range(&run.values)).map(|(low, high)| high - low).reduce(f64::min);
+    let bars = ((high - low) / narrowest.unwrap_or(high - low) * of_one).ceil().max(of_one);
+    if bars <= MOST_BARS {
+        let axis = Axis { low, high, bars: bars as usize };
+        let most = runs.iter().flat_map(|run| axis.counts(&run.values)).max().unwrap_or(1);
+        let last = runs.len() - 1;
+        let rows = runs.into_iter().enumerate();
+        let rows = rows.map(|(place, run)| axis.row(run, most, unit, place == last)).collect();
+        return Some(Histogram { rows });
     }
-    counts
+    let own = |run: Values| {
+        // A run without two different values has one bar.
+        let (low, high) = range(&run.values).or_else(|| run.values.first().map(|value| padded(*value, *value)))?;
+        let axis = Axis { low, high, bars: of_one as usize };
+        let most = axis.counts(&run.values).into_iter().max().unwrap_or(1);
+        Some(axis.row(run, most, unit, true))
+    };
+    Some(Histogram { rows: runs.into_iter().filter_map(own).collect() })
+}
+
+/// An axis from the smallest value to the largest, in steps.
+struct Axis {
+    low: f64,
+    high: f64,
+    bars: usize,
+}
+
+impl Axis {
+    fn step(&self) -> f64 {
+        (self.high - self.low) / self.bars as f64
+    }
+
+    /// How many values lie in each step.
+    fn counts(&self, values: &[f64]) -> Vec<usize> {
+        let mut counts = vec![0; self.bars];
+        for value in values.iter().filter(|value| value.is_finite()) {
+            // The largest value belongs to the last bar.
+            counts[(((value - self.low) / self.step()) as usize).min(self.bars - 1)] += 1;
+        }
+        counts
+    }
+
+    fn row(&self, run: Values, most: usize, unit: Unit, with_axis: bool) -> HistogramRow {
+        let (left, right) = padded(self.low, self.high);
+        let place = |value: f64| ((value - left) / (right - left) * CANVAS.0).round();
+        let bar = |(index, count): (usize, usize)| {
+            let from = self.low + index as f64 * self.step();
+            let to = from + self.step();
+            let height = (count as f64 / most.max(1) as f64 * CANVAS.1 * 0.94).round();
+            let x = place(from);
+            let title = format!("{} · {count}", text::interval(unit, from, to));
+            Bar { x, width: (place(to) - x).max(8.0), y: CANVAS.1 - height, height, title }
+        };
+        let counts = self.counts(&run.values).into_iter().enumerate();
+        let bars: Vec<Bar> = counts.filter(|(_, count)| *count > 0).map(bar).collect();
+        let words = bars.iter().map(|bar| bar.title.as_str()).collect::<Vec<_>>().join("; ");
+        let across = if with_axis { ticks(Scale::Unit(unit), left, right) } else { Vec::new() };
+        HistogramRow { title: run.title, bars, words, across }
+    }
+}
+
+/// The smallest and the largest value, if they differ.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
+    (low < high).then_some((low, high))
 }
 
 #[cfg(test)]
@@ -127,10 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_far_apart_keep_their_shapes_on_one_axis() {
-        let drawn = drawn(&[&[10.0, 10.5, 11.0, 11.5], &[20.0, 20.5, 21.0, 21.5]]).unwrap();
-        assert!(drawn.rows.iter().all(|row| row.bars.len() > 1), "neither is one single bar");
-        assert!(drawn.rows[0].bars.iter().all(|bar| bar.x < drawn.rows[1].bars[0].x));
+    fn two_runs_share_an_axis_unless_each_would_be_one_bar() {
+        let near = drawn(&[&[10.0, 10.5, 11.0, 11.5], &[12.0, 12.5, 13.0, 13.5]]).unwrap();
+        assert!(near.rows[0].across.is_empty() && !near.rows[1].across.is_empty());
+        assert!(near.rows.iter().all(|row| row.bars.len() > 1));
+        assert!(near.rows[0].bars.iter().all(|bar| bar.x < near.rows[1].bars[0].x));
+        let far = drawn(&[&[10.0, 10.5, 11.0, 11.5], &[90.0, 90.5, 91.0, 91.5], &[50.0]]).unwrap();
+        assert!(far.rows.iter().all(|row| !row.across.is_empty()), "each has its own");
+        assert_eq!(far.rows.iter().map(|row| row.bars.len()).collect::<Vec<_>>(), [3, 3, 1]);
     }
 
     proptest! {

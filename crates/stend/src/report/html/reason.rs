@@ -39,7 +39,7 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
 /// How significant it is, where a test was made.
 fn chance(q: Option<f64>) -> (String, String) {
     let Some(q) = q else { return Default::default() };
-    let q = if q < 0.0001 { "q < 0.0001".to_owned() } else { format!("q = {}", stend_model::metric::three_digits(q)) };
+    let q = if q < 0.001 { "q < 0.001".to_owned() } else { format!("q = {q:.3}") };
     (format!(" ({q})"), format!(" ({q})"))
 }
 
@@ -169,7 +169,7 @@ mod tests {
         let better = said(Verdict::Better, Some((1.04, 1.06)), Some(0.00003), 10);
         assert_eq!(
             better.en,
-            "Better than the base: +5.0 %, 95 % interval +4.0 … +6.0 %. Chance alone would hardly make it (q < 0.0001); \
+            "Better than the base: +5.0 %, 95 % interval +4.0 … +6.0 %. Chance alone would hardly make it (q < 0.001); \
              all of the interval lies beyond the 1.0 % that do not matter, and beyond the 8.4 % by which the runs differ from themselves."
         );
         assert!(said(Verdict::Worse, Some((0.9, 0.95)), Some(0.002), 10).ru.starts_with("Хуже, чем база: "));
