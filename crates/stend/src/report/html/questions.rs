@@ -188,7 +188,7 @@ fn errors(input: &Input) -> Vec<Phrase> {
     if invalid > 0 {
         answers.push(Phrase::new(
             format!(
-                "{} do not count; each scenario lists them with the reason.",
+                "{} not counted; each scenario says why.",
                 english_plural(invalid, "invalid repeat", "invalid repeats")
             ),
             format!("Негодных повторов: {}; они не учтены, причины указаны в их сценариях.", grouped(invalid)),
@@ -348,4 +348,94 @@ fn happened(input: &Input) -> Vec<Phrase> {
         TEXTS.no_series.clone()
     });
     answers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::table::{OfCeiling, Table};
+    use crate::report::sample::{self, SampleRun};
+
+    /// The English answers to a question, by its place in the list.
+    fn answers(table: &Table, data: &SampleRun, place: usize) -> String {
+        let runs = [RunData {
+            run: &data.run,
+            sessions: &data.sessions,
+            repeats: &data.repeats,
+            series: &data.series,
+            profiles: &data.profiles,
+        }];
+        let input = Input { table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let view = questions(&input).swap_remove(place);
+        view.answers.iter().map(|answer| answer.en.as_ref()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_load_that_waits_is_told_from_one_that_is_busy() {
+        let (table, mut data) = (sample::table(), sample::run(0));
+        assert!(answers(&table, &data, 0).starts_with("On 8 of 8 scenarios the load kept at least one processor busy"));
+        for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 2) {
+            let report = repeat.report.as_mut().unwrap();
+            report.cpu_ns = Some(report.wall_ns / 4);
+        }
+        let said = answers(&table, &data, 0);
+        assert!(
+            said.starts_with("On 7 of 8")
+                && said.contains("less than one processor's time: kuznyechik, parallel (25 %)"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn the_load_generators_share_and_impossible_figures_are_named() {
+        let (mut table, mut data) = (sample::table(), sample::run(0));
+        assert!(
+            answers(&table, &data, 1).starts_with("No instrument of these runs")
+                && answers(&table, &data, 1).ends_with("No figure is above its ceiling.")
+        );
+        for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 4) {
+            repeat.report.as_mut().unwrap().observed.insert("loader_cpu_share".into(), 0.81);
+        }
+        if let Cell::Measured(value) = &mut table.rows[0].cells[0] {
+            value.of_ceilings = vec![OfCeiling { scenario: "copy in L1".into(), share: 1.3 }];
+        }
+        let said = answers(&table, &data, 1);
+        assert!(
+            said.starts_with("The load generator took at most 81 % of the machine's CPU time (4k seq read)"),
+            "{said}"
+        );
+        assert!(said.contains("doubt one of the two: magma, parallel: 130 % – copy in L1"), "{said}");
+    }
+
+    #[test]
+    fn repeats_sessions_differences_and_work_are_counted() {
+        let (table, data) = (sample::table(), sample::run(10));
+        let errors = answers(&table, &data, 2);
+        assert!(
+            errors.contains("Of 88 repeats, warm-ups among them, 87 had")
+                && errors.contains("0 were wrong, 0 could not be verified, 1 measured nothing"),
+            "{errors}"
+        );
+        assert!(errors.contains("1 invalid repeat not counted"), "{errors}");
+        let again = answers(&table, &data, 3);
+        assert!(
+            again.contains("pc-7: 9–10 repeats that count of each scenario, in 1 session.")
+                && again.contains("One session cannot show"),
+            "{again}"
+        );
+        let matter = answers(&table, &data, 4);
+        assert!(
+            matter.contains("Of the sure ones, 4 in number, the smallest is −6.3 % and the largest × 2.41."),
+            "{matter}"
+        );
+        let happened = answers(&table, &data, 5);
+        assert!(happened.contains(&format!("{} samples", grouped(88 * 16 * 10))), "{happened}");
+        let mut alone = table;
+        alone.columns.truncate(1);
+        alone.rows.iter_mut().for_each(|row| row.cells.truncate(1));
+        assert!(
+            answers(&alone, &data, 4)
+                .ends_with("Nothing is compared with another run here, so no difference is called.")
+        );
+    }
 }
