@@ -30,7 +30,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let suite = suite.transpose()?;
     let skipped = suite.as_ref().map(|suite| prepare::skipped(&Local, suite)).unwrap_or_default();
     let scenarios: Vec<_> = suite.iter().flat_map(|suite| prepare::measured(suite, &skipped)).collect();
-    let spaces = prepare::spaces(&Local, scenarios.iter().copied(), &directory.to_string_lossy(), &work, "new", None);
+    let spaces =
+        prepare::spaces(&Local, scenarios.iter().copied(), Some(&directory.to_string_lossy()), &work, "new", None);
     let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
     let findings = machine::check(&Local, &spaces.map_err(Failure::unusable)?, &gates);
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };

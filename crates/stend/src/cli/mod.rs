@@ -10,6 +10,7 @@ mod failure;
 mod import;
 mod list;
 mod man;
+mod on;
 mod output;
 mod probe;
 mod profile;
