@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use crate::host::stand::{self, Compiler};
-use crate::host::{Host, Local, Ssh};
+use crate::host::{Host, HostError, Local, Lock, Ssh};
 use crate::run::prepare;
 
 /// The name of the machine that stend itself runs on.
@@ -12,11 +12,9 @@ const HERE: &str = "local";
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct On {
-    /// Measure a machine that ssh reaches: user@host, or a name of ~/.ssh/config. It takes a shell, tar and a C compiler there
+    /// Another machine than this one, which ssh reaches: user@host, or a name of ~/.ssh/config. It takes a shell, tar and a C compiler there
     #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/hosts.md)")]
     on: Option<String>,
-    #[command(flatten)]
-    building: Building,
 }
 
 /// How `stend-probe` is built on a machine that ssh reaches.
@@ -61,9 +59,35 @@ impl On {
         })
     }
 
-    pub(super) fn building(&self) -> &Building {
-        &self.building
+    /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such
+    /// directory.
+    pub(super) fn to_clean(&self) -> Result<Option<Cleaned>, Failure> {
+        let unusable = |error: HostError| Failure::unusable(error.to_string());
+        let mut lockable = true;
+        let (host, work): (Box<dyn Host>, _) = match self.on.as_deref() {
+            None | Some(HERE) => (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?),
+            Some(destination) => {
+                let ssh = Ssh::connect(destination).map_err(unusable)?;
+                let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
+                // Where nothing was ever built nobody measures, and there is nothing that could hold a lock.
+                lockable = stand::built(&ssh, &work).map(|probe| ssh.set_probe(&probe)).is_some();
+                (Box::new(ssh), work)
+            }
+        };
+        if host.list(&work).is_err() {
+            return Ok(None);
+        }
+        let lock = lockable.then(|| prepare::lock(&*host, &work)).transpose().map_err(Failure::unusable)?;
+        Ok(Some(Cleaned { host, work, lock }))
     }
+}
+
+/// A machine that is being cleaned.
+pub(super) struct Cleaned {
+    pub(super) host: Box<dyn Host>,
+    /// The directory for runs' files.
+    pub(super) work: String,
+    pub(super) lock: Option<Box<dyn Lock>>,
 }
 
 impl Building {

@@ -67,6 +67,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     on: On,
     #[command(flatten)]
+    building: Building,
+    #[command(flatten)]
     target: TargetFlags,
     /// Load a target that `stend target up --name NAME` made, and leave it standing
     #[arg(
@@ -168,7 +170,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     target::check_faults(&suite, target.as_ref())?;
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let bench = Bench::prepare(&directory, arguments.on.name(), arguments.on.building())?;
+    let bench = Bench::prepare(&directory, arguments.on.name(), &arguments.building)?;
     let skipped = prepare::skipped(&*bench.host, &suite);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();

@@ -51,6 +51,11 @@ pub(crate) trait Host: Send + Sync {
     /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
 
+    /// Removes a directory that holds nothing but a lock's file.
+    fn remove_if_unused(&self, directory: &str) -> Result<(), HostError> {
+        if self.list(directory)?.iter().all(|name| name == LOCK_FILE) { self.remove(directory) } else { Ok(()) }
+    }
+
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
         // `command -v` would answer for what the shell has built in, which nobody can start.

@@ -143,7 +143,10 @@ impl Ssh {
         if output.exit == Some(0) {
             return Ok(output.stdout);
         }
-        let words = String::from_utf8_lossy(&output.stderr).trim().lines().last().unwrap_or_default().to_owned();
+        // What comes after the first line mostly follows from it; but tar says how much it wrote before it says why not all.
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let why = text.lines().find(|line| line.contains("No space left")).or_else(|| text.lines().next());
+        let words = why.unwrap_or_default().trim().to_owned();
         let kind = if words.contains("No such file") { ErrorKind::NotFound } else { ErrorKind::Other };
         let words = if words.is_empty() { "the shell there does not say why".to_owned() } else { words };
         Err(HostError::File { path: format!("{}:{path}", self.destination), error: Error::new(kind, words) })
@@ -368,8 +371,8 @@ fn in_words(complaint: &str) -> String {
     if complaint.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         return "its host key has changed; if that is right, remove the old one with ssh-keygen -R, else somebody is in between".into();
     }
-    let lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty() && *line != MARK);
-    let last = lines.last().unwrap_or("the link dropped");
+    let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty() && *line != MARK);
+    let last = lines.next_back().unwrap_or("the link dropped");
     last.trim_start_matches("ssh: ").to_owned()
 }
 

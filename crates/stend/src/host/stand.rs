@@ -14,9 +14,11 @@ use super::{Command, Host as _, HostError, Output};
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/native_sources.rs"));
 
 /// Finished builds are called so, and a number.
-pub(crate) const BUILD: &str = "build-";
+const BUILD: &str = "build-";
 /// Builds that are being made, or were given up.
-pub(crate) const BUILDING: &str = "building-";
+const BUILDING: &str = "building-";
+/// The program in a build's directory.
+const PROBE: &str = "build/stend-probe";
 
 /// A slow board takes minutes.
 const LONGEST_BUILD: Duration = Duration::from_secs(3600);
@@ -40,7 +42,7 @@ pub(crate) fn probe(ssh: &Ssh, work: &str, compiler: &Compiler, tell: &mut dyn F
     let words = |error: HostError| error.to_string();
     let version = version(ssh, compiler)?;
     let directory = format!("{work}/{BUILD}{}", digest(&version, compiler));
-    let path = format!("{directory}/build/stend-probe");
+    let path = format!("{directory}/{PROBE}");
     if runs(ssh, &path).is_ok() {
         return Ok(path);
     }
@@ -57,6 +59,19 @@ pub(crate) fn probe(ssh: &Ssh, work: &str, compiler: &Compiler, tell: &mut dyn F
         return Err(reason);
     }
     runs(ssh, &path).map(|()| path).map_err(|reason| format!("what {} built does not run: {reason}", compiler.program))
+}
+
+/// Any `stend-probe` that was built there and runs.
+pub(crate) fn built(ssh: &Ssh, work: &str) -> Option<String> {
+    let names = ssh.list(work).ok()?;
+    let paths = names.iter().filter(|name| name.starts_with(BUILD)).map(|name| format!("{work}/{name}/{PROBE}"));
+    paths.into_iter().find(|path| runs(ssh, path).is_ok())
+}
+
+/// Whether this is a build in the directory for runs' files.
+pub(crate) fn is_build(name: &str) -> bool {
+    let number = name.strip_prefix(BUILD).or_else(|| name.strip_prefix(BUILDING));
+    number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn build(ssh: &Ssh, building: &str, compiler: &Compiler) -> Result<(), String> {
