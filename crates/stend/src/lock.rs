@@ -39,10 +39,12 @@ impl FileLock {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim();
-            return Err(LockError::Held(if holder.is_empty() {
-                String::new()
-            } else {
-                format!(" (process {holder})")
+            // A lab elsewhere says more of itself than its number.
+            let number = holder.bytes().all(|byte| byte.is_ascii_digit());
+            return Err(LockError::Held(match (holder.is_empty(), number) {
+                (true, _) => String::new(),
+                (_, true) => format!(" (process {holder})"),
+                _ => format!(" ({holder})"),
             }));
         }
         // Who holds it is for the message alone, so a full disk is no reason to stop here.

@@ -7,9 +7,10 @@ use stend_model::suite::{Changes, Gates};
 
 use super::Global;
 use super::failure::{Exit, Failure};
+use super::on::On;
 use super::output::{self, Json};
 use crate::catalogue;
-use crate::host::Local;
+use crate::host::{Host as _, Local};
 use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
 
@@ -19,20 +20,26 @@ pub(super) struct Arguments {
     /// For this suite: its gates, and the space that its files need
     suite: Option<String>,
     #[command(flatten)]
+    on: On,
+    #[command(flatten)]
     json: Json,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let host = arguments.on.host()?;
+    let host = &*host;
+    let work = prepare::work_directory(host).map_err(Failure::unusable)?;
     let suite =
         arguments.suite.as_ref().map(|name| catalogue::suite(name, &Changes::default()).map_err(Failure::usage));
     let suite = suite.transpose()?;
-    let skipped = suite.as_ref().map(|suite| prepare::skipped(&Local, suite)).unwrap_or_default();
+    let skipped = suite.as_ref().map(|suite| prepare::skipped(host, suite)).unwrap_or_default();
     let scenarios: Vec<_> = suite.iter().flat_map(|suite| prepare::measured(suite, &skipped)).collect();
-    let spaces = prepare::spaces(&Local, scenarios.iter().copied(), &directory.to_string_lossy(), &work, "new", None);
+    // Results are kept here, wherever they are measured.
+    let results = (host.name() == Local.name()).then(|| directory.to_string_lossy());
+    let spaces = prepare::spaces(host, scenarios.iter().copied(), results.as_deref(), &work, "new", None);
     let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
-    let findings = machine::check(&Local, &spaces.map_err(Failure::unusable)?, &gates);
+    let findings = machine::check(host, &spaces.map_err(Failure::unusable)?, &gates);
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };
     if arguments.json.json {
         output::print_json("findings", &findings)?;

@@ -1,41 +1,62 @@
-//! `stend clean`: remove what interrupted runs and targets left on this machine.
+//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built on one that ssh reaches.
 
 use clap::Args;
 use stend_model::run::is_run_id;
 
 use super::failure::{Exit, Failure};
+use super::on::{Cleaned, On};
 use super::output;
-use crate::host::{Host as _, Local};
-use crate::run::{leaves, prepare};
+use crate::host::{HostError, stand};
+use crate::run::leaves;
 use crate::target::{self, State};
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    #[command(flatten)]
+    on: On,
+}
 
-pub(super) fn run(_: &Arguments) -> Result<Exit, Failure> {
-    let directory = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let unusable = |error: HostError| Failure::unusable(error.to_string());
     // While somebody measures, those files are in use. Where there are none, nothing is made either.
-    let there = Local.list(&directory).is_ok();
-    let _lock = there.then(|| prepare::lock(&Local, &directory)).transpose().map_err(Failure::unusable)?;
-    let names: Vec<_> = Local.list(&directory).unwrap_or_default().into_iter().filter(|name| is_run_id(name)).collect();
-    for name in &names {
-        let path = format!("{directory}/{name}");
-        leaves::remove(&Local, &path).map_err(|error| Failure::unusable(error.to_string()))?;
+    let Some(Cleaned { host, work, lock }) = arguments.on.to_clean()? else {
+        talk!("there is nothing to remove");
+        return Ok(Exit::Fine);
+    };
+    let host = &*host;
+    let names = host.list(&work).map_err(unusable)?;
+    let (runs, builds): (Vec<_>, Vec<_>) = (
+        names.iter().filter(|name| is_run_id(name)).collect(),
+        names.iter().filter(|name| stand::is_build(name)).collect(),
+    );
+    for name in &runs {
+        let path = format!("{work}/{name}");
+        leaves::remove(host, &path).map_err(unusable)?;
         talk!("removed {path}");
     }
-    let mut removed = names.len();
+    let mut removed = runs.len() + builds.len();
     let mut failure = None;
-    for status in target::statuses(&Local, &directory) {
+    for status in target::statuses(host, &work) {
         let name = &status.name;
         if status.state == State::Up && target::is_name(name) {
             talk!("target {name} stands; `{} target down --name {name}` takes it down", output::program());
             continue;
         }
-        match target::take_down(&Local, &directory, name) {
+        match target::take_down(host, &work, name) {
             Ok(_) => talk!("removed target {name}"),
             Err(refusal) => failure = failure.or(Some(refusal)),
         }
         removed += 1;
+    }
+    for name in &builds {
+        let path = format!("{work}/{name}");
+        host.remove(&path).map_err(unusable)?;
+        talk!("removed {path}");
+    }
+    drop(lock);
+    if !builds.is_empty() {
+        // The directory was made for what is gone now.
+        host.remove_if_unused(&work).map_err(unusable)?;
     }
     if removed == 0 {
         talk!("there is nothing to remove");

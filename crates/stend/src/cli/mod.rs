@@ -10,6 +10,7 @@ mod failure;
 mod import;
 mod list;
 mod man;
+mod on;
 mod output;
 mod probe;
 mod profile;
@@ -72,7 +73,7 @@ enum ColorChoice {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Measure this machine with a suite
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Go on with a run that was interrupted or killed
     Resume(resume::Arguments),
     /// List the runs
@@ -89,9 +90,9 @@ enum Command {
     Export(export::Arguments),
     /// Read runs that were exported, here or elsewhere
     Import(import::Arguments),
-    /// Show the fingerprint of this machine
+    /// Show the fingerprint of a machine
     Probe(probe::Arguments),
-    /// Say whether this machine is fit to measure now
+    /// Say whether a machine is fit to measure now
     Check(check::Arguments),
     /// Say which tools are missing, and how to get them
     Doctor(doctor::Arguments),
@@ -101,7 +102,7 @@ enum Command {
     References(references::Arguments),
     /// Set up storage to be loaded, take it down again, or say what stands
     Target(target::Arguments),
-    /// Remove what interrupted runs and targets left on this machine
+    /// Remove what interrupted runs and targets left on a machine
     Clean(clean::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),

@@ -3,19 +3,21 @@
 use clap::Args;
 
 use super::failure::{Exit, Failure};
+use super::on::On;
 use super::output::{self, Json};
-use crate::host::Local;
 use crate::machine;
 use crate::run::prepare;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
+    on: On,
+    #[command(flatten)]
     json: Json,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let machine = prepare::fingerprint(&Local).map_err(Failure::unusable)?;
+    let machine = prepare::fingerprint(&*arguments.on.host()?).map_err(Failure::unusable)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);

@@ -5,6 +5,7 @@ use stend_model::run::RunState;
 
 use super::Global;
 use super::failure::{Exit, Failure};
+use super::on::Building;
 use super::output::Json;
 use super::run::{Bench, Options, interrupted_early, measure};
 use crate::run::prepare;
@@ -18,6 +19,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
+    building: Building,
+    #[command(flatten)]
     json: Json,
 }
 
@@ -29,12 +32,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
     };
     // Locked before it is loaded, so that nobody adds to it in between.
-    let bench = Bench::prepare(&directory)?;
+    let bench = Bench::prepare(&directory, &store.load(&id)?.run.host, &arguments.building)?;
     let record = store.load(&id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
-    let now = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
+    let now = prepare::fingerprint(&*bench.host).map_err(Failure::unusable)?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {
@@ -59,7 +62,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let wanted = record.run.target.as_ref().map(|target| &target.target);
     let standing = record.run.target.as_ref().and_then(|target| target.name.as_deref());
     if let Some(name) = standing {
-        let (now, _) = target::standing(&bench.host, &bench.work, name)?;
+        let (now, _) = target::standing(&*bench.host, &bench.work, name)?;
         if wanted != Some(&now.target) {
             return Err(Failure::unusable(format!(
                 "run {id} cannot go on: target {name} is another one now: {}; begin another run",
@@ -68,10 +71,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
     } else if let Some(wanted) = wanted {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
-        target::take_down(&bench.host, &bench.work, &id)?;
+        target::take_down(&*bench.host, &bench.work, &id)?;
         let needs = target::Needs::of(&record.run.suite);
-        needs.check_probe(&bench.host, &bench.probe)?;
-        target::check(&bench.host, &bench.work, &id, wanted.clone(), &needs)?;
+        needs.check_probe(&*bench.host, &bench.probe)?;
+        target::check(&*bench.host, &bench.work, &id, wanted.clone(), &needs)?;
     }
     let Some(conditions) =
         bench.fitness(global, &id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?

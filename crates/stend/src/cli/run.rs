@@ -16,6 +16,7 @@ use stend_model::target::Target;
 
 use super::Global;
 use super::failure::{Exit, Failure};
+use super::on::{Building, On, Reached};
 use super::output::{self, Json};
 use super::target::TargetFlags;
 use crate::host::{Host, Local, Lock};
@@ -63,6 +64,10 @@ pub(super) struct Arguments {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    on: On,
+    #[command(flatten)]
+    building: Building,
     #[command(flatten)]
     target: TargetFlags,
     /// Load a target that `stend target up --name NAME` made, and leave it standing
@@ -126,11 +131,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         time_budget: arguments.time_budget.map(Span),
         only: arguments.only.clone(),
     };
-    let host = Local;
+    // Job files lie here, and so does the fio that judges them.
     let suite = if arguments.fio.is_empty() {
         catalogue::suite(&arguments.suite, &changes)
     } else {
-        catalogue::suite_of_job_files(&host, &arguments.fio, &changes)
+        catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
     let mut suite = suite.map_err(Failure::usage)?;
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
@@ -140,19 +145,21 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     if arguments.dry_run {
+        let host = arguments.on.host()?;
+        let host = &*host;
         let settled = match &arguments.target_name {
             Some(name) => {
-                let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
-                Some(target::standing(&host, &work, name)?.0.target)
+                let work = prepare::work_directory(host).map_err(Failure::unusable)?;
+                Some(target::standing(host, &work, name)?.0.target)
             }
-            None => target.map(|target| target::settle(&host, target)).transpose()?,
+            None => target.map(|target| target::settle(host, target)).transpose()?,
         };
         if let Some(target) = &settled {
             target::check_faults(&suite, Some(target))?;
-            target::fit(&host, &mut suite, target)?;
+            target::fit(host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }
-        return dry_run(&host, &suite);
+        return dry_run(host, &suite);
     }
     if let (Some(name), true) = (&arguments.target_name, target::Needs::of(&suite).is_anything()) {
         return Err(Failure::usage(format!(
@@ -163,8 +170,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     target::check_faults(&suite, target.as_ref())?;
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let bench = Bench::prepare(&directory)?;
-    let skipped = prepare::skipped(&bench.host, &suite);
+    let bench = Bench::prepare(&directory, arguments.on.name(), &arguments.building)?;
+    let skipped = prepare::skipped(&*bench.host, &suite);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
@@ -179,23 +186,23 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
     let name = run_id(Timestamp::now());
     let needs = target::Needs::of(&suite);
-    needs.check_probe(&bench.host, &bench.probe)?;
+    needs.check_probe(&*bench.host, &bench.probe)?;
     let target = match (&arguments.target_name, target) {
-        (Some(name), _) => Some(target::standing(&bench.host, &bench.work, name)?.0),
+        (Some(name), _) => Some(target::standing(&*bench.host, &bench.work, name)?.0),
         (None, wanted) => {
-            wanted.map(|wanted| target::check(&bench.host, &bench.work, &name, wanted, &needs)).transpose()?
+            wanted.map(|wanted| target::check(&*bench.host, &bench.work, &name, wanted, &needs)).transpose()?
         }
     };
     if let Some(wanted) = &target {
         // Once more, since what makes the pool may have been chosen only now.
         target::check_faults(&suite, Some(&wanted.target))?;
-        target::fit(&bench.host, &mut suite, &wanted.target)?;
+        target::fit(&*bench.host, &mut suite, &wanted.target)?;
     }
     let wanted = target.as_ref().map(|target| &target.target);
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(interrupted_early());
     };
-    let machine = prepare::fingerprint(&bench.host).map_err(Failure::unusable)?;
+    let machine = prepare::fingerprint(&*bench.host).map_err(Failure::unusable)?;
     if bench.interrupt.requested() {
         return Ok(interrupted_early());
     }
@@ -228,7 +235,7 @@ pub(super) fn interrupted_early() -> Exit {
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(super) struct Bench {
-    pub(super) host: Local,
+    pub(super) host: Box<dyn Host>,
     /// The path of `stend-probe`.
     pub(super) probe: String,
     /// The store's directory.
@@ -242,13 +249,11 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Listens to Ctrl-C, sees to it that nobody else measures with this store or work directory, and finds what every run needs.
-    pub(super) fn prepare(store: &Path) -> Result<Self, Failure> {
-        let host = Local;
+    pub(super) fn prepare(store: &Path, host: &str, building: &Building) -> Result<Self, Failure> {
         let store_lock = MeasuringLock::take(store)?;
         let interrupt = Interrupt::listen()?;
-        let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
-        let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
-        let work_lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
+        let Reached { host, probe, work } = building.reach(host)?;
+        let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
         Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _locks: (store_lock, work_lock) })
     }
 
@@ -264,10 +269,12 @@ impl Bench {
         options: Options,
     ) -> Result<Option<Conditions>, Failure> {
         let gates = fitness::widest_gates(prepare::measured(suite, skipped));
-        let store = self.store.to_string_lossy();
-        let spaces = prepare::spaces(&self.host, prepare::measured(suite, skipped), &store, &self.work, run, target);
+        // Results are kept here, wherever they are measured.
+        let store = (self.host.name() == Local.name()).then(|| self.store.to_string_lossy());
+        let store = store.as_deref();
+        let spaces = prepare::spaces(&*self.host, prepare::measured(suite, skipped), store, &self.work, run, target);
         let spaces = spaces.map_err(Failure::unusable)?;
-        let look = || machine::check(&self.host, &spaces, &gates);
+        let look = || machine::check(&*self.host, &spaces, &gates);
         let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };
         let patience = options.wait.unwrap_or(usual);
         let mut waiting = Waiting::new(options.bar(global), global.quiet);
@@ -315,7 +322,7 @@ pub(super) fn measure(
         let mut progress = Progress::new(&run.suite, options.bar(global), global.quiet);
         let mut journal = StoreJournal { store, run: &run.id };
         let making = Making {
-            host: &bench.host,
+            host: &*bench.host,
             probe: &bench.probe,
             work: &format!("{}/{}", bench.work, run.id),
             run: &run,

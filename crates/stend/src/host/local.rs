@@ -15,9 +15,6 @@ use crate::lock::{FileLock, LockError};
 /// A line that is longer is cut there; the wire allows 1 MiB.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// The file that is locked in a directory. Not the store's, which may be in the same directory.
-const LOCK: &str = "in-use.lock";
-
 /// Lines that wait for their reader. When so many do, the command waits too, instead of filling the memory.
 const LINES_IN_FLIGHT: usize = 4096;
 
@@ -118,7 +115,7 @@ impl Host for Local {
     }
 
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
-        let path = std::path::Path::new(directory).join(LOCK);
+        let path = std::path::Path::new(directory).join(super::LOCK_FILE);
         match FileLock::take(&path) {
             Ok(lock) => Ok(Box::new(lock)),
             Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),

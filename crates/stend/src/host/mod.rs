@@ -1,9 +1,11 @@
 //! How to reach the machine under test.
 //!
-//! All that touches that machine goes through [`Host`]: running a command, reading a file, putting a file. Today there is
-//! [`Local`]; an ssh host does the same steps over a link, so nothing above this module may know where the machine is.
+//! All that touches that machine goes through [`Host`]: running a command, reading a file, putting a file. [`Local`] is the machine that
+//! stend itself runs on; [`Ssh`] does the same steps over a link, so nothing above this module may know where the machine is.
 
 mod local;
+mod ssh;
+pub(crate) mod stand;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,6 +13,10 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub(crate) use local::Local;
+pub(crate) use ssh::Ssh;
+
+/// The file that is locked in a directory. Not the store's, which may be in the same directory.
+const LOCK_FILE: &str = "in-use.lock";
 
 /// The machine under test, as something that commands can be run on. Paths are the machine's own.
 pub(crate) trait Host: Send + Sync {
@@ -44,6 +50,11 @@ pub(crate) trait Host: Send + Sync {
 
     /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
+
+    /// Removes a directory that holds nothing but a lock's file.
+    fn remove_if_unused(&self, directory: &str) -> Result<(), HostError> {
+        if self.list(directory)?.iter().all(|name| name == LOCK_FILE) { self.remove(directory) } else { Ok(()) }
+    }
 
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
@@ -169,6 +180,14 @@ pub(crate) enum HostError {
         program: String,
         /// What the system said.
         error: std::io::Error,
+    },
+    /// There is no way to the machine, or none any more.
+    #[error("{destination}: {reason}")]
+    Link {
+        /// The ssh destination.
+        destination: String,
+        /// What ssh said.
+        reason: String,
     },
     /// A command did not end in its time.
     #[error("{program} did not end within {seconds} s and was killed")]

@@ -104,7 +104,7 @@ pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Ite
     suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
 }
 
-/// The directories that measuring these scenarios writes to, with what is known to be written: the store's, the one for runs' files, and
+/// The directories that measuring these scenarios writes to, with what is known to be written: the store's if it is there, the one for runs' files, and
 /// those that adapters were told to use. What an earlier session of the run left there is there already.
 ///
 /// # Errors
@@ -112,7 +112,7 @@ pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Ite
 pub(crate) fn spaces<'a>(
     host: &dyn Host,
     scenarios: impl Iterator<Item = &'a Scenario>,
-    store: &str,
+    store: Option<&str>,
     work: &str,
     run: &str,
     target: Option<&Target>,
@@ -137,7 +137,8 @@ pub(crate) fn spaces<'a>(
         }
     }
     let space = |purpose, directory: &str| Space { purpose, directory: directory.to_owned(), bytes: 0 };
-    let mut spaces = vec![space(Use::Results, store), space(Use::Work, work)];
+    let mut spaces: Vec<_> = store.map(|store| space(Use::Results, store)).into_iter().collect();
+    spaces.push(space(Use::Work, work));
     for (path, bytes) in files {
         let directory = path.rsplit_once('/').map_or("/", |path| path.0);
         // People know the directory that they named, not the run's own in it.

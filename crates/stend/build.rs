@@ -1,0 +1,39 @@
+//! Puts the sources of `stend-probe` into the program: on a machine that it reaches over ssh they are built by that machine's own compiler.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What `native/build.sh` builds, and what it reads.
+const FOLDERS: [&str; 7] =
+    ["fizzbuzz/include", "fizzbuzz/src", "kuzma/include", "kuzma/src", "pipe/include", "pipe/src", "probe/src"];
+const FILES: [&str; 2] = ["build.sh", "instructions.mk"];
+
+fn main() {
+    let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
+    let mut paths: Vec<PathBuf> = FILES.iter().map(|file| native.join(file)).collect();
+    for folder in FOLDERS {
+        println!("cargo::rerun-if-changed={}", native.join(folder).display());
+        sources(&native.join(folder), &mut paths);
+    }
+    paths.sort();
+    let mut text = String::from("&[\n");
+    for path in &paths {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let name = path.strip_prefix(&native).expect("it is below native");
+        writeln!(text, "    ({name:?}, include_bytes!({path:?}) as &[u8]),").expect("a string takes all");
+    }
+    text.push_str("]\n");
+    let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
+    std::fs::write(Path::new(&out).join("native_sources.rs"), text).expect("the build directory can be written");
+}
+
+fn sources(folder: &Path, paths: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            sources(&path, paths);
+        } else if path.extension().is_some_and(|extension| extension == "c" || extension == "h") {
+            paths.push(path);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+# What the compiler is told for files that use instructions beyond the baseline, by their folder and the start of their name. One line each:
+# build.sh reads them too.
+# gfni: coded with VEX, so that it goes without AVX-512.
+x86_ssse3 = -mssse3
+x86_pclmul = -mssse3 -mpclmul
+x86_avx2 = -mavx2
+x86_gfni = -mavx2 -mgfni
+x86_avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2 -mgfni -mvpclmulqdq -mpclmul -mprefer-vector-width=512
+arm_pmull = -march=armv8-a+crypto

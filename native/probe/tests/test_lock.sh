@@ -1,0 +1,23 @@
+#!/bin/sh
+# A lock that is held for a lab elsewhere: by one at a time, as long as standard input is open.
+. "$(dirname "$0")/common.sh"
+
+# A standard input that stays open: this shell holds the other end.
+mkfifo "$work/open" "$work/said"
+exec 3<>"$work/open"
+
+"$probe" lock --file "$work/lock" --holder 'somebody@lab, process 7' <"$work/open" >"$work/said" &
+holder=$!
+read -r said <"$work/said"
+ok 'it says when it has it' [ "$said" = locked ]
+ok 'whoever wants it too is refused' sh -c "'$probe' lock --file '$work/lock' </dev/null 2>'$work/err'; [ \$? -eq 75 ]"
+ok 'and told who has it' grep -q 'is held by somebody@lab, process 7$' "$work/err"
+kill -9 "$holder"
+wait "$holder" 2>/dev/null
+ok 'a dead one holds nothing' sh -c "[ \"\$('$probe' lock --file '$work/lock' </dev/null)\" = locked ]"
+"$probe" lock --file "$work/no/such/directory" </dev/null 2>"$work/err"
+ok 'a file that cannot be is named' [ $? -eq 1 ]
+ok 'in one line' grep -q 'cannot open .*/no/such/directory' "$work/err"
+"$probe" lock </dev/null 2>"$work/err"
+ok 'without a file' [ $? -eq 2 ]
+finish
