@@ -14,6 +14,7 @@ mod catalogue;
 mod cli;
 mod compare;
 mod dips;
+mod history;
 mod host;
 mod instrument;
 mod language;

@@ -18,6 +18,7 @@ use stend_model::suite::Scenario;
 
 use crate::steady::never_steady;
 use crate::store::Record;
+pub(crate) use notes::differences_of_builds;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
 
 /// To advise more repeats than this would be no advice.

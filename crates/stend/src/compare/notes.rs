@@ -265,6 +265,17 @@ fn builds(base: &Record, record: &Record) -> Vec<Note> {
     alike.0.into_iter().map(note).collect()
 }
 
+/// In what the builds differ that a scenario measured in two runs; empty also where a run is not of one build.
+pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &str) -> Vec<Difference> {
+    let (before, after) = (builds_of(before), builds_of(after));
+    let of_it = before.iter().filter(|((name, _), _)| *name == scenario);
+    let differences = of_it.map(|(program, builds)| match (builds.as_slice(), after.get(program).map(Vec::as_slice)) {
+        ([one], Some([other])) => differing(one, other),
+        _ => Vec::new(),
+    });
+    differences.flatten().collect()
+}
+
 /// The builds of what measured each scenario of a run, by the scenario's name and the instrument's, each once: more than
 /// one if it was built anew before the run was resumed. Scenarios may well have different builds of one instrument.
 fn builds_of(record: &Record) -> BTreeMap<(&str, &str), Vec<Build<'_>>> {

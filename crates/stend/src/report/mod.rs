@@ -8,6 +8,7 @@
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
+//! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
 
@@ -19,6 +20,7 @@ mod faults;
 pub(crate) mod flame;
 mod grid;
 mod heat;
+pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;
