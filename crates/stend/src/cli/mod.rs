@@ -11,6 +11,7 @@ mod history;
 mod import;
 mod list;
 mod man;
+mod noise;
 mod output;
 mod probe;
 mod profile;
@@ -84,6 +85,8 @@ enum Command {
     Profile(profile::Arguments),
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
+    /// Measure how much this machine differs from itself, and what makes it noisy
+    Noise(noise::Arguments),
     /// Show one metric over all runs of a machine, and where its level changed
     History(history::Arguments),
     /// Write a run's report as one HTML file
@@ -136,6 +139,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::run(global, arguments),
         Command::Profile(arguments) => profile::run(global, arguments),
         Command::Compare(arguments) => compare::run(global, arguments),
+        Command::Noise(arguments) => noise::run(global, arguments),
         Command::History(arguments) => history::run(global, arguments),
         Command::Report(arguments) => report::run(global, arguments),
         Command::Export(arguments) => export::run(global, arguments),

@@ -9,6 +9,7 @@ use stend_model::wire::Begin;
 
 use super::scenario_of;
 use super::table::{LeftOut, Note};
+use crate::noise::Floor;
 use crate::steady::never_steady;
 use crate::store::Record;
 
@@ -29,6 +30,21 @@ pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
         notes.extend(builds(base, record));
     }
     notes
+}
+
+/// Where floors come from that were found by measuring the machine against itself: a note for each measurement.
+pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
+    let mut by_run: BTreeMap<&str, Vec<&Floor>> = BTreeMap::new();
+    for floor in floors {
+        by_run.entry(&floor.run).or_default().push(floor);
+    }
+    let note = |(run, floors): (&str, Vec<&Floor>)| Note::OwnNoise {
+        run: run.to_owned(),
+        measured_at: floors[0].measured_at,
+        floors: floors.len(),
+        most: floors.iter().map(|floor| floor.share).fold(0.0, f64::max),
+    };
+    by_run.into_iter().map(note).collect()
 }
 
 /// Scenarios that not all runs have, those together that the same runs lack.

@@ -344,6 +344,12 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
+    /// The finished noise measurements, oldest first, without their repeats.
+    pub(crate) fn noise_runs(&self) -> Result<Vec<Run>> {
+        let query = "SELECT document FROM run WHERE state = 'finished' AND json_extract(document, '$.noise') ORDER BY started_at, id";
+        self.documents(query, [])
+    }
+
     /// All runs without what belongs to them, oldest first.
     pub(crate) fn runs(&self) -> Result<Vec<Run>> {
         self.list()?.iter().map(|summary| self.run(&summary.id)).collect()
