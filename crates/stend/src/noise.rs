@@ -118,10 +118,14 @@ pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
     let mut pools: BTreeMap<Sensor, Pool> = BTreeMap::new();
     for (place, scenario) in measured() {
         let Some(metric) = scenario.metrics.first() else { continue };
-        let of_it: Vec<_> = record.repeats.iter().filter(|repeat| repeat.scenario == place && repeat.counts()).collect();
-        let harm: Vec<f64> = of_it.iter().filter_map(|repeat| repeat.value(metric)).map(|value| harm(value, metric)).collect();
+        let of_it: Vec<_> =
+            record.repeats.iter().filter(|repeat| repeat.scenario == place && repeat.counts()).collect();
+        let harm: Vec<f64> =
+            of_it.iter().filter_map(|repeat| repeat.value(metric)).map(|value| harm(value, metric)).collect();
         for sensor in SENSORS {
-            let read = |repeat: &&Repeat| reading(sensor, repeat, by_repeat.get(&repeat.sequence).map_or(&[][..], Vec::as_slice));
+            let read = |repeat: &&Repeat| {
+                reading(sensor, repeat, by_repeat.get(&repeat.sequence).map_or(&[][..], Vec::as_slice))
+            };
             let Some(readings) = of_it.iter().map(read).collect::<Option<Vec<f64>>>() else { continue };
             let readings = from_the_least(sensor, readings);
             if let Some(found) = gone_with(sensor, &harm, &readings) {
@@ -302,7 +306,8 @@ impl Floors {
             return None;
         }
         let identity = scenario.identity();
-        let of_machine = |machine: &Machine| self.known.get(&(machine.hardware_id(), identity.clone(), metric.name.clone()));
+        let of_machine =
+            |machine: &Machine| self.known.get(&(machine.hardware_id(), identity.clone(), metric.name.clone()));
         let found = machines.into_iter().filter_map(of_machine);
         found.max_by(|one, other| one.share.total_cmp(&other.share))
     }

@@ -10,7 +10,9 @@ use crate::noise;
 use crate::report::noise as render;
 use crate::store::{Record, Store};
 
+// Those of `stend run` within have the same name.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// Measure nothing, and show a noise measurement that there is [default: the newest]
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]

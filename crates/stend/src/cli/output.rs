@@ -14,8 +14,8 @@ use stend_model::reference::Reference;
 
 use super::Global;
 use super::failure::Failure;
-use crate::compare::{compare, compare_with_noise};
 use crate::compare::table::Table;
+use crate::compare::{compare, compare_with_noise};
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store};
@@ -82,7 +82,11 @@ pub(super) fn beside_the_published(record: &Record) -> Table {
 }
 
 /// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured.
-pub(super) fn beside_one_another(store: &Store, records: &[Record], references: &[Reference]) -> Result<Table, Failure> {
+pub(super) fn beside_one_another(
+    store: &Store,
+    records: &[Record],
+    references: &[Reference],
+) -> Result<Table, Failure> {
     let hardware: BTreeSet<_> = records.iter().map(|record| record.run.machine.hardware_id()).collect();
     let mut noise = Vec::new();
     for run in store.noise_runs()?.into_iter().filter(|run| hardware.contains(&run.machine.hardware_id())) {

@@ -15,8 +15,8 @@ use stend_model::suite::{Changes, Order, Suite};
 use stend_model::target::Target;
 
 use super::Global;
-use super::noise;
 use super::failure::{Exit, Failure};
+use super::noise;
 use super::output::{self, Json};
 use super::target::TargetFlags;
 use crate::host::{Host, Local, Lock};

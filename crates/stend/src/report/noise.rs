@@ -102,7 +102,11 @@ fn explanation(found: &OfSensor) -> String {
         Sensor::Steal | Sensor::ForeignCpu => format!("{} of the CPU time", percent(found.most)),
         Sensor::ClockFall => percent(found.most),
     };
-    format!("The worse repeats had more of {}: up to {most}, rank correlation {:.2} over all scenarios.", name(found.sensor), found.correlation)
+    format!(
+        "The worse repeats had more of {}: up to {most}, rank correlation {:.2} over all scenarios.",
+        name(found.sensor),
+        found.correlation
+    )
 }
 
 fn strength(cause: &OfSensor) -> String {

@@ -147,7 +147,9 @@ pub(super) fn note(note: &Note) -> Phrase {
             let (percent, at) = (format!("{:.1} %", most * 100.0), moment(*measured_at));
             let many = english_plural(*floors, "floor δ is", "floors δ are");
             Phrase::new(
-                format!("{many} the machine's own noise, up to {percent}: measured on {at} by `stend noise`, run {run}"),
+                format!(
+                    "{many} the machine's own noise, up to {percent}: measured on {at} by `stend noise`, run {run}"
+                ),
                 format!(
                     "{floors} {} δ — собственный шум машины, до {percent}: измерен {at} командой stend noise, прогон {run}",
                     russian_plural(*floors, "порог", "порога", "порогов")

@@ -25,6 +25,11 @@ impl Template {
         Self { lines: text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() }
     }
 
+    /// Its repeats, in the order in which they were made.
+    pub(crate) fn repeats(&self) -> impl Iterator<Item = &Value> {
+        self.lines.iter().filter_map(|line| line.get("repeat"))
+    }
+
     /// Imports the run under another id and time, changed by `change`, which is given the run and each repeat with its number in the run.
     pub(crate) fn import(
         &self,
