@@ -6,6 +6,11 @@ use common::Stand;
 use common::histories::{Template, took};
 use serde_json::{Value, json};
 
+/// A text without its lines.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A noise measurement, really made.
 fn measured() -> (Stand, Value) {
     let stand = Stand::new();
@@ -30,7 +35,7 @@ fn a_suite_is_measured_twice_over_and_there_and_back() {
     let order: Vec<_> = template.repeats().map(|repeat| repeat["scenario"].as_u64().unwrap()).collect();
     assert_eq!(order, [0, 1, 1, 0].repeat(6), "neighbours are made one soon after the other");
 
-    let text = stand.fine(&["noise", "--show"]).out;
+    let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(
         text.contains(&format!("run {run}"))
             && text.contains("noise floor δ")
@@ -43,7 +48,7 @@ fn a_suite_is_measured_twice_over_and_there_and_back() {
 /// An ordinary run of "small" and "large", and copies of it that are noise measurements.
 fn stand() -> (Stand, Template) {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 20\nwarmup = 0", &[("small", "steady.sh 1"), ("large", "steady.sh 1")]);
+    let suite = stand.suite("repeats = 20\nwarmup = 0", &[("small", "steady.sh 1"), ("large", "steady.sh 2")]);
     stand.fine(&["run", &suite, "--no-progress"]);
     let template = Template::of(&stand);
     (stand, template)
@@ -105,9 +110,9 @@ fn what_went_with_the_worse_repeats_is_named() {
         noise["scenarios"].as_array().unwrap().iter().all(|one| one["cause"]["sensor"] == json!("steal")),
         "{noise}"
     );
-    let text = stand.fine(&["noise", "--show"]).out;
+    let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(
-        text.contains("The worse repeats had more of steal: up to 1.0 % of the CPU time")
+        text.contains("The worse repeats had more of steal: up to 0.9 % of the CPU time")
             && text.contains("steal 1.00"),
         "{text}"
     );
@@ -117,7 +122,7 @@ fn what_went_with_the_worse_repeats_is_named() {
         took(repeat, time(number, 0.02));
         counters(repeat, 0.0, 0.01 * ((number / 2 * 3) % 7) as f64);
     });
-    let text = stand.fine(&["noise", "--show"]).out;
+    let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(text.contains("None of the sensors explains it"), "{text}");
     assert!(text.contains("Missing here, or never moved: steal"), "{text}");
 }
@@ -162,7 +167,7 @@ fn the_machines_own_noise_is_the_floor_of_comparisons() {
         (&note["run"], &note["floors"], &note["measured_at"]),
         (&json!("20260903-0600-0003"), &json!(1), &json!("2026-09-03T06:00:00Z"))
     );
-    let text = stand.fine(&["compare", "20260901", "20260902"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = words(&stand.fine(&["compare", "20260901", "20260902"]).out);
     assert!(text.contains("measured on 2026-09-03 06:00 UTC by `stend noise`, run 20260903-0600-0003"), "{text}");
 
     // Another machine's noise says nothing of this one.

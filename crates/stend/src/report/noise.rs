@@ -22,7 +22,7 @@ pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool) -> String {
         noise.suite,
         noise.run
     );
-    let mut grid = Grid::new(["scenario", "median", "noise floor δ", "drift", "n", "went with"]);
+    let mut grid = Grid::new(["scenario", "median", "floor δ", "drift", "n", "went with"]);
     for one in &noise.scenarios {
         let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
         grid.push(vec![
