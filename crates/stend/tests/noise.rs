@@ -38,7 +38,7 @@ fn a_suite_is_measured_twice_over_and_there_and_back() {
     let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(
         text.contains(&format!("run {run}"))
-            && text.contains("noise floor δ")
+            && text.contains("floor δ drift n went with")
             && text.contains("half differ from themselves by"),
         "{text}"
     );
