@@ -283,6 +283,7 @@ pub(crate) fn run(samples: usize) -> SampleRun {
             remedy: Some("apt-get install -y fio".into()),
         }],
         profile: true,
+        noise: false,
         target: None,
         machine: machine(),
     };
