@@ -107,6 +107,28 @@ fn a_change_without_a_cause_in_the_fingerprint_says_so() {
     assert!(rows[9][ratio].starts_with("1.11"), "{table}");
 }
 
+/// What was measured may itself be what changed: the file that a command names, the build that an instrument says, `stend`.
+#[test]
+fn a_change_of_what_is_measured_is_told_too() {
+    let (stand, template) = stand(0, 0);
+    for run in 0..12 {
+        let (day, id, later) = (1 + run, format!("202609{:02}-0600-{run:04x}", 1 + run), run >= 6);
+        template.import(&stand, &id, &format!("2026-09-{day:02}T06:00:00Z"), |document, repeats| {
+            document["stend_version"] = json!(if later { "0.2.0" } else { "0.1.0" });
+            document["suite"]["scenarios"][0]["files"] =
+                json!({ "count.sh": if later { "b" } else { "a" }.repeat(64) });
+            for (number, repeat) in repeats.iter_mut().enumerate() {
+                repeat["begin"]["build"] = json!({ "compiler": if later { "clang" } else { "gcc" } });
+                took(repeat, if later { 2e6 } else { 1e6 } * noise(run, number));
+            }
+        });
+    }
+    let text = stand.fine(&["history", "small"]).out;
+    assert!(text.contains("build, compiler gcc → clang") && text.contains("stend 0.1.0 → 0.2.0"), "{text}");
+    assert!(text.contains("build, count.sh aaaaaaaaaaaa → bbbbbbbbbbbb"), "{text}");
+    assert!(!text.contains("nothing of the fingerprint"), "{text}");
+}
+
 #[test]
 fn too_few_runs_say_how_many_more_are_needed() {
     let (stand, _) = stand(7, 3);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::identity::short;
 use stend_model::machine::Difference;
 use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
@@ -281,15 +282,23 @@ fn builds(base: &Record, record: &Record) -> Vec<Note> {
     alike.0.into_iter().map(note).collect()
 }
 
-/// In what the builds differ that a scenario measured in two runs; empty also where a run is not of one build.
+/// In what the builds differ that a scenario measured in two runs, and the files that its command names; empty of builds also where a
+/// run is not of one.
 pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &str) -> Vec<Difference> {
+    let files = |record| scenario_of(record, scenario).map(|one| one.files.clone()).unwrap_or_default();
+    let (files_before, files_after) = (files(before), files(after));
+    let other = |(file, digest): (&String, &String)| {
+        let now = files_after.get(file).filter(|now| *now != digest)?;
+        Some(Difference { what: file.clone(), before: short(digest).into(), after: short(now).into() })
+    };
+    let files = files_before.iter().filter_map(other);
     let (before, after) = (builds_of(before), builds_of(after));
     let of_it = before.iter().filter(|((name, _), _)| *name == scenario);
     let differences = of_it.map(|(program, builds)| match (builds.as_slice(), after.get(program).map(Vec::as_slice)) {
         ([one], Some([other])) => differing(one, other),
         _ => Vec::new(),
     });
-    differences.flatten().collect()
+    differences.flatten().chain(files).collect()
 }
 
 /// The builds of what measured each scenario of a run, by the scenario's name and the instrument's, each once: more than
