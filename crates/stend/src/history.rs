@@ -88,10 +88,48 @@ pub(crate) struct Change {
     pub(crate) p: f64,
     /// Whether it is one for the better.
     pub(crate) improved: bool,
-    /// In what the machine differs between the two runs.
+    /// What else changed between the two runs.
+    #[serde(flatten)]
+    pub(crate) with: Differences,
+    /// If nothing did: the nearest place, two runs away at most, where something changed. Among noisy runs the place of a change is
+    /// found to a run or two.
+    pub(crate) nearest: Option<Nearest>,
+}
+
+/// In what two runs differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Differences {
+    /// The machine.
     pub(crate) machine: Vec<Difference>,
-    /// In what the build that was measured, or `stend` itself, differs between them.
+    /// The build that was measured, the files that its command names, and `stend` itself.
     pub(crate) build: Vec<Difference>,
+}
+
+impl Differences {
+    fn between(before: &Record, after: &Record, scenario: &str) -> Self {
+        let version = |record: &Record| record.run.stend_version.clone();
+        let mut build = differences_of_builds(before, after, scenario);
+        if version(before) != version(after) {
+            build.push(Difference { what: "stend".into(), before: version(before), after: version(after) });
+        }
+        Self { machine: before.run.machine.differences(&after.run.machine), build }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.machine.is_empty() && self.build.is_empty()
+    }
+}
+
+/// Two runs beside a change, one after the other, that differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Nearest {
+    /// The earlier run.
+    pub(crate) before_run: String,
+    /// The later run.
+    pub(crate) after_run: String,
+    /// In what they differ.
+    #[serde(flatten)]
+    pub(crate) with: Differences,
 }
 
 /// What a person asked for.
@@ -258,11 +296,15 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
     let without_ratio = found.is_none();
     let change = |found: &stend_stats::ChangePoint| {
         let (before, after) = (kept[found.index - 1], kept[found.index]);
-        let version = |record: &Record| record.run.stend_version.clone();
-        let mut build = differences_of_builds(before, after, scenario);
-        if version(before) != version(after) {
-            build.push(Difference { what: "stend".into(), before: version(before), after: version(after) });
-        }
+        let between = |place: usize| Differences::between(kept[place - 1], kept[place], scenario);
+        let with = between(found.index);
+        let near = [found.index.wrapping_sub(1), found.index + 1, found.index.wrapping_sub(2), found.index + 2];
+        let mut near = near.into_iter().filter(|place| with.is_empty() && (1..kept.len()).contains(place));
+        let nearest = near.find_map(|place| {
+            let (before_run, after_run) = (kept[place - 1].run.id.clone(), kept[place].run.id.clone());
+            let with = between(place);
+            (!with.is_empty()).then_some(Nearest { before_run, after_run, with })
+        });
         Change {
             point: found.index,
             before_run: before.run.id.clone(),
@@ -272,8 +314,8 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
             ratio: found.after / found.before,
             p: found.p,
             improved: (found.after > found.before) == (metric.better == Better::Higher),
-            machine: before.run.machine.differences(&after.run.machine),
-            build,
+            with,
+            nearest,
         }
     };
     let (newest, _) = chosen.runs[chosen.runs.len() - 1];

@@ -129,6 +129,30 @@ fn a_change_of_what_is_measured_is_told_too() {
     assert!(!text.contains("nothing of the fingerprint"), "{text}");
 }
 
+/// Among noisy runs the place of a change is found to a run or two.
+#[test]
+fn what_changed_near_a_change_is_told_where_nothing_changed_at_it() {
+    let (stand, template) = stand(0, 0);
+    for run in 0..14 {
+        import(
+            &stand,
+            &template,
+            run,
+            |number| if run < 7 { 1e6 } else { 1.5e6 } * noise(run, number),
+            |document| {
+                document["machine"]["software"]["kernel"] = json!(if run < 8 { "6.1.0" } else { "6.5.0" });
+            },
+        );
+    }
+    let change = &stand.json(&["history", "small"])["history"]["changes"][0];
+    assert_eq!((&change["point"], &change["machine"]), (&json!(7), &json!([])), "{change}");
+    assert_eq!(change["nearest"]["after_run"], json!("20260909-0600-0008"), "{change}");
+    let words = stand.fine(&["history", "small"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "nothing of the fingerprint changed between 20260907-0600-0006 and 20260908-0600-0007 \
+                but near it, between 20260908-0600-0007 and 20260909-0600-0008: kernel 6.1.0 → 6.5.0";
+    assert!(words.contains(told), "{words}");
+}
+
 #[test]
 fn too_few_runs_say_how_many_more_are_needed() {
     let (stand, _) = stand(7, 3);

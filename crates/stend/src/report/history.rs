@@ -6,7 +6,7 @@ use super::grid::{Grid, Style, piece, wrap};
 use super::text::{change, count, interval_beside, spread, width};
 use super::{csv, markdown};
 use crate::compare::table::Verdict;
-use crate::history::{Change, History, LeftOut, Point};
+use crate::history::{Change, Differences, History, LeftOut, Nearest, Point};
 use crate::language::english_plural;
 use crate::machine;
 use stend_model::identity::short;
@@ -222,16 +222,22 @@ fn p(p: f64) -> String {
     if p < 1e-9 { "< 10⁻⁹".into() } else { format!("= {}", three_digits(p)) }
 }
 
-/// What else changed between the last run before and the first after.
+/// What else changed between the last run before and the first after, or near them.
 fn causes(change: &Change) -> Vec<String> {
-    if change.machine.is_empty() && change.build.is_empty() {
-        return vec![format!(
-            "nothing of the fingerprint changed between {} and {}",
-            change.before_run, change.after_run
-        )];
+    if !change.with.is_empty() {
+        return in_words(&change.with);
     }
-    let machine = change.machine.iter().map(machine::in_words);
-    let build = change.build.iter().map(|difference| match difference.what.as_str() {
+    let mut words =
+        vec![format!("nothing of the fingerprint changed between {} and {}", change.before_run, change.after_run)];
+    if let Some(Nearest { before_run, after_run, with }) = &change.nearest {
+        words.push(format!("but near it, between {before_run} and {after_run}: {}", in_words(with).join("; ")));
+    }
+    words
+}
+
+fn in_words(differences: &Differences) -> Vec<String> {
+    let machine = differences.machine.iter().map(machine::in_words);
+    let build = differences.build.iter().map(|difference| match difference.what.as_str() {
         "stend" => machine::in_words(difference),
         _ => format!("build, {}", machine::in_words(difference)),
     });
