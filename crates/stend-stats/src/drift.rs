@@ -36,7 +36,7 @@ pub fn half_drift(session: &[f64]) -> Option<f64> {
 /// `None` as for [`half_drift`].
 ///
 /// ```
-/// let noisy = [100.0, 104.0, 96.0, 103.0, 98.0, 101.0, 99.0, 97.0];
+/// let noisy = [100.0, 105.0, 95.0, 102.0, 98.0, 104.0, 99.0, 97.0];
 /// assert!(stend_stats::half_drift(&noisy).unwrap() > 0.01);
 /// assert_eq!(stend_stats::excess_drift(&noisy), Some(0.0));
 /// ```

@@ -60,7 +60,7 @@ pub(crate) struct OfScenario {
     pub(crate) valid: u32,
     /// Repeats that do not.
     pub(crate) invalid: u32,
-    /// 19 of 20 interleaved comparisons of it with itself lie within this share: the noise floor δ. None with fewer than six pairs of
+    /// 19 of 20 interleaved comparisons of these repeats with themselves lie within this share: the noise floor δ. None with fewer than six pairs of
     /// neighbours.
     pub(crate) floor: Option<f64>,
     /// By how much the first half of the time differs from the second.

@@ -87,7 +87,7 @@ fn lines(noise: &Noise) -> Vec<String> {
         lines.push(format!("Missing here, or never moved: {}.", others(&noise.silent)));
     }
     lines.push(
-        "δ: 19 of 20 interleaved comparisons of the scenario with itself, with half of the repeats a side, lie within it; `stend compare` \
+        "δ: 19 of 20 interleaved comparisons of these repeats with themselves, half of them a side, lie within it; `stend compare` \
          calls nothing on this hardware better or worse that does not lie beyond it. drift: first half of the time against the second. \
          went with: the sensor that read more in the worse repeats, with the rank correlation."
             .into(),
