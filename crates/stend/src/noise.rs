@@ -16,7 +16,7 @@ use crate::run::gates::fastest_clock;
 use crate::store::Record;
 
 /// The seed by which halves are drawn where there are too many ways to count; any would do.
-const SEED: u64 = 0x6e6f_6973_65;
+const SEED: u64 = 0x006e_6f69_7365;
 
 /// What goes with the values in fewer than one of a hundred cases by chance is named.
 const SURE: f64 = 0.01;
