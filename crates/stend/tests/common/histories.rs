@@ -53,7 +53,7 @@ impl Template {
         let digest: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         let path = stand.path().join(format!("{id}.stend"));
         let mut out = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
-        write!(out, "{body}{}\n", json!({ "end": { "sha256": digest } })).unwrap();
+        writeln!(out, "{body}{}", json!({ "end": { "sha256": digest } })).unwrap();
         out.finish().unwrap();
         stand.fine(&["import", path.to_str().unwrap()]);
     }
