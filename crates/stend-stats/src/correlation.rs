@@ -1,4 +1,6 @@
-//! Correlation of a series with itself, and what it leaves of the number of its values.
+//! Correlation of a series with itself, and what it leaves of the number of its values; rank correlation of two series.
+
+use statrs::function::beta::beta_reg;
 
 use crate::sample::{finite_sorted, mean};
 
@@ -104,6 +106,18 @@ pub struct SerialCorrelation {
     pub correlation: f64,
     /// How many standard deviations the neighbours' rank correlation lies above that of shuffled repeats.
     pub z: f64,
+    /// Σ(n·rₛ + 1) over the sessions: what speaks for a correlation of neighbours; about 0 for shuffled repeats.
+    pub evidence: f64,
+    /// Σ(n − 3) over the sessions: by what the evidence is divided to give the correlation.
+    pub weight: f64,
+}
+
+impl SerialCorrelation {
+    /// The correlation that would be estimated if so much more evidence had spoken for it: (evidence + doubt)/weight, within
+    /// 0 … 0.95. A cautious estimate, whose caution goes as 1/n.
+    pub(crate) fn with_doubt(&self, doubt: f64) -> f64 {
+        ((self.evidence + doubt) / self.weight).clamp(0.0, MOST_CORRELATION)
+    }
 }
 
 /// Correlation of each repeat with the one before it within the same session, over all sessions given together, from mid-ranks:
@@ -141,6 +155,8 @@ pub fn serial_correlation<'a>(sessions: impl IntoIterator<Item = &'a [f64]>) -> 
     (weights > 0.0).then(|| SerialCorrelation {
         correlation: (corrected / weights).clamp(0.0, MOST_CORRELATION),
         z: excess / f64::sqrt(variance),
+        evidence: corrected,
+        weight: weights,
     })
 }
 
@@ -173,4 +189,41 @@ pub(crate) fn variance_inflation(n: usize, correlation: f64) -> f64 {
         sum += 2.0 * (1.0 - lag as f64 / n as f64) * power;
     }
     sum
+}
+
+/// How surely two series rise and fall together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankCorrelation {
+    /// Spearman's ρ, −1 … 1, no unit.
+    pub correlation: f64,
+    /// Two-sided p that it is chance.
+    pub p: f64,
+}
+
+/// Spearman's rank correlation of two series of equal length: the correlation of their mid-ranks, Σ(Rᵢ − R̄)(Sᵢ − S̄) / √(Σ(Rᵢ − R̄)²·Σ(Sᵢ − S̄)²),
+/// with p from Student's t = ρ·√((n − 2)/(1 − ρ²)) on n − 2 degrees of freedom, and at least 2/n!, the share of the orders that are as extreme as
+/// a perfect one.
+///
+/// Units do not matter, nor does how the one depends on the other, as long as it always rises or always falls. Assumes pairs that
+/// are independent of one another. The t approximation is good to some percent of p from ten pairs; with six it is rough. `None` with
+/// fewer than four pairs, unequal lengths, a non-finite value, or a series whose values are all equal.
+/// Source: Kendall and Gibbons, *Rank Correlation Methods*, 5th ed., 3.1 and 4.9 (R's `cor.test(method = "spearman", exact = FALSE)`).
+///
+/// ```
+/// let found = stend_stats::rank_correlation(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 4.0, 9.0, 25.0, 16.0]).unwrap();
+/// assert!((found.correlation - 0.9).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn rank_correlation(x: &[f64], y: &[f64]) -> Option<RankCorrelation> {
+    if x.len() != y.len() || x.len() < 4 {
+        return None;
+    }
+    let (x, y) = (Deviations::new(&mid_ranks(x)?)?, Deviations::new(&mid_ranks(y)?)?);
+    let products = x.shares.iter().zip(&y.shares).map(|(x, y)| x * y).sum::<f64>();
+    let correlation = (products / (x.squares * y.squares).sqrt()).clamp(-1.0, 1.0);
+    let n = x.shares.len();
+    let orders: f64 = (1..=n).map(|i| i as f64).product();
+    // p = I(ν/(ν + t²); ν/2, ½), and ν/(ν + t²) = 1 − ρ².
+    let p = beta_reg((n as f64 - 2.0) / 2.0, 0.5, 1.0 - correlation * correlation);
+    Some(RankCorrelation { correlation, p: p.max(2.0 / orders) })
 }

@@ -1,7 +1,7 @@
 //! What a run differs from itself: the floor below which two runs made at different times cannot be told apart.
 
-use crate::correlation::{SerialCorrelation, serial_correlation, variance_inflation};
-use crate::sample::{finite_sorted, median, sorted_quantile};
+use crate::correlation::{serial_correlation, variance_inflation};
+use crate::sample::{finite_sorted, mean, median, sorted_quantile};
 use crate::table::{Cell, CellResult, compare_table};
 use crate::verdict::{Reason, Verdict};
 use crate::{MIN_REPEATS, RatioInterval};
@@ -28,52 +28,89 @@ pub fn half_drift(session: &[f64]) -> Option<f64> {
     drift.is_finite().then_some(drift)
 }
 
+/// What of a session's [`half_drift`] is more than its own standard error: e^max(0, |ln(median of the first half / median of the second)| − s) − 1 with
+/// s = √(π/2)·σ·√(2/h), where σ is the standard deviation of the logarithms within the halves, pooled, and h their length. A fraction.
+///
+/// Steady, independent repeats have halves that differ by s or so for no reason but chance, and the interval of a ratio speaks for
+/// that already; a drift or a wave is what goes beyond. The error of a median is taken for that of normal values.
+/// `None` as for [`half_drift`].
+///
+/// ```
+/// let noisy = [100.0, 105.0, 95.0, 102.0, 98.0, 104.0, 99.0, 97.0];
+/// assert!(stend_stats::half_drift(&noisy).unwrap() > 0.01);
+/// assert_eq!(stend_stats::excess_drift(&noisy), Some(0.0));
+/// ```
+#[must_use]
+pub fn excess_drift(session: &[f64]) -> Option<f64> {
+    let drift = half_drift(session)?;
+    let half = session.len() / 2;
+    let squares = |part: &[f64]| {
+        let logarithms: Vec<f64> = part.iter().map(|value| value.ln()).collect();
+        let centre = mean(&logarithms)?;
+        Some(logarithms.iter().map(|value| (value - centre).powi(2)).sum::<f64>())
+    };
+    let squares = squares(&session[..half])? + squares(&session[session.len() - half..])?;
+    let half = half as f64;
+    let error = (std::f64::consts::FRAC_PI_2 * squares / (2.0 * (half - 1.0)) * 2.0 / half).sqrt();
+    let excess = (drift.ln_1p() - error).max(0.0).exp_m1();
+    excess.is_finite().then_some(excess)
+}
+
 /// The quantile of a table's drifts that says how restless the machine was. Over the recorded runs of the tests the median
 /// lets five of 190 cells be marked that should not be, the upper quartile one.
 const RESTLESSNESS: f64 = 0.75;
 
-/// The drift floor of each cell of a table: the largest [`half_drift`] of the cell's own sessions, or the upper quartile
-/// of those of all cells, whichever is more. `None` for paired cells, in which drift hits both sides alike, and where
-/// no cell has enough repeats.
+/// With fewer cells a table says nothing of its machine that they do not say themselves.
+const CELLS_OF_A_TABLE: usize = 3;
+
+/// The drift floor of each cell of a table: the largest [`excess_drift`] of the cell's own sessions, or in a table of three cells or more the
+/// upper quartile of the largest [`half_drift`]s of all cells, whichever is more. `None` for paired cells, in which drift hits both
+/// sides alike, and for cells without enough repeats in a table that has none either.
 ///
 /// A single pair of halves says little, since it may be equal by chance; that of the whole table says how restless the
 /// machine was. The reasoning is that of an A/A comparison: what a run differs from itself within minutes, two runs may
 /// differ without any cause worth a mark.
 #[must_use]
 pub fn drift_floors(cells: &[Cell]) -> Vec<Option<f64>> {
-    let own = |cell: &Cell| {
-        let drifts = cell.a_sessions.iter().chain(&cell.b_sessions).filter_map(|session| half_drift(session));
+    let largest = |cell: &Cell, drift: fn(&[f64]) -> Option<f64>| {
+        let drifts = sessions(cell).filter_map(drift);
         if cell.paired { None } else { drifts.reduce(f64::max) }
     };
-    let own: Vec<_> = cells.iter().map(own).collect();
-    let known: Vec<_> = own.iter().copied().flatten().collect();
-    let common = finite_sorted(&known).map(|sorted| sorted_quantile(&sorted, RESTLESSNESS));
-    let floor = |(own, cell): (&Option<f64>, &Cell)| {
-        if cell.paired { None } else { common.map(|c| own.map_or(c, |o| o.max(c))) }
+    let whole: Vec<_> = cells.iter().filter_map(|cell| largest(cell, half_drift)).collect();
+    let whole = finite_sorted(&whole).filter(|drifts| drifts.len() >= CELLS_OF_A_TABLE);
+    let common = whole.map(|sorted| sorted_quantile(&sorted, RESTLESSNESS));
+    let floor = |cell: &Cell| {
+        let own = largest(cell, excess_drift);
+        if cell.paired { None } else { own.into_iter().chain(common).reduce(f64::max) }
     };
-    own.iter().zip(cells).map(floor).collect()
+    cells.iter().map(floor).collect()
 }
 
-/// Repeats count as hanging together where shuffled ones would show as much in fewer than one of twenty cells.
+/// One cell's own repeats count as hanging together where shuffled ones would show as much in fewer than one of twenty cells.
 const HANGING_TOGETHER: f64 = 1.645;
+
+/// What speaks for a correlation before anything was measured, in the units of [`SerialCorrelation::evidence`]. Two short sessions cannot
+/// show that their repeats do not hang together; chosen so that single cells whose neighbours have the correlation 0.7 are marked by
+/// mistake in at most one of twenty cases (`examples/calibration_figures.rs`). In a table of many cells it counts for nothing.
+const DOUBT: f64 = 3.0;
 
 /// What the machine does to neighbouring repeats, over all sessions of all cells that are not paired, and over one cell's.
 struct Neighbours {
-    table: Option<SerialCorrelation>,
+    table: f64,
 }
 
 impl Neighbours {
     fn new(cells: &[Cell]) -> Self {
         let unpaired = cells.iter().filter(|cell| !cell.paired);
-        Self { table: serial_correlation(unpaired.flat_map(sessions)) }
+        let found = serial_correlation(unpaired.flat_map(sessions));
+        Self { table: found.map_or(0.0, |found| found.with_doubt(DOUBT)) }
     }
 
-    /// By how much the interval of a cell's ratio is too narrow: the root of the variance inflation, 1 where its repeats and the
-    /// table's do not hang together beyond chance. One cell's estimate is rough, the table's is not: the larger counts.
+    /// By how much the interval of a cell's ratio is too narrow: the root of the variance inflation, 1 where neighbours do not resemble
+    /// each other. One cell's estimate is rough, the table's is not: the larger counts, the cell's own only where it is beyond chance.
     fn widening(&self, cell: &Cell) -> f64 {
-        let found = [self.table, serial_correlation(sessions(cell))];
-        let correlations = found.iter().flatten().filter(|found| found.z > HANGING_TOGETHER);
-        let correlation = correlations.map(|found| found.correlation).fold(0.0, f64::max);
+        let own = serial_correlation(sessions(cell)).filter(|found| found.z > HANGING_TOGETHER);
+        let correlation = own.map_or(self.table, |own| own.correlation.max(self.table));
         let longest = sessions(cell).map(<[f64]>::len).max().unwrap_or(0);
         variance_inflation(longest, correlation).sqrt()
     }
@@ -96,14 +133,16 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 ///
 /// The drift is the larger of two, and stands in the results:
 /// * the cell's [`drift_floors`];
-/// * where repeats hang together with those before them ([`serial_correlation`], z > 1.645 over the cell or over the whole
-///   table), what remains of δ once the interval is widened by √(1 + 2·Σ(1 − k/n)ρᵏ), the variance inflation of n repeats with
-///   neighbours' correlation ρ. A test takes repeats for independent; such repeats count for fewer than they are.
+/// * what remains of δ once the interval is widened by √(1 + 2·Σ(1 − k/n)ρᵏ), the variance inflation of n repeats with
+///   neighbours' correlation ρ. A test takes repeats for independent; such repeats count for fewer than they are. ρ is that of the
+///   whole table, (Σ(n·rₛ + 1) + 3)/Σ(n − 3) over its sessions ([`serial_correlation`]): the 3 is doubt, which a cell alone cannot dispel and a
+///   large table can. A cell's own correlation counts where it is larger and z > 1.645.
 ///
 /// Here the order of repeats matters: it is that in which they were made. For repeats that follow a first-order autoregression
-/// the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % up to ρ = 0.5 with six repeats a side or more. At 0.7 it is
-/// 9.5 % with six and 5.8 % with ten, at 0.9 some 18 % and more: there two single sessions cannot tell a wave from a
-/// difference, and only more sessions can. (10,000 trials each, by the example `calibration_figures`.)
+/// the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % up to ρ = 0.7 with six repeats a side or more. At 0.9 it is
+/// 18 % with six, 13 % with ten and 8 % with twenty: there two single sessions cannot tell a wave from a difference, and only more
+/// sessions can. Of independent repeats a difference of twice the CV is marked in 27, 55 and 91 % of cases, where [`compare_table`] marks
+/// 57, 77 and 96 %. (10,000 trials each, by the example `calibration_figures`.)
 /// Sources: Bayley and Hammersley, *J. R. Statist. Soc. Suppl.* 8 (1946), for the inflation.
 #[must_use]
 pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {

@@ -3,14 +3,14 @@
 use crate::MIN_REPEATS;
 use crate::sample::{finite_sorted, sorted_median};
 
-/// A confidence interval of a median.
+/// A confidence interval between two order statistics: of a sample for its median, of all differences for a shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end, an observed value, in the unit of the sample.
+    /// Lower end, an observed value or difference, in the unit of the sample.
     pub low: f64,
-    /// Upper end, an observed value, in the unit of the sample.
+    /// Upper end, an observed value or difference, in the unit of the sample.
     pub high: f64,
-    /// Confidence really attained, at least what was asked for (0.96875 for n = 6).
+    /// Confidence really attained, at least what was asked for (for a median 0.96875 with n = 6).
     pub attained: f64,
     /// Rank k of the lower end from below, and of the upper end from above (1 = least, greatest).
     pub rank: usize,

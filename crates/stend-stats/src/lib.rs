@@ -48,6 +48,7 @@ mod random;
 mod ratio;
 mod sample;
 mod search;
+mod self_noise;
 mod shift;
 mod sign_flip;
 mod steady;
@@ -56,8 +57,11 @@ mod verdict;
 
 pub use aggregate::{geometric_mean_interval, geometric_mean_ratio};
 pub use change_points::{ChangePoint, ChangeRule, EnergySplit, change_points, energy_split};
-pub use correlation::{EffectiveSample, SerialCorrelation, autocorrelation, effective_sample_size, serial_correlation};
-pub use drift::{compare_runs, drift_floors, half_drift};
+pub use correlation::{
+    EffectiveSample, RankCorrelation, SerialCorrelation, autocorrelation, effective_sample_size, rank_correlation,
+    serial_correlation,
+};
+pub use drift::{compare_runs, drift_floors, excess_drift, half_drift};
 pub use false_discovery::benjamini_hochberg;
 pub use histogram::{LEAST_IN_TAIL, Latencies, Percentile};
 pub use interval::{Interval, median_interval, precision_reached};
@@ -67,7 +71,8 @@ pub use outlier::{Mark, tukey_marks};
 pub use random::SplitMix64;
 pub use ratio::{IntervalMethod, RatioInterval, RatioOptions, paired_ratio_interval, ratio_interval};
 pub use sample::{coefficient_of_variation, mean, median, median_absolute_deviation, quantile};
-pub use shift::hodges_lehmann;
+pub use self_noise::{LEAST_PAIRS, self_noise, self_ratios};
+pub use shift::{hodges_lehmann, shift_interval};
 pub use sign_flip::{EXACT_PAIRS, SIGN_FLIP_DRAWS, sign_flip};
 pub use steady::{STEADY_ROUNDS, SteadyRule, SteadyState, steady_state, steady_state_by};
 pub use table::{Cell, CellResult, compare_table, compare_table_with};

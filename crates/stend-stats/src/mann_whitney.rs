@@ -96,26 +96,31 @@ fn tie_groups(a: &[f64], b: &[f64]) -> Vec<Group> {
 }
 
 /// C(n, k) for n ≤ [`EXACT_TOTAL`].
-fn choose(n: usize, k: usize) -> u128 {
+pub(crate) fn choose(n: usize, k: usize) -> u128 {
     (1..=k.min(n - k)).fold(1, |c, i| c * (n - i + 1) as u128 / i as u128)
 }
 
-/// The number of samples with U = u is the coefficient of qᵘ in Π (1 − q^(m+i)) / (1 − qⁱ),
-/// i = 1 … n. All counts stay below 2¹²⁸, so arithmetic modulo 2¹²⁸ gives them exactly.
-fn untied_p(n: usize, m: usize, u: usize) -> f64 {
+/// How many of the C(n + m, n) samples have U = 0, 1 … `most`, without ties; n + m ≤ [`EXACT_TOTAL`], `most` ≤ nm.
+///
+/// The count for u is the coefficient of qᵘ in Π (1 − q^(m+i)) / (1 − qⁱ), i = 1 … n. All counts stay below 2¹²⁸, so arithmetic
+/// modulo 2¹²⁸ gives them exactly.
+pub(crate) fn counts_of_u(n: usize, m: usize, most: usize) -> Vec<u128> {
     let (few, many) = (n.min(m), n.max(m));
-    let tail = u.min(n * m - u);
-    let mut counts = vec![0_u128; tail + 1];
+    let mut counts = vec![0_u128; most + 1];
     counts[0] = 1;
     for i in 1..=few {
-        for at in (many + i..=tail).rev() {
+        for at in (many + i..=most).rev() {
             counts[at] = counts[at].wrapping_sub(counts[at - many - i]);
         }
-        for at in i..=tail {
+        for at in i..=most {
             counts[at] = counts[at].wrapping_add(counts[at - i]);
         }
     }
-    let hits: u128 = counts.iter().sum();
+    counts
+}
+
+fn untied_p(n: usize, m: usize, u: usize) -> f64 {
+    let hits: u128 = counts_of_u(n, m, u.min(n * m - u)).iter().sum();
     (2.0 * hits as f64 / choose(n + m, n) as f64).min(1.0)
 }
 

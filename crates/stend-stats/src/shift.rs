@@ -1,5 +1,8 @@
-//! Shift between two samples.
+//! Shift between two samples, and its interval.
 
+use crate::Interval;
+use crate::mann_whitney::{EXACT_TOTAL, choose, counts_of_u};
+use crate::normal;
 use crate::sample::finite_sorted;
 use crate::search::smallest_where;
 
@@ -17,15 +20,67 @@ use crate::search::smallest_where;
 pub fn hodges_lehmann(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (finite_sorted(a)?, finite_sorted(b)?);
     let pairs = a.len() as u128 * b.len() as u128;
-    let low = a[0] - b[b.len() - 1];
-    let high = a[a.len() - 1] - b[0];
-    if !(low.is_finite() && high.is_finite()) {
+    let lower = difference_of_rank(&a, &b, pairs.div_ceil(2))?;
+    let upper = difference_of_rank(&a, &b, pairs / 2 + 1)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+/// Interval of the shift that holds for any distribution: from the k-th smallest to the k-th greatest of the n·m differences aᵢ − bⱼ,
+/// in the unit of the samples, with the greatest k for which 1 − 2·P(U ≤ k − 1) reaches the confidence.
+///
+/// It belongs to [`hodges_lehmann`] and [`mann_whitney`](crate::mann_whitney): the shifts that the test would not refuse. U has its
+/// exact distribution for n + m ≤ [`EXACT_TOTAL`], beyond that the normal approximation with continuity correction, and
+/// `attained` is of the same making. Assumes independent repeats and two continuous distributions that differ by a shift only; with
+/// ties it covers more. For a ratio pass logarithms. O((n + m) log), and O(n²m) for the exact distribution. `None` where even all differences
+/// do not reach the confidence (three a side at 95 %), for a confidence outside 0 < c < 1, an empty or non-finite sample, or
+/// overflow.
+///
+/// Sources: Moses in Walker and Lev, *Statistical Inference* (1953), ch. 18; Hollander and Wolfe, *Nonparametric Statistical Methods*, 2nd ed.,
+/// 4.3 (R's `wilcox.test(conf.int = TRUE)`).
+///
+/// ```
+/// let found = stend_stats::shift_interval(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.5], 0.95).unwrap();
+/// assert_eq!((found.low, found.high, found.rank), (0.5, 7.0, 1));
+/// assert!((found.attained - (1.0 - 2.0 / 70.0)).abs() < 1e-15);
+/// ```
+#[must_use]
+pub fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Option<Interval> {
+    if !(confidence > 0.0 && confidence < 1.0) {
         return None;
     }
-    let at_rank = |rank| smallest_where(low, high, |t| pairs_up_to(&a, &b, t) >= rank);
-    let lower = at_rank(pairs.div_ceil(2));
-    let upper = at_rank(pairs / 2 + 1);
-    Some(f64::midpoint(lower, upper))
+    let (a, b) = (finite_sorted(a)?, finite_sorted(b)?);
+    let (rank, attained) = rank_of_ends(a.len(), b.len(), confidence)?;
+    let pairs = a.len() as u128 * b.len() as u128;
+    let low = difference_of_rank(&a, &b, rank as u128)?;
+    let high = difference_of_rank(&a, &b, pairs + 1 - rank as u128)?;
+    Some(Interval { low, high, attained, rank })
+}
+
+/// The greatest k with 1 − 2·P(U ≤ k − 1) ≥ `confidence`, and that probability.
+fn rank_of_ends(n: usize, m: usize, confidence: f64) -> Option<(usize, f64)> {
+    if n + m <= EXACT_TOTAL {
+        let all = choose(n + m, n) as f64;
+        let mut hits = 0;
+        let below = |count: u128| {
+            hits += count;
+            1.0 - 2.0 * hits as f64 / all
+        };
+        let attained: Vec<f64> = counts_of_u(n, m, n * m / 2).into_iter().map(below).collect();
+        let rank = attained.partition_point(|attained| *attained >= confidence);
+        return (rank > 0).then(|| (rank, attained[rank - 1]));
+    }
+    let (n, m) = (n as f64, m as f64);
+    let (mean, deviation) = (n * m / 2.0, (n * m * (n + m + 1.0) / 12.0).sqrt());
+    let rank = (mean + 0.5 + deviation * normal::inverse((1.0 - confidence) / 2.0)).floor();
+    (rank >= 1.0).then(|| (rank as usize, 1.0 - 2.0 * normal::cumulative((rank - 0.5 - mean) / deviation)))
+}
+
+/// The difference aᵢ − bⱼ of this rank, from 1; both lists sorted.
+fn difference_of_rank(a: &[f64], b: &[f64], rank: u128) -> Option<f64> {
+    let low = a[0] - b[b.len() - 1];
+    let high = a[a.len() - 1] - b[0];
+    let finite = low.is_finite() && high.is_finite();
+    finite.then(|| smallest_where(low, high, |t| pairs_up_to(a, b, t) >= rank))
 }
 
 /// How many differences aᵢ − bⱼ are at most `t`; both lists sorted.

@@ -4,7 +4,7 @@ mod stored;
 
 use stend_stats::{
     ChangeRule, IntervalMethod, RatioOptions, autocorrelation, benjamini_hochberg, change_points,
-    effective_sample_size, hodges_lehmann, mann_whitney, ratio_interval, sign_flip,
+    effective_sample_size, hodges_lehmann, mann_whitney, rank_correlation, ratio_interval, shift_interval, sign_flip,
 };
 use stored::{close, table};
 
@@ -23,6 +23,40 @@ fn exact_rank_tests() {
         assert!((hodges_lehmann(a, b).expect("finite") - row["shift"][0]).abs() < 1e-12, "{row:?}");
     }
     assert!(equal >= 8, "{equal} of 15");
+}
+
+/// `wilcox.test(conf.int = TRUE)`, exact. Beyond 120 values ours is the normal approximation: two ranks
+/// in a thousand off at most.
+#[test]
+fn intervals_of_the_shift() {
+    let mut seen = [0; 2];
+    for row in table("shift_interval") {
+        let (a, b) = (&row["a"], &row["b"]);
+        let found = shift_interval(a, b, row["confidence"][0]).expect("enough");
+        let rank = row["rank"][0];
+        assert!((hodges_lehmann(a, b).expect("finite") - row["shift"][0]).abs() < 1e-9, "{row:?}");
+        let exact = a.len() + b.len() <= stend_stats::EXACT_TOTAL;
+        seen[usize::from(exact)] += 1;
+        if exact {
+            assert_eq!(found.rank as f64, rank, "{row:?}");
+            close(found.attained, row["attained"][0], 1e-12, "attained");
+            assert!((found.low - row["low"][0]).abs() < 1e-9 && (found.high - row["high"][0]).abs() < 1e-9, "{row:?}");
+        } else {
+            assert!((found.rank as f64 / rank - 1.0).abs() <= 0.002, "{found:?}, R {rank}");
+            assert!((found.attained - row["attained"][0]).abs() < 1e-3, "{found:?} {row:?}");
+        }
+    }
+    assert!(seen.iter().all(|n| *n >= 6), "{seen:?}");
+}
+
+/// `cor.test(method = "spearman", exact = FALSE)`.
+#[test]
+fn rank_correlations() {
+    for row in table("rank_correlation") {
+        let found = rank_correlation(&row["x"], &row["y"]).expect("enough");
+        assert!((found.correlation - row["correlation"][0]).abs() < 1e-12, "{found:?} {row:?}");
+        close(found.p, row["p"][0], 1e-9, &format!("{row:?}"));
+    }
 }
 
 #[test]

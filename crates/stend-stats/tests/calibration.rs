@@ -135,29 +135,30 @@ fn alike_sessions_are_rarely_marked() {
 }
 
 /// Repeats that hang together fool any test that takes them for independent; what is said of whole runs keeps its level
-/// up to a correlation of 0.5. (What happens beyond stands on the method page.)
+/// up to a correlation of 0.7, and beyond that most cells stay unresolved.
 #[test]
 fn runs_whose_repeats_hang_together_are_rarely_marked() {
-    const TRIALS: usize = 1500;
-    for (correlation, n) in [(0.3, 6), (0.5, 6), (0.3, 10), (0.5, 10), (0.5, 20)] {
+    const TRIALS: usize = 10_000;
+    let cases = [(0.5, 6, 0.05), (0.7, 6, 0.05), (0.9, 6, 0.20), (0.7, 10, 0.05), (0.9, 10, 0.15), (0.7, 20, 0.05)];
+    for (correlation, n, most) in cases {
         let mut random = SplitMix64::new(18);
         let mut one = || vec![autoregressive(correlation, n, &mut random)];
         let (mut bare, mut runs) = (0, 0);
         for _ in 0..TRIALS {
-            let cells = [cell(one(), one(), 0.01)];
-            bare += usize::from(compare_table(&cells)[0].q < Some(0.05));
-            runs += usize::from(marked(&compare_runs(&cells)[0]));
+            let result = compare_runs(&[cell(one(), one(), 0.01)])[0];
+            bare += usize::from(result.q < Some(0.05));
+            runs += usize::from(marked(&result));
         }
         let rate = |count: usize| count as f64 / TRIALS as f64;
-        assert!(rate(runs) <= at_most(0.05, TRIALS), "correlation {correlation}, n={n}: {}", rate(runs));
-        assert!(rate(bare) > 2.0 * 0.05, "the noise is no trial: {}", rate(bare));
+        assert!(rate(runs) <= most, "correlation {correlation}, n={n}: {}", rate(runs));
+        assert!(rate(bare) > 4.0 * 0.05, "the noise is no trial: {}", rate(bare));
     }
 }
 
 /// Independent repeats pay little for that.
 #[test]
 fn runs_without_correlation_keep_their_power() {
-    for (n, factor, least) in [(10, 1.06, 0.85), (15, 1.05, 0.87), (20, 1.04, 0.80)] {
+    for (n, factor, least) in [(10, 1.04, 0.50), (10, 1.06, 0.88), (15, 1.05, 0.87), (20, 1.04, 0.85)] {
         let mut random = SplitMix64::new(19);
         let found = (0..600)
             .filter(|_| {

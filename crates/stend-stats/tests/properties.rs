@@ -121,6 +121,45 @@ proptest! {
         prop_assert_eq!(hodges_lehmann(&b, &a).unwrap(), -shift);
     }
 
+    /// Against all differences, sorted; and the interval holds the estimate, moves with the sample and turns with the sides.
+    #[test]
+    fn interval_of_the_shift(a in vec(positive(), 1..30), b in vec(positive(), 1..30), c in 0.01..0.999_f64, by in -1e3..1e3_f64) {
+        let Some(found) = shift_interval(&a, &b, c) else {
+            // Not even the range: 2/C(n + m, n) is the least p.
+            let from = |start: f64, n: usize| (0..n).map(|i| start + i as f64).collect::<Vec<_>>();
+            let least = mann_whitney(&from(0.0, a.len()), &from(1e3, b.len())).unwrap().p;
+            prop_assert!(1.0 - least < c + 1e-12);
+            return Ok(());
+        };
+        let mut all: Vec<f64> = a.iter().flat_map(|a| b.iter().map(move |b| a - b)).collect();
+        all.sort_by(f64::total_cmp);
+        prop_assert_eq!((found.low, found.high), (all[found.rank - 1], all[all.len() - found.rank]));
+        prop_assert!(found.attained >= c && found.attained < 1.0);
+        let shift = hodges_lehmann(&a, &b).unwrap();
+        prop_assert!(found.low <= shift && shift <= found.high);
+        let back = shift_interval(&b, &a, c).unwrap();
+        prop_assert_eq!((back.low, back.high, back.rank), (-found.high, -found.low, found.rank));
+        let moved = shift_interval(&a.iter().map(|a| a + by).collect::<Vec<_>>(), &b, c).unwrap();
+        let near = |x: f64, y: f64| (x - y).abs() <= 1e-9 * (1.0 + x.abs().max(y.abs()) + by.abs() + 1e9 * f64::EPSILON);
+        prop_assert!(near(moved.low, found.low + by) && near(moved.high, found.high + by));
+    }
+
+    #[test]
+    fn rank_correlation_knows_no_unit(pairs in vec((positive(), positive()), 0..30)) {
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let Some(found) = rank_correlation(&x, &y) else {
+            let equal = |v: &[f64]| v.iter().all(|value| *value == v[0]);
+            prop_assert!(x.len() < 4 || equal(&x) || equal(&y));
+            return Ok(());
+        };
+        prop_assert!(found.correlation.abs() <= 1.0 && found.p > 0.0 && found.p <= 1.0);
+        prop_assert_eq!(rank_correlation(&y, &x), Some(found));
+        let logarithms: Vec<f64> = x.iter().map(|x| 3.0 * x).collect();
+        prop_assert_eq!(rank_correlation(&logarithms, &y), Some(found));
+        let falling: Vec<f64> = x.iter().map(|x| -x).collect();
+        prop_assert!((rank_correlation(&falling, &y).unwrap().correlation + found.correlation).abs() < 1e-12);
+    }
+
     #[test]
     fn q_values_are_monotone_and_above_p(p in vec(0.0..=1.0_f64, 0..80)) {
         let q = benjamini_hochberg(&p);
@@ -168,6 +207,8 @@ proptest! {
             prop_assert!(tukey_marks(&x).is_empty());
         }
         let _ = median_interval(&x, p);
+        prop_assert!(shift_interval(&x, &y, p).is_none_or(|i| no_nan(i.low) && i.low <= i.high));
+        prop_assert!(rank_correlation(&x, &y).is_none_or(|r| no_nan(r.correlation) && no_nan(r.p)));
         let _ = precision_reached(&x, p);
         let _ = steady_state(&x);
         let _ = tukey_marks(&x);

@@ -87,6 +87,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         suite,
         skipped: Vec::new(),
         profile: false,
+        noise: false,
         target: None,
         machine: machine(),
     };

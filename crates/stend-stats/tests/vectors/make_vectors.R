@@ -85,5 +85,29 @@ save("t_test", histories)
 
 save("nile", list(list(flow = text(as.numeric(Nile)))))
 
+# The interval of the shift: wilcox.test without ties, where it is exact. Beyond 120 values ours takes the normal
+# approximation; there the exact ends stand here, from qwilcox.
+shifts <- list()
+for (size in list(c(4, 6), c(6, 6), c(10, 10), c(12, 20), c(7, 45), c(50, 60), c(70, 80), c(100, 60)))
+  for (level in c(0.8, 0.95, 0.99)) {
+    a <- noise(size[1], 10.6); b <- noise(size[2], 10, 1.5)
+    exact <- wilcox.test(a, b, exact = TRUE, conf.int = TRUE, conf.level = level)
+    k <- qwilcox((1 - level) / 2, size[1], size[2])
+    shifts[[length(shifts) + 1]] <- list(a = text(a), b = text(b), confidence = level, shift = text(exact$estimate),
+                                         low = text(exact$conf.int[1]), high = text(exact$conf.int[2]), rank = k,
+                                         attained = text(1 - 2 * pwilcox(k - 1, size[1], size[2])))
+  }
+save("shift_interval", shifts)
+
+# Spearman's rank correlation, with and without ties; p by Student's t.
+ranks <- list()
+for (n in c(6, 10, 25, 120)) for (slope in c(-1, 0, 0.4)) for (step in c(0, 1)) {
+  x <- noise(n); y <- round(slope * x + noise(n), 6)
+  if (step > 0) { x <- round(x / step) * step; y <- round(y / step) * step }
+  test <- suppressWarnings(cor.test(x, y, method = "spearman", exact = FALSE))
+  ranks[[length(ranks) + 1]] <- list(x = text(x), y = text(y), correlation = text(test$estimate), p = text(test$p.value))
+}
+save("rank_correlation", ranks)
+
 save("versions", list(list(r = as.character(getRversion()), boot = as.character(packageVersion("boot")),
                            mcmc = as.character(packageVersion("mcmc")), exactRankTests = as.character(packageVersion("exactRankTests")))))

@@ -8,7 +8,6 @@ use stend_model::suite::{Key, Layout};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::compare::compare;
 use crate::compare::table::{Cell, Table, Verdict};
 use crate::report::{csv, markdown};
 use crate::store::{Record, Store};
@@ -80,7 +79,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if records.len() == 1 && references.is_empty() {
         references = all_references;
     }
-    let mut table = compare(&records.iter().collect::<Vec<_>>(), &references);
+    let mut table = output::beside_one_another(&store, &records, &references)?;
     if records.len() > 1 && !has_common_rows(&table, records.len()) {
         return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
     }

@@ -7,9 +7,11 @@ mod completions;
 mod doctor;
 mod export;
 mod failure;
+mod history;
 mod import;
 mod list;
 mod man;
+mod noise;
 mod on;
 mod output;
 mod probe;
@@ -84,6 +86,10 @@ enum Command {
     Profile(profile::Arguments),
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
+    /// Measure how much this machine differs from itself, and what makes it noisy
+    Noise(noise::Arguments),
+    /// Show one metric over all runs of a machine, and where its level changed
+    History(history::Arguments),
     /// Write a run's report as one HTML file
     Report(report::Arguments),
     /// Write a run with all its samples into one file
@@ -134,6 +140,8 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::run(global, arguments),
         Command::Profile(arguments) => profile::run(global, arguments),
         Command::Compare(arguments) => compare::run(global, arguments),
+        Command::Noise(arguments) => noise::run(global, arguments),
+        Command::History(arguments) => history::run(global, arguments),
         Command::Report(arguments) => report::run(global, arguments),
         Command::Export(arguments) => export::run(global, arguments),
         Command::Import(arguments) => import::run(global, arguments),

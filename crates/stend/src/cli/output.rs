@@ -1,5 +1,6 @@
 //! What several commands print: JSON, the table, the report's place.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,11 +10,13 @@ use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::identity::identity_of;
+use stend_model::reference::Reference;
 
 use super::Global;
 use super::failure::Failure;
-use crate::compare::compare;
 use crate::compare::table::Table;
+use crate::compare::{compare, compare_with_noise};
+use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store};
 use crate::{catalogue, machine};
@@ -76,6 +79,20 @@ pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_met
 /// A run set beside every published machine.
 pub(super) fn beside_the_published(record: &Record) -> Table {
     compare(&[record], &catalogue::references())
+}
+
+/// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured.
+pub(super) fn beside_one_another(
+    store: &Store,
+    records: &[Record],
+    references: &[Reference],
+) -> Result<Table, Failure> {
+    let hardware: BTreeSet<_> = records.iter().map(|record| record.run.machine.hardware_id()).collect();
+    let mut noise = Vec::new();
+    for run in store.noise_runs()?.into_iter().filter(|run| hardware.contains(&run.machine.hardware_id())) {
+        noise.push(store.load(&run.id)?);
+    }
+    Ok(compare_with_noise(&records.iter().collect::<Vec<_>>(), references, &Floors::of(&noise)))
 }
 
 /// Writes the report of these runs, the first of which is the base, and gives its path.

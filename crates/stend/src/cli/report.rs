@@ -8,7 +8,6 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output;
 use crate::catalogue;
-use crate::compare::compare;
 use crate::store::Store;
 
 #[derive(Debug, Args)]
@@ -28,7 +27,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for wanted in &arguments.runs {
         records.push(store.load(&store.resolve(wanted)?)?);
     }
-    let table = compare(&records.iter().collect::<Vec<_>>(), &catalogue::references());
+    let table = output::beside_one_another(&store, &records, &catalogue::references())?;
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &ids));
     // Behind the page itself its place would be one line of rubbish.

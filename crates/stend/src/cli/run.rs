@@ -11,11 +11,12 @@ use stend_model::plan::Plan;
 use stend_model::quantity::{Span, parse_duration};
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
-use stend_model::suite::{Changes, Suite};
+use stend_model::suite::{Changes, Order, Suite};
 use stend_model::target::Target;
 
 use super::Global;
 use super::failure::{Exit, Failure};
+use super::noise;
 use super::on::{Building, On, Reached};
 use super::output::{self, Json};
 use super::target::TargetFlags;
@@ -122,7 +123,33 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())
 }
 
+impl Arguments {
+    pub(super) fn json(&self) -> Json {
+        self.json
+    }
+}
+
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    make_run(global, arguments, false)
+}
+
+/// Measures the same twice over: see [`crate::noise`].
+pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    make_run(global, arguments, true)
+}
+
+/// A suite with room for two halves of each scenario, neighbours of which are made one soon after the other. None ends early.
+fn twice_over(suite: &mut Suite) {
+    for scenario in suite.scenarios.iter_mut() {
+        scenario.repeats *= 2;
+        scenario.precision = None;
+    }
+    if suite.order == Order::Shuffled {
+        suite.order = Order::Interleaved;
+    }
+}
+
+fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit, Failure> {
     let changes = Changes {
         variables: arguments.set.iter().cloned().collect::<BTreeMap<_, _>>(),
         scale: arguments.scale,
@@ -138,6 +165,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
     let mut suite = suite.map_err(Failure::usage)?;
+    if noise {
+        twice_over(&mut suite);
+    }
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
     if let (Some(name), Some(_)) = (&arguments.target_name, &target) {
         return Err(Failure::usage(format!(
@@ -220,6 +250,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         suite,
         skipped,
         profile: arguments.profile,
+        noise,
         target,
     };
     store.add_run(&run)?;
@@ -364,7 +395,9 @@ fn finish(
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
     let table = output::beside_the_published(&record);
-    if json.json {
+    if record.run.noise {
+        noise::print(global, store, &record, json)?;
+    } else if json.json {
         output::print_json("table", &table)?;
     } else {
         output::print_table(global, &record, &table, options.all_metrics)?;
@@ -385,6 +418,7 @@ fn finish(
             talk!("where the time goes: {stend} profile {id}");
         }
         match store.finished_before(id)? {
+            _ if record.run.noise => {}
             Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
             None => talk!("after another run: {stend} compare {id} last"),
         }

@@ -16,8 +16,10 @@ use stend_model::reference::{Grade, Reference};
 use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
+use crate::noise::{Floor, Floors};
 use crate::steady::never_steady;
 use crate::store::Record;
+pub(crate) use notes::differences_of_builds;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
 
 /// To advise more repeats than this would be no advice.
@@ -28,10 +30,19 @@ const MOST_REPEATS_ADVISED: u32 = 1000;
 /// # Panics
 /// If `records` is empty.
 pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
+    compare_with_noise(records, references, &Floors::default())
+}
+
+/// The same, where δ is at least what the machines are known to differ from themselves.
+///
+/// # Panics
+/// If `records` is empty.
+pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], floors: &Floors) -> Table {
     let base = records[0];
     let mut notes = notes::on_runs(records);
     let mut rows = Vec::new();
     let mut pending = Vec::new();
+    let mut noise = Vec::new();
     let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
     for scenario in base.run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
         for (place, metric) in scenario.metrics.iter().enumerate() {
@@ -44,7 +55,10 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
                     && other.work() == scenario.work()
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
-                    pending.push((rows.len(), column, judgement_cell(base, record, scenario, metric)));
+                    let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
+                    let cell = judgement_cell(base, record, scenario, metric, floor);
+                    noise.extend(floor.filter(|floor| floor.share >= cell.delta));
+                    pending.push((rows.len(), column, cell));
                 }
             }
             cells.extend(published_cells(references, scenario, metric, cells.first()));
@@ -61,6 +75,7 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
         }
     }
     notes.extend(judge(&mut rows, pending));
+    notes.extend(notes::on_noise(noise));
     let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, records.len() > 1)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
@@ -103,7 +118,13 @@ fn note_on_drift(results: &[stend_stats::CellResult]) -> Option<Note> {
     Some(Note::WithinDrift { differences: within.len(), least })
 }
 
-fn judgement_cell(base: &Record, other: &Record, scenario: &Scenario, metric: &Metric) -> stend_stats::Cell {
+fn judgement_cell(
+    base: &Record,
+    other: &Record,
+    scenario: &Scenario,
+    metric: &Metric,
+    noise: Option<&Floor>,
+) -> stend_stats::Cell {
     let own_floor = metric.floor.map(|floor| floor.0);
     stend_stats::Cell {
         a_sessions: values_by_session(other, &scenario.name, metric),
@@ -112,7 +133,7 @@ fn judgement_cell(base: &Record, other: &Record, scenario: &Scenario, metric: &M
             Better::Higher => stend_stats::Direction::HigherIsBetter,
             Better::Lower => stend_stats::Direction::LowerIsBetter,
         },
-        delta: stend_stats::noise_floor(None, own_floor).unwrap_or(stend_stats::LEAST_FLOOR),
+        delta: stend_stats::noise_floor(noise.map(|floor| floor.share), own_floor).unwrap_or(stend_stats::LEAST_FLOOR),
         paired: false,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::identity::short;
 use stend_model::machine::Difference;
 use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
@@ -9,6 +10,7 @@ use stend_model::wire::Begin;
 
 use super::scenario_of;
 use super::table::{LeftOut, Note};
+use crate::noise::Floor;
 use crate::steady::never_steady;
 use crate::store::Record;
 
@@ -29,6 +31,21 @@ pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
         notes.extend(builds(base, record));
     }
     notes
+}
+
+/// Where floors come from that were found by measuring the machine against itself: a note for each measurement.
+pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
+    let mut by_run: BTreeMap<&str, Vec<&Floor>> = BTreeMap::new();
+    for floor in floors {
+        by_run.entry(&floor.run).or_default().push(floor);
+    }
+    let note = |(run, floors): (&str, Vec<&Floor>)| Note::OwnNoise {
+        run: run.to_owned(),
+        measured_at: floors[0].measured_at,
+        floors: floors.len(),
+        most: floors.iter().map(|floor| floor.share).fold(0.0, f64::max),
+    };
+    by_run.into_iter().map(note).collect()
 }
 
 /// Scenarios that not all runs have, those together that the same runs lack.
@@ -263,6 +280,25 @@ fn builds(base: &Record, record: &Record) -> Vec<Note> {
         differences,
     };
     alike.0.into_iter().map(note).collect()
+}
+
+/// In what the builds differ that a scenario measured in two runs, and the files that its command names; empty of builds also where a
+/// run is not of one.
+pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &str) -> Vec<Difference> {
+    let files = |record| scenario_of(record, scenario).map(|one| one.files.clone()).unwrap_or_default();
+    let (files_before, files_after) = (files(before), files(after));
+    let other = |(file, digest): (&String, &String)| {
+        let now = files_after.get(file).filter(|now| *now != digest)?;
+        Some(Difference { what: file.clone(), before: short(digest).into(), after: short(now).into() })
+    };
+    let files = files_before.iter().filter_map(other);
+    let (before, after) = (builds_of(before), builds_of(after));
+    let of_it = before.iter().filter(|((name, _), _)| *name == scenario);
+    let differences = of_it.map(|(program, builds)| match (builds.as_slice(), after.get(program).map(Vec::as_slice)) {
+        ([one], Some([other])) => differing(one, other),
+        _ => Vec::new(),
+    });
+    differences.flatten().chain(files).collect()
 }
 
 /// The builds of what measured each scenario of a run, by the scenario's name and the instrument's, each once: more than

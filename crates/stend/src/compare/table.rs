@@ -2,6 +2,7 @@
 //!
 //! It holds numbers and verdicts, no text for people: the terminal, the report, JSON and Markdown each write it their way.
 
+use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
@@ -91,6 +92,8 @@ pub(crate) enum Note {
     SeveralBuilds { run: String, instruments: Vec<String> },
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more.
     WithinDrift { differences: usize, least: f64 },
+    /// So many floors δ, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in this run at this time.
+    OwnNoise { run: String, measured_at: Timestamp, floors: usize, most: f64 },
 }
 
 /// One machine, or one run of it.

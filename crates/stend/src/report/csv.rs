@@ -174,7 +174,7 @@ fn parts(cell: Option<&Cell>) -> [String; 5] {
     parts
 }
 
-fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
+pub(super) fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
     for (index, field) in fields.into_iter().enumerate() {
         let field = field.as_ref();
         if index > 0 {

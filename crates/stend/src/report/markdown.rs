@@ -216,21 +216,21 @@ fn reason(cell: &Cell) -> String {
     }
 }
 
-fn heading(out: &mut String, title: &str, more: &str) {
+pub(super) fn heading(out: &mut String, title: &str, more: &str) {
     if !out.is_empty() {
         out.push('\n');
     }
     let _ = writeln!(out, "**{}** ({})\n", escape(title), escape(more));
 }
 
-fn head(out: &mut String, titles: impl IntoIterator<Item = impl AsRef<str>>) {
+pub(super) fn head(out: &mut String, titles: impl IntoIterator<Item = impl AsRef<str>>) {
     let titles: Vec<_> = titles.into_iter().map(|title| title.as_ref().to_owned()).collect();
     let rule: Vec<_> = (0..titles.len()).map(|index| if index == 0 { "---" } else { "---:" }.to_owned()).collect();
     line(out, titles);
     line(out, rule);
 }
 
-fn line(out: &mut String, cells: impl IntoIterator<Item = String>) {
+pub(super) fn line(out: &mut String, cells: impl IntoIterator<Item = String>) {
     out.push('|');
     for cell in cells {
         let _ = write!(out, " {} |", escape(&cell));
@@ -239,7 +239,7 @@ fn line(out: &mut String, cells: impl IntoIterator<Item = String>) {
 }
 
 /// Text that Markdown takes literally, in one line.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -8,6 +8,8 @@
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
+//! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
+//! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
 
@@ -21,9 +23,11 @@ pub(crate) mod flame;
 mod grid;
 mod heat;
 mod histogram;
+pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod language;
 pub(crate) mod markdown;
+pub(crate) mod noise;
 mod notes;
 mod phrase;
 pub(crate) mod profile;

@@ -7,6 +7,7 @@ use crate::compare::table::{Lack, LeftOut, Note};
 
 use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
+use super::text::moment;
 use crate::language::{english_plural, russian_plural};
 
 /// A note as a sentence, without a full stop.
@@ -140,6 +141,19 @@ pub(super) fn note(note: &Note) -> Phrase {
                     "{run}: built anew in the middle of the run, so its repeats are not all of one build: {instruments}"
                 ),
                 format!("{run}: пересобрано посреди прогона, поэтому повторы не все одной сборки: {instruments}"),
+            )
+        }
+        Note::OwnNoise { run, measured_at, floors, most } => {
+            let (percent, at) = (format!("{:.1} %", most * 100.0), moment(*measured_at));
+            let many = english_plural(*floors, "floor δ is", "floors δ are");
+            Phrase::new(
+                format!(
+                    "{many} the machine's own noise, up to {percent}: measured on {at} by `stend noise`, run {run}"
+                ),
+                format!(
+                    "{floors} {} δ — собственный шум машины, до {percent}: измерен {at} командой stend noise, прогон {run}",
+                    russian_plural(*floors, "порог", "порога", "порогов")
+                ),
             )
         }
         Note::WithinDrift { differences, least } => {

@@ -295,6 +295,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
             remedy: Some("apt-get install -y fio".into()),
         }],
         profile: true,
+        noise: false,
         target: None,
         machine: machine(),
     };

@@ -50,18 +50,9 @@ fn calibration(scenario: &Scenario, report: &Report) -> Option<String> {
     fall(scenario.gates.frequency_fall, *before, *after)
 }
 
-/// The machine's own frequency counters while the command ran: at each moment the fastest CPU, because idle ones lower their clock; the
-/// median of the last third against that of the first.
+/// The machine's own frequency counters while the command ran: the median of the last third against that of the first.
 fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<String> {
-    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
-    let mut fastest = BTreeMap::<i64, f64>::new();
-    for series in machine.iter().filter(of_a_cpu) {
-        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
-            let seen = fastest.entry(time).or_insert(value);
-            *seen = seen.max(value);
-        }
-    }
-    let values: Vec<_> = fastest.into_values().collect();
+    let values = fastest_clock(machine);
     if values.len() < FEWEST_FREQUENCY_SAMPLES {
         return None;
     }
@@ -69,6 +60,19 @@ fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<String> {
     let first = stend_stats::median(&values[..third])?;
     let last = stend_stats::median(&values[values.len() - third..])?;
     fall(scenario.gates.frequency_fall, first, last)
+}
+
+/// The clock of the fastest CPU at each moment, in Hz; idle ones lower theirs.
+pub(crate) fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -> Vec<f64> {
+    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
+    let mut fastest = BTreeMap::<i64, f64>::new();
+    for series in machine.into_iter().filter(of_a_cpu) {
+        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
+            let seen = fastest.entry(time).or_insert(value);
+            *seen = seen.max(value);
+        }
+    }
+    fastest.into_values().collect()
 }
 
 fn fall(gate: Option<Gate>, before: f64, after: f64) -> Option<String> {

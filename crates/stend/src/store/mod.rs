@@ -344,8 +344,34 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
+    /// The finished noise measurements, oldest first, without their repeats.
+    pub(crate) fn noise_runs(&self) -> Result<Vec<Run>> {
+        let query = "SELECT document FROM run WHERE state = 'finished' AND json_extract(document, '$.noise') ORDER BY started_at, id";
+        self.documents(query, [])
+    }
+
+    /// All runs without what belongs to them, oldest first.
+    pub(crate) fn runs(&self) -> Result<Vec<Run>> {
+        self.list()?.iter().map(|summary| self.run(&summary.id)).collect()
+    }
+
+    /// The repeats of the scenario at this place in a run's suite, in the order in which they were made.
+    pub(crate) fn repeats_of(&self, id: &str, scenario: usize) -> Result<Vec<Repeat>> {
+        let query = "SELECT document FROM repeat WHERE run = ?1 AND scenario = ?2 ORDER BY sequence";
+        self.documents(query, params![id, scenario as i64])
+    }
+
     /// A run with its sessions and repeats. Series are read apart, since they are large.
     pub(crate) fn load(&self, id: &str) -> Result<Record> {
+        let run = self.run(id)?;
+        let sessions = self.documents("SELECT document FROM session WHERE run = ?1 ORDER BY number", [id])?;
+        let repeats = self.documents("SELECT document FROM repeat WHERE run = ?1 ORDER BY sequence", [id])?;
+        let profiles = self.profiles(id)?;
+        Ok(Record { run, sessions, repeats, profiles })
+    }
+
+    /// A run alone.
+    fn run(&self, id: &str) -> Result<Run> {
         let (document, state, finished_at): (String, String, Option<String>) = self
             .connection
             .query_row("SELECT document, state, finished_at FROM run WHERE id = ?1", [id], |row| {
@@ -355,10 +381,7 @@ impl Store {
         let mut run: Run = self.parse(&document)?;
         run.state = if state == "finished" { RunState::Finished } else { RunState::Open };
         run.finished_at = finished_at.and_then(|moment| moment.parse().ok());
-        let sessions = self.documents("SELECT document FROM session WHERE run = ?1 ORDER BY number", id)?;
-        let repeats = self.documents("SELECT document FROM repeat WHERE run = ?1 ORDER BY sequence", id)?;
-        let profiles = self.profiles(id)?;
-        Ok(Record { run, sessions, repeats, profiles })
+        Ok(run)
     }
 
     /// All series of a run with their repeats' sequence numbers, in order.
@@ -437,11 +460,11 @@ impl Store {
         add().map_err(|error| explain(&path, error)).map(|()| true)
     }
 
-    fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, id: &str) -> Result<Vec<T>> {
+    fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<T>> {
         let explain = |error| explain(&self.path, error);
         let mut statement = self.connection.prepare(query).map_err(explain)?;
         let documents: Vec<String> =
-            statement.query_map([id], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
+            statement.query_map(of, |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
         documents.iter().map(|document| self.parse(document)).collect()
     }
 

@@ -1,0 +1,94 @@
+//! `stend history`: one metric over all runs of a machine, and where it changed.
+
+use std::fmt::Write as _;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::history::{self, Wanted};
+use crate::language::english_plural;
+use crate::report::{history as render, shell_words};
+use crate::store::{Record, Store};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A scenario, for its main metric; SCENARIO:METRIC for another one; or a metric alone, to list the scenarios that have it. A part
+    /// of a scenario's name is enough if no other one has it
+    #[arg(value_name = "SCENARIO[:METRIC]")]
+    what: String,
+    /// Only runs of this machine, whatever its hardware was; or the beginning of a hardware id, as `stend list` shows it [default: runs of
+    /// the hardware that made the newest one]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    #[command(flatten)]
+    json: Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Table,
+    /// For a page or a pull request
+    Markdown,
+    /// For a spreadsheet
+    Csv,
+    /// For programs
+    Json,
+}
+
+/// A scenario that has the metric that was asked for.
+#[derive(Debug, Serialize)]
+struct WithMetric<'a> {
+    scenario: &'a str,
+    runs: usize,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let store = Store::open_to_read(&global.store_directory()?)?;
+    let format = if arguments.json.json { Format::Json } else { arguments.format };
+    let runs = store.runs()?;
+    let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref()).map_err(Failure::usage)? {
+        Wanted::History(chosen) => chosen,
+        Wanted::Metric { name, scenarios } => {
+            let scenarios: Vec<_> =
+                scenarios.into_iter().map(|(scenario, runs)| WithMetric { scenario, runs }).collect();
+            if format == Format::Json {
+                output::print_json("scenarios", &scenarios)?;
+            } else {
+                output::print(&with_metric(&name, &scenarios))?;
+            }
+            return Ok(Exit::Fine);
+        }
+    };
+    let mut records = Vec::new();
+    for (run, place) in &chosen.runs {
+        let repeats = store.repeats_of(&run.id, *place)?;
+        records.push(Record { run: (*run).clone(), sessions: Vec::new(), repeats, profiles: Vec::new() });
+    }
+    let history = history::of(&chosen, &records);
+    match format {
+        Format::Json => output::print_json("history", &history)?,
+        Format::Csv => output::print(&render::csv(&history))?,
+        Format::Markdown => output::print(&render::markdown(&history))?,
+        Format::Table => output::print(&render::terminal(&history, output::width(), global.colour()))?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn with_metric(name: &str, scenarios: &[WithMetric]) -> String {
+    let mut text = format!("\"{name}\" is a metric of:\n");
+    for WithMetric { scenario, runs } in scenarios {
+        let _ = writeln!(text, "  {scenario}  ({})", english_plural(*runs, "run", "runs"));
+    }
+    if let [WithMetric { scenario, .. }, ..] = scenarios {
+        let what = shell_words(&[format!("{scenario}:{name}")]);
+        let _ = writeln!(text, "its history in the first of them: {} history {what}", output::program());
+    }
+    text
+}

@@ -1,0 +1,335 @@
+//! One metric of one scenario over the runs of a machine: a value a run, in the order of time, and where the level changed for good, with what
+//! else changed then. Pure; nothing is read or shown here.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use stend_model::machine::Difference;
+use stend_model::metric::{Better, Metric, Unit};
+use stend_model::run::Run;
+use stend_stats::{ChangeRule, change_points};
+
+use crate::compare::{differences_of_builds, values_by_session};
+use crate::language::english_plural;
+use crate::store::Record;
+
+/// A machine's history of one metric.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct History {
+    /// The scenario's name.
+    pub(crate) scenario: String,
+    /// The metric's name.
+    pub(crate) metric: String,
+    /// Its unit.
+    pub(crate) unit: Unit,
+    /// Which way is better.
+    pub(crate) better: Better,
+    /// The machine's name in the newest run.
+    pub(crate) machine: String,
+    /// Its hardware's id in the newest run.
+    pub(crate) hardware_id: String,
+    /// One for each run, oldest first.
+    pub(crate) points: Vec<Point>,
+    /// Where the level changed for good, oldest first.
+    pub(crate) changes: Vec<Change>,
+    /// So many values more are needed before changes can be looked for.
+    pub(crate) more_needed: usize,
+    /// Changes are not looked for, because some value is not above zero and there is no ratio.
+    pub(crate) without_ratio: bool,
+    /// Runs with a scenario of this name that have no place in it.
+    pub(crate) left_out: LeftOut,
+}
+
+/// Why so many runs are not in a history.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct LeftOut {
+    /// Another machine made them.
+    pub(crate) other_machine: usize,
+    /// The scenario did other work in them.
+    pub(crate) other_work: usize,
+    /// They have no repeat that counts.
+    pub(crate) no_value: usize,
+}
+
+/// What one run gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Point {
+    /// The run's id.
+    pub(crate) run: String,
+    /// When it began.
+    pub(crate) started_at: Timestamp,
+    /// Median of the repeats that count.
+    pub(crate) median: f64,
+    /// Its 95 % interval, from six repeats.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Robust coefficient of variation.
+    pub(crate) spread: Option<f64>,
+    /// Repeats that count.
+    pub(crate) valid: u32,
+}
+
+/// A change of level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Change {
+    /// The first point after it, from 0.
+    pub(crate) point: usize,
+    /// The last run before it.
+    pub(crate) before_run: String,
+    /// The first run after it.
+    pub(crate) after_run: String,
+    /// Mean of the medians from the change before (or the beginning) up to it.
+    pub(crate) before: f64,
+    /// Mean of the medians from it to the next change (or the end).
+    pub(crate) after: f64,
+    /// After over before.
+    pub(crate) ratio: f64,
+    /// p of the t-test of both.
+    pub(crate) p: f64,
+    /// Whether it is one for the better.
+    pub(crate) improved: bool,
+    /// What else changed between the two runs.
+    #[serde(flatten)]
+    pub(crate) with: Differences,
+    /// If nothing did: the nearest place, two runs away at most, where something changed. Among noisy runs the place of a change is
+    /// found to a run or two.
+    pub(crate) nearest: Option<Nearest>,
+}
+
+/// In what two runs differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Differences {
+    /// The machine.
+    pub(crate) machine: Vec<Difference>,
+    /// The build that was measured, the files that its command names, and `stend` itself.
+    pub(crate) build: Vec<Difference>,
+}
+
+impl Differences {
+    fn between(before: &Record, after: &Record, scenario: &str) -> Self {
+        let version = |record: &Record| record.run.stend_version.clone();
+        let mut build = differences_of_builds(before, after, scenario);
+        if version(before) != version(after) {
+            build.push(Difference { what: "stend".into(), before: version(before), after: version(after) });
+        }
+        Self { machine: before.run.machine.differences(&after.run.machine), build }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.machine.is_empty() && self.build.is_empty()
+    }
+}
+
+/// Two runs beside a change, one after the other, that differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Nearest {
+    /// The earlier run.
+    pub(crate) before_run: String,
+    /// The later run.
+    pub(crate) after_run: String,
+    /// In what they differ.
+    #[serde(flatten)]
+    pub(crate) with: Differences,
+}
+
+/// What a person asked for.
+#[derive(Debug)]
+pub(crate) enum Wanted<'a> {
+    /// A history of this metric.
+    History(Chosen<'a>),
+    /// A metric's name alone: the scenarios that have it, with how many runs.
+    Metric { name: String, scenarios: BTreeMap<&'a str, usize> },
+}
+
+/// The runs that a history is made of.
+#[derive(Debug)]
+pub(crate) struct Chosen<'a> {
+    /// The runs, oldest first, each with the scenario's place in its suite; one at least.
+    pub(crate) runs: Vec<(&'a Run, usize)>,
+    /// The scenario's name.
+    scenario: &'a str,
+    /// The metric, as the newest run has it.
+    metric: &'a Metric,
+    left_out: LeftOut,
+}
+
+/// Finds what is meant by `what`: a scenario, `scenario:metric`, a metric, or a part of one scenario's name. `runs` are all that there are,
+/// oldest first. `machine` is a machine's name or the beginning of its hardware's id; without it the hardware is that of the newest run.
+/// The error is one line.
+pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> Result<Wanted<'a>, String> {
+    let of_machine = |run: &&Run| machine.is_none_or(|wanted| is_machine(run, wanted));
+    let there: Vec<&Run> = runs.iter().filter(of_machine).collect();
+    if there.is_empty() {
+        return Err(match machine {
+            Some(wanted) if !runs.is_empty() => {
+                format!(
+                    "no run of a machine \"{wanted}\"; there are runs of {}",
+                    listed(runs.iter().map(|run| run.machine.name.as_str()))
+                )
+            }
+            _ => "there are no runs yet; `stend run` makes one".into(),
+        });
+    }
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for scenario in there.iter().flat_map(|run| measured(run)) {
+        *names.entry(scenario.name.as_str()).or_default() += 1;
+    }
+    let (scenario, metric) = match named(&names, what)? {
+        Some(found) => found,
+        None => {
+            let has = |run: &&Run, name: &str| measured(run).any(|one| one.name == name && one.metric(what).is_some());
+            let count = |name: &'a str| (name, there.iter().filter(|run| has(run, name)).count());
+            let scenarios: BTreeMap<_, _> =
+                names.keys().map(|name| count(name)).filter(|(_, runs)| *runs > 0).collect();
+            if scenarios.is_empty() {
+                return Err(format!(
+                    "no run has a scenario or a metric \"{what}\"; there are {}",
+                    listed(names.keys().copied())
+                ));
+            }
+            return Ok(Wanted::Metric { name: what.into(), scenarios });
+        }
+    };
+    let place = |run: &'a Run| {
+        let place = run.suite.scenarios.iter().position(|one| one.name == scenario && !one.is_precondition());
+        place.map(|place| (run, place))
+    };
+    let all: Vec<_> = there.into_iter().filter_map(place).collect();
+    let (newest, newest_place) = *all.last().expect("its name comes from one of them");
+    let newest_scenario = &newest.suite.scenarios[newest_place];
+    let metric = match metric {
+        None => newest_scenario.metrics.first().ok_or_else(|| format!("scenario \"{scenario}\" has no metric"))?,
+        Some(name) => newest_scenario.metric(name).ok_or_else(|| {
+            let metrics = newest_scenario.metrics.iter().map(|metric| metric.name.as_str());
+            format!("scenario \"{scenario}\" has no metric \"{name}\"; it has {}", listed(metrics))
+        })?,
+    };
+    let hardware = newest.machine.hardware_id();
+    let (same_machine, other_machine): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(run, _)| machine.is_some() || run.machine.hardware_id() == hardware);
+    let work = newest_scenario.work();
+    let (same_work, other_work): (Vec<_>, Vec<_>) =
+        same_machine.into_iter().partition(|(run, place)| run.suite.scenarios[*place].work() == work);
+    let left_out = LeftOut { other_machine: other_machine.len(), other_work: other_work.len(), no_value: 0 };
+    Ok(Wanted::History(Chosen { runs: same_work, scenario: &newest_scenario.name, metric, left_out }))
+}
+
+/// The scenarios of a run that measure something.
+fn measured(run: &Run) -> impl Iterator<Item = &stend_model::suite::Scenario> {
+    run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition())
+}
+
+fn is_machine(run: &Run, wanted: &str) -> bool {
+    /// Fewer digits of an id would be a word, or an accident.
+    const LEAST_DIGITS: usize = 4;
+    run.machine.name == wanted || wanted.len() >= LEAST_DIGITS && run.machine.hardware_id().starts_with(wanted)
+}
+
+/// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.
+fn named<'a, 'w>(
+    names: &BTreeMap<&'a str, usize>,
+    what: &'w str,
+) -> Result<Option<(&'a str, Option<&'w str>)>, String> {
+    let whole = |name: &str| names.get_key_value(name).map(|(name, _)| *name);
+    let halves = what.rsplit_once(':').map(|(scenario, metric)| (scenario.trim_end(), metric.trim_start()));
+    if let Some(name) = whole(what) {
+        return Ok(Some((name, None)));
+    }
+    if let Some((name, metric)) = halves.and_then(|(scenario, metric)| Some((whole(scenario)?, metric))) {
+        return Ok(Some((name, Some(metric))));
+    }
+    for (part, metric) in
+        [Some((what, None)), halves.map(|(scenario, metric)| (scenario, Some(metric)))].into_iter().flatten()
+    {
+        let part = part.to_lowercase();
+        let found: Vec<_> = names.keys().copied().filter(|name| name.to_lowercase().contains(&part)).collect();
+        match found[..] {
+            _ if part.is_empty() => {}
+            [] => {}
+            [only] => return Ok(Some((only, metric))),
+            _ => {
+                return Err(format!(
+                    "\"{part}\" is a part of several scenarios' names: {}; give one of them",
+                    listed(found.into_iter())
+                ));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The first few names, each once, and how many more there are.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 6;
+    let mut all: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
+    all.sort();
+    all.dedup();
+    let more = all.len().saturating_sub(SHOWN);
+    let shown = all[..all.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {}", english_plural(more, "more", "more")) }
+}
+
+/// The history of what was chosen. `records` are the chosen runs in their order, with the scenario's repeats at least.
+pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
+    let Chosen { scenario, metric, mut left_out, .. } = *chosen;
+    let mut points = Vec::new();
+    let mut kept: Vec<&Record> = Vec::new();
+    for record in records {
+        let values = values_by_session(record, scenario, metric).concat();
+        let Some(median) = stend_stats::median(&values) else {
+            left_out.no_value += 1;
+            continue;
+        };
+        kept.push(record);
+        points.push(Point {
+            run: record.run.id.clone(),
+            started_at: record.run.started_at,
+            median,
+            interval: stend_stats::median_interval(&values, 0.95).map(|interval| (interval.low, interval.high)),
+            spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
+            valid: values.len() as u32,
+        });
+    }
+    let rule = ChangeRule::default();
+    let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
+    let found = change_points(&medians, &rule);
+    let without_ratio = found.is_none();
+    let change = |found: &stend_stats::ChangePoint| {
+        let (before, after) = (kept[found.index - 1], kept[found.index]);
+        let between = |place: usize| Differences::between(kept[place - 1], kept[place], scenario);
+        let with = between(found.index);
+        let near = [found.index.wrapping_sub(1), found.index + 1, found.index.wrapping_sub(2), found.index + 2];
+        let mut near = near.into_iter().filter(|place| with.is_empty() && (1..kept.len()).contains(place));
+        let nearest = near.find_map(|place| {
+            let (before_run, after_run) = (kept[place - 1].run.id.clone(), kept[place].run.id.clone());
+            let with = between(place);
+            (!with.is_empty()).then_some(Nearest { before_run, after_run, with })
+        });
+        Change {
+            point: found.index,
+            before_run: before.run.id.clone(),
+            after_run: after.run.id.clone(),
+            before: found.before,
+            after: found.after,
+            ratio: found.after / found.before,
+            p: found.p,
+            improved: (found.after > found.before) == (metric.better == Better::Higher),
+            with,
+            nearest,
+        }
+    };
+    let (newest, _) = chosen.runs[chosen.runs.len() - 1];
+    History {
+        scenario: scenario.into(),
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        better: metric.better,
+        machine: newest.machine.name.clone(),
+        hardware_id: newest.machine.hardware_id(),
+        changes: found.unwrap_or_default().iter().map(change).collect(),
+        more_needed: rule.least_values.saturating_sub(points.len()),
+        without_ratio,
+        left_out,
+        points,
+    }
+}

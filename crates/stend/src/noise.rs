@@ -1,0 +1,319 @@
+//! How much a machine differs from itself, from a run that measured the same twice over, interleaved; and what went with it. Pure; nothing is
+//! read or shown here.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use stend_model::machine::Machine;
+use stend_model::metric::{Better, Metric, Unit};
+use stend_model::run::{Repeat, Series};
+use stend_model::suite::Scenario;
+use stend_stats::{benjamini_hochberg, median, rank_correlation, self_noise};
+
+use crate::compare::values_by_session;
+use crate::run::gates::fastest_clock;
+use crate::store::Record;
+
+/// The seed by which halves are drawn where there are too many ways to count; any would do.
+const SEED: u64 = 0x006e_6f69_7365;
+
+/// What goes with the values in fewer than one of a hundred cases by chance is named.
+const SURE: f64 = 0.01;
+
+/// Correlations weaker than this explain less than a tenth of the ranks' variance, and so nothing.
+const LEAST_CORRELATION: f64 = 0.3;
+
+/// A noise measurement.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Noise {
+    /// The run.
+    pub(crate) run: String,
+    /// When it began.
+    pub(crate) measured_at: Timestamp,
+    /// The machine's name.
+    pub(crate) machine: String,
+    /// Its hardware's id.
+    pub(crate) hardware_id: String,
+    /// The suite's name.
+    pub(crate) suite: String,
+    /// Each scenario, in the suite's order.
+    pub(crate) scenarios: Vec<OfScenario>,
+    /// How each sensor went with the values of all scenarios together, the strongest first.
+    pub(crate) sensors: Vec<OfSensor>,
+    /// The sensors that the machine lacks, or that never moved.
+    pub(crate) silent: Vec<Sensor>,
+}
+
+/// How much one scenario differs from itself.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OfScenario {
+    /// Its name.
+    pub(crate) scenario: String,
+    /// Its main metric.
+    pub(crate) metric: String,
+    /// The metric's unit.
+    pub(crate) unit: Unit,
+    /// Median of all repeats that count.
+    pub(crate) median: Option<f64>,
+    /// Repeats that count, of both halves.
+    pub(crate) valid: u32,
+    /// Repeats that do not.
+    pub(crate) invalid: u32,
+    /// 19 of 20 interleaved comparisons of these repeats with themselves lie within this share: the noise floor δ. None with fewer than six pairs of
+    /// neighbours.
+    pub(crate) floor: Option<f64>,
+    /// By how much the first half of the time differs from the second.
+    pub(crate) drift: Option<f64>,
+    /// The sensor that went with its values most surely, if one did.
+    pub(crate) cause: Option<OfSensor>,
+}
+
+/// How a sensor went with values.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct OfSensor {
+    /// The sensor.
+    pub(crate) sensor: Sensor,
+    /// Rank correlation of what it read with how bad the value was: 1 where the worst repeats are those with most of it.
+    pub(crate) correlation: f64,
+    /// One-sided p, after Benjamini and Hochberg over all that were tried.
+    pub(crate) q: f64,
+    /// Its greatest reading in a repeat: a share of the machine's CPU time, a fall from the fastest repeat's clock, or a load.
+    pub(crate) most: f64,
+}
+
+impl OfSensor {
+    /// Whether it may be named as what made the machine noisy.
+    pub(crate) fn explains(&self) -> bool {
+        self.q < SURE && self.correlation >= LEAST_CORRELATION
+    }
+}
+
+/// What may have disturbed a repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sensor {
+    /// CPU time that the hypervisor took away.
+    Steal,
+    /// CPU time of others than the instrument.
+    ForeignCpu,
+    /// How far the clock was below that of the fastest repeat.
+    ClockFall,
+    /// The load average.
+    Load,
+}
+
+const SENSORS: [Sensor; 4] = [Sensor::Steal, Sensor::ForeignCpu, Sensor::ClockFall, Sensor::Load];
+
+/// Reads a noise measurement off a run, with its series.
+pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
+    let run = &record.run;
+    let mut by_repeat: BTreeMap<u32, Vec<&Series>> = BTreeMap::new();
+    for (sequence, series) in series {
+        by_repeat.entry(*sequence).or_default().push(series);
+    }
+    let measured = || run.suite.scenarios.iter().enumerate().filter(|(_, scenario)| !scenario.is_precondition());
+    let mut scenarios = Vec::new();
+    let mut tries: Vec<(usize, OfSensor)> = Vec::new();
+    let mut pools: BTreeMap<Sensor, Pool> = BTreeMap::new();
+    for (place, scenario) in measured() {
+        let Some(metric) = scenario.metrics.first() else { continue };
+        let of_it: Vec<_> =
+            record.repeats.iter().filter(|repeat| repeat.scenario == place && repeat.counts()).collect();
+        let harm: Vec<f64> =
+            of_it.iter().filter_map(|repeat| repeat.value(metric)).map(|value| harm(value, metric)).collect();
+        for sensor in SENSORS {
+            let read = |repeat: &&Repeat| {
+                reading(sensor, repeat, by_repeat.get(&repeat.sequence).map_or(&[][..], Vec::as_slice))
+            };
+            let Some(readings) = of_it.iter().map(read).collect::<Option<Vec<f64>>>() else { continue };
+            let readings = from_the_least(sensor, readings);
+            if let Some(found) = gone_with(sensor, &harm, &readings) {
+                tries.push((scenarios.len(), found));
+            }
+            pools.entry(sensor).or_default().add(&harm, &readings);
+        }
+        scenarios.push(of_scenario(record, scenario, metric));
+    }
+    for (place, found) in adjusted(tries) {
+        let cause: &mut Option<OfSensor> = &mut scenarios[place].cause;
+        if found.explains() && cause.is_none_or(|known| found.q < known.q) {
+            *cause = Some(found);
+        }
+    }
+    let pooled = pools.iter().filter_map(|(sensor, pool)| Some((0, gone_with(*sensor, &pool.harm, &pool.readings)?)));
+    let mut sensors: Vec<_> = adjusted(pooled.collect()).into_iter().map(|(_, found)| found).collect();
+    for found in &mut sensors {
+        found.most = pools[&found.sensor].most;
+    }
+    sensors.sort_by(|one, other| other.correlation.total_cmp(&one.correlation));
+    let silent = SENSORS.into_iter().filter(|sensor| sensors.iter().all(|found| found.sensor != *sensor)).collect();
+    Noise {
+        run: run.id.clone(),
+        measured_at: run.started_at,
+        machine: run.machine.name.clone(),
+        hardware_id: run.machine.hardware_id(),
+        suite: run.suite.name.clone(),
+        scenarios,
+        sensors,
+        silent,
+    }
+}
+
+fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScenario {
+    let sessions = values_by_session(record, &scenario.name, metric);
+    let values = sessions.concat();
+    let place = record.run.suite.scenarios.iter().position(|one| one.name == scenario.name);
+    let made = record.repeats.iter().filter(|repeat| Some(repeat.scenario) == place);
+    let measured = made.filter(|repeat| repeat.phase == stend_model::plan::Phase::Measured).count();
+    OfScenario {
+        scenario: scenario.name.clone(),
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        median: median(&values),
+        valid: values.len() as u32,
+        invalid: measured.saturating_sub(values.len()) as u32,
+        floor: floor(&sessions),
+        drift: sessions.iter().filter_map(|session| stend_stats::half_drift(session)).reduce(f64::max),
+        cause: None,
+    }
+}
+
+fn floor(sessions: &[Vec<f64>]) -> Option<f64> {
+    self_noise(sessions.iter().map(Vec::as_slice), SEED)
+}
+
+/// Grows as the value gets worse.
+fn harm(value: f64, metric: &Metric) -> f64 {
+    match metric.better {
+        Better::Higher => -value,
+        Better::Lower => value,
+    }
+}
+
+/// What a sensor read while a repeat ran; more is more disturbance. The clock is negative, and counted from the least by [`from_the_least`].
+fn reading(sensor: Sensor, repeat: &Repeat, series: &[&Series]) -> Option<f64> {
+    let usage = repeat.usage.as_ref();
+    let counter = |name: &str| usage?.machine.get(name).copied();
+    let total = || Some(counter("busy_ns")? + counter("idle_ns")? + counter("steal_ns")?).filter(|total| *total > 0.0);
+    match sensor {
+        Sensor::Steal => Some(counter("steal_ns")? / total()?),
+        Sensor::ForeignCpu => Some((counter("busy_ns")? - usage?.cpu_ns() as f64).max(0.0) / total()?),
+        Sensor::ClockFall => {
+            let observed = repeat.report.as_ref().map(|report| &report.observed);
+            let calibrated = || {
+                let hertz = |name: &str| observed?.get(name).copied();
+                Some(f64::midpoint(hertz("clock_hz_before")?, hertz("clock_hz_after")?))
+            };
+            calibrated().or_else(|| median(&fastest_clock(series.iter().copied()))).map(|hertz| -hertz)
+        }
+        Sensor::Load => {
+            let load = series.iter().find(|series| series.metric == "load.1m")?;
+            stend_stats::mean(&load.values)
+        }
+    }
+}
+
+/// Clocks as shares below the fastest; other readings as they are.
+fn from_the_least(sensor: Sensor, readings: Vec<f64>) -> Vec<f64> {
+    let fastest = readings.iter().copied().fold(f64::INFINITY, f64::min);
+    let fall = |hertz: f64| 1.0 - hertz / fastest;
+    if sensor == Sensor::ClockFall { readings.into_iter().map(fall).collect() } else { readings }
+}
+
+/// How readings went with harm; one-sided, since only more disturbance with worse values explains anything.
+fn gone_with(sensor: Sensor, harm: &[f64], readings: &[f64]) -> Option<OfSensor> {
+    let found = rank_correlation(harm, readings)?;
+    let p = if found.correlation > 0.0 { found.p / 2.0 } else { 1.0 - found.p / 2.0 };
+    let most = readings.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(OfSensor { sensor, correlation: found.correlation, q: p, most })
+}
+
+fn adjusted(mut tries: Vec<(usize, OfSensor)>) -> Vec<(usize, OfSensor)> {
+    let q = benjamini_hochberg(&tries.iter().map(|(_, found)| found.q).collect::<Vec<_>>());
+    tries.iter_mut().zip(q).for_each(|((_, found), q)| found.q = q);
+    tries
+}
+
+/// All scenarios together: of each the ranks, as shares, so that scenarios of different size and unit go together.
+#[derive(Default)]
+struct Pool {
+    harm: Vec<f64>,
+    readings: Vec<f64>,
+    most: f64,
+}
+
+impl Pool {
+    fn add(&mut self, harm: &[f64], readings: &[f64]) {
+        if harm.len() != readings.len() {
+            return;
+        }
+        self.harm.extend(rank_shares(harm));
+        self.readings.extend(rank_shares(readings));
+        self.most = readings.iter().copied().fold(self.most, f64::max);
+    }
+}
+
+/// Of each value the share of all that are below it, those that are equal counting half.
+fn rank_shares(values: &[f64]) -> Vec<f64> {
+    let share = |value: &f64| {
+        let below = values.iter().filter(|other| *other < value).count();
+        let equal = values.iter().filter(|other| *other == value).count();
+        (below as f64 + equal as f64 / 2.0) / values.len() as f64
+    };
+    values.iter().map(share).collect()
+}
+
+/// The noise floors of machines, from their noise measurements.
+#[derive(Debug, Default)]
+pub(crate) struct Floors {
+    /// By the hardware's id, the work's identity and the metric's name; of several measurements the newest, and in that the greatest.
+    known: BTreeMap<(String, String, String), Floor>,
+}
+
+/// A noise floor, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Floor {
+    /// δ as a fraction.
+    pub(crate) share: f64,
+    /// The noise measurement.
+    pub(crate) run: String,
+    /// When it began.
+    pub(crate) measured_at: Timestamp,
+}
+
+impl Floors {
+    /// From noise measurements, oldest first.
+    pub(crate) fn of(records: &[Record]) -> Self {
+        let mut known: BTreeMap<_, Floor> = BTreeMap::new();
+        for record in records {
+            let hardware = record.run.machine.hardware_id();
+            for scenario in &record.run.suite.scenarios {
+                let identity = scenario.identity();
+                for metric in &scenario.metrics {
+                    let Some(share) = floor(&values_by_session(record, &scenario.name, metric)) else { continue };
+                    let floor = Floor { share, run: record.run.id.clone(), measured_at: record.run.started_at };
+                    let key = (hardware.clone(), identity.clone(), metric.name.clone());
+                    // A suite may do the same work in two places.
+                    let alike = known.get(&key).filter(|other| other.run == floor.run);
+                    if alike.is_none_or(|other| other.share < floor.share) {
+                        known.insert(key, floor);
+                    }
+                }
+            }
+        }
+        Self { known }
+    }
+
+    /// The greatest floor of these machines for the work of a scenario.
+    pub(crate) fn get(&self, machines: [&Machine; 2], scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let identity = scenario.identity();
+        let of_machine =
+            |machine: &Machine| self.known.get(&(machine.hardware_id(), identity.clone(), metric.name.clone()));
+        let found = machines.into_iter().filter_map(of_machine);
+        found.max_by(|one, other| one.share.total_cmp(&other.share))
+    }
+}

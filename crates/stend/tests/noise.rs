@@ -1,0 +1,198 @@
+//! `stend noise`: measuring, reading it off a stored run, and what `stend compare` makes of it.
+
+mod common;
+
+use common::Stand;
+use common::histories::{Template, took};
+use serde_json::{Value, json};
+
+/// A text without its lines.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A noise measurement, really made.
+fn measured() -> (Stand, Value) {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6\nwarmup = 0", &[("small", "steady.sh 1"), ("large", "steady.sh 2")]);
+    let found = stand.json(&["noise", &suite, "--no-progress"])["noise"].clone();
+    (stand, found)
+}
+
+#[test]
+fn a_suite_is_measured_twice_over_and_there_and_back() {
+    let (stand, noise) = measured();
+    assert_eq!((&noise["suite"], noise["scenarios"].as_array().map(Vec::len)), (&json!("test"), Some(2)));
+    for scenario in noise["scenarios"].as_array().unwrap() {
+        assert_eq!(scenario["valid"], json!(12), "{scenario}");
+        assert!(
+            scenario["floor"].as_f64().is_some_and(|floor| floor > 0.0) && scenario["drift"].is_number(),
+            "{scenario}"
+        );
+    }
+    let run = noise["run"].as_str().unwrap();
+    let template = Template::of(&stand);
+    let order: Vec<_> = template.repeats().map(|repeat| repeat["scenario"].as_u64().unwrap()).collect();
+    assert_eq!(order, [0, 1, 1, 0].repeat(6), "neighbours are made one soon after the other");
+
+    let text = words(&stand.fine(&["noise", "--show"]).out);
+    assert!(
+        text.contains(&format!("run {run}"))
+            && text.contains("floor δ drift n went with")
+            && text.contains("half differ from themselves by"),
+        "{text}"
+    );
+    assert_eq!(stand.json(&["noise", &format!("--show={run}")])["noise"], noise);
+}
+
+/// An ordinary run of "small" and "large", and copies of it that are noise measurements.
+fn stand() -> (Stand, Template) {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 20\nwarmup = 0", &[("small", "steady.sh 1"), ("large", "steady.sh 2")]);
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let template = Template::of(&stand);
+    (stand, template)
+}
+
+/// Times of a scenario's repeats, 1 ms more or less: neighbours differ by `noise`, in an order that says nothing.
+fn time(number: usize, noise: f64) -> f64 {
+    let up = [true, false, false, true, false, true, true, false, true, false][number / 2 % 10] ^ (number % 2 == 1);
+    1e6 * if up { 1.0 + noise } else { 1.0 } * (1.0 + 0.0002 * ((number * 7) % 5) as f64)
+}
+
+fn import(
+    stand: &Stand,
+    template: &Template,
+    id: &str,
+    day: u32,
+    noise: bool,
+    change: impl Fn(usize, usize, &mut Value),
+) {
+    template.import(stand, id, &format!("2026-09-{day:02}T06:00:00Z"), |run, repeats| {
+        if noise {
+            run["noise"] = json!(true);
+        }
+        let mut numbers = [0; 2];
+        for repeat in repeats.iter_mut() {
+            let scenario = repeat["scenario"].as_u64().unwrap() as usize;
+            change(scenario, numbers[scenario], repeat);
+            numbers[scenario] += 1;
+        }
+    });
+}
+
+/// What the machine's counters say of a repeat of 10 s: so much was taken away by the hypervisor, and used by others.
+fn counters(repeat: &mut Value, steal: f64, foreign: f64) {
+    let usage = &mut repeat["usage"];
+    let own = usage["user_ns"].as_u64().unwrap() + usage["system_ns"].as_u64().unwrap();
+    usage["machine"] = json!({
+        "busy_ns": own as f64 + foreign * 1e10, "idle_ns": 1e10 * (1.0 - steal - foreign), "steal_ns": steal * 1e10, "cpus": 2.0,
+    });
+}
+
+#[test]
+fn what_went_with_the_worse_repeats_is_named() {
+    let (stand, template) = stand();
+    import(&stand, &template, "20260901-0600-0001", 1, true, |_, number, repeat| {
+        // The slower by 10 % the more steal; foreign CPU time comes and goes as it likes.
+        let slow = (number * 7) % 20;
+        took(repeat, 1e6 * (1.0 + 0.005 * slow as f64));
+        counters(repeat, 0.0005 * slow as f64, 0.01 * ((number * 3) % 7) as f64);
+    });
+    let noise = &stand.json(&["noise", "--show"])["noise"];
+    let first = &noise["sensors"][0];
+    assert_eq!(first["sensor"], json!("steal"), "{noise}");
+    assert!(
+        first["correlation"].as_f64().unwrap() > 0.99 && (first["most"].as_f64().unwrap() - 0.0095).abs() < 1e-4,
+        "{noise}"
+    );
+    assert!(
+        noise["scenarios"].as_array().unwrap().iter().all(|one| one["cause"]["sensor"] == json!("steal")),
+        "{noise}"
+    );
+    let text = words(&stand.fine(&["noise", "--show"]).out);
+    assert!(
+        text.contains("The worse repeats had more of steal: up to 0.9 % of the CPU time")
+            && text.contains("steal 1.00"),
+        "{text}"
+    );
+    assert!(!text.contains("more of foreign"), "{text}");
+
+    import(&stand, &template, "20260902-0600-0002", 2, true, |_, number, repeat| {
+        took(repeat, time(number, 0.02));
+        counters(repeat, 0.0, 0.01 * ((number / 2 * 3) % 7) as f64);
+    });
+    let text = words(&stand.fine(&["noise", "--show"]).out);
+    assert!(text.contains("None of the sensors explains it"), "{text}");
+    assert!(text.contains("Missing here, or never moved: steal"), "{text}");
+}
+
+#[test]
+fn the_machines_own_noise_is_the_floor_of_comparisons() {
+    let (stand, template) = stand();
+    for (id, day, faster) in [("20260901-0600-0001", 1, 1.0), ("20260902-0600-0002", 2, 1.04)] {
+        import(&stand, &template, id, day, false, |_, number, repeat| took(repeat, time(number, 0.001) / faster));
+    }
+    let compare = || stand.json(&["compare", "20260901", "20260902"])["table"].clone();
+    let cell = |table: &Value, row: usize| table["rows"][row]["cells"][1]["against_base"].clone();
+    let before = compare();
+    let own =
+        |table: &Value| table["notes"].as_array().unwrap().iter().find(|note| note["kind"] == "own_noise").cloned();
+    assert_eq!(
+        (cell(&before, 0)["verdict"].clone(), cell(&before, 0)["floor"].clone()),
+        (json!("better"), json!(0.01)),
+        "{before}"
+    );
+    assert_eq!(own(&before), None);
+
+    // The machine differs from itself by far more in the one scenario, and by less than a hundredth in the other.
+    import(&stand, &template, "20260903-0600-0003", 3, true, |scenario, number, repeat| {
+        took(repeat, time(number, if scenario == 0 { 0.1 } else { 0.001 }));
+    });
+    let after = compare();
+    let noisy = stand.json(&["noise", "--show"])["noise"]["scenarios"][0]["floor"].as_f64().unwrap();
+    assert!(noisy > 0.05, "{noisy}");
+    assert_eq!(
+        (cell(&after, 0)["floor"].as_f64(), cell(&after, 0)["verdict"].clone()),
+        (Some(noisy), json!("same")),
+        "{after}"
+    );
+    assert_eq!(
+        (cell(&after, 1)["floor"].clone(), cell(&after, 1)["verdict"].clone()),
+        (json!(0.01), json!("better")),
+        "{after}"
+    );
+    let note = own(&after).unwrap();
+    assert_eq!(
+        (&note["run"], &note["floors"], &note["measured_at"]),
+        (&json!("20260903-0600-0003"), &json!(1), &json!("2026-09-03T06:00:00Z"))
+    );
+    let text = words(&stand.fine(&["compare", "20260901", "20260902"]).out);
+    assert!(text.contains("measured on 2026-09-03 06:00 UTC by `stend noise`, run 20260903-0600-0003"), "{text}");
+
+    // Another machine's noise says nothing of this one.
+    template.import(&stand, "20260904-0600-0004", "2026-09-04T06:00:00Z", |run, repeats| {
+        run["noise"] = json!(true);
+        run["machine"]["hardware"]["processor"] = json!("E8C2");
+        repeats.iter_mut().enumerate().for_each(|(number, repeat)| took(repeat, time(number / 2, 0.5)));
+    });
+    assert_eq!(cell(&compare(), 1)["floor"], json!(0.01));
+}
+
+#[test]
+fn what_is_no_noise_measurement_is_refused() {
+    let stand = Stand::new();
+    let refused = |arguments: &[&str], says: &str| {
+        let ended = stand.run(arguments);
+        assert!(ended.status == Some(2) && ended.err.lines().count() == 1 && ended.err.contains(says), "{}", ended.err);
+    };
+    refused(&["noise", "--show"], "there is no noise measurement yet");
+    refused(&["noise", "--show=20990101"], "no run matches \"20990101\"");
+    refused(&["noise", "no-such-suite"], "no-such-suite");
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--no-progress"]);
+    refused(&["noise", "--show=last"], "is no noise measurement");
+    let noise = stand.json(&["noise", &suite, "--no-progress"])["noise"].clone();
+    assert_eq!(noise["scenarios"][0]["floor"], Value::Null);
+    assert!(stand.fine(&["noise", "--show"]).out.contains("cannot be said"), "two repeats are too few");
+}
