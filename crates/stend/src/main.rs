@@ -22,6 +22,7 @@ mod machine;
 mod profile;
 mod report;
 mod run;
+mod side;
 mod steady;
 mod store;
 mod target;
