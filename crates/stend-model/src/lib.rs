@@ -12,6 +12,7 @@
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`side`] | one of two configurations that a run measures in turns |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
 
@@ -24,6 +25,7 @@ pub mod quantity;
 pub mod random;
 pub mod reference;
 pub mod run;
+pub mod side;
 pub mod suite;
 pub mod target;
 pub mod wire;

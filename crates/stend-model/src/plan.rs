@@ -2,6 +2,9 @@
 //!
 //! A run has no hidden state: what comes next follows from the suite, the seed, and the repeats that there are already.
 //! So a run that was killed goes on exactly where it was.
+//!
+//! A run with two sides is planned in pairs of neighbours, one repeat of each side, and its pairs in blocks of two, the second turned round: A B B A
+//! or B A A B. Then whatever drifts slowly is the same for both sides, and neither is always the one that comes after the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +26,18 @@ pub enum Phase {
 pub struct Step {
     /// The scenario's place in the suite.
     pub scenario: usize,
-    /// Its number among the scenario's repeats of its phase, from 0.
+    /// Its number among the scenario's repeats of its phase, from 0; in a run with sides it is the pair's.
     pub number: u32,
+    /// The side's place in the run, in a run with sides.
+    pub side: Option<usize>,
     /// Whether it counts.
     pub phase: Phase,
 }
 
-/// How one scenario stands, as the planner needs to know it.
+/// How many sides there are, where there are any.
+pub const SIDES: usize = 2;
+
+/// How one scenario stands, as the planner needs to know it. In a run with sides all numbers are of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standing {
     /// Warm-up repeats made whose effect still lasts.
@@ -46,6 +54,21 @@ pub struct Standing {
     pub settled: bool,
     /// The warm-ups are steady, so that no more of them are needed.
     pub steady: bool,
+    /// The pair of which one repeat is made and the other is still to come.
+    pub half: Option<Half>,
+    /// How many more of the valid pairs began with the first side than with the second.
+    pub lead: i32,
+}
+
+/// A pair that lacks a repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Half {
+    /// The pair's number.
+    pub number: u32,
+    /// Whether it counts.
+    pub phase: Phase,
+    /// The side that is missing.
+    pub missing: usize,
 }
 
 /// After so many failures in a row a scenario is given up: a tool that cannot work is not started a hundred times.
@@ -53,6 +76,9 @@ pub const MOST_FAILURES_IN_A_ROW: u32 = 3;
 
 /// A scenario gets at most this many times its repeats when some are invalid.
 pub const MOST_ATTEMPTS_PER_REPEAT: u32 = 2;
+
+/// Pairs of a block: the second one is turned round.
+const PAIRS_OF_A_BLOCK: u32 = 2;
 
 /// The planned order of all repeats, before any of them turns out invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,44 +89,84 @@ pub struct Plan {
     least_rounds: Vec<Option<u32>>,
     order: Order,
     seed: u64,
+    in_pairs: bool,
 }
 
 impl Plan {
     /// The plan of a suite; the same seed gives the same plan. `skipped` tells which scenarios are left out.
     pub fn new(suite: &Suite, seed: u64, skipped: impl Fn(usize) -> bool) -> Self {
+        Self::build(suite, seed, skipped, false)
+    }
+
+    /// The plan of a suite for a run with two sides. A scenario's repeats are then pairs.
+    pub fn in_pairs(suite: &Suite, seed: u64, skipped: impl Fn(usize) -> bool) -> Self {
+        Self::build(suite, seed, skipped, true)
+    }
+
+    fn build(suite: &Suite, seed: u64, skipped: impl Fn(usize) -> bool, in_pairs: bool) -> Self {
         let counts: Vec<(u32, u32)> = suite
             .scenarios
             .iter()
             .enumerate()
             .map(|(place, scenario)| if skipped(place) { (0, 0) } else { (scenario.warmup, scenario.repeats) })
             .collect();
+        let least_rounds = suite.scenarios.iter().map(|scenario| scenario.steady.map(|steady| steady.rounds)).collect();
+        let wanted = counts.iter().map(|count| count.1).collect();
+        let mut plan = Self { steps: Vec::new(), wanted, least_rounds, order: suite.order, seed, in_pairs };
+        plan.steps = if suite.order == Order::Grouped { plan.groups(&counts) } else { plan.rounds(&counts) };
+        plan
+    }
+
+    /// All repeats of a scenario before the next one.
+    fn groups(&self, counts: &[(u32, u32)]) -> Vec<Step> {
         let mut steps = Vec::new();
-        if suite.order == Order::Grouped {
-            for (scenario, &(warmup, repeats)) in counts.iter().enumerate() {
-                steps.extend((0..warmup).map(|number| Step { scenario, number, phase: Phase::Warmup }));
-                steps.extend((0..repeats).map(|number| Step { scenario, number, phase: Phase::Measured }));
-            }
-        } else {
-            let mut random = SplitMix64::new(seed);
-            let warmup_rounds = counts.iter().map(|count| count.0).max().unwrap_or(0);
-            let rounds = counts.iter().map(|count| count.1).max().unwrap_or(0);
-            let warmups = (0..warmup_rounds).map(|number| (Phase::Warmup, number));
-            for (phase, number) in warmups.chain((0..rounds).map(|number| (Phase::Measured, number))) {
-                let limit = |count: &(u32, u32)| if phase == Phase::Warmup { count.0 } else { count.1 };
-                let mut round: Vec<_> = (0..counts.len())
-                    .filter(|&scenario| number < limit(&counts[scenario]))
-                    .map(|scenario| Step { scenario, number, phase })
-                    .collect();
-                match suite.order {
-                    Order::Shuffled => random.shuffle(&mut round),
-                    Order::Interleaved if number % 2 == 1 => round.reverse(),
+        for (scenario, &(warmup, repeats)) in counts.iter().enumerate() {
+            steps.extend((0..warmup).flat_map(|number| self.halves(scenario, Phase::Warmup, number)));
+            steps.extend((0..repeats).flat_map(|number| self.halves(scenario, Phase::Measured, number)));
+        }
+        steps
+    }
+
+    /// In each round one repeat of each scenario, or one block of two pairs.
+    fn rounds(&self, counts: &[(u32, u32)]) -> Vec<Step> {
+        let mut random = SplitMix64::new(self.seed);
+        let mut steps = Vec::new();
+        for phase in [Phase::Warmup, Phase::Measured] {
+            let limit = |scenario: usize| if phase == Phase::Warmup { counts[scenario].0 } else { counts[scenario].1 };
+            let most = (0..counts.len()).map(limit).max().unwrap_or(0);
+            let together = if self.in_pairs && phase == Phase::Measured { PAIRS_OF_A_BLOCK } else { 1 };
+            for (round, first) in (0..most).step_by(together as usize).enumerate() {
+                let mut scenarios: Vec<_> = (0..counts.len()).filter(|&scenario| first < limit(scenario)).collect();
+                match self.order {
+                    Order::Shuffled => random.shuffle(&mut scenarios),
+                    Order::Interleaved if round % 2 == 1 => scenarios.reverse(),
                     _ => {}
                 }
-                steps.extend(round);
+                for scenario in scenarios {
+                    let numbers = first..limit(scenario).min(first + together);
+                    steps.extend(numbers.flat_map(|number| self.halves(scenario, phase, number)));
+                }
             }
         }
-        let least_rounds = suite.scenarios.iter().map(|scenario| scenario.steady.map(|steady| steady.rounds)).collect();
-        Self { steps, wanted: counts.iter().map(|count| count.1).collect(), least_rounds, order: suite.order, seed }
+        steps
+    }
+
+    /// The repeats of one number: one, or one of each side.
+    fn halves(&self, scenario: usize, phase: Phase, number: u32) -> Vec<Step> {
+        let step = |side| Step { scenario, number, side, phase };
+        if !self.in_pairs {
+            return vec![step(None)];
+        }
+        let first = self.first_side(scenario, number);
+        vec![step(Some(first)), step(Some(1 - first))]
+    }
+
+    /// The side that a pair begins with: at random in a block's first pair, and the other one in its second.
+    fn first_side(&self, scenario: usize, number: u32) -> usize {
+        let block = number / PAIRS_OF_A_BLOCK;
+        let place = SplitMix64::new((scenario as u64).rotate_left(32) | u64::from(block)).next_u64();
+        let first = SplitMix64::new(self.seed ^ place).below(SIDES);
+        if number.is_multiple_of(PAIRS_OF_A_BLOCK) { first } else { 1 - first }
     }
 
     /// How many repeats are planned.
@@ -123,7 +189,11 @@ impl Plan {
     /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
     /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
+    /// A pair that was begun is made whole before anything else.
     pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
+        if let Some(step) = Self::second_half(standings) {
+            return Some(step);
+        }
         let planned = self.missing(standings, out_of_time).next().map(|step| match step.phase {
             // Each repeat of a run has a number of its own.
             Phase::Warmup => Step { number: step.number + standings[step.scenario].lost_warmups, ..step },
@@ -144,15 +214,34 @@ impl Plan {
             // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
             let attempts: u64 = standings.iter().map(|standing| u64::from(standing.attempts)).sum();
             let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).below(round.len())];
-            Some(Step { scenario, number: fewest, phase: Phase::Measured })
+            Some(self.further(scenario, &standings[scenario]))
         })
+    }
+
+    /// What makes a pair whole that was begun.
+    fn second_half(standings: &[Standing]) -> Option<Step> {
+        standings.iter().enumerate().find_map(|(scenario, standing)| {
+            let Half { number, phase, missing } = standing.half?;
+            Some(Step { scenario, number, side: Some(missing), phase })
+        })
+    }
+
+    /// A further attempt. One of a pair begins with the side with which fewer of the valid pairs began, so that both do so equally often also where
+    /// pairs were lost.
+    fn further(&self, scenario: usize, standing: &Standing) -> Step {
+        let number = standing.attempts;
+        let first = || match standing.lead {
+            0 => self.first_side(scenario, number),
+            lead => usize::from(lead > 0),
+        };
+        Step { scenario, number, side: self.in_pairs.then(first), phase: Phase::Measured }
     }
 
     /// The further attempt of a scenario that is past, by what is planned next.
     fn further_of_a_group(&self, planned: Option<Step>, standings: &[Standing]) -> Option<Step> {
         let before = planned.map_or(self.wanted.len(), |step| step.scenario);
         let scenario = (0..before).find(|&scenario| self.lacks(scenario, &standings[scenario]))?;
-        Some(Step { scenario, number: standings[scenario].attempts, phase: Phase::Measured })
+        Some(self.further(scenario, &standings[scenario]))
     }
 
     /// How many steps are still to be made at least.
@@ -162,7 +251,7 @@ impl Plan {
             Some(rounds) => step.number < rounds.max(standings[step.scenario].warmups + 1),
             None => true,
         };
-        self.missing(standings, false).filter(least).collect()
+        Self::second_half(standings).into_iter().chain(self.missing(standings, false).filter(least)).collect()
     }
 
     /// The planned steps that have not been made and are still wanted.
@@ -205,7 +294,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
     use std::path::Path;
 
     use proptest::prelude::*;
@@ -329,7 +418,7 @@ mod tests {
             (standings[1].valid, standings[1].attempts) = (valid, attempts);
             plan.next(&standings, out_of_time)
         };
-        let fill = Some(Step { scenario: 0, number: 2, phase: Phase::Warmup });
+        let fill = Some(Step { scenario: 0, number: 2, side: None, phase: Phase::Warmup });
         assert_eq!((after(2, 2, false), after(2, 2, true), after(2, 5, false)), (fill, fill, fill));
         // Nor for what has had all its attempts.
         assert_eq!((after(2, 6, false), after(2, 3, true)), (None, None));
@@ -356,5 +445,53 @@ mod tests {
             prop_assert!(counts.values().all(|&count| count == 1));
             prop_assert_eq!(counts.len() as u32, repeats.iter().sum::<u32>() + repeats.len() as u32);
         }
+
+        #[test]
+        fn each_block_of_pairs_is_balanced(seed: u64, repeats in prop::collection::vec(1u32..8, 1..6), order in 0usize..3) {
+            let order = ["shuffled", "interleaved", "grouped"][order];
+            let plan = Plan::in_pairs(&suite(order, &repeats), seed, |_| false);
+            let all: HashSet<_> = plan.steps().iter().collect();
+            prop_assert_eq!(all.len(), plan.len(), "each exactly once");
+            prop_assert_eq!(plan.len() as u32, 2 * (repeats.iter().sum::<u32>() + repeats.len() as u32));
+            for pair in plan.steps().chunks(2) {
+                prop_assert_eq!(Step { side: pair[1].side, ..pair[0] }, pair[1], "neighbours are one of each side");
+                prop_assert_eq!(pair.iter().filter_map(|step| step.side).sum::<usize>(), 1);
+            }
+            let measured: Vec<_> = plan.steps().iter().filter(|step| step.phase == Phase::Measured).collect();
+            for (first, step) in measured.iter().enumerate().filter(|(_, step)| step.number.is_multiple_of(2)).step_by(2) {
+                let sides: Vec<_> =
+                    measured[first..].iter().take_while(|of| of.scenario == step.scenario).map(|of| of.side).take(4).collect();
+                let whole = step.number + 1 < repeats[step.scenario];
+                prop_assert_eq!(sides.len(), if whole { 4 } else { 2 }, "a block stays together");
+                prop_assert!(!whole || sides[..2] == [sides[3], sides[2]], "its second pair is turned round: {:?}", sides);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_begin_with_either_side() {
+        let plan = Plan::in_pairs(&suite("shuffled", &[40]), 7, |_| false);
+        let measured: Vec<_> = plan.steps().iter().filter(|step| step.phase == Phase::Measured).collect();
+        let with_the_second = measured.chunks(4).filter(|block| block[0].side == Some(1)).count();
+        assert!((4..=16).contains(&with_the_second), "{with_the_second} of 20 blocks");
+    }
+
+    #[test]
+    fn a_pair_that_was_begun_is_made_whole_before_anything_else() {
+        let plan = Plan::in_pairs(&suite("grouped", &[3, 3]), 1, |_| false);
+        let half = Half { number: 2, phase: Phase::Measured, missing: 1 };
+        let second = Standing { warmups: 1, attempts: 3, valid: 2, half: Some(half), ..Standing::default() };
+        let standings = [Standing::default(), second];
+        let step = Step { scenario: 1, number: 2, side: Some(1), phase: Phase::Measured };
+        assert_eq!((plan.next(&standings, false), plan.next(&standings, true)), (Some(step), Some(step)));
+        assert_eq!(plan.remaining(&standings).len(), 1 + 8);
+    }
+
+    #[test]
+    fn a_lost_pair_is_replaced_by_one_that_begins_with_the_same_side() {
+        let plan = Plan::in_pairs(&suite("shuffled", &[4]), 1, |_| false);
+        let after = |lead| Standing { warmups: 1, attempts: 4, valid: 3, lead, ..Standing::default() };
+        let first = |lead| plan.next(&[after(lead)], false).and_then(|step| step.side);
+        assert_eq!((first(1), first(-1)), (Some(1), Some(0)));
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::metric::Metric;
 use crate::plan::Phase;
+use crate::side::Side;
 use crate::suite::Suite;
 use crate::target::TargetOfRun;
 use crate::wire::{Begin, Mark, Report, Usage};
@@ -40,6 +41,9 @@ pub struct Run {
     /// The storage that was set up for it, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetOfRun>,
+    /// The two configurations that were measured in turns; none for a run of the machine as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<Side>,
     /// The machine under test when the run began.
     pub machine: Machine,
 }
@@ -96,8 +100,11 @@ pub struct Repeat {
     pub session: u32,
     /// The scenario's place in the suite.
     pub scenario: usize,
-    /// Its number among the scenario's repeats of its phase, from 0.
+    /// Its number among the scenario's repeats of its phase, from 0. In a run with sides it is the pair's: one repeat of each side has it.
     pub number: u32,
+    /// Its side's place in the run, in a run with sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<usize>,
     /// Whether it counts.
     pub phase: Phase,
     /// When it began, by the lab's wall clock.

@@ -24,6 +24,7 @@ mod noise;
 mod profile;
 mod report;
 mod run;
+mod side;
 mod steady;
 mod store;
 mod target;

@@ -89,6 +89,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         profile: false,
         noise: false,
         target: None,
+        sides: Vec::new(),
         machine: machine(),
     };
     let sessions = vec![Session {
@@ -109,6 +110,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
         session: 0,
         scenario,
         number,
+        side: None,
         phase: Phase::Measured,
         started_at: "2026-11-21T05:56:00Z".parse().unwrap(),
         outcome: Outcome::Valid,

@@ -1,4 +1,5 @@
-//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built on one that ssh reaches.
+//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built on one that ssh reaches; put back what
+//! runs had changed.
 
 use clap::Args;
 use stend_model::run::is_run_id;
@@ -8,6 +9,7 @@ use super::on::{Cleaned, On};
 use super::output;
 use crate::host::{HostError, stand};
 use crate::run::leaves;
+use crate::side;
 use crate::target::{self, State};
 
 #[derive(Debug, Args)]
@@ -35,6 +37,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         talk!("removed {path}");
     }
     let mut removed = runs.len() + builds.len();
+    let side::Restored { put_back, left } = side::restore(host, &work).map_err(Failure::unusable)?;
+    for line in put_back.iter().chain(&left) {
+        talk!("{line}");
+        removed += 1;
+    }
+    side::remove_unfinished(host, &work).map_err(unusable)?;
     let mut failure = None;
     for status in target::statuses(host, &work) {
         let name = &status.name;

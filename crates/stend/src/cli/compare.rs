@@ -1,7 +1,5 @@
 //! `stend compare`: runs with one another, or a run with published machines.
 
-use std::fmt::Write as _;
-
 use clap::{Args, ValueEnum};
 use stend_model::suite::{Key, Layout};
 
@@ -15,7 +13,8 @@ use crate::{catalogue, machine};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Runs, the first of which is the base, and names of references; one run alone is set beside all references
+    /// Runs, the first of which is the base, and names of references; one run alone is set beside all references. A run of two sides has a column
+    /// for each, of which RUN:SIDE is one
     #[arg(required = true)]
     what: Vec<String>,
     /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
@@ -66,8 +65,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         match all_references.iter().find(|reference| reference.name == *wanted) {
             Some(reference) => references.push(reference.clone()),
             None => {
-                let id = store.resolve(wanted).map_err(|error| no_such(error, &all_references))?;
-                records.push(store.load(&id)?);
+                let views = output::load(&store, wanted).map_err(|error| match error {
+                    output::NotLoaded::Store(error) => no_such(error, &all_references),
+                    output::NotLoaded::NoSuchSide(message) => Failure::usage(message),
+                })?;
+                records.extend(views);
             }
         }
     }
@@ -100,7 +102,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         Format::Csv => output::print(&csv::render(&table))?,
         Format::Table => {
-            output::print(&differences(&table))?;
+            output::print(&output::differences(&table))?;
             output::print_table(global, &records[0], &table, arguments.all_metrics)?;
         }
     }
@@ -168,19 +170,6 @@ fn no_such(error: crate::store::StoreError, references: &[stend_model::reference
         }
         other => other.into(),
     }
-}
-
-/// What differs between the machines stands above every comparison.
-fn differences(table: &Table) -> String {
-    let mut text = String::new();
-    for column in table.columns.iter().skip(1).filter(|column| !column.differences.is_empty()) {
-        let _ = writeln!(text, "{} differs from {}:", column.title, table.columns[0].title);
-        for difference in &column.differences {
-            let _ = writeln!(text, "  {}", machine::in_words(difference));
-        }
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None));
     let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
     for (tool, purpose) in adapters.chain(profilers) {
-        let state = prepare::state_of(&host, tool);
+        let state = prepare::state_of(&host, tool.program, tool);
         findings.push(Finding {
             what: tool.program.into(),
             fine: state.is_ok(),

@@ -1,6 +1,7 @@
 //! What several commands print: JSON, the table, the report's place.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,11 +15,12 @@ use stend_model::reference::Reference;
 
 use super::Global;
 use super::failure::Failure;
+use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
 use crate::compare::{compare, compare_with_noise};
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
-use crate::store::{Record, Store};
+use crate::store::{Record, Store, StoreError};
 use crate::{catalogue, machine};
 
 /// The version of what `--json` prints; it grows when something that was there changes its meaning.
@@ -76,9 +78,10 @@ pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_met
     print(&terminal::render(table, &machine::five_lines(&base.run.machine), &options))
 }
 
-/// A run set beside every published machine.
-pub(super) fn beside_the_published(record: &Record) -> Table {
-    compare(&[record], &catalogue::references())
+/// A run set beside every published machine, or the sides of one beside each other.
+pub(super) fn table_of(views: &[Record]) -> Table {
+    let references = if views.len() == 1 { catalogue::references() } else { Vec::new() };
+    compare(&views.iter().collect::<Vec<_>>(), &references)
 }
 
 /// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured.
@@ -96,10 +99,61 @@ pub(super) fn beside_one_another(
 }
 
 /// Writes the report of these runs, the first of which is the base, and gives its path.
+/// Why there is nothing to show.
+pub(super) enum NotLoaded {
+    /// The store does not have it.
+    Store(StoreError),
+    /// The run does not have the side.
+    NoSuchSide(String),
+}
+
+impl From<StoreError> for NotLoaded {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<NotLoaded> for Failure {
+    fn from(why: NotLoaded) -> Self {
+        match why {
+            NotLoaded::Store(error) => error.into(),
+            NotLoaded::NoSuchSide(message) => Self::usage(message),
+        }
+    }
+}
+
+/// What a person names by `RUN`, or by `RUN:SIDE`: a run, both of its sides if it has any, or one.
+pub(super) fn load(store: &Store, wanted: &str) -> Result<Vec<Record>, NotLoaded> {
+    match wanted.split_once(':') {
+        None => Ok(views(store.load(&store.resolve(wanted)?)?)),
+        Some((run, side)) => {
+            let record = store.load(&store.resolve(run)?)?;
+            view(&record, side).map(|record| vec![record]).map_err(NotLoaded::NoSuchSide)
+        }
+    }
+}
+
+/// What differs between the machines stands above every comparison.
+pub(super) fn differences(table: &Table) -> String {
+    let mut text = String::new();
+    for column in table.columns.iter().skip(1).filter(|column| !column.differences.is_empty()) {
+        let _ = writeln!(text, "{} differs from {}:", column.title, table.columns[0].title);
+        for difference in &column.differences {
+            let _ = writeln!(text, "  {}", machine::in_words(difference));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Writes the report of these runs or sides, the first of which is the base, and gives its path.
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
     let mut series = Vec::new();
     for record in records {
-        series.push(store.series(&record.run.id)?);
+        let mut own = store.series(record.run.stored_id())?;
+        let is_own = |sequence: u32| record.repeats.binary_search_by_key(&sequence, |repeat| repeat.sequence).is_ok();
+        own.retain(|(sequence, _)| is_own(*sequence));
+        series.push(own);
     }
     let runs: Vec<_> = records
         .iter()
@@ -183,12 +237,23 @@ fn leads_through_proc(path: &Path) -> bool {
 }
 
 /// Where the report of these runs is written unless the user says otherwise.
-pub(super) fn report_path(store_directory: &Path, runs: &[&str]) -> PathBuf {
+pub(super) fn report_path(store_directory: &Path, runs: &[&Record]) -> PathBuf {
     /// Names of files may have 255 bytes; of more runs than fit there the rest is a digest.
     const MOST_NAMED: usize = 8;
-    let mut name = runs.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join("+");
-    if runs.len() > MOST_NAMED {
-        name = format!("{name}+{}", &identity_of(&runs)[..16]);
+    let mut names: Vec<String> = Vec::new();
+    for record in runs {
+        let (id, stored) = (&record.run.id, record.run.stored_id());
+        // Both sides of a run have its name. The label of one alone may hold anything, so a digest stands for it.
+        match runs.iter().filter(|other| other.run.stored_id() == stored && other.run.id != *id).count() {
+            _ if id == stored => names.push(id.clone()),
+            0 => names.push(format!("{stored}-{}", &identity_of(id)[..8])),
+            _ if names.iter().any(|name| name == stored) => {}
+            _ => names.push(stored.to_owned()),
+        }
+    }
+    let mut name = names.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("+");
+    if names.len() > MOST_NAMED {
+        name = format!("{name}+{}", &identity_of(&names)[..16]);
     }
     store_directory.join("reports").join(format!("{name}.html"))
 }

@@ -12,7 +12,7 @@ use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Runs, the first of which is the base
+    /// Runs, the first of which is the base; RUN:SIDE is one side of a run
     #[arg(default_value = "last")]
     runs: Vec<String>,
     /// The file to write [default: reports/RUN.html in the store, or reports/RUN+RUN.html]
@@ -25,11 +25,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&directory)?;
     let mut records = Vec::new();
     for wanted in &arguments.runs {
-        records.push(store.load(&store.resolve(wanted)?)?);
+        records.extend(output::load(&store, wanted)?);
     }
     let table = output::beside_one_another(&store, &records, &catalogue::references())?;
-    let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
-    let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &ids));
+    let all = records.iter().collect::<Vec<_>>();
+    let path = arguments.output.clone().unwrap_or_else(|| output::report_path(&directory, &all));
     // Behind the page itself its place would be one line of rubbish.
     let printed = output::is_standard_output(&path);
     let path = output::write_report(&store, &records, &table, &path)?;

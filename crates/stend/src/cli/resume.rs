@@ -7,7 +7,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::Building;
 use super::output::Json;
-use super::run::{Bench, Options, interrupted_early, measure};
+use super::run::{Bench, Options, Settled, interrupted_early, measure};
 use crate::run::prepare;
 use crate::store::Store;
 use crate::{catalogue, machine, target};
@@ -33,7 +33,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     // Locked before it is loaded, so that nobody adds to it in between.
     let bench = Bench::prepare(&directory, &store.load(&id)?.run.host, &arguments.building)?;
-    let record = store.load(&id)?;
+    let mut record = store.load(&id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
@@ -76,10 +76,19 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         needs.check_probe(&*bench.host, &bench.probe)?;
         target::check(&*bench.host, &bench.work, &id, wanted.clone(), &needs)?;
     }
+    let found: Vec<_> = record.run.sides.iter().map(|side| side.found.clone()).collect();
+    let settings = bench.settings(&mut record.run.sides)?;
+    if let Some((side, _)) = record.run.sides.iter().zip(&found).find(|(side, found)| side.found != **found) {
+        return Err(Failure::unusable(format!(
+            "run {id} cannot go on: what side \"{}\" is measured with is no longer what it was: its compiler, the sources that it builds, or a tool; \
+             put the old one back, or begin another run",
+            side.label
+        )));
+    }
     let Some(conditions) =
         bench.fitness(global, &id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?
     else {
         return Ok(interrupted_early());
     };
-    measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)
+    measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options, arguments.json)
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
-use stend_model::plan::Plan;
 use stend_model::quantity::{Span, parse_duration};
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
+use stend_model::side::{AS_IT_IS, Side};
 use stend_model::suite::{Changes, Order, Suite};
 use stend_model::target::Target;
 
@@ -20,6 +20,7 @@ use super::noise;
 use super::on::{Building, On, Reached};
 use super::output::{self, Json};
 use super::target::TargetFlags;
+use crate::compare::sides::views;
 use crate::host::{Host, Local, Lock};
 use crate::language::english_plural;
 use crate::profile::Profile;
@@ -27,7 +28,8 @@ use crate::run::fitness::{self, Conditions};
 use crate::run::gates::percent;
 use crate::run::interrupt::Interrupt;
 use crate::run::progress::{Progress, Waiting};
-use crate::run::{Ending, Journal, Making, Refusal, make, prepare, refused_for_good, spent, standings};
+use crate::run::{Ending, Journal, Making, Refusal, make, plan, prepare, refused_for_good, spent, standings};
+use crate::side::{self, Setting, Tuning};
 use crate::steady::never_steady;
 use crate::store::{MeasuringLock, Record, Store};
 use crate::{catalogue, machine, target};
@@ -59,6 +61,11 @@ pub(super) struct Arguments {
     /// Only the scenarios whose name contains this; may be given several times
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
+    /// Measure two configurations in turns and compare them as pairs; `repeats` is then the number of pairs. A side is settings joined by `;`, or
+    /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, tool.NAME=, cc=, cflags=
+    /// (docs/ab.md)
+    #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
+    ab: Vec<String>,
     /// Afterwards start each scenario once more under perf, or where there is none under strace, to see where its time goes
     #[arg(long)]
     profile: bool,
@@ -168,6 +175,8 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     if noise {
         twice_over(&mut suite);
     }
+    let mut sides = side::parse(&arguments.ab).map_err(Failure::usage)?;
+    side::check_suite(&suite, &sides).map_err(Failure::usage)?;
     let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
     if let (Some(name), Some(_)) = (&arguments.target_name, &target) {
         return Err(Failure::usage(format!(
@@ -189,7 +198,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
             target::fit(host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }
-        return dry_run(host, &suite);
+        return dry_run(host, suite, sides);
     }
     if let (Some(name), true) = (&arguments.target_name, target::Needs::of(&suite).is_anything()) {
         return Err(Failure::usage(format!(
@@ -201,7 +210,8 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(&directory, arguments.on.name(), &arguments.building)?;
-    let skipped = prepare::skipped(&*bench.host, &suite);
+    let settings = bench.settings(&mut sides)?;
+    let skipped = prepare::skipped(&*bench.host, &suite, &sides);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
@@ -252,10 +262,11 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         profile: arguments.profile,
         noise,
         target,
+        sides,
     };
     store.add_run(&run)?;
     let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
-    measure(global, bench, &mut store, record, conditions, arguments.options, arguments.json)
+    measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options, arguments.json)
 }
 
 /// Says that the user interrupted a command before there was anything to keep.
@@ -285,7 +296,27 @@ impl Bench {
         let interrupt = Interrupt::listen()?;
         let Reached { host, probe, work } = building.reach(host)?;
         let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
+        // Before the machine is looked at: what a killed run had changed is no setting of the machine.
+        let side::Restored { put_back, left } = side::restore(&*host, &work).map_err(Failure::unusable)?;
+        for line in put_back.iter().chain(&left) {
+            talk!("{line}: a run that was killed had changed it");
+        }
         Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _locks: (store_lock, work_lock) })
+    }
+
+    /// Sees to it that the machine has what the sides take, and that it can be set: what their instruments are started with. Notes in the sides
+    /// what was found.
+    pub(super) fn settings(&self, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
+        let prepare = |side: &mut Side| side::prepare(&*self.host, &self.work, side);
+        let settings = sides.iter_mut().map(prepare).collect::<Result<_, _>>();
+        let settings = settings.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
+        let tuning = Tuning::new(&*self.host, &self.work, sides);
+        let tried = tuning.and_then(|mut tuning| tuning.try_out(&self.work).map(|()| tuning));
+        let tuning = tried.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
+        for (place, side) in sides.iter_mut().enumerate() {
+            side.found.settings = tuning.settings_of(place);
+        }
+        Ok(settings)
     }
 
     /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user
@@ -329,13 +360,21 @@ impl Bench {
     }
 }
 
+/// What was settled of a session before it begins.
+pub(super) struct Settled {
+    /// What the instruments of each side are started with.
+    pub(super) settings: Vec<Setting>,
+    /// How fit the machine is.
+    pub(super) conditions: Conditions,
+}
+
 /// Makes what is missing of a run, then prints its table and names its report.
 pub(super) fn measure(
     global: &Global,
     bench: Bench,
     store: &mut Store,
     record: Record,
-    conditions: Conditions,
+    settled: Settled,
     options: Options,
     json: Json,
 ) -> Result<Exit, Failure> {
@@ -350,7 +389,7 @@ pub(super) fn measure(
         );
     }
     let ending = {
-        let mut progress = Progress::new(&run.suite, options.bar(global), global.quiet);
+        let mut progress = Progress::new(&run, options.bar(global), global.quiet);
         let mut journal = StoreJournal { store, run: &run.id };
         let making = Making {
             host: &*bench.host,
@@ -359,8 +398,9 @@ pub(super) fn measure(
             run: &run,
             repeats: record.repeats,
             profiled: record.profiles.into_iter().map(|profile| profile.scenario).collect(),
+            settings: settled.settings,
             session: record.sessions.len() as u32,
-            conditions,
+            conditions: settled.conditions,
             interrupt: &bench.interrupt,
         };
         make(making, &mut journal, &mut progress)
@@ -394,18 +434,20 @@ fn finish(
     json: Json,
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
-    let table = output::beside_the_published(&record);
+    let views = views(record.clone());
+    let table = output::table_of(&views);
     if record.run.noise {
         noise::print(global, store, &record, json)?;
     } else if json.json {
         output::print_json("table", &table)?;
     } else {
-        output::print_table(global, &record, &table, options.all_metrics)?;
+        output::print(&output::differences(&table))?;
+        output::print_table(global, &views[0], &table, options.all_metrics)?;
     }
     let short = short_of_repeats(&record);
-    let unsteady = never_steady(&record.run.suite, &record.repeats);
-    let path = output::report_path(directory, &[id]);
-    let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
+    let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
+    let path = output::report_path(directory, &[&record]);
+    let path = output::write_report(store, &views, &table, &path)?;
     say_what_is_short(&short, &record);
     for (scenario, state) in &unsteady {
         let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
@@ -419,6 +461,7 @@ fn finish(
         }
         match store.finished_before(id)? {
             _ if record.run.noise => {}
+            _ if !record.run.sides.is_empty() => talk!("compare the two sides: {stend} compare {id}"),
             Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
             None => talk!("after another run: {stend} compare {id} last"),
         }
@@ -437,7 +480,8 @@ fn finish(
 fn short_of_repeats(record: &Record) -> Vec<String> {
     let suite = &record.run.suite;
     let session = record.sessions.last().map_or(0, |session| session.number);
-    let standings = standings(suite, &record.repeats, session);
+    let standings = standings(&record.run, &record.repeats, session);
+    let pairs = if record.run.sides.is_empty() { "" } else { " pairs" };
     let mut short = Vec::new();
     for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
         let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
@@ -446,7 +490,7 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
             let reason = of_it.map(|repeat| repeat.outcome.reason()).find(|reason| !reason.is_empty());
             short.push(format!(
-                "{}: {} of {} ({})",
+                "{}: {} of {}{pairs} ({})",
                 scenario.name,
                 standing.valid,
                 scenario.repeats,
@@ -478,12 +522,22 @@ fn say_what_is_short(short: &[String], record: &Record) {
     }
 }
 
-fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
+fn dry_run(host: &dyn Host, suite: Suite, sides: Vec<Side>) -> Result<Exit, Failure> {
     use std::fmt::Write as _;
-    let skipped = prepare::skipped(host, suite);
+    let skipped = prepare::skipped(host, &suite, &sides);
     let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
-    let plan = Plan::new(suite, suite.seed.unwrap_or(0), |place| left_out(&suite.scenarios[place].name).is_some());
+    let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
     let mut text = format!("{}: {}\n", suite.name, suite.title);
+    for side in &sides {
+        let settings = side.settings();
+        let _ = writeln!(
+            text,
+            "side {}: {}",
+            side.label,
+            if settings.is_empty() { AS_IT_IS.into() } else { settings.join("; ") }
+        );
+    }
+    let repeats = if sides.is_empty() { ["repeat", "repeats"] } else { ["pair of repeats", "pairs of repeats"] };
     for scenario in &suite.scenarios {
         let in_a_line = |value: &str| value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
         let parameters: Vec<_> =
@@ -496,7 +550,7 @@ fn dry_run(host: &dyn Host, suite: &Suite) -> Result<Exit, Failure> {
             scenario.name,
             scenario.instrument,
             parameters.join(" "),
-            english_plural(scenario.repeats as usize, "repeat", "repeats")
+            english_plural(scenario.repeats as usize, repeats[0], repeats[1])
         );
     }
     let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));

@@ -6,10 +6,12 @@ use clap::Args;
 use serde::Serialize;
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
+use stend_model::side::AS_IT_IS;
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
+use crate::compare::sides::views;
 use crate::language::english_plural;
 use crate::report;
 use crate::store::{Record, Store};
@@ -30,7 +32,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let record = store.load(&store.resolve(&arguments.run)?)?;
     let samples = store.count_samples(&record.run.id)?;
-    let table = output::beside_the_published(&record);
+    let views = views(record.clone());
+    let table = output::table_of(&views);
     if arguments.json.json {
         #[derive(Serialize)]
         struct Shown<'a> {
@@ -47,7 +50,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     output::print(&head(&record, samples))?;
     output::print(&faults(&store, &record)?)?;
-    output::print_table(global, &record, &table, true)?;
+    output::print_table(global, &views[0], &table, true)?;
     if arguments.repeats {
         output::print(&repeats(&record))?;
     }
@@ -81,6 +84,10 @@ fn head(record: &Record, samples: i64) -> String {
     if run.suite.scale < 1.0 {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
     }
+    for side in &run.sides {
+        let settings = if side.settings().is_empty() { AS_IT_IS.into() } else { side.settings().join("; ") };
+        let _ = writeln!(text, "side {}: {settings}", side.label);
+    }
     if let Some(target) = &run.target {
         let _ = writeln!(text, "target: {}", target.target);
     }
@@ -102,14 +109,20 @@ fn head(record: &Record, samples: i64) -> String {
         let scenario = &run.suite.scenarios[repeat.scenario].name;
         let _ = writeln!(
             text,
-            "  {:>4} {scenario}: {}: {}",
+            "  {:>4} {scenario}{}: {}: {}",
             repeat.sequence,
+            of_side(run, repeat),
             repeat.outcome.word(),
             repeat.outcome.reason()
         );
     }
     text.push('\n');
     text
+}
+
+/// The side of a repeat, behind the scenario's name.
+fn of_side(run: &Run, repeat: &Repeat) -> String {
+    repeat.side.map(|side| format!(" ({})", run.sides[side].label)).unwrap_or_default()
 }
 
 /// What faults did to each repeat; nothing of a run without faults.
@@ -139,9 +152,10 @@ fn repeats(record: &Record) -> String {
         let phase = if repeat.phase == Phase::Warmup { "warm-up" } else { repeat.outcome.word() };
         let _ = writeln!(
             text,
-            "  {:>4} {phase:<8} {} #{}: {} {}",
+            "  {:>4} {phase:<8} {}{} #{}: {} {}",
             repeat.sequence,
             scenario.name,
+            of_side(&record.run, repeat),
             repeat.number,
             value.unwrap_or_else(|| "no value".into()),
             repeat.outcome.reason()

@@ -3,6 +3,7 @@
 pub(crate) mod curves;
 mod notes;
 pub(crate) mod pivot;
+pub(crate) mod sides;
 pub(crate) mod table;
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], 
                 let steady =
                     [&unsteady[0], &unsteady[column]].iter().all(|of| !of.contains_key(scenario.name.as_str()));
                 let judged = steady
-                    && other.work() == scenario.work()
+                    && (other.work() == scenario.work() || sides::are_of_one_run(base, record))
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
                     let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
@@ -76,7 +77,8 @@ pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], 
     }
     notes.extend(judge(&mut rows, pending));
     notes.extend(notes::on_noise(noise));
-    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, records.len() > 1)).collect();
+    let titles = Titles::of(records);
+    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, titles)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
     Table { columns, rows, layout: base.run.suite.table.clone(), left_out: notes::left_out(records), notes }
@@ -126,15 +128,21 @@ fn judgement_cell(
     noise: Option<&Floor>,
 ) -> stend_stats::Cell {
     let own_floor = metric.floor.map(|floor| floor.0);
+    let paired = sides::are_of_one_run(base, other);
+    let [b_sessions, a_sessions] = if paired {
+        sides::values_in_pairs(base, other, &scenario.name, metric)
+    } else {
+        [base, other].map(|record| values_by_session(record, &scenario.name, metric))
+    };
     stend_stats::Cell {
-        a_sessions: values_by_session(other, &scenario.name, metric),
-        b_sessions: values_by_session(base, &scenario.name, metric),
+        a_sessions,
+        b_sessions,
         direction: match metric.better {
             Better::Higher => stend_stats::Direction::HigherIsBetter,
             Better::Lower => stend_stats::Direction::LowerIsBetter,
         },
         delta: stend_stats::noise_floor(noise.map(|floor| floor.share), own_floor).unwrap_or(stend_stats::LEAST_FLOOR),
-        paired: false,
+        paired,
     }
 }
 
@@ -222,11 +230,36 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
     machines.map(cell).collect()
 }
 
-/// Runs of one machine are told apart by their ids; a single run needs none.
-fn own_column(base: &Record, record: &Record, with_id: bool) -> Column {
+/// What tells columns apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Titles {
+    /// The machine's name alone, of a single run.
+    Machines,
+    /// The machine's name and the run's id.
+    Runs,
+    /// The labels of the sides, where all columns are of one run.
+    Labels,
+}
+
+impl Titles {
+    fn of(records: &[&Record]) -> Self {
+        let base = records[0];
+        if records.iter().all(|record| record.run.sides.len() == 1 && record.run.stored_id() == base.run.stored_id()) {
+            Self::Labels
+        } else if records.len() > 1 {
+            Self::Runs
+        } else {
+            Self::Machines
+        }
+    }
+}
+
+fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
     let sessions = independent_sessions(record).max(1);
     Column {
-        title: if with_id {
+        title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
+            side.label.clone()
+        } else if titles != Titles::Machines {
             format!("{} {}", record.run.machine.name, record.run.id)
         } else {
             record.run.machine.name.clone()

@@ -9,6 +9,7 @@ use stend_model::suite::{Steady, Verification, Work};
 use stend_model::wire::Begin;
 
 use super::scenario_of;
+use super::sides::are_of_one_run;
 use super::table::{LeftOut, Note};
 use crate::noise::Floor;
 use crate::steady::never_steady;
@@ -27,7 +28,12 @@ pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
                 base_version: base.run.stend_version.clone(),
             });
         }
-        notes.extend(scenarios(base, record));
+        // The two sides of a run differ as they are meant to.
+        if are_of_one_run(base, record) {
+            notes.push(Note::InPairs { run: base.run.stored_id().to_owned() });
+        } else {
+            notes.extend(scenarios(base, record));
+        }
         notes.extend(builds(base, record));
     }
     notes
@@ -73,6 +79,11 @@ fn on_run(record: &Record) -> Vec<Note> {
     let mut notes = Vec::new();
     if suite.scale < 1.0 {
         notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
+    }
+    if let [side] = &record.run.sides[..] {
+        let tools = side.found.tools.iter().map(|(name, tool)| (name.clone(), tool.version.clone())).collect();
+        let (settings, compiler) = (side.settings(), side.found.compiler.clone());
+        notes.push(Note::Side { run: run(), settings, compiler, tools });
     }
     if let Some(target) = &record.run.target {
         notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });

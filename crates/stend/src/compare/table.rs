@@ -62,6 +62,10 @@ pub(crate) enum Note {
     Scaled { run: String, factor: f64, target: bool },
     /// The storage that was set up for the run, and what its figures are figures of.
     Target { run: String, target: Box<TargetOfRun> },
+    /// What a side of a run sets; with the compiler that built it, and the versions of its tools, where it has them of its own.
+    Side { run: String, settings: Vec<String>, compiler: Option<String>, tools: Vec<(String, String)> },
+    /// The two sides of the run are compared as pairs of neighbours.
+    InPairs { run: String },
     /// So many scenarios ask for fewer repeats than an interval takes.
     FewRepeats { run: String, scenarios: usize, least: usize },
     /// The work of so many scenarios cannot be verified.

@@ -51,6 +51,87 @@ fn better_and_worse_follow_each_metrics_own_direction() {
     assert_eq!(verdicts(&compare(&[&base, &base], &[])), [Verdict::Same, Verdict::Same]);
 }
 
+/// A run with two sides of pairs: what each pair took on the first side and on the second, in milliseconds. In every other pair the second comes
+/// first.
+fn in_pairs(id: &str, times: &[(f64, f64)]) -> Record {
+    let mut run = record(id, &[]);
+    run.run.sides = vec!["".parse().unwrap(), "name=other;env.A=1".parse().unwrap()];
+    for (number, &(a, b)) in times.iter().enumerate() {
+        for scenario in 0..2 {
+            let order = if number % 2 == 0 { [(0, a), (1, b)] } else { [(1, b), (0, a)] };
+            for (side, time) in order {
+                let repeat = testing::repeat(run.repeats.len() as u32, scenario, number as u32, time);
+                run.repeats.push(Repeat { side: Some(side), ..repeat });
+            }
+        }
+    }
+    run
+}
+
+fn sides_of(run: &Record) -> Vec<Record> {
+    sides::views(run.clone())
+}
+
+#[test]
+fn sides_are_compared_as_pairs_and_a_drift_hides_nothing() {
+    // Each pair takes 5 % longer than the one before; the other side 3 % longer than the first.
+    let times: Vec<_> = (0..12).map(|pair| 1.05_f64.powi(pair)).map(|time| (time, time * 1.03)).collect();
+    let both = sides_of(&in_pairs("20261121-0555-3f9a", &times));
+    let table = compare(&both.iter().collect::<Vec<_>>(), &[]);
+    assert_eq!(verdicts(&table), [Verdict::Worse, Verdict::Worse]);
+    let titles: Vec<_> = table.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["as it is", "other"]);
+    assert!(table.notes.iter().any(|note| matches!(note, Note::InPairs { .. })), "{:?}", table.notes);
+    // The same figures as two runs decide nothing.
+    let runs: Vec<_> = [0, 1]
+        .map(|side| record(["a", "b"][side], &times.iter().map(|time| [time.0, time.1][side]).collect::<Vec<_>>()))
+        .into();
+    assert_eq!(verdicts(&compare(&runs.iter().collect::<Vec<_>>(), &[])), [Verdict::Unresolved, Verdict::Unresolved]);
+}
+
+#[test]
+fn a_repeat_without_its_partner_does_not_count() {
+    let times: Vec<_> = steady(1.0).into_iter().map(|time| (time, time * 0.9)).collect();
+    let mut run = in_pairs("20261121-0555-3f9a", &times);
+    // Of one pair the second side's is invalid, and of another a session lies between the two.
+    let invalid =
+        run.repeats.iter_mut().find(|repeat| repeat.number == 3 && repeat.side == Some(1) && repeat.scenario == 0);
+    invalid.unwrap().outcome = Outcome::Invalid(vec!["steal".into()]);
+    let torn =
+        run.repeats.iter_mut().find(|repeat| repeat.number == 5 && repeat.side == Some(1) && repeat.scenario == 0);
+    torn.unwrap().session = 1;
+    let both = sides_of(&run);
+    let valid = |side: usize| values_by_session(&both[side], "alpha", &suite().scenarios[0].metrics[0]).concat().len();
+    assert_eq!((valid(0), valid(1)), (8, 8));
+    let table = compare(&both.iter().collect::<Vec<_>>(), &[]);
+    assert_eq!(verdicts(&table), [Verdict::Better, Verdict::Better]);
+    let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
+    assert_eq!((measured.valid, measured.invalid), (8, 2));
+    assert!(sides::view(&run, "other").is_ok() && sides::view(&run, "a").is_ok());
+    assert!(sides::view(&run, "c").unwrap_err().contains("\"as it is\" and \"other\""));
+    assert!(sides::view(&record("a", &[]), "c").unwrap_err().contains("no sides"));
+}
+
+#[test]
+fn a_parameter_of_a_side_is_other_work_for_other_runs_alone() {
+    let times: Vec<_> = steady(1.0).into_iter().map(|time| (time, time)).collect();
+    let mut run = in_pairs("20261121-0555-3f9a", &times);
+    run.run.suite.scenarios.iter_mut().for_each(|scenario| {
+        scenario.parameters.insert("size".into(), "1".into());
+    });
+    run.run.sides[1] = "name=other;set.size=2".parse().unwrap();
+    let both = sides_of(&run);
+    assert_eq!(verdicts(&compare(&both.iter().collect::<Vec<_>>(), &[])), [Verdict::Same, Verdict::Same]);
+    let plain = Record {
+        run: stend_model::run::Run { id: "p".into(), sides: Vec::new(), ..run.run.clone() },
+        ..record("p", &steady(1.0))
+    };
+    assert_eq!(verdicts(&compare(&[&plain, &both[0]], &[])), [Verdict::Same, Verdict::Same]);
+    let table = compare(&[&plain, &both[1]], &[]);
+    assert!(matches!(&table.rows[0].cells[1], Cell::Measured(measured) if measured.against_base.is_none()));
+    assert!(table.notes.iter().any(|note| matches!(note, Note::OtherWork { .. })));
+}
+
 #[test]
 fn two_runs_of_one_machine_are_told_apart() {
     let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.0)));

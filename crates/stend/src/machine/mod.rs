@@ -36,12 +36,13 @@ use topology::Topology;
 
 pub(crate) use check::check;
 pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
-pub(crate) use tools::ToolQuery;
+pub(crate) use tools::{ToolQuery, tools};
+pub(crate) use userland::compiler_of;
 pub(crate) use words::{five_lines, five_lines_in, in_words};
 
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.
-pub(crate) fn collect(host: &dyn Host, tools: &[ToolQuery]) -> Machine {
+pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
     let mut machine = match script(host, include_str!("collect.sh"), &[]) {
         Ok(output) => read(&output),
         Err(error) => {
@@ -50,7 +51,7 @@ pub(crate) fn collect(host: &dyn Host, tools: &[ToolQuery]) -> Machine {
             return machine;
         }
     };
-    match tools::tools(host, tools) {
+    match tools::tools(host, queries) {
         Ok((found, missing)) => {
             machine.software.tools = found;
             machine.missing.extend(missing);

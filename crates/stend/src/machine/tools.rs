@@ -63,7 +63,7 @@ exit 0
 "#;
 
 /// Asks for all tools at once: the tools that there are, and what is missing of which, with why.
-pub(super) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
+pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
     if queries.is_empty() {
         return Ok(Default::default());
     }

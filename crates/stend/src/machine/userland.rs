@@ -37,9 +37,13 @@ pub(super) fn libc(texts: &Texts) -> Option<String> {
 /// Compilers in the order in which the script looks for them.
 pub(super) const COMPILERS: [&str; 4] = ["cc", "lcc", "gcc", "clang"];
 
-/// The first two lines that the compiler says of itself. gcc's second line is a copyright, which says nothing of it.
+/// The compiler that the machine has.
 pub(super) fn compiler(texts: &Texts) -> Option<String> {
-    let said = COMPILERS.iter().find_map(|compiler| texts.get(&format!("{compiler} --version")))?;
+    compiler_of(COMPILERS.iter().find_map(|compiler| texts.get(&format!("{compiler} --version")))?)
+}
+
+/// The first two lines that a compiler says of itself. gcc's second line is a copyright, which says nothing of it.
+pub(crate) fn compiler_of(said: &str) -> Option<String> {
     let lines: Vec<_> = said.lines().map(str::trim).take(2).filter(|line| !line.starts_with("Copyright")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -28,6 +28,25 @@ pub(super) fn note(note: &Note) -> Phrase {
             let Phrase { en, ru } = target_of_run(target);
             Phrase::new(format!("{run}: target: {en}"), format!("{run}: цель: {ru}"))
         }
+        Note::Side { run, settings, compiler, tools } => {
+            let one_line = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
+            let compiler = compiler.iter().map(|compiler| format!(" ({})", one_line(compiler)));
+            let tools = tools.iter().map(|(name, version)| format!(" ({name}: {version})"));
+            let found: String = compiler.chain(tools).collect();
+            let or = |nothing: &str| if settings.is_empty() { nothing.to_owned() } else { settings.join("; ") };
+            Phrase::new(
+                format!("{run}: {}{found}", or("the machine as it is")),
+                format!("{run}: {}{found}", or("машина как она есть")),
+            )
+        }
+        Note::InPairs { run } => Phrase::new(
+            format!(
+                "{run}: the two sides were measured in turns and are compared as pairs of neighbours, which what drifts hits alike"
+            ),
+            format!(
+                "{run}: две стороны измерялись по очереди и сравниваются парами соседей, на которых всякий дрейф действует одинаково"
+            ),
+        ),
         Note::FewRepeats { run, scenarios, least } => Phrase::new(
             format!(
                 "{run}: {} fewer than {least} repeats, which gives no interval and no verdict",

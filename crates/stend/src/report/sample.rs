@@ -297,6 +297,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         profile: true,
         noise: false,
         target: None,
+        sides: Vec::new(),
         machine: machine(),
     };
     let (mut repeats, mut series) = (Vec::new(), Vec::new());
@@ -392,6 +393,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         session: 0,
         scenario: place,
         number: round.saturating_sub(1),
+        side: None,
         phase: if round == 0 { Phase::Warmup } else { Phase::Measured },
         started_at,
         outcome,

@@ -14,6 +14,7 @@ use super::interrupt::Interrupt;
 use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
+use crate::side::Setting;
 use crate::target::{self, Injector};
 
 /// A repeat prints at most so many lines.
@@ -65,12 +66,14 @@ pub(super) struct Attempts<'a> {
     probe: &'a str,
     place: Place,
     interrupt: &'a Interrupt,
-    /// What tools say of their version, asked once.
-    versions: HashMap<&'static str, String>,
+    /// What tools say of their version, asked once each.
+    versions: HashMap<String, String>,
     /// Files for the whole run that were put there already.
     written: HashSet<String>,
     /// Words that stand before the instrument's own: a profiler that starts it.
     under: Vec<String>,
+    /// What the side at hand starts its instruments with.
+    setting: Setting,
     /// What breaks and mends the run's target, where scenarios have faults.
     injector: Option<Injector<'a>>,
 }
@@ -84,7 +87,13 @@ impl<'a> Attempts<'a> {
         interrupt: &'a Interrupt,
     ) -> Self {
         let (versions, written) = (HashMap::new(), HashSet::new());
-        Self { host, probe, place, interrupt, versions, written, under: Vec::new(), injector }
+        let (under, setting) = (Vec::new(), Setting::default());
+        Self { host, probe, place, interrupt, versions, written, under, setting, injector }
+    }
+
+    /// From now on attempts are of this side.
+    pub(super) fn turn_to(&mut self, setting: &Setting) {
+        self.setting = setting.clone();
     }
 
     /// One attempt; `None` if the user interrupted it.
@@ -101,7 +110,8 @@ impl<'a> Attempts<'a> {
             Instrument::Probe(subcommand) => {
                 let parameters =
                     scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
-                let words = [self.probe.to_owned(), subcommand.clone()].into_iter().chain(parameters).collect();
+                let probe = self.setting.probe.as_deref().unwrap_or(self.probe);
+                let words = [probe.to_owned(), subcommand.clone()].into_iter().chain(parameters).collect();
                 self.speak_the_wire(scenario, words)
             }
             Instrument::Command(words) => self.speak_the_wire(scenario, words.clone()),
@@ -171,7 +181,7 @@ impl<'a> Attempts<'a> {
             return Ok(Some(Attempt { failure, ..Attempt::default() }));
         }
         let mut command = self.guarded(scenario, &words, Some(&self.place.work));
-        command.environment = environment;
+        command.environment.extend(environment);
         let mut attempt = Attempt { command: words, ..Attempt::default() };
         let mut stdout = String::new();
         let followed = self.follow(&command, scenario, &mut attempt, |line| {
@@ -256,14 +266,18 @@ impl<'a> Attempts<'a> {
 
     fn version(&mut self, adapter: &dyn Adapter) -> String {
         let tool = adapter.tool();
-        self.versions.entry(tool.program).or_insert_with(|| super::prepare::version_of(self.host, tool)).clone()
+        let program = self.setting.program(&tool).to_owned();
+        let ask = || super::prepare::version_of(self.host, &program, tool);
+        self.versions.entry(program.clone()).or_insert_with(ask).clone()
     }
 
     fn guarded(&self, scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
         let seconds = scenario.timeout.0.as_secs_f64();
         let (timeout, pid_file) = (format!("{seconds}s"), pid_file(&self.place.data));
         let guard = [self.probe, "guard", "--timeout", &timeout, "--pid-file", &pid_file, "--"].map(str::to_owned);
-        let mut command = Command::new(guard.into_iter().chain(self.under.iter().chain(words).cloned()));
+        let words = self.under.iter().chain(&self.setting.prefix).chain(words);
+        let mut command = Command::new(guard.into_iter().chain(words.cloned()));
+        command.environment.clone_from(&self.setting.environment);
         command.directory = directory.map(str::to_owned);
         command.timeout = scenario.timeout.0;
         command

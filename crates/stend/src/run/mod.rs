@@ -15,22 +15,23 @@ mod profile;
 pub(crate) mod progress;
 mod rate;
 mod sampler;
+mod standings;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Phase, Plan, Standing, Step};
+use stend_model::plan::{Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
-use stend_stats::precision_reached;
 
 use crate::host::Host;
 use crate::instrument::{self, Place};
 use crate::profile::Profile;
-use crate::steady;
+use crate::side::{self, Setting, Tuning};
 use crate::target::watched::{Watched, watched};
 use crate::target::{self, Up};
 use attempt::{Attempt, Attempts};
@@ -38,6 +39,7 @@ use fitness::Conditions;
 use interrupt::Interrupt;
 use profile::Profiling;
 use sampler::Sampler;
+pub(crate) use standings::{plan, standings};
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +128,8 @@ pub(crate) struct Making<'a> {
     pub(crate) profiled: BTreeSet<String>,
     /// This session's number.
     pub(crate) session: u32,
+    /// What the instruments of each of the run's sides are started with.
+    pub(crate) settings: Vec<Setting>,
     /// How fit the machine is as the session begins.
     pub(crate) conditions: Conditions,
     /// Told by Ctrl-C.
@@ -157,6 +161,10 @@ pub(crate) fn make(
         Err(refusal) => return Err(refusal.into()),
     };
     let made = make_repeats(making, up, journal, observer);
+    match side::restore(host, all_work) {
+        Ok(restored) => restored.left.iter().for_each(|line| observer.warn(line)),
+        Err(error) => observer.warn(&format!("{error}; `stend clean` tries again")),
+    }
     if run.target.as_ref().is_some_and(|target| target.name.is_none())
         && let Err(error) = target::take_down(host, all_work, &run.id)
     {
@@ -174,15 +182,17 @@ fn make_repeats(
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
-    let Making { host, probe, work, run, mut repeats, profiled, session, conditions, interrupt } = making;
+    let Making { host, probe, work, run, mut repeats, profiled, mut settings, session, conditions, interrupt } = making;
     let suite = &run.suite;
-    let skipped = |place: usize| run.skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
-    let plan = Plan::new(suite, run.seed, skipped);
+    let plan = plan(suite, &run.sides, run.seed, &run.skipped);
     let luns = up.as_ref().map(Up::addresses).unwrap_or_default();
     let place = Place { luns, ..Place::of(&run.id, work) };
     let data = place.data.clone();
     host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let pid_file = attempt::pid_file(&data);
+    for (side, setting) in settings.iter_mut().enumerate() {
+        setting.link_tools(host, &format!("{data}/side-{side}"))?;
+    }
     let controllers = up.as_ref().map_or(0, |up| up.controllers.len());
     let all_work = work.rsplit_once('/').map_or(work, |(above, _)| above);
     let standing = run.target.as_ref().and_then(|target| target.name.as_deref());
@@ -202,10 +212,11 @@ fn make_repeats(
     let has_faults = suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
     let injector = has_faults.then(|| target::Injector::of(host, probe, all_work, &run.id)).transpose()?;
     let mut attempts = Attempts::new(host, probe, place, injector, interrupt);
+    let mut tuning = Tuning::new(host, all_work, &run.sides).map_err(anyhow::Error::msg)?;
     let mut clock = Clock::default();
 
     let mut ending = loop {
-        let standings = standings(suite, &repeats, session);
+        let standings = standings(run, &repeats, session);
         let Some(step) = plan.next(&standings, suite.out_of_time(spent(&repeats))) else { break Ending::Complete };
         if interrupt.requested() {
             break Ending::Interrupted;
@@ -218,7 +229,12 @@ fn make_repeats(
         let began = Instant::now();
         let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
-        let made = match rate::applied(suite, scenario, &repeats) {
+        if let Some(side) = step.side {
+            attempts.turn_to(&settings[side]);
+            tuning.apply(side).map_err(anyhow::Error::msg)?;
+        }
+        let own = step.side.map_or(Cow::Borrowed(scenario), |side| run.sides[side].applied(scenario));
+        let made = match rate::applied(suite, &own, step.side, &repeats) {
             Ok(scenario) => attempts.make(&scenario)?,
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
@@ -242,6 +258,7 @@ fn make_repeats(
             session,
             scenario: step.scenario,
             number: step.number,
+            side: step.side,
             phase: step.phase,
             started_at,
             outcome,
@@ -263,7 +280,7 @@ fn make_repeats(
             );
         }
         clock.note(step.scenario, began.elapsed());
-        let standings = self::standings(suite, &repeats, session);
+        let standings = self::standings(run, &repeats, session);
         observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
     };
     if run.profile && ending == Ending::Complete {
@@ -302,44 +319,6 @@ fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome 
 pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
     let wall_ns = repeats.iter().filter_map(|repeat| repeat.usage.as_ref()).map(|usage| usage.wall_ns).sum();
     Duration::from_nanos(wall_ns)
-}
-
-/// How each scenario stands, from the repeats that there are, for a session. What was prepared in another session is gone: the run's files
-/// are removed at the end of each. What failed prepared nothing, and is tried again.
-pub(crate) fn standings(suite: &Suite, repeats: &[Repeat], session: u32) -> Vec<Standing> {
-    let mut standings = vec![Standing::default(); suite.scenarios.len()];
-    for repeat in repeats {
-        let standing = &mut standings[repeat.scenario];
-        let scenario = &suite.scenarios[repeat.scenario];
-        let prepares = scenario.is_precondition() || scenario.steady.is_some();
-        let failed = matches!(repeat.outcome, Outcome::Failed(_));
-        match repeat.phase {
-            Phase::Warmup if prepares && (failed || repeat.session != session) => standing.lost_warmups += 1,
-            Phase::Warmup => standing.warmups += 1,
-            Phase::Measured => standing.attempts += 1,
-        }
-        standing.valid += u32::from(repeat.counts());
-        standing.failures_in_a_row = match repeat.outcome {
-            Outcome::Failed(_) if refused_for_good(suite, repeat).is_some() => MOST_FAILURES_IN_A_ROW,
-            Outcome::Failed(_) => standing.failures_in_a_row + 1,
-            _ => 0,
-        };
-    }
-    for (place, scenario) in suite.scenarios.iter().enumerate() {
-        if scenario.steady.is_some() {
-            let of_it: Vec<_> = repeats.iter().filter(|repeat| repeat.scenario == place).collect();
-            standings[place].steady = steady::state(scenario, &of_it, session).is_some_and(|state| state.steady);
-        }
-        if let (Some(precision), Some(metric)) = (scenario.precision, scenario.metrics.first()) {
-            let values: Vec<_> = repeats
-                .iter()
-                .filter(|repeat| repeat.scenario == place && repeat.counts())
-                .filter_map(|repeat| repeat.value(metric))
-                .collect();
-            standings[place].settled = precision_reached(&values, precision.0);
-        }
-    }
-    standings
 }
 
 /// How long the repeats of each scenario took, to say how long the rest will take.

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
+use stend_model::side::Side;
 use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 
 use crate::host::{Command, Host, HostError, Lock};
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Space, Use};
+use crate::side;
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
 /// one of another architecture is noticed here.
@@ -74,11 +76,14 @@ pub(crate) fn fingerprint(host: &dyn Host) -> Result<Machine, String> {
     }
 }
 
-/// The scenarios that cannot be measured on this machine, with the reason and the command that would change that.
-pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
+/// The scenarios that cannot be measured on this machine, or not on both sides, with the reason and the command that would change that.
+pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     let mut states = BTreeMap::new();
-    let mut skipped = Vec::new();
+    let mut skipped = side::skipped(suite, sides);
     for scenario in &suite.scenarios {
+        if skipped.iter().any(|skipped| skipped.scenario == scenario.name) {
+            continue;
+        }
         let mut skip = |reason: String, remedy: Option<String>| {
             skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy });
         };
@@ -86,9 +91,12 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite) -> Vec<Skipped> {
             && let Some(adapter) = adapter(name)
         {
             let tool = adapter.tool();
-            let state = states.entry(tool.program).or_insert_with(|| state_of(host, tool));
-            if let Err(reason) = state {
-                skip(reason.clone(), Some(install_command(tool.package)));
+            let bad = side::programs(sides, &tool).into_iter().find_map(|program| {
+                let state = states.entry(program.to_owned()).or_insert_with(|| state_of(host, program, tool));
+                state.as_ref().err().cloned()
+            });
+            if let Some(reason) = bad {
+                skip(reason, Some(install_command(tool.package)));
                 continue;
             }
         }
@@ -160,27 +168,26 @@ pub(crate) fn install_command(package: &str) -> String {
     format!("{as_root}apt-get install -y {package}")
 }
 
-/// Whether a tool is there and new enough: its version, or why it will not do.
-pub(crate) fn state_of(host: &dyn Host, tool: Tool) -> Result<String, String> {
-    if host.find_program(tool.program).is_none() {
-        return Err(format!("{} is not on the machine's PATH", tool.program));
+/// Whether a tool, called by this name or path, is there and new enough: its version, or why it will not do.
+pub(crate) fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, String> {
+    if host.find_program(program).is_none() {
+        return Err(format!("{program} is not on the machine's PATH"));
     }
-    let version = version_of(host, tool);
+    let version = version_of(host, program, tool);
     match (tool.least, numbers(&version)) {
         (Some(least), Some(found)) if found < least => {
-            Err(format!("{} is too old: \"{version}\", and {}.{} is needed", tool.program, least.0, least.1))
+            Err(format!("{program} is too old: \"{version}\", and {}.{} is needed", least.0, least.1))
         }
-        (Some(least), None) => Err(format!(
-            "{} does not say its version (\"{version}\"), and {}.{} is needed",
-            tool.program, least.0, least.1
-        )),
+        (Some(least), None) => {
+            Err(format!("{program} does not say its version (\"{version}\"), and {}.{} is needed", least.0, least.1))
+        }
         _ => Ok(version),
     }
 }
 
-/// The first line that a tool prints about its version; empty if it says nothing.
-pub(crate) fn version_of(host: &dyn Host, tool: Tool) -> String {
-    let words = std::iter::once(tool.program).chain(tool.version_arguments.iter().copied());
+/// The first line that a tool, called by this name or path, prints about its version; empty if it says nothing.
+pub(crate) fn version_of(host: &dyn Host, program: &str, tool: Tool) -> String {
+    let words = std::iter::once(program).chain(tool.version_arguments.iter().copied());
     let output = host.run(&Command::new(words)).unwrap_or_default();
     let text =
         if output.stdout.is_empty() { String::from_utf8_lossy(&output.stderr).into_owned() } else { output.text() };

@@ -157,7 +157,7 @@ impl Profiling<'_, '_> {
             Profiler::Strace => strace::words(&file),
             Profiler::None => return Ok(Some(profile)),
         };
-        let made = match rate::applied(&self.run.suite, scenario, self.repeats) {
+        let made = match rate::applied(&self.run.suite, scenario, None, self.repeats) {
             Ok(scenario) => self.attempts.make_under(&scenario, words)?,
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stend_model::plan::{Phase, Step};
-use stend_model::run::{Outcome, Repeat};
+use stend_model::run::{Outcome, Repeat, Run};
+use stend_model::side::Side;
 use stend_model::suite::Suite;
 
 use super::{Left, Observer};
@@ -12,20 +13,27 @@ use super::{Left, Observer};
 /// Tells the user on standard error.
 pub(crate) struct Progress<'a> {
     suite: &'a Suite,
+    sides: &'a [Side],
     bar: Option<ProgressBar>,
     quiet: bool,
 }
 
 impl<'a> Progress<'a> {
     /// With `bar`, one line that is redrawn; else a line a repeat, or with `quiet` only what went wrong.
-    pub(crate) fn new(suite: &'a Suite, bar: bool, quiet: bool) -> Self {
+    pub(crate) fn new(run: &'a Run, bar: bool, quiet: bool) -> Self {
         let bar = bar.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
             let style = ProgressStyle::with_template("{pos:>4}/{len} {bar:30} {msg}").expect("the template is right");
             bar.set_style(style.progress_chars("━╸─"));
             bar
         });
-        Self { suite, bar, quiet }
+        Self { suite: &run.suite, sides: &run.sides, bar, quiet }
+    }
+
+    /// A scenario, and the side if there is one: `4k random read (one core)`.
+    fn name(&self, scenario: usize, side: Option<usize>) -> String {
+        let side = side.map(|side| format!(" ({})", self.sides[side].label)).unwrap_or_default();
+        format!("{}{side}", self.suite.scenarios[scenario].name)
     }
 
     fn say(&self, line: &str) {
@@ -42,12 +50,13 @@ impl Observer for Progress<'_> {
             bar.set_length((done + left.repeats.max(1)) as u64);
             bar.set_position(done as u64);
             let time = left.time.map(|time| format!("{} left · ", in_words(time))).unwrap_or_default();
-            bar.set_message(format!("{time}{}", self.suite.scenarios[step.scenario].name));
+            bar.set_message(format!("{time}{}", self.name(step.scenario, step.side)));
         }
     }
 
     fn finished(&mut self, repeat: &Repeat, done: usize, left: Left) {
         let scenario = &self.suite.scenarios[repeat.scenario];
+        let name = self.name(repeat.scenario, repeat.side);
         let warmup = if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" };
         let place = format!("[{done}/{}]", done + left.repeats);
         match &repeat.outcome {
@@ -55,13 +64,13 @@ impl Observer for Progress<'_> {
             Outcome::Valid => {
                 let main = scenario.metrics.first();
                 let value = main.and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
-                self.say(&format!("{place} {}{warmup}: {}", scenario.name, value.unwrap_or_default()));
+                self.say(&format!("{place} {name}{warmup}: {}", value.unwrap_or_default()));
             }
             Outcome::Invalid(_) if warmup.is_empty() => {
-                self.say(&format!("{place} {}: does not count: {}", scenario.name, repeat.outcome.reason()));
+                self.say(&format!("{place} {name}: does not count: {}", repeat.outcome.reason()));
             }
             Outcome::Invalid(_) => {}
-            Outcome::Failed(reason) => self.say(&format!("{place} {}{warmup}: failed: {reason}", scenario.name)),
+            Outcome::Failed(reason) => self.say(&format!("{place} {name}{warmup}: failed: {reason}")),
         }
     }
 

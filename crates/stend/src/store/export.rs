@@ -9,6 +9,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use stend_model::plan::SIDES;
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
@@ -112,6 +113,15 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
             "repeat {} is of scenario {}, and there are {scenarios}",
             repeat.sequence, repeat.scenario
         ));
+    }
+    let sides = record.run.sides.len();
+    if sides != 0 && sides != SIDES {
+        return Err(format!("it has {sides} sides, and a run has {SIDES} or none"));
+    }
+    let is_of_side =
+        |repeat: &&Repeat| repeat.side.is_some_and(|side| side < sides) || (repeat.side.is_none() && sides == 0);
+    if let Some(repeat) = record.repeats.iter().find(|repeat| !is_of_side(repeat)) {
+        return Err(format!("repeat {} is of no side that there is", repeat.sequence));
     }
     if !record.repeats.is_sorted_by(|one, next| one.sequence < next.sequence) {
         return Err("its repeats are not in order".into());

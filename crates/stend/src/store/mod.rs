@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use serde::Serialize;
+use stend_model::plan::SIDES;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 use thiserror::Error;
 
@@ -532,9 +533,12 @@ fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Ser
         stend_model::plan::Phase::Warmup => "warmup",
         stend_model::plan::Phase::Measured => "measured",
     };
+    // The column keeps a repeat from being stored twice. The two of a pair have one number, so there it counts both.
+    let number =
+        repeat.side.map_or(i64::from(repeat.number), |side| (i64::from(repeat.number) * SIDES as i64) + side as i64);
     connection.execute(
         "INSERT INTO repeat (run, sequence, scenario, phase, number, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![run, repeat.sequence, repeat.scenario as i64, phase, repeat.number, document(repeat)],
+        params![run, repeat.sequence, repeat.scenario as i64, phase, number, document(repeat)],
     )?;
     let mut statement = connection.prepare_cached(
         "INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

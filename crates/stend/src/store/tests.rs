@@ -38,6 +38,43 @@ fn what_was_stored_comes_back() {
 }
 
 #[test]
+fn both_of_a_pair_are_kept_and_neither_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let mut run = record("20261121-0555-aaaa", &[]).run;
+    (run.state, run.sides) = (RunState::Open, vec!["".parse().unwrap(), "env.A=1".parse().unwrap()]);
+    store.add_run(&run).unwrap();
+    let of = |sequence: u32, number: u32, side| Repeat { side: Some(side), ..repeat(sequence, 0, number, 1.0) };
+    for (sequence, number, side) in [(0, 0, 1), (1, 0, 0), (2, 1, 0), (3, 1, 1)] {
+        store.add_repeat(&run.id, &of(sequence, number, side), &[]).unwrap();
+    }
+    assert!(store.add_repeat(&run.id, &of(4, 1, 0), &[]).is_err(), "it is there already");
+    let loaded = store.load(&run.id).unwrap();
+    assert_eq!(loaded.run.sides, run.sides);
+    assert_eq!(loaded.repeats.iter().map(|repeat| repeat.side).collect::<Vec<_>>(), [1, 0, 0, 1].map(Some));
+    // A run without sides is written as it always was, so stores of before are read.
+    let plain = record("20261121-0555-bbbb", &[1.0]);
+    assert!(serde_json::to_value(&plain.run).unwrap().get("sides").is_none());
+    assert!(serde_json::to_value(&plain.repeats[0]).unwrap().get("side").is_none());
+}
+
+#[test]
+fn an_export_with_a_repeat_of_no_side_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, mut record) = filled(directory.path(), "20261121-0555-aaaa");
+    let series = store.series(&record.run.id).unwrap();
+    let refused = |record: &Record| {
+        let mut bytes = Vec::new();
+        write_export(record, &series, &mut bytes).unwrap();
+        read_export(&bytes[..], "x").unwrap_err().to_string()
+    };
+    record.repeats[2].side = Some(0);
+    assert!(refused(&record).contains("repeat 2 is of no side"), "{}", refused(&record));
+    record.run.sides = vec!["".parse().unwrap()];
+    assert!(refused(&record).contains("it has 1 sides"), "{}", refused(&record));
+}
+
+#[test]
 fn a_finished_run_cannot_be_changed() {
     let directory = tempfile::tempdir().unwrap();
     let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");

@@ -174,13 +174,21 @@ pub(crate) fn running(words: &[&str]) -> Vec<Pid> {
 /// Runs a shell script in a mount namespace of its own, so that it may mount small file systems. `None` where the
 /// system does not allow that; the test then says so and passes, but not under CI.
 pub(crate) fn in_own_mounts(script: &str, environment: &[(&str, &str)]) -> Option<Ended> {
+    in_own_namespaces("m", script, environment)
+}
+
+/// The same in namespaces of other kinds, as the letters of `unshare` name them.
+pub(crate) fn in_own_namespaces(kinds: &str, script: &str, environment: &[(&str, &str)]) -> Option<Ended> {
     let root = rustix::process::geteuid().is_root();
-    let flags: &[&str] = if root { &["-m"] } else { &["-rm"] };
+    // Settings of the kernel are root's, and no user namespace changes that.
+    let only_root = kinds != "m";
+    let kinds = format!("-{}{kinds}", if root { "" } else { "r" });
     let mut command = Command::new("unshare");
-    command.args(flags).args(["sh", "-c", script]).envs(environment.iter().copied());
-    let possible = Command::new("unshare").args(flags).args(["mount", "-t", "tmpfs", "none", "/mnt"]).output();
-    if !possible.is_ok_and(|output| output.status.success()) {
-        let why = "this system lets nobody mount in a namespace of their own";
+    command.arg(&kinds).args(["sh", "-c", script]).envs(environment.iter().copied());
+    let trial = if kinds.contains('m') { "mount -t tmpfs none /mnt" } else { "true" };
+    let possible = Command::new("unshare").arg(&kinds).args(["sh", "-c", trial]).output();
+    if (only_root && !root) || !possible.is_ok_and(|output| output.status.success()) {
+        let why = "this system does not give this user namespaces of their own";
         assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {why}");
         eprintln!("skipped: {why}");
         return None;

@@ -1,0 +1,65 @@
+//! A run with two sides as two columns, which are compared as pairs.
+
+use stend_model::metric::Metric;
+use stend_model::side::{pairs, repeats_of_side};
+
+use super::scenario_of;
+use crate::store::Record;
+
+/// What a run has to show: itself, or each of its sides.
+pub(crate) fn views(record: Record) -> Vec<Record> {
+    if record.run.sides.is_empty() {
+        return vec![record];
+    }
+    (0..record.run.sides.len()).map(|side| of_side(&record, side)).collect()
+}
+
+/// One side of a run, as a run.
+///
+/// # Errors
+/// There is no such side; one line that says which there are.
+pub(crate) fn view(record: &Record, label: &str) -> Result<Record, String> {
+    let sides = &record.run.sides;
+    let by_letter = ["a", "b"].iter().position(|letter| *letter == label).filter(|side| *side < sides.len());
+    let found = sides.iter().position(|side| side.label == label).or(by_letter);
+    let labels = || sides.iter().map(|side| format!("\"{}\"", side.label)).collect::<Vec<_>>().join(" and ");
+    match found {
+        Some(side) => Ok(of_side(record, side)),
+        None if sides.is_empty() => Err(format!("run {} has no sides; it was made without --ab", record.run.id)),
+        None => Err(format!("run {} has no side \"{label}\"; its sides are {}, or a and b", record.run.id, labels())),
+    }
+}
+
+fn of_side(record: &Record, side: usize) -> Record {
+    let repeats = repeats_of_side(&record.run, &record.repeats, side);
+    Record { run: record.run.of_side(side), sessions: record.sessions.clone(), repeats, profiles: Vec::new() }
+}
+
+/// Whether two columns are the two sides of one run.
+pub(super) fn are_of_one_run(base: &Record, other: &Record) -> bool {
+    base.run.id != other.run.id && base.run.stored_id() == other.run.stored_id() && !base.run.sides.is_empty()
+}
+
+/// The values of a metric in the pairs of two sides, session by session: those of the base, and those of the other at the same places.
+pub(super) fn values_in_pairs(base: &Record, other: &Record, scenario: &str, metric: &Metric) -> [Vec<Vec<f64>>; 2] {
+    let mut values = [Vec::<Vec<f64>>::new(), Vec::new()];
+    let place = base.run.suite.scenarios.iter().position(|one| one.name == scenario);
+    let Some(own) = scenario_of(other, scenario).and_then(|other| other.metric(&metric.name)) else { return values };
+    let Some(place) = place else { return values };
+    let mut repeats: Vec<_> =
+        base.repeats.iter().chain(&other.repeats).filter(|repeat| repeat.scenario == place).cloned().collect();
+    repeats.sort_by_key(|repeat| repeat.sequence);
+    let side_of_base = base.repeats.first().and_then(|repeat| repeat.side).unwrap_or(0);
+    let mut session = None;
+    for pair in pairs(&repeats, place) {
+        let [of_base, of_other] = [pair.of_sides[side_of_base], pair.of_sides[1 - side_of_base]];
+        let (Some(a), Some(b)) = (of_base.value(metric), of_other.value(own)) else { continue };
+        if session.replace(of_base.session) != Some(of_base.session) {
+            values.iter_mut().for_each(|sessions| sessions.push(Vec::new()));
+        }
+        for (sessions, value) in values.iter_mut().zip([a, b]) {
+            sessions.last_mut().expect("one was begun").push(value);
+        }
+    }
+    values
+}

@@ -1,0 +1,188 @@
+//! The two sides of a run: what they take on the machine under test, checked before anything is measured.
+
+mod build;
+mod tuning;
+
+use std::collections::BTreeMap;
+
+use stend_model::run::Skipped;
+use stend_model::side::Side;
+use stend_model::suite::{Instrument, Suite};
+
+use crate::host::{Command, Host};
+use crate::instrument::{ADAPTERS, Tool, check_parameters};
+use crate::machine::{ToolQuery, tools};
+
+pub(crate) use build::remove_unfinished;
+pub(crate) use tuning::{Restored, Tuning, restore};
+
+/// What a side's instruments are started with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Setting {
+    /// The `stend-probe` that was built for it.
+    pub(crate) probe: Option<String>,
+    /// Variables to set.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Words that stand before the instrument's own.
+    pub(crate) prefix: Vec<String>,
+    /// The tools that are other ones than on the PATH, by the names that they are called by.
+    pub(crate) tools: BTreeMap<String, String>,
+}
+
+impl Setting {
+    /// How a tool is called.
+    pub(crate) fn program(&self, tool: &Tool) -> &str {
+        self.tools.get(tool.program).map_or(tool.program, String::as_str)
+    }
+
+    /// Makes a directory in which each tool has its name, and puts it before all others on the PATH. So it is found by scripts and shells too.
+    ///
+    /// # Errors
+    /// The machine does not do it.
+    pub(crate) fn link_tools(&mut self, host: &dyn Host, directory: &str) -> anyhow::Result<()> {
+        if self.tools.is_empty() {
+            return Ok(());
+        }
+        host.make_directory(directory)?;
+        for (name, path) in &self.tools {
+            let linked = host.run(&Command::new(["ln", "-sfn", path, &format!("{directory}/{name}")]))?;
+            anyhow::ensure!(
+                linked.exit == Some(0),
+                "{directory}/{name}: {}",
+                String::from_utf8_lossy(&linked.stderr).trim()
+            );
+        }
+        let usual = host.run(&Command::new(["sh", "-c", "printf %s \"$PATH\""]))?.text();
+        let usual = self.environment.get("PATH").map_or(usual.trim_end_matches('\n'), String::as_str);
+        let path = format!("{directory}:{usual}");
+        self.environment.insert("PATH".into(), path);
+        Ok(())
+    }
+}
+
+/// The sides that a person means.
+///
+/// # Errors
+/// One is not understood, or they cannot be told apart; one line that says why.
+pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, String> {
+    let sides = texts.iter().map(|text| text.parse::<Side>()).collect::<Result<Vec<_>, _>>();
+    let mut sides = sides.map_err(|error| format!("--ab: {error}"))?;
+    if let [a, b] = &sides[..]
+        && a.label == b.label
+    {
+        let advice = if a.settings() == b.settings() {
+            "set something else on one of them, or to measure the same twice give one a name: name=…"
+        } else {
+            "give one another name"
+        };
+        return Err(format!("--ab: both sides are called \"{}\"; {advice}", a.label));
+    }
+    for path in sides.iter_mut().flat_map(|side| side.tools.values_mut()) {
+        // It is started in other directories than this one.
+        if let Ok(absolute) = std::path::absolute(&*path) {
+            *path = absolute.to_string_lossy().into_owned();
+        }
+    }
+    Ok(sides)
+}
+
+/// Checks that the suite can be measured on both sides.
+///
+/// # Errors
+/// No scenario has a parameter that a side sets, or one does not take the value; one line that says why.
+pub(crate) fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), String> {
+    for (name, value) in sides.iter().flat_map(|side| &side.parameters) {
+        if !suite.scenarios.iter().any(|scenario| scenario.parameters.contains_key(name)) {
+            let known: std::collections::BTreeSet<_> =
+                suite.scenarios.iter().flat_map(|scenario| scenario.parameters.keys().map(String::as_str)).collect();
+            let known = if known.is_empty() { "none".into() } else { known.into_iter().collect::<Vec<_>>().join(", ") };
+            return Err(format!(
+                "--ab: set.{name}={value}: no scenario of suite \"{}\" has a parameter \"{name}\"; there are: {known}",
+                suite.name
+            ));
+        }
+    }
+    for side in sides {
+        for scenario in suite.scenarios.iter().filter(|scenario| lacks(scenario, side).is_none()) {
+            check_parameters(&side.applied(scenario))
+                .map_err(|error| format!("--ab: side \"{}\", scenario \"{}\": {error}", side.label, scenario.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The parameter of a side that a scenario does not have.
+fn lacks<'a>(scenario: &stend_model::suite::Scenario, side: &'a Side) -> Option<&'a str> {
+    side.parameters.keys().find(|name| !scenario.parameters.contains_key(*name)).map(String::as_str)
+}
+
+/// The scenarios that have nothing of what the sides differ in, with the reason.
+pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
+    let [a, b] = sides else { return Vec::new() };
+    // Whatever else they differ in may do something to any program.
+    let without_builds = |side: &Side| Side { compiler: None, compiler_flags: None, ..named(side) };
+    let only_builds = without_builds(a) == without_builds(b) && named(a) != named(b);
+    let mut skipped = Vec::new();
+    for scenario in suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
+        let lacking = sides.iter().find_map(|side| lacks(scenario, side));
+        let reason = match lacking {
+            Some(name) => format!("it has no parameter \"{name}\", which a side sets"),
+            None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => {
+                "it is none of the native instruments, and the sides differ in what those are built with".into()
+            }
+            None => continue,
+        };
+        skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy: None });
+    }
+    skipped
+}
+
+/// A side without what it is called and what was found.
+fn named(side: &Side) -> Side {
+    Side { label: String::new(), found: Default::default(), ..side.clone() }
+}
+
+/// Sees to it that the machine has what a side takes, and builds what is to be built: what its instruments are started with. Notes what was found.
+///
+/// # Errors
+/// Something is missing; one line that says what.
+pub(crate) fn prepare(host: &dyn Host, all_work: &str, side: &mut Side) -> Result<Setting, String> {
+    let of_side = |reason: String| format!("side \"{}\": {reason}", side.label);
+    if let Some(program) = side.prefix.first()
+        && host.find_program(program).is_none()
+    {
+        let prefix = side.prefix.join(" ");
+        return Err(of_side(format!("prefix={prefix}: {program} is not on the machine's PATH")));
+    }
+    let mut found = BTreeMap::new();
+    for (name, path) in &side.tools {
+        if host.find_program(path).is_none() {
+            return Err(of_side(format!("tool.{name}={path}: that is no program")));
+        }
+        // A tool that no adapter knows is asked as most are.
+        let known = ADAPTERS.iter().map(|adapter| adapter.tool()).find(|tool| tool.program == name);
+        let arguments = known.map_or(&["--version"][..], |tool| tool.version_arguments);
+        let version_arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+        let queries = [ToolQuery { program: path.clone(), version_arguments }];
+        let tool = tools(host, &queries).map_err(|error| of_side(error.to_string()))?.0.remove(path);
+        found.extend(tool.map(|tool| (name.clone(), tool)));
+    }
+    let mut probe = None;
+    if side.is_built() {
+        let built = build::build(host, all_work, side.compiler.as_deref(), side.compiler_flags.as_deref());
+        let built = built.map_err(of_side)?;
+        (side.found.compiler, side.found.build) = (Some(built.compiler), Some(built.identity));
+        probe = Some(built.probe);
+    }
+    side.found.tools = found;
+    let (environment, prefix, tools) = (side.environment.clone(), side.prefix.clone(), side.tools.clone());
+    Ok(Setting { probe, environment, prefix, tools })
+}
+
+/// The tools that an adapter needs, one for each side; without sides the one on the PATH.
+pub(crate) fn programs<'a>(sides: &'a [Side], tool: &Tool) -> Vec<&'a str> {
+    if sides.is_empty() {
+        return vec![tool.program];
+    }
+    sides.iter().map(|side| side.tools.get(tool.program).map_or(tool.program, String::as_str)).collect()
+}

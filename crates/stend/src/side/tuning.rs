@@ -1,0 +1,230 @@
+//! Settings of the kernel that a side changes for its repeats, and that are put back.
+//!
+//! What is changed is noted on disk first, in the directory for runs' files: so it is put back after any crash, by whoever comes next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use stend_model::side::Side;
+
+use crate::host::{Command, Host, HostError};
+
+/// The name of the ledger in the directory for runs' files.
+const LEDGER: &str = "tuning";
+const PROCESSORS: &str = "/sys/devices/system/cpu";
+
+/// One line of the ledger: what is about to be written where, and what stood there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    file: String,
+    before: String,
+    set: String,
+    boot_id: String,
+}
+
+/// The settings of both sides.
+pub(crate) struct Tuning<'a> {
+    host: &'a dyn Host,
+    ledger: String,
+    boot_id: String,
+    /// What each file had before.
+    before: BTreeMap<String, String>,
+    /// What each side wants in it.
+    wanted: Vec<BTreeMap<String, String>>,
+    /// What is noted already.
+    noted: BTreeSet<(String, String)>,
+}
+
+impl<'a> Tuning<'a> {
+    /// Finds where the sides' settings are, and that they can be changed.
+    ///
+    /// # Errors
+    /// The machine has no such setting, or does not let this user change it; one line that says which.
+    pub(crate) fn new(host: &'a dyn Host, all_work: &str, sides: &[Side]) -> Result<Self, String> {
+        let mut wanted = Vec::new();
+        for side in sides {
+            wanted.push(files(host, side).map_err(|reason| format!("side \"{}\": {reason}", side.label))?);
+        }
+        let mut before = BTreeMap::new();
+        for file in wanted.iter().flat_map(|files: &BTreeMap<String, String>| files.keys()) {
+            let now = host.read_text(file).map_err(|error| error.to_string())?;
+            before.insert(file.clone(), now.trim().to_owned());
+            let writable = host.run(&Command::new(["test", "-w", file])).map_err(|error| error.to_string())?;
+            if writable.exit != Some(0) {
+                return Err(format!(
+                    "{} cannot be changed by this user; sysctl= and governor= take root",
+                    in_words(file)
+                ));
+            }
+        }
+        let (boot_id, noted) = (boot_id(host), BTreeSet::new());
+        Ok(Self { host, ledger: format!("{all_work}/{LEDGER}"), boot_id, before, wanted, noted })
+    }
+
+    /// What a side has of all that either sets, by the names that settings have in the machine's fingerprint.
+    pub(crate) fn settings_of(&self, side: usize) -> BTreeMap<String, String> {
+        let name =
+            |file: &str| file.strip_prefix("/proc/sys/").map_or("governor".into(), |name| name.replace('/', "."));
+        self.before
+            .iter()
+            .map(|(file, before)| (name(file), self.wanted[side].get(file).unwrap_or(before).clone()))
+            .collect()
+    }
+
+    /// Sets what a side wants, and what it does not speak of as it was. Nothing is written where it is so already.
+    ///
+    /// # Errors
+    /// The kernel does not take a value; one line that says which.
+    pub(crate) fn apply(&mut self, side: usize) -> Result<(), String> {
+        for (file, before) in &self.before {
+            let value = self.wanted[side].get(file).unwrap_or(before);
+            let now = || self.host.read_text(file).map_err(|error| error.to_string());
+            if is_same(&now()?, value) {
+                continue;
+            }
+            if value != before && self.noted.insert((file.clone(), value.clone())) {
+                let entry = Entry {
+                    file: file.clone(),
+                    before: before.clone(),
+                    set: value.clone(),
+                    boot_id: self.boot_id.clone(),
+                };
+                note(self.host, &self.ledger, &entry).map_err(|error| error.to_string())?;
+            }
+            let refused = |why: String| format!("{} cannot be set to \"{value}\": {why}", in_words(file));
+            self.host.write(file, value.as_bytes()).map_err(|error| refused(error.to_string()))?;
+            let taken = now()?;
+            if !is_same(&taken, value) {
+                return Err(refused(format!("the kernel made it \"{}\"", taken.trim())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets what each side wants once, and puts all back: so it is known before anything is measured that the kernel takes the values.
+    ///
+    /// # Errors
+    /// It does not take one, or cannot be put back; one line that says which.
+    pub(crate) fn try_out(&mut self, all_work: &str) -> Result<(), String> {
+        let tried = (0..self.wanted.len()).try_for_each(|side| self.apply(side));
+        self.noted.clear();
+        let restored = restore(self.host, all_work).map(|_| ());
+        tried.and(restored)
+    }
+}
+
+/// What became of the settings that were noted, in words.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Restored {
+    /// What was put back.
+    pub(crate) put_back: Vec<String>,
+    /// What was not, because somebody else has changed it since.
+    pub(crate) left: Vec<String>,
+}
+
+/// Puts back what is noted in the ledger, and removes it.
+///
+/// # Errors
+/// Something cannot be put back; the ledger stays.
+pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, String> {
+    let path = format!("{all_work}/{LEDGER}");
+    let Ok(text) = host.read_text(&path) else { return Ok(Restored::default()) };
+    let boot_id = boot_id(host);
+    let mut files: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+    // A start of the system puts all of it back by itself. A line that was cut off is of what was never written.
+    for entry in text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()) {
+        if entry.boot_id == boot_id && is_tunable(&entry.file) {
+            files.entry(entry.file).or_insert((entry.before, Vec::new())).1.push(entry.set);
+        }
+    }
+    let mut restored = Restored::default();
+    for (file, (before, set)) in files {
+        let Ok(now) = host.read_text(&file) else {
+            restored.left.push(format!("left {}, which is no longer there", in_words(&file)));
+            continue;
+        };
+        if is_same(&now, &before) {
+            continue;
+        }
+        if set.iter().any(|set| is_same(&now, set)) {
+            let cannot = |error: HostError| format!("{} cannot be put back to \"{before}\": {error}", in_words(&file));
+            host.write(&file, before.as_bytes()).map_err(cannot)?;
+            restored.put_back.push(format!("put back {} to \"{before}\"", in_words(&file)));
+        } else {
+            restored.left.push(format!("left {} at \"{}\", which somebody else set", in_words(&file), now.trim()));
+        }
+    }
+    host.remove(&path).map_err(|error| error.to_string())?;
+    Ok(restored)
+}
+
+/// Adds a line to the ledger. When this returns, it is on disk.
+fn note(host: &dyn Host, ledger: &str, entry: &Entry) -> Result<(), HostError> {
+    let line = serde_json::to_string(entry).expect("an entry has only texts");
+    // The newline before it ends what a crash may have cut off.
+    host.append(ledger, format!("\n{line}\n").as_bytes())
+}
+
+/// The files of a side's settings, with what is to stand there.
+fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, String> {
+    let mut files = BTreeMap::new();
+    for (name, value) in &side.sysctls {
+        // As sysctl reads it: the first of the two separators is the one of directories.
+        let dots_first = name.chars().find(|character| matches!(character, '.' | '/')) == Some('.');
+        let swap = |character| match character {
+            '.' => '/',
+            '/' => '.',
+            other => other,
+        };
+        let path = if dots_first { name.chars().map(swap).collect() } else { name.clone() };
+        let file = format!("/proc/sys/{path}");
+        host.read_text(&file).map_err(|_| format!("sysctl.{name}={value}: this machine has no sysctl \"{name}\""))?;
+        files.insert(file, value.clone());
+    }
+    if let Some(governor) = &side.governor {
+        let processors = host.list(PROCESSORS).unwrap_or_default();
+        let directories =
+            processors.iter().filter(|name| is_processor(name)).map(|name| format!("{PROCESSORS}/{name}/cpufreq"));
+        for directory in directories {
+            let Ok(known) = host.read_text(&format!("{directory}/scaling_available_governors")) else { continue };
+            if !known.split_whitespace().any(|known| known == governor) {
+                return Err(format!("governor={governor}: this machine has no such governor; it has {}", known.trim()));
+            }
+            files.insert(format!("{directory}/scaling_governor"), governor.clone());
+        }
+        if !files.keys().any(|file| file.starts_with(PROCESSORS)) {
+            return Err(format!(
+                "governor={governor}: this machine has no governors: its kernel does not govern frequencies"
+            ));
+        }
+    }
+    Ok(files)
+}
+
+fn is_processor(name: &str) -> bool {
+    name.strip_prefix("cpu")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A ledger is a text that anybody could have written: only what a side can change is put back.
+fn is_tunable(file: &str) -> bool {
+    let governor = file.starts_with(PROCESSORS) && file.ends_with("/cpufreq/scaling_governor");
+    (file.starts_with("/proc/sys/") || governor) && !file.contains("/../")
+}
+
+/// A file of a setting, in words.
+fn in_words(file: &str) -> String {
+    match file.strip_prefix("/proc/sys/") {
+        Some(name) => format!("sysctl {}", name.replace('/', ".")),
+        None => file.to_owned(),
+    }
+}
+
+/// Whether two texts are the same value: kernels separate several numbers by tabs, and people by spaces.
+fn is_same(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
+}
+
+fn boot_id(host: &dyn Host) -> String {
+    host.read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
