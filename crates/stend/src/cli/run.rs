@@ -404,7 +404,7 @@ fn finish(
     }
     let short = short_of_repeats(&record);
     let unsteady = never_steady(&record.run.suite, &record.repeats);
-    let path = output::report_path(directory, &[id]);
+    let path = output::report_path(directory, &[id], "html");
     let path = output::write_report(store, std::slice::from_ref(&record), &table, &path)?;
     say_what_is_short(&short, &record);
     for (scenario, state) in &unsteady {
