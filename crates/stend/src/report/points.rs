@@ -15,8 +15,8 @@ use super::series::Stretch;
 /// Units of time in a second.
 const TICKS: f64 = 10_000.0;
 
-/// Above so many samples a report holds only what is drawn; the rest is in the store, and in what `stend export` writes. A sample takes some
-/// four and a half bytes of the page.
+/// Above so many samples a report holds only what is drawn; the rest is in the store, and in what `stend export` writes. A sample takes two to
+/// five bytes of the page, by how much noise is in it.
 pub(super) const MOST_SAMPLES: usize = 1_250_000;
 
 /// A line's points as text.

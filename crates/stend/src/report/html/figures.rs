@@ -15,7 +15,7 @@ use crate::report::curve::{CurveView, CurvesView};
 use crate::report::dots::Dots;
 use crate::report::flame;
 use crate::report::heat::{HeatMap, HeatMaps};
-use crate::report::histogram::Histogram;
+use crate::report::histogram::{Histogram, HistogramRow};
 use crate::report::language::TEXTS;
 use crate::report::phrase::Phrase;
 use crate::report::scale::{CANVAS, Tick};
@@ -262,16 +262,19 @@ impl Figures {
     /// How the values of the repeats are distributed, a row of bars for each run.
     fn histogram(&mut self, scenario: &ScenarioView, histogram: &Histogram) -> Result<()> {
         const ROW: f64 = 100.0;
-        const BETWEEN: f64 = 30.0;
+        const ABOVE: f64 = 30.0;
+        const AXIS: f64 = 20.0;
         let title = format!("{}: {}. {}", scenario.name, scenario.metric, self.say(&TEXTS.histogram));
         let caption = self.say(&TEXTS.histogram_caption);
-        let bottom = 50.0 + histogram.rows.len() as f64 * (ROW + BETWEEN);
-        let mut sheet = self.sheet(bottom + 24.0, &title, caption)?;
-        for (number, row) in histogram.rows.iter().enumerate() {
-            let top = 50.0 + number as f64 * (ROW + BETWEEN) + BETWEEN;
-            let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: ROW };
+        let axis = |row: &HistogramRow| if row.across.is_empty() { 0.0 } else { AXIS };
+        let height: f64 = histogram.rows.iter().map(|row| ABOVE + ROW + axis(row)).sum();
+        let mut sheet = self.sheet(54.0 + height + 8.0, &title, caption)?;
+        sheet.text((LEFT, 43.0), "start", SMALL, QUIET, caption)?;
+        let mut head = 54.0;
+        for row in &histogram.rows {
+            let place = Place { left: LEFT, top: head + ABOVE, width: WIDTH - LEFT - RIGHT, height: ROW };
             if histogram.rows.len() > 1 {
-                sheet.text((LEFT, top - 8.0), "start", SMALL, QUIET, &row.title)?;
+                sheet.text((LEFT, place.top - 8.0), "start", SMALL, QUIET, &row.title)?;
             }
             for bar in &row.bars {
                 let (left, top) = (place.x(bar.x), place.y(bar.y));
@@ -279,10 +282,11 @@ impl Figures {
                 sheet.rectangle(Place { left, top, width, height }, LINES[0].0, 1.0)?;
             }
             frame(&mut sheet, &[], place)?;
-        }
-        for tick in &histogram.across {
-            let x = LEFT + (WIDTH - LEFT - RIGHT) * (1.0 - tick.top / 100.0);
-            sheet.text((x, bottom + 16.0), "middle", SMALL, QUIET, &tick.label)?;
+            for tick in &row.across {
+                let x = LEFT + place.width * (1.0 - tick.top / 100.0);
+                sheet.text((x, place.top + ROW + 16.0), "middle", SMALL, QUIET, &tick.label)?;
+            }
+            head = place.top + ROW + axis(row);
         }
         self.add(&scenario.name, "histogram", title, sheet.finish()?);
         Ok(())
