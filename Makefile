@@ -63,7 +63,7 @@ bench: build ## the speeds that this project promises, of the lab, pipes and Mor
 	@$(MAKE) --no-print-directory bench-lab
 	@$(MAKE) --no-print-directory bench-pipes
 
-bench-lab: build ## the lab's own speeds: sampling, time between repeats, list and show, comparing
+bench-lab: build ## the lab's own speeds: sampling, time between repeats, list, show and report, comparing
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
 	@$(CARGO) run --quiet --release $(CARGO_FLAGS) --package stend-stats --example compare_speed
 

@@ -157,6 +157,8 @@ Series.prototype.draw = function () {
   this.drawings.forEach(function (drawing) {
     drawing.svg.setAttribute("viewBox", from * WIDTH + " 0 " + width * WIDTH + " " + HEIGHT);
     drawing.svg.classList.toggle("zoomed", !whole);
+    refine(drawing.svg, drawing.lines, self.seconds, from, self.to, function () { return self.from === from && self.to - from === width; },
+      function () { if (self.at !== null) self.look(self.at); });
   });
   this.marks.forEach(function (mark) {
     var place = (mark.at - from) / width;

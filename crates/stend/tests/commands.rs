@@ -86,6 +86,86 @@ fn a_comparison_does_not_replace_the_report_of_a_run() {
     assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with(".html")), "nothing half written is left");
 }
 
+#[test]
+fn a_report_comes_as_a_table_too_and_is_what_compare_prints() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    for (form, of_compare) in [("md", "markdown"), ("markdown", "markdown"), ("csv", "csv"), ("json", "json")] {
+        let printed = stand.fine(&["report", "last", "--format", form, "-o", "-"]).out;
+        assert_eq!(printed, stand.fine(&["compare", "last", "--format", of_compare]).out, "{form}");
+        let file = stand.fine(&["report", "last", "--format", form]).out;
+        assert_eq!(std::fs::read_to_string(file.trim()).unwrap(), printed, "{form}");
+    }
+    let page = stand.fine(&["report", "last", "-o", "-"]).out;
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"),
+        "the page alone, without its place"
+    );
+    assert!(!stand.path().join("-").exists());
+}
+
+#[test]
+fn drawings_are_files_of_their_own_with_an_index() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 3\nwarmup = 0", &[("a / <b>", "steady.sh 1"), ("two", "steady.sh 2")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    let place = stand.path().join("drawings");
+    let told =
+        stand.fine(&["report", "last", "--format", "svg", "--language", "ru", "-o", place.to_str().unwrap()]).out;
+    assert_eq!(told.trim(), place.to_str().unwrap());
+    let index = std::fs::read_to_string(place.join("index.md")).unwrap();
+    let names: Vec<_> =
+        std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let drawings: Vec<_> = names.iter().filter(|name| name.ends_with(".svg")).collect();
+    assert!(
+        names.contains(&"a-b-repeats.svg".to_owned()) && names.contains(&"two-repeats.svg".to_owned()),
+        "{names:?}"
+    );
+    assert_eq!(drawings.len() + 1, names.len(), "drawings and their index: {names:?}");
+    for name in drawings {
+        assert_eq!(index.matches(&format!("]({name})")).count(), 1, "{name}");
+        let text = std::fs::read_to_string(place.join(name)).unwrap();
+        let mut reader = quick_xml::Reader::from_str(&text);
+        while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+    }
+    let dots = std::fs::read_to_string(place.join("two-repeats.svg")).unwrap();
+    assert!(dots.contains("xml:lang=\"ru\"") && dots.contains("Точка"), "{dots}");
+    let ended = stand.run(&["report", "last", "--format", "svg", "-o", "-"]);
+    assert_eq!(ended.status, Some(2));
+    assert!(ended.err.contains("name a directory") && ended.err.lines().count() == 1, "{}", ended.err);
+}
+
+#[test]
+fn a_report_is_opened_with_what_the_desktop_has() {
+    use std::os::unix::fs::PermissionsExt;
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    let tools = stand.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    let open = |arguments: &[&str]| {
+        let mut command = stand.command(arguments);
+        command.env("PATH", &tools).current_dir(stand.path());
+        common::ended(&mut command)
+    };
+    let ended = open(&["report", "last", "--open"]);
+    assert_eq!(ended.status, Some(4), "{}", ended.err);
+    assert!(ended.err.contains("xdg-open is not on the PATH") && ended.err.lines().count() == 1, "{}", ended.err);
+    assert!(std::path::Path::new(ended.out.trim()).is_file(), "it is written all the same: {}", ended.out);
+    let opener = tools.join("xdg-open");
+    let script = |status: u32| format!("#!/bin/sh\necho \"$1\" >opened\nexit {status}\n");
+    for (status, exit) in [(0, 0), (3, 4)] {
+        std::fs::write(&opener, script(status)).unwrap();
+        std::fs::set_permissions(&opener, PermissionsExt::from_mode(0o755)).unwrap();
+        let ended = open(&["report", "last", "--open"]);
+        assert_eq!(ended.status, Some(exit), "{}", ended.err);
+        let opened = std::fs::read_to_string(stand.path().join("opened")).unwrap();
+        assert_eq!(opened.trim(), ended.out.trim());
+    }
+    assert_eq!(open(&["report", "last", "--open", "-o", "-"]).status, Some(2));
+}
+
 /// Whoever looks at a report finds a whole one, the old or the new.
 #[test]
 fn a_report_takes_the_place_of_the_old_one_at_once() {

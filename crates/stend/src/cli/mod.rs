@@ -90,7 +90,7 @@ enum Command {
     Noise(noise::Arguments),
     /// Show one metric over all runs of a machine, and where its level changed
     History(history::Arguments),
-    /// Write a run's report as one HTML file
+    /// Write a run's report: a page, a table, or each drawing as a file
     Report(report::Arguments),
     /// Write a run with all its samples into one file
     Export(export::Arguments),

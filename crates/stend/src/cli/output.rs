@@ -98,7 +98,6 @@ pub(super) fn beside_one_another(
     Ok(compare_with_noise(&records.iter().collect::<Vec<_>>(), references, &Floors::of(&noise)))
 }
 
-/// Writes the report of these runs, the first of which is the base, and gives its path.
 /// Why there is nothing to show.
 pub(super) enum NotLoaded {
     /// The store does not have it.
@@ -146,8 +145,25 @@ pub(super) fn differences(table: &Table) -> String {
     text
 }
 
-/// Writes the report of these runs or sides, the first of which is the base, and gives its path.
+/// Writes the page of these runs or sides, the first of which is the base, and gives its path.
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
+    write(to, page(store, records, table)?.as_bytes())?;
+    Ok(to.to_owned())
+}
+
+/// The page of these runs, the first of which is the base.
+pub(super) fn page(store: &Store, records: &[Record], table: &Table) -> Result<String, Failure> {
+    let page =
+        with_series(store, records, |runs| html::render(&html::Input { table, runs, generated_at: Timestamp::now() }))?;
+    Ok(page.context("the report cannot be made")?)
+}
+
+/// Reads the series of these runs, and makes something of the whole.
+pub(super) fn with_series<T>(
+    store: &Store,
+    records: &[Record],
+    make: impl FnOnce(&[html::RunData]) -> T,
+) -> Result<T, Failure> {
     let mut series = Vec::new();
     for record in records {
         let mut own = store.series(record.run.stored_id())?;
@@ -166,13 +182,16 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
             profiles: &record.profiles,
         })
         .collect();
-    let input = html::Input { table, runs: &runs, generated_at: Timestamp::now() };
-    let page = html::render(&input).context("the report cannot be made")?;
+    Ok(make(&runs))
+}
+
+/// Writes a file, and makes its directory where there is none.
+pub(super) fn write(to: &Path, contents: &[u8]) -> Result<(), Failure> {
     if let Some(directory) = to.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     }
-    replace(to, page.as_bytes()).with_context(|| format!("{} cannot be written", to.display()))?;
-    Ok(to.to_owned())
+    replace(to, contents).with_context(|| format!("{} cannot be written", to.display()))?;
+    Ok(())
 }
 
 /// Writes a file so that there is the old one or the whole new one at any moment, where there can be.
@@ -236,8 +255,8 @@ fn leads_through_proc(path: &Path) -> bool {
     false
 }
 
-/// Where the report of these runs is written unless the user says otherwise.
-pub(super) fn report_path(store_directory: &Path, runs: &[&Record]) -> PathBuf {
+/// Where the report of these runs is written unless the user says otherwise; its name ends as given.
+pub(super) fn report_path(store_directory: &Path, runs: &[&Record], ending: &str) -> PathBuf {
     /// Names of files may have 255 bytes; of more runs than fit there the rest is a digest.
     const MOST_NAMED: usize = 8;
     let mut names: Vec<String> = Vec::new();
@@ -255,5 +274,5 @@ pub(super) fn report_path(store_directory: &Path, runs: &[&Record]) -> PathBuf {
     if names.len() > MOST_NAMED {
         name = format!("{name}+{}", &identity_of(&names)[..16]);
     }
-    store_directory.join("reports").join(format!("{name}.html"))
+    store_directory.join("reports").join(format!("{name}.{ending}"))
 }

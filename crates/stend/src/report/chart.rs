@@ -4,19 +4,54 @@
 //! six bytes a point. Text stands beside the drawing, not in it, and keeps its size.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
+use super::points;
 use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks};
-use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, decimate, is_counter, lun_metric};
+use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
 
-/// At most so many points are drawn in one chart.
-pub(super) const MOST_POINTS: usize = 2000;
+/// How finely the charts of a report are drawn, and how much they hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Detail {
+    /// Columns of the axis of time; of a line at most four points are drawn in each.
+    columns: usize,
+    /// Whether each line has all of its points beside what is drawn of it.
+    all_points: bool,
+}
+
+impl Detail {
+    /// As many columns as a chart has pixels or so.
+    const MOST_COLUMNS: usize = 500;
+    /// Fewer would show no shape.
+    const FEWEST_COLUMNS: usize = 25;
+    /// At most about so many points are drawn in all; a point takes some six bytes of the page.
+    const MOST_DRAWN: usize = 300_000;
+
+    /// For a report of so many charts with so many samples.
+    pub(super) fn of(charts: usize, samples: usize) -> Self {
+        let columns = Self::MOST_DRAWN / 4 / charts.max(1);
+        Self {
+            columns: columns.clamp(Self::FEWEST_COLUMNS, Self::MOST_COLUMNS),
+            all_points: samples <= points::MOST_SAMPLES,
+        }
+    }
+
+    /// What is drawn of a stretch, whose line has so many points on an axis of so many seconds: all of it where there is room.
+    pub(super) fn drawn(self, stretch: &[series::Point], points: usize, seconds: f64) -> Stretch {
+        if points <= 4 * self.columns { stretch.to_vec() } else { reduce(stretch, seconds / self.columns as f64) }
+    }
+
+    /// All points of a line as text, if there is room for them.
+    pub(super) fn all(self, line: &[Stretch]) -> Option<String> {
+        self.all_points.then(|| points::encode(line))
+    }
+}
 
 /// The samples of one repeat.
 pub(super) struct Segment<'a> {
@@ -95,7 +130,28 @@ pub(super) struct Line {
     pub(super) name: Option<Phrase>,
     /// Its path.
     pub(super) path: String,
+    /// All of its points, as [`points::encode`] writes them.
+    pub(super) points: Option<String>,
 }
+
+impl Line {
+    /// The attribute that holds all of its points; nothing where there are too many.
+    pub(super) fn attributes(&self) -> PointsOf<'_> {
+        PointsOf(self.points.as_deref())
+    }
+}
+
+/// See [`Line::attributes`].
+pub(super) struct PointsOf<'a>(Option<&'a str>);
+
+impl fmt::Display for PointsOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |points| write!(f, " data-points=\"{points}\""))
+    }
+}
+
+// Base 64 has nothing to escape.
+impl askama::filters::HtmlSafe for PointsOf<'_> {}
 
 /// What a chart is about, in the order in which charts stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,8 +239,8 @@ pub(super) fn number_of_charts(series: &[&Series]) -> usize {
     subjects.len()
 }
 
-/// Draws all series of a scenario's run, each chart with at most `most_points` points. `prefix` makes the charts' names unique.
-pub(super) fn charts(segments: &[Segment], threads: u32, most_points: usize, prefix: &str) -> Charts {
+/// Draws all series of a scenario's run. `prefix` makes the charts' names unique.
+pub(super) fn charts(segments: &[Segment], threads: u32, detail: Detail, prefix: &str) -> Charts {
     let axis = Axis::new(segments);
     let mut raw: BTreeMap<(Origin, Subject), Raw> = BTreeMap::new();
     for (segment, (origin_ns, offset)) in segments.iter().zip(&axis.origins) {
@@ -217,7 +273,7 @@ pub(super) fn charts(segments: &[Segment], threads: u32, most_points: usize, pre
         let (list, mark) =
             if origin == Origin::Instrument { (&mut charts.instrument, 'i') } else { (&mut charts.machine, 'm') };
         let id = format!("{prefix}-{mark}{}", list.len());
-        list.push(raw.chart(id, subject, &axis, most_points, (low, high)));
+        list.push(raw.chart(id, subject, &axis, detail, (low, high)));
     }
     charts
 }
@@ -280,7 +336,7 @@ impl Raw {
         (low <= high && (high - low).is_finite()).then_some((low, high))
     }
 
-    fn chart(self, id: String, subject: Subject, axis: &Axis, most_points: usize, (low, high): (f64, f64)) -> Chart {
+    fn chart(self, id: String, subject: Subject, axis: &Axis, detail: Detail, (low, high): (f64, f64)) -> Chart {
         let (bottom, top) =
             if subject == Subject::CpuTime { (0.0, padded(low, high).1.min(103.0)) } else { padded(low, high) };
         let total: usize = self.lines.iter().flat_map(|(_, stretches)| stretches).map(Vec::len).sum();
@@ -288,14 +344,14 @@ impl Raw {
         let several = self.lines.len() > 1;
         let mut lines = Vec::new();
         for (name, stretches) in &self.lines {
+            let of_line = stretches.iter().map(Vec::len).sum();
             let mut path = String::new();
             for stretch in stretches {
-                let share = if total <= most_points { stretch.len() } else { stretch.len() * most_points / total };
-                let kept = decimate(stretch, share);
+                let kept = detail.drawn(stretch, of_line, axis.seconds);
                 points += kept.len();
                 draw(&mut path, &kept, axis.seconds, (bottom, top));
             }
-            lines.push(Line { name: several.then(|| line_name(name)), path });
+            lines.push(Line { name: several.then(|| line_name(name)), path, points: detail.all(stretches) });
         }
         let shown = (points < total).then(|| grouped(points));
         let (lowest, highest) = self.scale.show_range(low, high);
@@ -384,14 +440,14 @@ mod tests {
             measured: None,
             moments: Vec::new(),
         };
-        charts(&[segment], 2, 100, "c")
+        charts(&[segment], 2, Detail::of(1, 0), "c")
     }
 
     #[test]
     fn nothing_is_drawn_of_nothing() {
         let drawn = of(&[one("x", vec![]), one("y_total", vec![5.0]), one("z", vec![f64::NAN])]);
         assert!(drawn.machine.is_empty() && drawn.instrument.is_empty() && drawn.constant.is_empty());
-        assert!(charts(&[], 2, 100, "c").machine.is_empty());
+        assert!(charts(&[], 2, Detail::of(1, 0), "c").machine.is_empty());
     }
 
     #[test]

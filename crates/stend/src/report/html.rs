@@ -2,6 +2,7 @@
 //!
 //! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
 
+mod figures;
 mod gates;
 mod overview;
 mod profile;
@@ -30,8 +31,10 @@ use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::Phrase;
+use super::points::base64;
 use super::text;
 use super::wide::matrix_blocks;
+pub(crate) use figures::{Figure, figures};
 use overview::{MachineView, MissingView, SourceView, TableView};
 use questions::QuestionView;
 use scenario::ScenarioView;
@@ -96,6 +99,7 @@ const SCRIPT: &str = concat!(
     include_str!("../../templates/page.js"),
     include_str!("../../templates/table.js"),
     include_str!("../../templates/drill.js"),
+    include_str!("../../templates/points.js"),
     include_str!("../../templates/axis.js"),
     "})();\n"
 );
@@ -108,6 +112,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
     let names = scenario_names(input);
     let base = input.table.columns.first();
     let suite = input.runs.first().map(|data| data.run.suite.title.as_str());
+    let (heat, curves) = sweeps(input);
     let title = [base.map(|column| column.title.as_str()), suite].into_iter().flatten().collect::<Vec<_>>().join(" – ");
     let page = Page {
         t: &TEXTS,
@@ -119,16 +124,8 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         missing: overview::missing_sensors(input),
         wide: wide::wide(input.table, &names),
         table: overview::table(input.table, &names),
-        heat: matrix_blocks(input.table)
-            .iter()
-            .enumerate()
-            .filter_map(|(place, block)| heat_maps(block, place))
-            .collect(),
-        curves: curves(input.table)
-            .iter()
-            .enumerate()
-            .filter_map(|(place, curves)| curves_view(input.table, curves, place))
-            .collect(),
+        heat,
+        curves,
         notes: input.table.notes.iter().map(notes::note).collect(),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
@@ -142,6 +139,15 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the report could not be written")
+}
+
+/// What is drawn of families of scenarios: matrices, and latency over throughput.
+fn sweeps(input: &Input) -> (Vec<HeatMaps>, Vec<CurvesView>) {
+    let blocks = matrix_blocks(input.table);
+    let heat = blocks.iter().enumerate().filter_map(|(place, block)| heat_maps(block, place));
+    let curves = curves(input.table);
+    let curves = curves.iter().enumerate().filter_map(|(place, curves)| curves_view(input.table, curves, place));
+    (heat.collect(), curves.collect())
 }
 
 /// All scenarios: those of the table in its order, then those that only the runs know. A scenario's place here is its name
@@ -190,19 +196,4 @@ fn summary(input: &Input) -> Phrase {
         sessions,
     }
     .phrase()
-}
-
-/// Base 64, for the digest that names the page's own script as the only one that may run.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let word =
-            chunk.iter().enumerate().fold(0u32, |word, (place, byte)| word | u32::from(*byte) << (16 - 8 * place));
-        for place in 0..4 {
-            let digit = if place <= chunk.len() { DIGITS[(word >> (18 - 6 * place) & 63) as usize] } else { b'=' };
-            text.push(char::from(digit));
-        }
-    }
-    text
 }

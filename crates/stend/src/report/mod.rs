@@ -11,7 +11,8 @@
 //! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
-//! | [`html`] | one file with table, repeats, sample series and method, that needs no network |
+//! | [`figures_index`] | what is in a directory of drawings |
+//! | [`html`] | one file with table, repeats, sample series and method, that needs no network; its drawings as files of their own |
 
 mod answer;
 mod chart;
@@ -19,6 +20,7 @@ pub(crate) mod csv;
 mod curve;
 mod dots;
 mod faults;
+pub(crate) mod figures_index;
 pub(crate) mod flame;
 mod grid;
 mod heat;
@@ -30,12 +32,14 @@ pub(crate) mod markdown;
 pub(crate) mod noise;
 mod notes;
 mod phrase;
+mod points;
 pub(crate) mod profile;
 pub(crate) mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;
 mod scale;
 mod series;
+mod sheet;
 pub(crate) mod terminal;
 mod text;
 mod timeline;

@@ -160,11 +160,25 @@ pub(super) fn log_ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
         return Vec::new();
     }
     let all = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|factors| of(&decades, factors));
+    if all[0].len() < 2 {
+        return within_a_step(scale, low, high);
+    }
     if let Some(ticks) = all.into_iter().find(|ticks| ticks.len() <= MOST) {
         return ticks;
     }
     let every: Vec<_> = decades.into_iter().filter(|power| power % 2 == 0).collect();
     of(&every, &[1.0]).into_iter().take(2 * MOST).collect()
+}
+
+/// Ticks of an axis of equal ratios that is so short that hardly one of 1, 2 and 5 is on it: at round distances instead.
+fn within_a_step(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
+    let (lowest, highest) = (10f64.powf(low), 10f64.powf(high));
+    let moved = |tick: Tick| {
+        let value = highest - tick.top / 100.0 * (highest - lowest);
+        let share = (high - value.log10()) / (high - low);
+        Tick { top: share * 100.0, y: share * CANVAS.1, ..tick }
+    };
+    ticks(scale, lowest, highest).into_iter().map(moved).collect()
 }
 
 /// A range with some air about it; never empty.
@@ -211,6 +225,7 @@ mod tests {
         assert_eq!(labels(800.0, 1.2e8), ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]);
         assert_eq!(labels(90e3, 1.1e6), ["100 µs", "200 µs", "500 µs", "1 ms"]);
         assert_eq!(labels(90e3, 40e6), ["100 µs", "300 µs", "1 ms", "3 ms", "10 ms", "30 ms"]);
+        assert_eq!(labels(6.1e6, 6.9e6), ["6.2 ms", "6.4 ms", "6.6 ms", "6.8 ms"], "where none of 1, 2 and 5 is");
         assert_eq!(labels(2e3, 2e9), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
         assert!(labels(5.0, 5.0).is_empty() && labels(f64::NAN, 5.0).is_empty());
         assert!(labels(1.0, 1e30).len() <= 20);

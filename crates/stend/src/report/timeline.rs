@@ -6,11 +6,11 @@ mod subject;
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
-use super::chart::{Axis, Band, Line, Segment, draw};
+use super::chart::{Axis, Band, Detail, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Readout, Scale, Tick, log_ticks, padded, ticks};
-use super::series::{Stretch, decimate, lun_metric};
+use super::series::{Stretch, lun_metric};
 use super::text::{duration, grouped};
 use subject::{Repeat, Subject};
 
@@ -91,8 +91,8 @@ pub(super) fn is_of_storage(series: &[&Series]) -> bool {
     series.iter().any(|series| series.origin == Origin::Instrument && series.metric.ends_with("iops"))
 }
 
-/// Draws a scenario's run, with names on the page that begin with `id`; `None` where nothing was loaded that has a timeline. Each row has at most about `most_points` points.
-pub(super) fn timeline(segments: &[Segment], threads: u32, most_points: usize, id: String) -> Option<Timeline> {
+/// Draws a scenario's run, with names on the page that begin with `id`; `None` where nothing was loaded that has a timeline.
+pub(super) fn timeline(segments: &[Segment], threads: u32, detail: Detail, id: String) -> Option<Timeline> {
     if !segments.iter().any(|segment| is_of_storage(&segment.series)) {
         return None;
     }
@@ -105,13 +105,13 @@ pub(super) fn timeline(segments: &[Segment], threads: u32, most_points: usize, i
             (Repeat { series, threads, origin_ns: *origin_ns }, *offset)
         })
         .collect();
-    let rows = Subject::ALL.into_iter().filter_map(|subject| row(subject, &repeats, &axis, most_points, &id)).collect();
+    let rows = Subject::ALL.into_iter().filter_map(|subject| row(subject, &repeats, &axis, detail, &id)).collect();
     let (flags, asides) = (flags(segments, &axis), asides(segments, &axis));
     let levels = flags.iter().map(|flag| flag.level + 1).max().unwrap_or(0);
     Some(Timeline { rows, flags, levels, asides, moments: moments(axis.seconds), bands: axis.bands })
 }
 
-fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, most_points: usize, id: &str) -> Option<Row> {
+fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail, id: &str) -> Option<Row> {
     let mut lines: Vec<(Phrase, Vec<Stretch>)> = Vec::new();
     for (repeat, offset) in repeats {
         for (name, mut stretches) in subject.lines(repeat) {
@@ -129,6 +129,7 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, most_points: us
     let values = || lines.iter().flat_map(|(_, line)| line.iter().flatten().map(|point| point.1));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
     let scale = subject.scale();
+    let mut points: Vec<_> = lines.iter().map(|(_, line)| detail.all(line)).collect();
     let (bottom, top, ticks) = if subject.logarithmic() {
         let air = 0.02 + 0.05 * (high / low).log10();
         let (bottom, top) = (low.log10() - air, high.log10() + air);
@@ -143,13 +144,13 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, most_points: us
     let samples: usize = lines.iter().flat_map(|(_, line)| line).map(Vec::len).sum();
     let stacked = subject == Subject::Shares;
     let several = lines.len() > 1;
-    let mut points = 0;
-    let line = |(name, line): &(Phrase, Vec<Stretch>)| {
+    let mut drawn_points = 0;
+    let line = |((name, line), points): (&(Phrase, Vec<Stretch>), &mut Option<String>)| {
+        let of_line = line.iter().map(Vec::len).sum();
         let mut path = String::new();
         for stretch in line {
-            let share = if samples <= most_points { stretch.len() } else { stretch.len() * most_points / samples };
-            let mut kept = decimate(stretch, share);
-            points += kept.len();
+            let mut kept = detail.drawn(stretch, of_line, axis.seconds);
+            drawn_points += kept.len();
             if stacked && let (Some(first), Some(last)) = (kept.first().copied(), kept.last().copied()) {
                 // Down to the ground and back, so that it can be filled.
                 kept.insert(0, (first.0, 0.0));
@@ -157,12 +158,12 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, most_points: us
             }
             draw(&mut path, &kept, axis.seconds, (bottom, top));
         }
-        Line { name: several.then(|| name.clone()), path }
+        Line { name: several.then(|| name.clone()), path, points: points.take() }
     };
-    let lines = lines.iter().map(line).collect();
+    let lines = lines.iter().zip(&mut points).map(line).collect();
     let (lowest, highest) =
         if subject.logarithmic() { (scale.show(low), scale.show(high)) } else { scale.show_range(low, high) };
-    let shown = (points < samples).then(|| grouped(points));
+    let shown = (drawn_points < samples).then(|| grouped(drawn_points));
     Some(Row {
         id: format!("{id}-{}", subject as usize),
         title: subject.title(),
@@ -304,7 +305,7 @@ mod tests {
     }
 
     fn drawn_of(series: &[Series], moments: Vec<chart::Moment>) -> Timeline {
-        timeline(&[segment(series, moments)], 2, 1000, "t".into()).unwrap()
+        timeline(&[segment(series, moments)], 2, Detail::of(1, 0), "t".into()).unwrap()
     }
 
     fn row<'a>(timeline: &'a Timeline, title: &Phrase) -> &'a Row {
@@ -352,7 +353,7 @@ mod tests {
         assert_eq!(row(&drawn, &TEXTS.timeline_queue).caption.en.split(';').next(), Some("lowest 3.00, highest 3.00"));
         assert!(!drawn.rows.iter().any(|row| row.title == TEXTS.timeline_memory), "nobody sampled memory");
         let without: Vec<_> = storage().into_iter().filter(|one| one.origin == Origin::Machine).collect();
-        assert!(timeline(&[segment(&without, vec![])], 2, 1000, "t".into()).is_none());
+        assert!(timeline(&[segment(&without, vec![])], 2, Detail::of(1, 0), "t".into()).is_none());
     }
 
     #[test]

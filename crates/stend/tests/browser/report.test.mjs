@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { inflateSync } from "node:zlib";
 
 const { STEND_REPORT, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
 const modules = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`));
@@ -256,6 +257,46 @@ test("a part of the axis is seen alone in all drawings of a run, and the whole a
     assert.equal((await views(first)).length, 1);
     await first.locator("[data-zoom=whole]").click();
     assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+  }, "#s2");
+});
+
+test("a closer look is drawn of all points, at their values", async () => {
+  await reading({}, async (page) => {
+    const series = page.locator("#drill .series").first();
+    const drawing = series.locator("svg[data-top]", { has: page.locator("path.line[data-points]") }).first();
+    const line = drawing.locator("path.line").first();
+    const whole = await line.getAttribute("d");
+    for (let times = 0; times < 3; times += 1) await series.locator("[data-zoom=in]").click();
+    await page.waitForFunction(([path, before]) => path.getAttribute("d") !== before, [await line.elementHandle(), whole]);
+
+    const { text, data, d, view, seconds } = await line.evaluate((path) => {
+      const svg = path.ownerSVGElement;
+      return {
+        text: path.dataset.points, data: { ...svg.dataset }, d: path.getAttribute("d"),
+        view: svg.getAttribute("viewBox").split(" ").map(Number), seconds: Number(path.closest(".series").dataset.seconds),
+      };
+    });
+    // As docs/report-charts.md says it, read by another program than the page's.
+    const planes = inflateSync(Buffer.from(text, "base64"));
+    const count = planes.length / 8;
+    const word = (plane, place) => Buffer.from([0, 1, 2, 3].map((byte) => planes[(plane + byte) * count + place]));
+    const expected = [];
+    for (let place = 0, moment = 0; place < count; place += 1) {
+      moment += word(0, place).readUInt32LE() / 10000;
+      const value = word(4, place).readFloatLE();
+      const share = (data.top - ("log" in data ? Math.log10(value) : value)) / (data.top - data.bottom);
+      if (!Number.isNaN(value)) expected.push([moment / seconds * 4000, share * 1000]);
+    }
+    const within = ([x]) => x > view[0] + 0.01 && x < view[0] + view[2] - 0.01;
+    const drawn = [...d.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]).filter(within);
+    assert.ok(drawn.length > 10, `${drawn.length} points are seen`);
+    assert.equal(drawn.length, expected.filter(within).length);
+    expected.filter(within).forEach(([x, y], at) => {
+      assert.ok(Math.abs(drawn[at][0] - x) < 0.01 && Math.abs(drawn[at][1] - y) < 0.1, `${drawn[at]} is to be ${x}, ${y}`);
+    });
+
+    await series.locator("[data-zoom=whole]").click();
+    assert.equal(await line.getAttribute("d"), whole);
   }, "#s2");
 });
 

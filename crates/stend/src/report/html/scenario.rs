@@ -16,7 +16,7 @@ use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::reason::{ReasonView, reasons};
 use super::{Input, RunData};
-use crate::report::chart::{Axis, Charts, MOST_POINTS, Moment, Segment, charts, number_of_charts, span};
+use crate::report::chart::{Axis, Charts, Detail, Moment, Segment, charts, number_of_charts, span};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
@@ -108,14 +108,11 @@ pub(super) struct RepeatView {
     pub(super) error_output: String,
 }
 
-/// So many charts may have all their points; beyond that each gets fewer, so that the page stays small.
-const CHARTS_WITH_ALL_POINTS: usize = 400;
-
 pub(super) fn scenarios(input: &Input, names: &[&str]) -> Result<Vec<ScenarioView>> {
     let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
-    let metrics: usize = indexed.iter().map(Indexed::charts).sum();
-    let most_points = (MOST_POINTS * CHARTS_WITH_ALL_POINTS / metrics.max(CHARTS_WITH_ALL_POINTS)).max(100);
-    names.iter().enumerate().map(|(anchor, name)| view(input, &indexed, anchor, name, most_points)).collect()
+    let samples = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
+    let detail = Detail::of(indexed.iter().map(Indexed::charts).sum(), samples);
+    names.iter().enumerate().map(|(anchor, name)| view(input, &indexed, anchor, name, detail)).collect()
 }
 
 /// A run's series by repeat, so that they are looked up and not searched for.
@@ -144,7 +141,7 @@ impl<'a> Indexed<'a> {
     }
 }
 
-fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_points: usize) -> Result<ScenarioView> {
+fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: Detail) -> Result<ScenarioView> {
     let rows: Vec<&Row> = input.table.rows.iter().filter(|row| row.scenario == name).collect();
     let main = rows.iter().find(|row| row.main);
     let scenario = indexed.iter().find_map(|run| run.scenario(name)).map(|(_, scenario)| scenario);
@@ -164,7 +161,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, most_poin
             values.push(Values { title: title.clone(), values: counted.collect() });
             panels.push(panel(&title, &repeats, metric, main.and_then(|row| measured(input.table, row, &run.data))));
         }
-        let mut view = scenario_run(run, title, &repeats, scenario, most_points, &format!("c{anchor}-{place}"));
+        let mut view = scenario_run(run, title, &repeats, scenario, detail, &format!("c{anchor}-{place}"));
         view.place = place;
         let profile = run.data.profiles.iter().find(|profile| profile.scenario == name);
         view.profile = profile.map(|profile| profile::view(profile, input)).transpose()?;
@@ -303,7 +300,7 @@ fn scenario_run(
     title: String,
     repeats: &[&Repeat],
     scenario: &Scenario,
-    most_points: usize,
+    detail: Detail,
     prefix: &str,
 ) -> ScenarioRunView {
     let segment = |repeat: &&Repeat| {
@@ -320,7 +317,7 @@ fn scenario_run(
     };
     let mut segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
     let threads = run.data.run.machine.hardware.threads;
-    let timeline = timeline(&segments, threads, most_points, format!("{prefix}-t"));
+    let timeline = timeline(&segments, threads, detail, format!("{prefix}-t"));
     let has_series = !segments.is_empty();
     let seconds = Axis::new(&segments).seconds;
     if timeline.is_some() {
@@ -347,7 +344,7 @@ fn scenario_run(
         has_series,
         seconds,
         timeline,
-        charts: charts(&segments, threads, most_points, prefix),
+        charts: charts(&segments, threads, detail, prefix),
     }
 }
 

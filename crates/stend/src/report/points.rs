@@ -1,0 +1,158 @@
+//! All points of a chart's line as text, for the page's script: what is drawn is reduced, and here is everything.
+//!
+//! A line's points are one after the other: moments in units of 0.1 ms, each as the difference to the one before, and values as single
+//! precision floats. Where the line is broken stands a value that is no number. Both are written as four planes of bytes, lowest bytes first,
+//! because bytes that mean the same compress well side by side; then zlib, which browsers undo by `DecompressionStream("deflate")`; then
+//! base 64. `docs/report-charts.md` says the same for whoever reads it.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::series::Stretch;
+
+/// Units of time in a second.
+const TICKS: f64 = 10_000.0;
+
+/// Above so many samples a report holds only what is drawn; the rest is in the store, and in what `stend export` writes. A sample takes two to
+/// five bytes of the page, by how much noise is in it.
+pub(super) const MOST_SAMPLES: usize = 1_250_000;
+
+/// A line's points as text.
+pub(super) fn encode(line: &[Stretch]) -> String {
+    let points: usize = line.iter().map(|stretch| stretch.len() + 1).sum();
+    let (mut moments, mut values) = (Vec::<u32>::with_capacity(points), Vec::<f32>::with_capacity(points));
+    let mut before = 0u64;
+    let mut add = |moment: f64, value: f32| {
+        let moment = ((moment * TICKS).round().max(0.0) as u64).max(before);
+        moments.push(u32::try_from(moment - before).unwrap_or(u32::MAX));
+        values.push(value);
+        before = moment;
+    };
+    for (place, stretch) in line.iter().enumerate() {
+        if let Some((moment, _)) = stretch.first().filter(|_| place > 0) {
+            add(*moment, f32::NAN);
+        }
+        stretch.iter().for_each(|(moment, value)| add(*moment, *value as f32));
+    }
+    let mut planes = Vec::with_capacity(8 * moments.len());
+    for shift in [0, 8, 16, 24] {
+        planes.extend(moments.iter().map(|moment| (moment >> shift) as u8));
+    }
+    for shift in [0, 8, 16, 24] {
+        planes.extend(values.iter().map(|value| (value.to_bits() >> shift) as u8));
+    }
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let written = encoder.write_all(&planes).and_then(|()| encoder.finish());
+    base64(&written.expect("writing to memory does not fail"))
+}
+
+/// Base 64, as RFC 4648 has it, with its padding.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word =
+            chunk.iter().enumerate().fold(0u32, |word, (place, byte)| word | u32::from(*byte) << (16 - 8 * place));
+        for place in 0..4 {
+            let digit = if place <= chunk.len() { DIGITS[(word >> (18 - 6 * place) & 63) as usize] } else { b'=' };
+            text.push(char::from(digit));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::ZlibDecoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the page's script does, from the text back to stretches.
+    fn decode(text: &str) -> Vec<Stretch> {
+        let digit = |byte: u8| match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => 0,
+        };
+        let mut bytes = Vec::new();
+        for four in text.as_bytes().chunks(4) {
+            let word = four.iter().fold(0u32, |word, byte| word << 6 | u32::from(digit(*byte)));
+            let padding = four.iter().filter(|byte| **byte == b'=').count();
+            bytes.extend(&word.to_be_bytes()[1..4 - padding]);
+        }
+        let mut planes = Vec::new();
+        ZlibDecoder::new(&bytes[..]).read_to_end(&mut planes).unwrap();
+        let count = planes.len() / 8;
+        let word = |plane: usize, place: usize| {
+            u32::from_le_bytes([0, 1, 2, 3].map(|byte| planes[(plane + byte) * count + place]))
+        };
+        let (mut line, mut moment) = (vec![Stretch::new()], 0u64);
+        for place in 0..count {
+            moment += u64::from(word(0, place));
+            let value = f32::from_bits(word(4, place));
+            if value.is_nan() {
+                line.push(Stretch::new());
+            } else {
+                line.last_mut().unwrap().push((moment as f64 / TICKS, f64::from(value)));
+            }
+        }
+        line
+    }
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let vectors = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ];
+        for (plain, text) in vectors {
+            assert_eq!(base64(plain.as_bytes()), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_point_comes_back(steps in prop::collection::vec((0.0..30.0f64, -1e12..1e12f64, any::<bool>()), 1..300)) {
+            let (mut line, mut moment) = (vec![Stretch::new()], 0.0);
+            for (step, value, broken) in steps {
+                moment += step;
+                if broken && !line.last().unwrap().is_empty() {
+                    line.push(Stretch::new());
+                }
+                line.last_mut().unwrap().push((moment, value));
+            }
+            let back = decode(&encode(&line));
+            prop_assert_eq!(back.len(), line.len());
+            for (back, stretch) in back.iter().zip(&line) {
+                prop_assert_eq!(back.len(), stretch.len());
+                for (back, point) in back.iter().zip(stretch) {
+                    prop_assert!((back.0 - point.0).abs() <= 0.5 / TICKS + 1e-9, "errors of rounding do not add up");
+                    prop_assert_eq!(back.1, f64::from(point.1 as f32));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_takes_few_bytes() {
+        // Ten times a second with the sampler's jitter, and values with noise in every digit that is drawn.
+        let noise = |tick: u64| (tick.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / f64::from(1u32 << 24);
+        let line: Stretch =
+            (0..10_000).map(|tick| (tick as f64 / 10.0 + noise(tick) * 1e-4, 50.0 + 5.0 * noise(tick + 7))).collect();
+        let size = encode(&[line]).len();
+        assert!(size < 50_000, "{size} bytes for 10,000 points");
+    }
+}
