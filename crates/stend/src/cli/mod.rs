@@ -87,7 +87,7 @@ enum Command {
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
     /// Measure how much this machine differs from itself, and what makes it noisy
-    Noise(noise::Arguments),
+    Noise(Box<noise::Arguments>),
     /// Show one metric over all runs of a machine, and where its level changed
     History(history::Arguments),
     /// Write a run's report: a page, a table, or each drawing as a file
