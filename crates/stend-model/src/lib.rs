@@ -15,6 +15,7 @@
 //! | [`side`] | one of two configurations that a run measures in turns |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
+//! | [`weight`] | what machines cost and draw, given by hand |
 
 pub mod identity;
 pub mod machine;
@@ -28,4 +29,5 @@ pub mod run;
 pub mod side;
 pub mod suite;
 pub mod target;
+pub mod weight;
 pub mod wire;

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Unit;
+use crate::position::parse_toml;
+use crate::weight::{Power, Price, check};
 
 /// One source and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +58,12 @@ pub struct PublishedMachine {
     pub name: String,
     /// Anything that a reader should know: cores, clock, caches, kernel.
     pub description: String,
+    /// What it costs, as published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// What it draws, as published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
 }
 
 /// One published figure. Either a `value` with its `unit`, or `words` where the publication gives no number.
@@ -88,12 +96,11 @@ impl Reference {
     /// # Errors
     /// One line: `file:line:column: what is wrong`.
     pub fn parse(text: &str, file: &str) -> Result<Self, String> {
-        let reference: Self = toml::from_str(text).map_err(|error| {
-            let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            let line = before.matches('\n').count() + 1;
-            format!("{file}:{line}:{column}: {}", error.message().trim().replace('\n', "; "))
-        })?;
+        let reference: Self = parse_toml(text, file)?;
+        for machine in &reference.machine {
+            check(machine.price.as_ref(), machine.power.as_ref())
+                .map_err(|why| format!("{file}: machine \"{}\": {why}", machine.id))?;
+        }
         for figure in &reference.figure {
             let what = format!("{file}: figure \"{}\" of \"{}\"", figure.measures, figure.machine);
             if !reference.machine.iter().any(|machine| machine.id == figure.machine) {

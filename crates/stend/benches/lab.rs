@@ -1,5 +1,5 @@
 //! The lab's own speeds, each measured on the real programs from outside:
-//! what sampling costs, what lies between two repeats, and how long `list`, `show` and `report` take with much in the store.
+//! what sampling costs, what lies between two repeats, and how long `list`, `show`, `compare` and `report` take with much in the store.
 //!
 //! `make bench-lab` runs it. It prints medians with their range and the figure to keep below, and ends with status 1 if one is above.
 
@@ -11,6 +11,11 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::Value;
+
+#[path = "../tests/common/forge.rs"]
+mod forge;
+
+use forge::{Mould, times};
 
 const SUITE_HEAD: &str = "title = \"for the bench\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n";
 const METRIC: &str = "metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
@@ -29,6 +34,7 @@ fn main() {
     lab.sampling();
     lab.between_repeats();
     lab.list();
+    lab.compare();
     lab.show();
     lab.report_of_a_million();
     let above = lab.above.get();
@@ -198,6 +204,35 @@ impl Lab {
         let page = std::fs::read_to_string(path("page.html")).unwrap();
         assert!(page.contains(" data-points="), "all samples are in the page");
         self.report("that report with all samples in it, MB", &[page.len() as f64 / 1e6], "MB", 8.0);
+    }
+
+    /// Two runs of 50 scenarios with 20 repeats each. With one session a side what infinitely many draws would give is computed; with two,
+    /// sessions and repeats are drawn 10,000 times for each side of each scenario.
+    fn compare(&self) {
+        let file = self.directory.join("run.gz");
+        run(&mut self.stend(&["export", "last", "-o", file.to_str().unwrap()]));
+        let mould = Mould::of(&file);
+        let names: Vec<String> = (0..50).map(|scenario| format!("scenario {scenario}")).collect();
+        for (sessions, what) in [(1, "one session each"), (2, "two sessions each, 10,000 draws")] {
+            let ids = [1, 2].map(|side| format!("20190101-000{sessions}-000{side}"));
+            for (side, id) in ids.iter().enumerate() {
+                let of = |(place, name): (usize, &'_ String)| {
+                    let middle = 10.0 + place as f64 + side as f64 * (place % 5) as f64 / 10.0;
+                    (name.clone(), times(middle, 0.02, 20))
+                };
+                let scenarios: Vec<(String, Vec<f64>)> = names.iter().enumerate().map(of).collect();
+                let scenarios: Vec<_> = scenarios.iter().map(|(name, times)| (name.as_str(), times.clone())).collect();
+                mould.run(id, &scenarios).in_sessions(sessions).write(&file);
+                run(self.stend(&["import", file.to_str().unwrap()]).stderr(Stdio::null()));
+            }
+            let [a, b] = ids;
+            self.report(
+                &format!("compare, 50 × 20 repeats, {what}, ms"),
+                &self.times(&["compare", &a, &b]),
+                "ms",
+                200.0,
+            );
+        }
     }
 
     fn report(&self, what: &str, values: &[f64], unit: &str, below: f64) {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
+use stend_model::weight::Machines;
 
 use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
@@ -207,6 +208,27 @@ fn digest_of_file(path: &Path) -> Option<String> {
 pub(crate) fn references() -> Vec<Reference> {
     let parse = |(file, text): &(&str, &str)| Reference::parse(text, file).expect("the tests parse every reference");
     REFERENCES.iter().map(parse).collect()
+}
+
+/// What machines cost and draw, as the files say that were named, and then those in `stend/machines/` of the user's configuration
+/// (`$XDG_CONFIG_HOME`, else `~/.config`).
+///
+/// # Errors
+/// A file cannot be read, or is none of machines; one line that says where.
+pub(crate) fn machines(named: &[PathBuf]) -> Result<Vec<Machines>, String> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    let directory = configuration.map(|directory| directory.join("stend/machines"));
+    let entries = directory.and_then(|directory| std::fs::read_dir(directory).ok()).into_iter().flatten().flatten();
+    let mut own: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    own.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    own.sort();
+    let read = |path: &PathBuf| {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+        Machines::parse(&text, &file)
+    };
+    named.iter().chain(&own).map(read).collect()
 }
 
 #[cfg(test)]

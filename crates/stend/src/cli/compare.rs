@@ -1,22 +1,52 @@
 //! `stend compare`: runs with one another, or a run with published machines.
 
+mod fail_on;
+mod names;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
+use stend_model::metric::Unit;
+use stend_model::reference::Reference;
 use stend_model::suite::{Key, Layout};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::compare::table::{Cell, Table, Verdict};
+use crate::compare::filter::Filter;
+use crate::compare::pool::{Pool, pools};
+use crate::compare::table::{Note, Only};
+use crate::compare::weighing::{facts, weigh};
 use crate::report::{csv, markdown};
 use crate::store::{Record, Store};
 use crate::{catalogue, machine};
+use fail_on::FailOn;
+use names::{Named, Names};
 
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
-    /// Runs, the first of which is the base, and names of references; one run alone is set beside all references. A run of two sides has a column
-    /// for each, of which RUN:SIDE is one
+    /// What is compared, the first run being the base: runs (an id or its beginning, last, last~1), machines (by name: the newest run),
+    /// ranges of a machine's history (FROM..TO, where the ends are runs or days, or MACHINE:FROM..TO), and references. One run alone is set
+    /// beside all references. A run of two sides has a column for each, of which RUN:SIDE is one
     #[arg(required = true)]
     what: Vec<String>,
+    /// Of which suite the runs of machines and of ranges are, where machines have runs of several
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+    /// Which of what is compared is the base, if not the first
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<String>,
+    /// Which figures are compared, such as `scenario:"4k*" -metric:"latency p99"`; see below
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    filter: Option<String>,
+    /// Compare only figures in this unit: B/s, ns, IOPS, cycles/B
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<Unit>,
+    /// Show only rows with such a verdict. All are judged all the same, and counted
+    #[arg(long, value_name = "VERDICT", hide_possible_values = false)]
+    only: Option<Only>,
     /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
     #[arg(long, value_name = "KEY")]
     row: Option<Key>,
@@ -26,9 +56,14 @@ pub(super) struct Arguments {
     /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
-    /// End with status 1 if a verdict of this kind is in the table: of each scenario's main metric, of all metrics that its layout shows, or
-    /// with --all-metrics of all. CSV and JSON are judged by the same metrics
-    #[arg(long, value_name = "VERDICT")]
+    /// A TOML file that says what machines draw and cost, so that figures are shown per watt and per price too; files in stend/machines/ of
+    /// the user's configuration are read without being named. `docs/method.md` has its form
+    #[arg(long, value_name = "FILE")]
+    machines: Vec<PathBuf>,
+    /// End with status 1 if a verdict of this kind is in the table: worse, or different (better or worse); with :5% only if the whole interval
+    /// of the ratio lies more than 5 % beyond the base. Looked at are each scenario's main metric, all metrics that its layout shows, those
+    /// that a filter names, or with --all-metrics all; CSV and JSON are judged by the same metrics
+    #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
     /// How to print the table
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -37,13 +72,13 @@ pub(super) struct Arguments {
     json: Json,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    /// Something is worse than in the base
-    Worse,
-    /// Something is better or worse than in the base
-    Different,
-}
+const AFTER_HELP: &str = "A filter is KEY:VALUE, where KEY is scenario, family, metric, unit or an axis of a matrix. In VALUE, \
+* stands for any characters and ? for one; what is in double quotes stands for itself. KEY:(A OR B) takes either. Such parts are \
+joined by AND (or a space) and OR, turned round by - before them, and grouped by ( ). The correction for many comparisons is over \
+what the filter takes, so choose it before looking at verdicts.
+
+Runs of a range that differ in nothing that is known of them stand in one column, as sessions of one run; where machine, builds or \
+work changed, the next column begins.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -58,40 +93,51 @@ enum Format {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let filter = filter(arguments)?;
     let store = Store::open_to_read(&global.store_directory()?)?;
-    let all_references = catalogue::references();
-    let (mut records, mut references) = (Vec::<Record>::new(), Vec::new());
-    for wanted in &arguments.what {
-        match all_references.iter().find(|reference| reference.name == *wanted) {
-            Some(reference) => references.push(reference.clone()),
-            None => {
-                let views = output::load(&store, wanted).map_err(|error| match error {
-                    output::NotLoaded::Store(error) => no_such(error, &all_references),
-                    output::NotLoaded::NoSuchSide(message) => Failure::usage(message),
-                })?;
-                records.extend(views);
-            }
-        }
+    let (runs, references) = chosen(&store, arguments)?;
+    let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
+    if arguments.only.is_some() && records.len() < 2 {
+        return Err(Failure::usage("--only takes two runs or more: one alone has no verdicts"));
     }
-    if records.is_empty() {
-        return Err(Failure::usage(
-            "references cannot be compared with one another: they are single numbers without samples; name a run first",
-        ));
+    if arguments.fail_on.is_some() && records.len() < 2 {
+        return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
     }
-    if records.len() == 1 && references.is_empty() {
-        references = all_references;
-    }
-    let mut table = output::beside_one_another(&store, &records, &references)?;
-    if records.len() > 1 && !has_common_rows(&table, records.len()) {
+    filter.check(&records[0].run.suite.scenarios).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut table = output::beside_one_another(&store, &records, &references, &filter)?;
+    table.notes.splice(0..0, runs.iter().filter_map(Pool::note));
+    if records.len() > 1 && !has_common_scenario(&records) {
         return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
+    }
+    if table.rows.is_empty() && arguments.is_narrowed() {
+        return Err(Failure::usage(nothing_taken(&filter, records[0])));
     }
     let asked = arguments.row.is_some() || arguments.column.is_some();
     if asked {
-        table.layout = Some(layout(arguments, &records[0])?);
+        table.layout = Some(layout(arguments, records[0])?);
+    }
+    let files = catalogue::machines(&arguments.machines).map_err(Failure::usage)?;
+    let weighings = weigh(&table, &facts(&table, &records, &references, &files));
+    if let (Some(file), true) = (arguments.machines.first(), weighings.is_empty()) {
+        let names: BTreeSet<&str> = records.iter().map(|record| record.run.machine.name.as_str()).collect();
+        return Err(Failure::usage(format!(
+            "{} knows none of the machines that are compared: {}",
+            file.display(),
+            Vec::from_iter(names).join(", ")
+        )));
+    }
+    table.weighings = weighings;
+    let judged = table.in_layout(arguments.all_metrics);
+    let cells: Vec<_> =
+        judged.iter().flat_map(|row| row.against_base().map(|against| (row.better, against.clone()))).collect();
+    if let Some(only) = arguments.only {
+        let of = judged.len();
+        table.only = Some(only);
+        table.notes.push(Note::OnlyRows { only, shown: table.shown(arguments.all_metrics).len(), of });
     }
     let format = if arguments.json.json { Format::Json } else { arguments.format };
     match format {
-        Format::Json => output::print_json("table", &table)?,
+        Format::Json => output::print_json("table", &table.for_programs())?,
         Format::Markdown => {
             let fingerprint = machine::five_lines(&records[0].run.machine);
             output::print(&markdown::render(&table, &fingerprint, arguments.all_metrics))?;
@@ -103,17 +149,95 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Csv => output::print(&csv::render(&table))?,
         Format::Table => {
             output::print(&output::differences(&table))?;
-            output::print_table(global, &records[0], &table, arguments.all_metrics)?;
+            output::print_table(global, records[0], &table, arguments.all_metrics)?;
         }
     }
-    let shown = table.shown(arguments.all_metrics);
-    let verdicts = || shown.iter().flat_map(|row| &row.cells).filter_map(verdict);
-    let crossed = match arguments.fail_on {
-        None => false,
-        Some(FailOn::Worse) => verdicts().any(|verdict| verdict == Verdict::Worse),
-        Some(FailOn::Different) => verdicts().any(|verdict| matches!(verdict, Verdict::Worse | Verdict::Better)),
-    };
+    let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
+    if cells.is_empty() {
+        // A threshold that nothing can cross would let everything pass.
+        return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
+    }
+    let crossed = cells.iter().any(|(better, against)| fail_on.crossed(against, *better));
     Ok(if crossed { Exit::Crossed } else { Exit::Fine })
+}
+
+impl Arguments {
+    fn is_narrowed(&self) -> bool {
+        self.filter.is_some() || self.unit.is_some()
+    }
+}
+
+fn filter(arguments: &Arguments) -> Result<Filter, Failure> {
+    let filter = match &arguments.filter {
+        Some(text) => Filter::parse(text).map_err(|error| Failure::usage(error.to_string()))?,
+        None => Filter::default(),
+    };
+    Ok(arguments.unit.into_iter().fold(filter, Filter::and_unit))
+}
+
+/// What was named: the runs, the base first, and the references.
+fn chosen(store: &Store, arguments: &Arguments) -> Result<(Vec<Pool>, Vec<Reference>), Failure> {
+    let all_references = catalogue::references();
+    let names = Names::new(store, &all_references, arguments.suite.as_deref(), &arguments.what)?;
+    let (mut runs, mut references) = (Vec::new(), Vec::new());
+    for word in &arguments.what {
+        match names.find(word)? {
+            Named::Reference(reference) => references.push(reference),
+            Named::Run(id) => runs.extend(output::load(store, &id)?.into_iter().map(Pool::from)),
+            Named::Range(ids) => {
+                let records: Result<Vec<Record>, _> = ids.iter().map(|id| store.load(id)).collect();
+                // Sides are different things on purpose.
+                let mut records = records?;
+                records.retain(|record| record.run.sides.is_empty());
+                runs.extend(pools(records));
+            }
+        }
+    }
+    if runs.is_empty() {
+        return Err(Failure::usage(
+            "references cannot be compared with one another: they are single numbers without samples; name a run first",
+        ));
+    }
+    if let Some(baseline) = &arguments.baseline {
+        if all_references.iter().any(|reference| reference.name == *baseline) {
+            return Err(Failure::usage(format!(
+                "the reference \"{baseline}\" cannot be the base: it has no samples; name a run with --baseline"
+            )));
+        }
+        let id = names.find_run(baseline)?;
+        let Some(place) = runs.iter().position(|pool| pool.runs.contains(&id) || pool.record.run.stored_id() == id)
+        else {
+            let ids: Vec<_> = runs.iter().map(|pool| pool.record.run.id.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "--baseline \"{baseline}\" is not among what is compared: {}",
+                ids.join(", ")
+            )));
+        };
+        runs[..=place].rotate_right(1);
+    }
+    if runs.len() == 1 && references.is_empty() {
+        references = all_references;
+    }
+    Ok((runs, references))
+}
+
+/// What there would be, where a filter takes nothing.
+fn nothing_taken(filter: &Filter, base: &Record) -> String {
+    const SHOWN: usize = 5;
+    let scenarios = &base.run.suite.scenarios;
+    let listed = |names: BTreeSet<String>| {
+        let more = names.len().saturating_sub(SHOWN);
+        let shown = names.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{shown} and {more} more") } else { shown }
+    };
+    let metrics = || scenarios.iter().flat_map(|scenario| &scenario.metrics);
+    format!(
+        "the filter `{filter}` takes no figure of {}; scenarios: {}; metrics: {}; units: {}",
+        base.run.id,
+        listed(scenarios.iter().map(|scenario| format!("\"{}\"", scenario.name)).collect()),
+        listed(metrics().map(|metric| format!("\"{}\"", metric.name)).collect()),
+        listed(metrics().map(|metric| metric.unit.to_string()).collect())
+    )
 }
 
 /// The layout that was asked for. What was not named is as in the base's suite, where that goes with it.
@@ -148,28 +272,13 @@ fn keys(row: Option<&Key>, column: Option<&Key>, own: Option<&Layout>) -> (Key, 
     (row, column)
 }
 
-fn verdict(cell: &Cell) -> Option<Verdict> {
-    match cell {
-        Cell::Measured(measured) => measured.against_base.as_ref().map(|against| against.verdict),
-        _ => None,
-    }
-}
-
-fn has_common_rows(table: &Table, runs: usize) -> bool {
-    table.rows.iter().any(|row| row.cells[1..runs].iter().any(|cell| *cell != Cell::Absent))
-}
-
-fn no_such(error: crate::store::StoreError, references: &[stend_model::reference::Reference]) -> Failure {
-    match error {
-        crate::store::StoreError::NoSuchRun(wanted) => {
-            let names: Vec<_> = references.iter().map(|reference| reference.name.as_str()).collect();
-            Failure::usage(format!(
-                "\"{wanted}\" is neither a run (see `stend list`) nor a reference ({})",
-                names.join(", ")
-            ))
-        }
-        other => other.into(),
-    }
+/// Whether any of the others has a scenario of the base's.
+fn has_common_scenario(records: &[&Record]) -> bool {
+    let names = |record: &Record| -> BTreeSet<String> {
+        record.run.suite.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
+    };
+    let base = names(records[0]);
+    records[1..].iter().any(|record| !base.is_disjoint(&names(record)))
 }
 
 #[cfg(test)]

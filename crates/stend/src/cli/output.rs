@@ -15,9 +15,10 @@ use stend_model::reference::Reference;
 
 use super::Global;
 use super::failure::Failure;
+use crate::compare::filter::Filter;
 use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
-use crate::compare::{compare, compare_with_noise};
+use crate::compare::{compare, compare_what};
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store, StoreError};
@@ -84,18 +85,20 @@ pub(super) fn table_of(views: &[Record]) -> Table {
     compare(&views.iter().collect::<Vec<_>>(), &references)
 }
 
-/// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured.
+/// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured; of the figures
+/// that the filter takes.
 pub(super) fn beside_one_another(
     store: &Store,
-    records: &[Record],
+    records: &[&Record],
     references: &[Reference],
+    filter: &Filter,
 ) -> Result<Table, Failure> {
     let hardware: BTreeSet<_> = records.iter().map(|record| record.run.machine.hardware_id()).collect();
     let mut noise = Vec::new();
     for run in store.noise_runs()?.into_iter().filter(|run| hardware.contains(&run.machine.hardware_id())) {
         noise.push(store.load(&run.id)?);
     }
-    Ok(compare_with_noise(&records.iter().collect::<Vec<_>>(), references, &Floors::of(&noise)))
+    Ok(compare_what(records, references, &Floors::of(&noise), filter))
 }
 
 /// Why there is nothing to show.

@@ -11,6 +11,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output;
 use crate::catalogue;
+use crate::compare::filter::Filter;
 use crate::language::Language;
 use crate::machine;
 use crate::report::{csv, figures_index, html, markdown};
@@ -86,8 +87,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for wanted in &arguments.runs {
         records.extend(output::load(&store, wanted)?);
     }
-    let table = output::beside_one_another(&store, &records, &catalogue::references())?;
     let all = records.iter().collect::<Vec<_>>();
+    let table = output::beside_one_another(&store, &all, &catalogue::references(), &Filter::default())?;
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
@@ -100,7 +101,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Html => output::page(&store, &records, &table)?,
         Format::Md => markdown::render(&table, &machine::five_lines(&records[0].run.machine), false),
         Format::Csv => csv::render(&table),
-        Format::Json => output::json("table", &table)?,
+        Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
             let language = match arguments.language {
                 Spoken::En => Language::English,

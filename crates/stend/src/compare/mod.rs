@@ -1,10 +1,14 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
 
 pub(crate) mod curves;
+pub(crate) mod filter;
 mod notes;
 pub(crate) mod pivot;
+pub(crate) mod pool;
 pub(crate) mod sides;
+pub(crate) mod standing;
 pub(crate) mod table;
+pub(crate) mod weighing;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +24,7 @@ use stend_model::suite::Scenario;
 use crate::noise::{Floor, Floors};
 use crate::steady::never_steady;
 use crate::store::Record;
+use filter::Filter;
 pub(crate) use notes::differences_of_builds;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
 
@@ -31,17 +36,22 @@ const MOST_REPEATS_ADVISED: u32 = 1000;
 /// # Panics
 /// If `records` is empty.
 pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
-    compare_with_noise(records, references, &Floors::default())
+    compare_what(records, references, &Floors::default(), &Filter::default())
 }
 
-/// The same, where δ is at least what the machines are known to differ from themselves.
+/// The same, where δ is at least what the machines are known to differ from themselves, of the figures that the filter takes: the
+/// correction for many comparisons is over these. How restless the machine was is told by all that was measured.
 ///
 /// # Panics
 /// If `records` is empty.
-pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], floors: &Floors) -> Table {
+pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors: &Floors, filter: &Filter) -> Table {
     let base = records[0];
     let mut notes = notes::on_runs(records);
+    if *filter != Filter::default() {
+        notes.push(Note::Filtered { filter: filter.to_string() });
+    }
     let mut rows = Vec::new();
+    let mut taken = Vec::new();
     let mut pending = Vec::new();
     let mut noise = Vec::new();
     let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
@@ -58,11 +68,12 @@ pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], 
                 if judged {
                     let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
                     let cell = judgement_cell(base, record, scenario, metric, floor);
-                    noise.extend(floor.filter(|floor| floor.share >= cell.delta));
-                    pending.push((rows.len(), column, cell));
+                    noise.extend(floor.filter(|floor| floor.share >= cell.delta && filter.takes(scenario, metric)));
+                    pending.push(Pending { row: rows.len(), column, cell });
                 }
             }
             cells.extend(published_cells(references, scenario, metric, cells.first()));
+            taken.push(filter.takes(scenario, metric));
             rows.push(Row {
                 scenario: scenario.name.clone(),
                 family: scenario.family.clone(),
@@ -75,22 +86,39 @@ pub(crate) fn compare_with_noise(records: &[&Record], references: &[Reference], 
             });
         }
     }
-    notes.extend(judge(&mut rows, pending));
+    notes.extend(judge(&mut rows, &taken, pending, records));
     notes.extend(notes::on_noise(noise));
+    let mut taken = taken.into_iter();
+    rows.retain(|_| taken.next().unwrap_or(true));
     let titles = Titles::of(records);
     let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, titles)).collect();
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
-    Table { columns, rows, layout: base.run.suite.table.clone(), left_out: notes::left_out(records), notes }
+    Table {
+        columns,
+        rows,
+        layout: base.run.suite.table.clone(),
+        left_out: notes::left_out(records, filter),
+        notes,
+        by_metric: filter.names_metrics(),
+        ..Table::default()
+    }
 }
 
-/// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives a note where the
-/// machine's own drift decided.
-fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> Option<Note> {
-    let cells: Vec<_> = pending.iter().map(|(_, _, cell)| cell.clone()).collect();
-    let results = stend_stats::compare_runs(&cells);
-    let note = note_on_drift(&results);
-    for ((row, column, cell), result) in pending.into_iter().zip(results) {
+/// A cell that is to be judged.
+struct Pending {
+    row: usize,
+    column: usize,
+    cell: stend_stats::Cell,
+}
+
+/// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives notes on what decided.
+fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Record]) -> Vec<Note> {
+    let results = results(taken, &pending);
+    let mut notes = Vec::from_iter(note_on_drift(results.iter().flatten()));
+    notes.extend(note_on_ratios(rows, &pending, &results, records));
+    for (Pending { row, column, cell }, result) in pending.into_iter().zip(results) {
+        let Some(result) = result else { continue };
         if let (Cell::Measured(measured), Some(ratio)) = (&mut rows[row].cells[column], result.ratio) {
             measured.against_base = Some(AgainstBase {
                 ratio,
@@ -111,13 +139,62 @@ fn judge(rows: &mut [Row], pending: Vec<(usize, usize, stend_stats::Cell)>) -> O
             });
         }
     }
-    note
+    notes
 }
 
-fn note_on_drift(results: &[stend_stats::CellResult]) -> Option<Note> {
-    let within: Vec<_> = results.iter().filter(|result| result.reason == stend_stats::Reason::WithinDrift).collect();
+/// What is known of each cell that is taken.
+fn results(taken: &[bool], pending: &[Pending]) -> Vec<Option<stend_stats::CellResult>> {
+    let is_taken = |pending: &&Pending| taken[pending.row];
+    let cells: Vec<_> = pending.iter().filter(is_taken).map(|pending| pending.cell.clone()).collect();
+    let mut judged = stend_stats::compare_runs(&cells).into_iter();
+    if cells.len() == pending.len() {
+        return judged.map(Some).collect();
+    }
+    let all: Vec<_> = pending.iter().map(|pending| pending.cell.clone()).collect();
+    let whole = stend_stats::compare_runs(&all).into_iter();
+    let one = |(pending, whole): (&Pending, stend_stats::CellResult)| {
+        is_taken(&pending).then(|| judged.next().map(|result| beyond_drift(result, whole.drift))).flatten()
+    };
+    pending.iter().zip(whole).map(one).collect()
+}
+
+/// A result judged by the drift of a larger table too.
+fn beyond_drift(result: stend_stats::CellResult, drift: Option<f64>) -> stend_stats::CellResult {
+    let drift = result.drift.into_iter().chain(drift).reduce(f64::max);
+    let is_marked = matches!(result.verdict, stend_stats::Verdict::Better | stend_stats::Verdict::Worse);
+    let within = |floor: f64| {
+        result.interval.is_some_and(|interval| interval.low <= 1.0 + floor && interval.high >= 1.0 / (1.0 + floor))
+    };
+    if is_marked && drift.is_some_and(within) {
+        let (verdict, reason) = (stend_stats::Verdict::Unresolved, stend_stats::Reason::WithinDrift);
+        return stend_stats::CellResult { verdict, reason, needed: None, drift, ..result };
+    }
+    stend_stats::CellResult { drift, ..result }
+}
+
+fn note_on_drift<'a>(results: impl Iterator<Item = &'a stend_stats::CellResult>) -> Option<Note> {
+    let within: Vec<_> = results.filter(|result| result.reason == stend_stats::Reason::WithinDrift).collect();
     let least = within.iter().filter_map(|result| result.drift).reduce(f64::min)?;
     Some(Note::WithinDrift { differences: within.len(), least })
+}
+
+/// Figures without a ratio, a note for each run.
+fn note_on_ratios(
+    rows: &[Row],
+    pending: &[Pending],
+    results: &[Option<stend_stats::CellResult>],
+    records: &[&Record],
+) -> Vec<Note> {
+    let mut figures: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (Pending { row, column, .. }, result) in pending.iter().zip(results) {
+        if result.as_ref().is_some_and(|result| result.reason == stend_stats::Reason::NotPositive) {
+            let row = &rows[*row];
+            let name = if row.main { row.scenario.clone() } else { format!("{} · {}", row.scenario, row.metric) };
+            figures.entry(*column).or_default().push(name);
+        }
+    }
+    let id = |column: usize| records[column].run.id.clone();
+    figures.into_iter().map(|(column, figures)| Note::NoRatio { run: id(column), base: id(0), figures }).collect()
 }
 
 fn judgement_cell(

@@ -8,6 +8,7 @@ use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
 use stend_model::wire::Begin;
 
+use super::filter::Filter;
 use super::scenario_of;
 use super::sides::are_of_one_run;
 use super::table::{LeftOut, Note};
@@ -54,11 +55,12 @@ pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
     by_run.into_iter().map(note).collect()
 }
 
-/// Scenarios that not all runs have, those together that the same runs lack.
-pub(super) fn left_out(records: &[&Record]) -> Vec<LeftOut> {
+/// Scenarios that not all runs have, those together that the same runs lack; of those that the filter takes.
+pub(super) fn left_out(records: &[&Record], filter: &Filter) -> Vec<LeftOut> {
     let mut left_out: Vec<LeftOut> = Vec::new();
     let mut seen = BTreeSet::new();
-    for scenario in records.iter().flat_map(|record| &record.run.suite.scenarios) {
+    let all = records.iter().flat_map(|record| &record.run.suite.scenarios);
+    for scenario in all.filter(|scenario| filter.takes_any_of(scenario)) {
         let lacking = records.iter().filter(|record| scenario_of(record, &scenario.name).is_none());
         let runs: Vec<_> = lacking.map(|record| record.run.id.clone()).collect();
         if runs.is_empty() || !seen.insert(&scenario.name) {
@@ -270,7 +272,7 @@ fn differing(one: &BTreeMap<&str, &str>, other: &BTreeMap<&str, &str>) -> Vec<Di
 }
 
 /// What was measured was built with, as far as the instrument says it.
-type Build<'a> = BTreeMap<&'a str, &'a str>;
+pub(super) type Build<'a> = BTreeMap<&'a str, &'a str>;
 
 /// Instruments that were built otherwise; those together that differ alike. Runs that are not of one build each are not told apart.
 fn builds(base: &Record, record: &Record) -> Vec<Note> {
@@ -314,7 +316,7 @@ pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &
 
 /// The builds of what measured each scenario of a run, by the scenario's name and the instrument's, each once: more than
 /// one if it was built anew before the run was resumed. Scenarios may well have different builds of one instrument.
-fn builds_of(record: &Record) -> BTreeMap<(&str, &str), Vec<Build<'_>>> {
+pub(super) fn builds_of(record: &Record) -> BTreeMap<(&str, &str), Vec<Build<'_>>> {
     let mut builds: BTreeMap<_, Vec<Build>> = BTreeMap::new();
     for repeat in &record.repeats {
         if let Some(begin) = &repeat.begin {

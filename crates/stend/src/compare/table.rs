@@ -2,6 +2,7 @@
 //!
 //! It holds numbers and verdicts, no text for people: the terminal, the report, JSON and Markdown each write it their way.
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::machine::Difference;
@@ -11,9 +12,11 @@ use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 
 use super::pivot;
+use super::standing::{Standing, standings};
+use super::weighing::Weighing;
 
 /// A comparison of one run with others and with published machines.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Table {
     /// Columns; the first is the base that the others are held against.
     pub(crate) columns: Vec<Column>,
@@ -26,21 +29,113 @@ pub(crate) struct Table {
     pub(crate) left_out: Vec<LeftOut>,
     /// Things that a reader should know before reading it.
     pub(crate) notes: Vec<Note>,
+    /// What each machine does for a watt and for its price, where these are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) weighings: Vec<Weighing>,
+    /// Which metrics were asked for by name or unit: then all of these are shown, be they main ones or not.
+    #[serde(skip)]
+    pub(crate) by_metric: bool,
+    /// The verdicts whose rows are shown, if not all are.
+    #[serde(skip)]
+    pub(crate) only: Option<Only>,
+}
+
+/// The verdicts whose rows are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Only {
+    /// Better than the base
+    Better,
+    /// Worse than the base
+    Worse,
+    /// Better or worse
+    Significant,
+    /// The same within the floor
+    Same,
+    /// The evidence does not say
+    Unresolved,
+}
+
+impl Only {
+    /// Whether rows with this verdict are shown.
+    fn takes(self, verdict: Verdict) -> bool {
+        match self {
+            Self::Better => verdict == Verdict::Better,
+            Self::Worse => verdict == Verdict::Worse,
+            Self::Significant => matches!(verdict, Verdict::Better | Verdict::Worse),
+            Self::Same => verdict == Verdict::Same,
+            Self::Unresolved => verdict == Verdict::Unresolved,
+        }
+    }
+}
+
+/// A table as programs read it: with what is computed over all of it, and only the rows that were asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct ForPrograms<'a> {
+    columns: &'a [Column],
+    rows: Vec<&'a Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<&'a Layout>,
+    left_out: &'a [LeftOut],
+    notes: &'a [Note],
+    standings: Vec<Standing>,
+    #[serde(skip_serializing_if = "<[Weighing]>::is_empty")]
+    weighings: &'a [Weighing],
 }
 
 impl Table {
-    /// The rows that are shown: all, or those of the metrics that the layout names, or each scenario's main one; and only those that have a
-    /// place in it, as scenarios without an axis have none where that goes down or across.
+    /// The table as programs read it.
+    pub(crate) fn for_programs(&self) -> ForPrograms<'_> {
+        ForPrograms {
+            columns: &self.columns,
+            rows: self.rows.iter().filter(|row| self.is_asked_for(row)).collect(),
+            layout: self.layout.as_ref(),
+            left_out: &self.left_out,
+            notes: &self.notes,
+            standings: standings(self),
+            weighings: &self.weighings,
+        }
+    }
+
+    /// The rows that are shown: of [`Self::in_layout`] those with a verdict that was asked for, if one was.
     pub(crate) fn shown(&self, all_metrics: bool) -> Vec<&Row> {
+        let mut rows = self.in_layout(all_metrics);
+        rows.retain(|row| self.is_asked_for(row));
+        rows
+    }
+
+    /// Whether a row has a verdict that was asked for.
+    pub(crate) fn is_asked_for(&self, row: &Row) -> bool {
+        self.only.is_none_or(|only| row.verdicts().any(|verdict| only.takes(verdict)))
+    }
+
+    /// The rows that have a place: all, or those of the metrics that the layout names, or each scenario's main one; and only those that have a
+    /// place in it, as scenarios without an axis have none where that goes down or across.
+    pub(crate) fn in_layout(&self, all_metrics: bool) -> Vec<&Row> {
         let layout = self.layout.as_ref();
         let shown = |row: &&Row| match layout {
             Some(layout) if !pivot::has_place(row, layout) => false,
-            _ if all_metrics => true,
+            _ if all_metrics || self.by_metric => true,
             Some(layout) if !layout.metrics.is_empty() => layout.metrics.contains(&row.metric),
             Some(layout) if layout.spreads_metrics() => true,
             _ => row.main,
         };
         self.rows.iter().filter(shown).collect()
+    }
+}
+
+impl Row {
+    /// What is said of the runs in it, run by run.
+    pub(crate) fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        self.against_base().map(|against| against.verdict)
+    }
+
+    /// How its figures stand to the base's, run by run.
+    pub(crate) fn against_base(&self) -> impl Iterator<Item = &AgainstBase> {
+        self.cells.iter().filter_map(|cell| match cell {
+            Cell::Measured(measured) => measured.against_base.as_ref(),
+            _ => None,
+        })
     }
 }
 
@@ -94,6 +189,14 @@ pub(crate) enum Note {
     OtherBuild { run: String, base: String, instruments: Vec<String>, differences: Vec<Difference> },
     /// What these instruments measured was built anew within the run.
     SeveralBuilds { run: String, instruments: Vec<String> },
+    /// These runs of one machine stand together as one, their sessions as its sessions.
+    Pooled { run: String, runs: Vec<String> },
+    /// No figure but those that this expression takes is in the table, and the correction for many comparisons is over these.
+    Filtered { filter: String },
+    /// Of so many rows those with such a verdict are shown.
+    OnlyRows { only: Only, shown: usize, of: usize },
+    /// Values of these figures are zero or negative, so that they have no ratio, and no verdict.
+    NoRatio { run: String, base: String, figures: Vec<String> },
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more.
     WithinDrift { differences: usize, least: f64 },
     /// So many floors δ, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in this run at this time.

@@ -4,7 +4,8 @@ use stend_model::run::{Outcome, RunState, Skipped};
 use stend_model::suite::{Changes, Instrument, Steady, Suite};
 use stend_model::wire::{Begin, WIRE_VERSION};
 
-use super::table::LeftOut;
+use super::filter::Filter;
+use super::table::{LeftOut, Only};
 use super::*;
 use crate::testing::{self, record, suite};
 
@@ -435,4 +436,94 @@ fn a_bad_reference_says_where() {
     assert!(Reference::parse(&broken, "r.toml").unwrap_err().contains("\"unit\""));
     let broken = REFERENCE.replace("grade = \"D\"", "grade = \"E\"");
     assert!(Reference::parse(&broken, "r.toml").unwrap_err().starts_with("r.toml:5:9"));
+}
+
+#[test]
+fn the_family_of_tests_is_what_the_filter_takes() {
+    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.004)));
+    let q = |filter: &str| {
+        let filter = if filter.is_empty() { Filter::default() } else { Filter::parse(filter).unwrap() };
+        let table = compare_what(&[&base, &other], &[], &Floors::default(), &filter);
+        let of = |row: &Row| row.against_base().next().and_then(|against| against.q).unwrap();
+        (table.rows.len(), of(table.rows.iter().find(|row| row.scenario == "alpha").unwrap()))
+    };
+    // beta's times are alpha's, and its p the same: alone alpha is not corrected at all, with both the larger p is halved over two.
+    let ((all, with_both), (one, alone)) = (q(""), q("scenario:alpha"));
+    assert_eq!((all, one), (2, 1));
+    assert!((with_both - alone).abs() < 1e-12, "equal p stay as they are: {with_both} {alone}");
+    let mut same = other.clone();
+    for (place, repeat) in same.repeats.iter_mut().enumerate().filter(|(_, repeat)| repeat.scenario == 1) {
+        repeat.report.as_mut().unwrap().wall_ns = base.repeats[place].report.as_ref().unwrap().wall_ns;
+    }
+    let q = |filter: Filter| {
+        let table = compare_what(&[&base, &same], &[], &Floors::default(), &filter);
+        table.rows[0].against_base().next().unwrap().q.unwrap()
+    };
+    let (with_both, alone) = (q(Filter::default()), q(Filter::parse("scenario:alpha").unwrap()));
+    assert!(
+        (with_both - 2.0 * alone).abs() < 1e-12,
+        "beside one that says nothing it counts for half: {with_both} {alone}"
+    );
+}
+
+#[test]
+fn a_filter_does_not_hide_how_restless_the_machine_was() {
+    let restless = |id: &str, level: f64| {
+        let mut run = record(id, &steady(level));
+        // beta drifts by a fifth within the run, in both of its metrics; alpha's halves agree by chance. A table tells from three cells on.
+        let rate = run.run.suite.scenarios[0].metrics[0].clone();
+        run.run.suite.scenarios[1].metrics.push(rate);
+        for repeat in run.repeats.iter_mut().filter(|repeat| repeat.scenario == 1) {
+            let report = repeat.report.as_mut().unwrap();
+            report.wall_ns += if repeat.number < 5 { report.wall_ns / 5 } else { 0 };
+        }
+        run
+    };
+    let (base, other) = (restless("a", 1.0), restless("b", 1.1));
+    let alpha = |filter: &Filter| {
+        let table = compare_what(&[&base, &other], &[], &Floors::default(), filter);
+        let against = table.rows[0].against_base().next().unwrap().clone();
+        (against.verdict, against.drift)
+    };
+    let (whole, filtered) = (alpha(&Filter::default()), alpha(&Filter::parse("scenario:alpha").unwrap()));
+    assert_eq!(whole.0, Verdict::Unresolved);
+    assert_eq!(whole, filtered);
+}
+
+#[test]
+fn rows_of_a_verdict_are_shown_and_all_are_counted() {
+    let base = record("a", &steady(1.0));
+    let mut other = record("b", &steady(1.0));
+    for repeat in other.repeats.iter_mut().filter(|repeat| repeat.scenario == 1) {
+        repeat.report.as_mut().unwrap().wall_ns *= 2;
+    }
+    let mut table = compare(&[&base, &other], &[]);
+    let shown = |table: &Table| table.shown(false).iter().map(|row| row.scenario.clone()).collect::<Vec<_>>();
+    for (only, wanted) in [
+        (Only::Worse, vec!["beta"]),
+        (Only::Significant, vec!["beta"]),
+        (Only::Same, vec!["alpha"]),
+        (Only::Better, vec![]),
+        (Only::Unresolved, vec![]),
+    ] {
+        table.only = Some(only);
+        assert_eq!(shown(&table), wanted, "{only:?}");
+        let [standing] = &standing::standings(&table)[..] else { panic!() };
+        assert_eq!(standing.judged(), 2);
+    }
+}
+
+#[test]
+fn values_without_a_ratio_are_named() {
+    let base = record("a", &steady(1.0));
+    for bytes in [0.0, -1e6] {
+        let mut other = record("b", &steady(1.0));
+        for repeat in other.repeats.iter_mut().filter(|repeat| repeat.scenario == 0).take(1) {
+            repeat.report.as_mut().unwrap().work.insert("bytes".into(), bytes);
+        }
+        let table = compare(&[&base, &other], &[]);
+        let figures = vec!["alpha".into()];
+        assert_eq!(table.notes, [Note::NoRatio { run: "b".into(), base: "a".into(), figures }]);
+        assert_eq!(verdicts(&table), [Verdict::Unresolved, Verdict::Same]);
+    }
 }

@@ -1,11 +1,12 @@
 //! The table for a spreadsheet: RFC 4180, one line a cell, with all the evidence.
 
 use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+use crate::compare::weighing::{Divisor, Weighing};
 
 use super::text::word;
-use super::wide;
+use super::{weighing, wide};
 
-const HEAD: [&str; 31] = [
+const HEAD: [&str; 33] = [
     "scenario",
     "metric",
     "unit",
@@ -37,6 +38,8 @@ const HEAD: [&str; 31] = [
     "words",
     "note",
     "of_ceilings",
+    "per_watt",
+    "per_price",
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
@@ -44,18 +47,32 @@ const HEAD: [&str; 31] = [
 pub(crate) fn render(table: &Table) -> String {
     let mut out = String::new();
     line(&mut out, HEAD);
-    for row in &table.rows {
-        for (column, cell) in table.columns.iter().zip(&row.cells) {
-            line(&mut out, fields(row, column, cell));
+    for row in table.rows.iter().filter(|row| table.is_asked_for(row)) {
+        for (place, (column, cell)) in table.columns.iter().zip(&row.cells).enumerate() {
+            let mut fields = fields(row, column, cell);
+            if row.main {
+                fields[HEAD.len() - 2] = weighed(table, &row.scenario, place, |by| *by == Divisor::Watt);
+                fields[HEAD.len() - 1] = weighed(table, &row.scenario, place, |by| *by != Divisor::Watt);
+            }
+            line(&mut out, fields);
         }
     }
     out
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 31] {
+/// A figure weighed, and of what the watts or the price are: `4.5e6 / W of processor`.
+fn weighed(table: &Table, scenario: &str, column: usize, by: impl Fn(&Divisor) -> bool) -> String {
+    let of = |weighing: &Weighing| {
+        let row = weighing.rows.iter().find(|row| row.scenario == scenario)?;
+        row.cells.get(column)?.as_ref().map(|cell| weighing::plain(weighing, row, cell))
+    };
+    table.weighings.iter().filter(|weighing| by(&weighing.by)).find_map(of).unwrap_or_default()
+}
+
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 33] {
     let number = |value: f64| value.to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; 31];
+    let mut fields = [const { String::new() }; 33];
     let mut set = |name: &str, value: String| {
         let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
         fields[place] = value;
@@ -205,7 +222,7 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
         assert!(!text.contains("NaN"));
-        assert!(text.contains(",\"0.62 of magma, parallel\"\r\n"), "{text}");
+        assert!(text.contains(",\"0.62 of magma, parallel\",,\r\n"), "{text}");
     }
 
     #[test]

@@ -281,26 +281,6 @@ impl Summary<'_> {
     }
 }
 
-/// How another run stands to the base, over all scenarios; `among_others` where the table shows further metrics, which are not counted here.
-pub(crate) fn standing(title: &str, [better, worse, same, unresolved]: [usize; 4], among_others: bool) -> Phrase {
-    let list = |parts: [(usize, &str, &str); 4]| {
-        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
-        let parts: Vec<_> = parts.map(|(count, mark, word)| format!("{mark}\u{a0}{count} {word}")).collect();
-        parts.join(", ")
-    };
-    let en = [(better, "▲", "better"), (worse, "▼", "worse"), (same, "≈", "same"), (unresolved, "?", "unresolved")];
-    let ru = [(better, "▲", "лучше"), (worse, "▼", "хуже"), (same, "≈", "одинаково"), (unresolved, "?", "не решено")];
-    let (by_en, by_ru) = if among_others {
-        (", by each scenario's main metric", ", по главной метрике сценария")
-    } else {
-        ("", "")
-    };
-    Phrase::new(
-        format!("{title} against the base{by_en}: {}.", list(en)),
-        format!("{title} относительно базы{by_ru}: {}.", list(ru)),
-    )
-}
-
 /// What an unresolved comparison would take.
 pub(crate) fn to_settle(repeats: u32) -> Phrase {
     Phrase::new(

@@ -3,10 +3,13 @@
 use std::fmt::Write;
 
 use crate::compare::table::{Cell, Column, Row, Table};
+use crate::compare::weighing::Weighing;
 
 use super::notes;
 use super::phrase::of_ceiling;
+use super::standing;
 use super::text::{self, change, factor, interval, mark};
+use super::weighing;
 use super::wide::{self, Block};
 use crate::machine;
 
@@ -15,7 +18,7 @@ use crate::machine;
 pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
     let rows = table.shown(all_metrics);
     let mut out = String::new();
-    let Some(base) = table.columns.first().filter(|_| !rows.is_empty()) else {
+    let Some(base) = table.columns.first().filter(|_| !rows.is_empty() || table.only.is_some()) else {
         return "Nothing was measured.\n".into();
     };
 
@@ -40,9 +43,14 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
         wide::matrix_blocks(table).iter().for_each(|block| laid_out(&mut out, block));
     }
 
+    table.weighings.iter().for_each(|weighing| weighed(&mut out, table, weighing));
+
     out.push('\n');
     for standing in text::standings(table) {
         let _ = writeln!(out, "{}\n", escape(&standing.en));
+    }
+    for mean in standing::means(table, true) {
+        let _ = writeln!(out, "{}\n", escape(&mean.en));
     }
     for note in &table.notes {
         let _ = writeln!(out, "- Note: {}", escape(&notes::note(note).en));
@@ -179,6 +187,26 @@ fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) ->
             other => [reason(other), String::new(), String::new(), String::new(), String::new()],
         };
         line(out, [name(row)].into_iter().chain(cells));
+    }
+}
+
+/// What each machine does for a watt or for its price.
+fn weighed(out: &mut String, table: &Table, weighing: &Weighing) {
+    heading(out, &weighing::title(weighing).en, &weighing::MEANING.en);
+    let columns = weighing::columns(table, weighing);
+    head(out, ["scenario"].into_iter().chain(columns.iter().map(|(_, title)| *title)));
+    for row in &weighing.rows {
+        let cell = |(place, _): &(usize, &str)| {
+            let Some(cell) = &row.cells[*place] else { return String::new() };
+            let standing = weighing::standing(cell);
+            let figure = weighing::figure(weighing, row, cell);
+            if standing.is_empty() { figure } else { format!("{figure}, {standing}") }
+        };
+        line(out, [row.scenario.clone()].into_iter().chain(columns.iter().map(cell)));
+    }
+    out.push('\n');
+    for source in weighing::sources(table, weighing) {
+        let _ = writeln!(out, "- {}", escape(&source.en));
     }
 }
 

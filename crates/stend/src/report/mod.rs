@@ -40,9 +40,11 @@ pub(crate) mod sample;
 mod scale;
 mod series;
 mod sheet;
+mod standing;
 pub(crate) mod terminal;
 mod text;
 mod timeline;
+mod weighing;
 mod wide;
 
 pub(crate) use faults::words as what_faults_did;

@@ -3,7 +3,7 @@
 use stend_model::machine::Difference;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use crate::compare::table::{Lack, LeftOut, Note};
+use crate::compare::table::{Lack, LeftOut, Note, Only};
 
 use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
@@ -175,6 +175,42 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
+        Note::Pooled { run, runs } => {
+            let ids = runs.join(", ");
+            Phrase::new(
+                format!("{run}: {} runs of one machine taken together as sessions of one: {ids}", runs.len()),
+                format!("{run}: {} одной машины вместе, как сессии одного: {ids}", runs_in_russian(runs.len())),
+            )
+        }
+        Note::Filtered { filter } => Phrase::new(
+            format!("only what the filter `{filter}` takes; the correction for many comparisons is over these figures"),
+            format!("только то, что отбирает фильтр `{filter}`; поправка на множество сравнений – по этим цифрам"),
+        ),
+        Note::OnlyRows { only, shown, of } => {
+            let words = only_words(*only);
+            let verb = if *shown == 1 { "is" } else { "are" };
+            Phrase::new(
+                format!("{shown} of {} {verb} shown: what is {}", english_plural(*of, "row", "rows"), words.en),
+                format!(
+                    "показано {shown} {} из {of}: только {}",
+                    russian_plural(*shown, "строка", "строки", "строк"),
+                    words.ru
+                ),
+            )
+        }
+        Note::NoRatio { run, base, figures } => {
+            let names = listed(figures);
+            Phrase::new(
+                format!(
+                    "no verdict between {run} and {base} on {}: a value is zero or negative, and has no ratio",
+                    names.en
+                ),
+                format!(
+                    "нет вердикта между {run} и {base}: {} – значение нулевое или отрицательное, отношения нет",
+                    names.ru
+                ),
+            )
+        }
         Note::WithinDrift { differences, least } => {
             let percent = format!("{:.1} %", least * 100.0);
             let many = english_plural(*differences, "difference is", "differences are");
@@ -190,6 +226,20 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
+    }
+}
+
+fn runs_in_russian(count: usize) -> String {
+    format!("{count} {}", russian_plural(count, "прогон", "прогона", "прогонов"))
+}
+
+fn only_words(only: Only) -> Phrase {
+    match only {
+        Only::Better => Phrase::fixed("better", "лучшее"),
+        Only::Worse => Phrase::fixed("worse", "худшее"),
+        Only::Significant => Phrase::fixed("better or worse", "лучшее и худшее"),
+        Only::Same => Phrase::fixed("the same", "одинаковое"),
+        Only::Unresolved => Phrase::fixed("unresolved", "нерешённое"),
     }
 }
 
@@ -344,7 +394,7 @@ pub(super) fn lack_in_a_word(why: &Lack) -> Phrase {
 }
 
 /// Names in quotes; of many the first ones.
-fn listed(names: &[String]) -> Phrase {
+pub(super) fn listed(names: &[String]) -> Phrase {
     const SHOWN: usize = 3;
     let quoted: Vec<_> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
     let (more_en, more_ru) = match names.len().saturating_sub(SHOWN) {

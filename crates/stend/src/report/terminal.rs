@@ -2,12 +2,16 @@
 
 mod wide;
 
+use crate::compare::standing::{Mean, standings};
 use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
+use crate::compare::weighing::Weighing;
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
 use super::notes;
 use super::phrase;
+use super::standing;
 use super::text::{self, change, has_figure, interval, mark, width};
+use super::weighing;
 
 /// How the table is written.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +43,10 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
         page.paragraph("", line, "  ", Style::Plain);
     }
     if page.table.columns.is_empty() || page.rows.is_empty() {
-        page.paragraph("", "Nothing was measured.", "", Style::Plain);
+        // Where rows were left out a note says so.
+        if table.only.is_none() {
+            page.paragraph("", "Nothing was measured.", "", Style::Plain);
+        }
     } else if table.layout.as_ref().is_some_and(|layout| !layout.is_plain()) {
         page.laid_out();
     } else {
@@ -50,6 +57,9 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
     if options.all_metrics {
         page.matrices();
     }
+    for weighing in &table.weighings {
+        page.weighing(weighing);
+    }
     page.foot();
     page.out
 }
@@ -58,6 +68,8 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
 #[derive(Default)]
 struct Seen {
     verdicts: bool,
+    mean: bool,
+    weighed: bool,
     to_settle: bool,
     published: bool,
     wide_published: bool,
@@ -176,7 +188,21 @@ impl<'a> Page<'a> {
                 _ => grid.push_span(label, piece("–", Style::Dim)),
             }
         }
+        if let Some(mean) = self.mean(index) {
+            let [ratio, interval] = standing::mean_figures(&mean);
+            let label = piece(standing::mean_label(&mean).en, Style::Bold);
+            let mut cells = vec![label, "".into(), "".into(), "".into(), ratio.into(), "".into(), interval.into()];
+            cells.truncate(shown);
+            grid.push(cells);
+        }
         grid
+    }
+
+    /// The geometric mean of a run's ratios, where it is shown under them.
+    fn mean(&mut self, column: usize) -> Option<Mean> {
+        let found = standings(self.table).into_iter().find(|standing| standing.column == column)?.mean;
+        self.seen.mean |= found.is_some();
+        found
     }
 
     fn publications(&mut self) {
@@ -187,6 +213,43 @@ impl<'a> Page<'a> {
             let title = format!("Published: {reference}");
             self.across_titled(&title, &grades.join(", "), &columns);
         }
+    }
+
+    /// Machines across, and under each figure how it stands to the base.
+    fn weighing(&mut self, weighing: &Weighing) {
+        self.heading(&weighing::title(weighing).en, "");
+        let columns = weighing::columns(self.table, weighing);
+        let part = |places: &[(usize, &str)]| {
+            let titles = places.iter().map(|(_, title)| (*title).to_owned());
+            let mut grid = Grid::new(["scenario".to_owned()].into_iter().chain(titles));
+            for row in &weighing.rows {
+                let cells = || places.iter().map(|(place, _)| row.cells[*place].as_ref());
+                let figure = |cell: Option<&_>| cell.map_or("·".into(), |cell| weighing::figure(weighing, row, cell));
+                let figures = cells().map(|cell| figure(cell).into());
+                grid.push([row.scenario.as_str().into()].into_iter().chain(figures).collect());
+                let standings: Vec<String> =
+                    cells().map(|cell| cell.map(weighing::standing).unwrap_or_default()).collect();
+                if standings.iter().any(|standing| !standing.is_empty()) {
+                    grid.push([Piece::from("")].into_iter().chain(standings.into_iter().map(Piece::from)).collect());
+                }
+            }
+            grid
+        };
+        let label = weighing.rows.iter().map(|row| width(&row.scenario)).max().unwrap_or(0).min(self.options.width / 3);
+        let mut from = 0;
+        while from < columns.len() {
+            let fits = |end: &usize| label + part(&columns[from..*end]).figures_width() <= self.options.width;
+            let end = (from + 1..=columns.len()).rev().find(fits).unwrap_or(from + 1);
+            if from > 0 {
+                self.out.push('\n');
+            }
+            self.out.push_str(&part(&columns[from..end]).write(self.options.width, self.options.colour));
+            from = end;
+        }
+        for source in weighing::sources(self.table, weighing) {
+            self.paragraph("", &source.en, "  ", Style::Dim);
+        }
+        self.seen.weighed = true;
     }
 
     fn across(&mut self, title: &str, columns: &text::Placed) {
@@ -227,7 +290,8 @@ impl<'a> Page<'a> {
             if place > 0 {
                 self.out.push('\n');
             }
-            let titles = columns[place..end].iter().map(|(_, column)| column.title.clone());
+            let part_of = &columns[place..end];
+            let titles = part_of.iter().map(|(_, column)| column.title.clone());
             let mut grid = Grid::new(["scenario".to_owned()].into_iter().chain(titles));
             for ((label, row), cells) in rows.iter().zip(&cells) {
                 if !any(row, &columns[place..end]) {
@@ -237,6 +301,14 @@ impl<'a> Page<'a> {
                 grid.push([label.clone()].into_iter().chain(part.iter().map(|(figure, _)| figure.clone())).collect());
                 let here = piece(here(row), Style::Dim);
                 grid.push([here].into_iter().chain(part.iter().map(|(_, standing)| standing.clone())).collect());
+            }
+            let means: Vec<Option<Mean>> = part_of.iter().map(|(index, _)| self.mean(*index)).collect();
+            if means.iter().any(Option::is_some) {
+                let cell = |mean: &Option<Mean>| {
+                    mean.as_ref().map(|mean| standing::mean_figures(mean)[0].clone()).unwrap_or_default().into()
+                };
+                let label = piece("geometric mean", Style::Bold);
+                grid.push([label].into_iter().chain(means.iter().map(cell)).collect());
             }
             self.out.push_str(&grid.write(self.options.width, self.options.colour));
             place = end;
@@ -297,12 +369,13 @@ impl<'a> Page<'a> {
         text::count(value.valid, value.invalid, value.outliers)
     }
 
-    /// Rows with their labels: the scenario; and where all metrics are shown the metric, each scenario named once.
+    /// Rows with their labels: the scenario; and where more than main metrics are shown the metric, each scenario named once.
     fn labelled(&self, rows: impl IntoIterator<Item = &'a Row>) -> Vec<(Piece, &'a Row)> {
         let mut scenario = None;
+        let metrics = self.options.all_metrics || self.table.by_metric;
         let label = |row: &'a Row| {
             let same = scenario.replace(&row.scenario) == Some(&row.scenario);
-            let label = match (self.options.all_metrics, same) {
+            let label = match (metrics, same) {
                 (false, _) => row.scenario.clone(),
                 (true, false) => format!("{} · {}", row.scenario, row.metric),
                 (true, true) => format!("  · {}", row.metric),
@@ -334,6 +407,10 @@ impl<'a> Page<'a> {
             self.blank();
             self.paragraph("", &standing.en, "  ", Style::Bold);
         }
+        let is_laid_out = table.layout.as_ref().is_some_and(|layout| !layout.is_plain());
+        for mean in standing::means(table, is_laid_out) {
+            self.paragraph("", &mean.en, "  ", Style::Plain);
+        }
         if !table.notes.is_empty() || !table.left_out.is_empty() {
             self.blank();
         }
@@ -360,6 +437,11 @@ impl<'a> Page<'a> {
                 seen.to_settle,
                 "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
             ),
+            (
+                seen.mean,
+                "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better",
+            ),
+            (seen.weighed, &weighing::MEANING.en),
             (
                 seen.published,
                 "× 2.00 under a published figure: this machine is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark",

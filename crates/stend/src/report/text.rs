@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
-use stend_model::suite::Layout;
 use unicode_width::UnicodeWidthStr;
 
-use super::language::standing;
-use super::phrase::Phrase;
+pub(super) use super::standing::standings;
+pub(super) use crate::compare::standing::in_direction;
 use crate::compare::table::{Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour.
@@ -105,15 +104,6 @@ pub(super) fn change_interval((low, high): (f64, f64)) -> String {
 /// half the latency is a factor of 2.
 pub(super) fn advantage(published: &Published, better: Better) -> Option<f64> {
     in_direction(published.ratio?, better)
-}
-
-/// A ratio that is above 1 where its numerator is the better one.
-pub(super) fn in_direction(ratio: f64, better: Better) -> Option<f64> {
-    let factor = match better {
-        Better::Higher => ratio,
-        Better::Lower => 1.0 / ratio,
-    };
-    (factor.is_finite() && factor > 0.0).then_some(factor)
 }
 
 /// A number for a script, or nothing.
@@ -245,22 +235,6 @@ pub(super) type Placed<'a> = Vec<(usize, &'a Column)>;
 /// The runs that stand beside the base.
 pub(super) fn other_runs(table: &Table) -> Placed<'_> {
     table.columns.iter().enumerate().skip(1).filter(|(_, column)| column.is_run()).collect()
-}
-
-/// How each other run stands to the base over all scenarios, by their main metrics.
-pub(super) fn standings(table: &Table) -> Vec<Phrase> {
-    let among_others = table.layout.as_ref().is_some_and(Layout::spreads_metrics);
-    let one = |(index, column): (usize, &Column)| {
-        let against = |row: &Row| match row.cells.get(index) {
-            Some(Cell::Measured(value)) => value.against_base.as_ref().map(|against| against.verdict),
-            _ => None,
-        };
-        let verdicts: Vec<_> = table.rows.iter().filter(|row| row.main).filter_map(against).collect();
-        let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        let counts = [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unresolved].map(count);
-        (!verdicts.is_empty()).then(|| standing(&column.title, counts, among_others))
-    };
-    other_runs(table).into_iter().filter_map(one).collect()
 }
 
 /// References in the order in which they first appear, each with those of its machines that have a figure in `rows`.

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub(crate) mod forge;
 pub(crate) mod histories;
 pub(crate) mod pools;
 

@@ -215,7 +215,7 @@ fn names_on_the_page_are_unique() {
 
 #[test]
 fn an_empty_report_says_so() {
-    let table = Table { columns: vec![], rows: vec![], layout: None, left_out: vec![], notes: vec![] };
+    let table = Table::default();
     let input = Input { table: &table, runs: &[], generated_at: Timestamp::UNIX_EPOCH };
     assert!(render(&input).unwrap().contains("Nothing was measured."));
 }

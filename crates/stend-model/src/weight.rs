@@ -1,0 +1,137 @@
+//! What a machine costs and draws: facts that no instrument measures, given by hand with where they come from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// How much, above zero.
+    pub amount: f64,
+    /// Of which currency: `USD`, `EUR`, `RUB`. Prices in different currencies are never held against each other.
+    pub currency: String,
+    /// Of what: `processor`, `the whole machine`. Prices of different things are never held against each other.
+    pub of: String,
+    /// Where it is from, and of when. A publication's machines need none: the publication is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// Electric power.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Watts under load, above zero.
+    pub loaded: f64,
+    /// Watts when idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<f64>,
+    /// Of what: `processor`, `board and SSD`, `the whole machine, at the socket`. Watts of different things are never held against each other.
+    pub of: String,
+    /// Where it is from. A publication's machines need none: the publication is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// Machines with what they cost and draw, as a file has them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Machines, for stend")]
+pub struct Machines {
+    /// Each with the name that its runs have.
+    pub machine: Vec<Weighed>,
+}
+
+/// What is known of one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weighed {
+    /// The name that its runs have (`stend list`), or the first digits of its hardware id, which all such machines share.
+    pub name: String,
+    /// What it costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// What it draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
+}
+
+impl Machines {
+    /// Reads and checks a file's text; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// One line: `file:line:column: what is wrong`.
+    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
+        let machines: Self = crate::position::parse_toml(text, file)?;
+        for machine in &machines.machine {
+            let what = format!("{file}: machine \"{}\"", machine.name);
+            check(machine.price.as_ref(), machine.power.as_ref()).map_err(|why| format!("{what}: {why}"))?;
+            let sources = [
+                machine.price.as_ref().map(|price| ("price", &price.source)),
+                machine.power.as_ref().map(|power| ("power", &power.source)),
+            ];
+            if let Some((fact, _)) = sources.into_iter().flatten().find(|(_, source)| source.is_none()) {
+                return Err(format!("{what}: its {fact} needs a \"source\": who says so, and since when"));
+            }
+        }
+        Ok(machines)
+    }
+}
+
+/// Checks that facts can be divided by.
+pub(crate) fn check(price: Option<&Price>, power: Option<&Power>) -> Result<(), String> {
+    let sound = |number: f64| number.is_finite() && number > 0.0;
+    if let Some(price) = price.filter(|price| !sound(price.amount)) {
+        return Err(format!("a price of {} {} is none; write an amount above 0", price.amount, price.currency));
+    }
+    if let Some(power) = power {
+        let wrong = [Some(power.loaded), power.idle].into_iter().flatten().find(|watts| !sound(*watts));
+        if let Some(watts) = wrong {
+            return Err(format!("a power of {watts} W is none; write watts above 0"));
+        }
+        if let Some(idle) = power.idle.filter(|idle| *idle > power.loaded) {
+            return Err(format!("it draws {idle} W idle and {} W loaded; loaded must be the more", power.loaded));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+[[machine]]
+name = "pc-7"
+price = { amount = 52, currency = "USD", of = "processor", source = "price list, 2013" }
+power = { loaded = 30, idle = 12, of = "board and SSD", source = "wattmeter" }
+[[machine]]
+name = "pc-8"
+"#;
+
+    #[test]
+    fn a_file_is_read() {
+        let machines = Machines::parse(GOOD, "m.toml").unwrap();
+        let price = machines.machine[0].price.as_ref().unwrap();
+        assert_eq!((price.amount, price.currency.as_str()), (52.0, "USD"));
+        assert_eq!(machines.machine[0].power.as_ref().unwrap().idle, Some(12.0));
+        assert_eq!(machines.machine[1].price, None);
+    }
+
+    #[test]
+    fn a_mistake_is_named() {
+        for (from, to, said) in [
+            ("amount = 52", "amount = 0", "a price of 0 USD is none"),
+            ("amount = 52", "amount = nan", "a price of NaN USD is none"),
+            ("loaded = 30", "loaded = -1", "a power of -1 W is none"),
+            ("idle = 12", "idle = 31", "draws 31 W idle and 30 W loaded"),
+            (", source = \"wattmeter\"", "", "its power needs a \"source\""),
+            ("idle = 12", "idel = 12", "m.toml:5:24: unknown field `idel`"),
+            ("amount = 52", "amount = \"a lot\"", "m.toml:4:20"),
+        ] {
+            let error = Machines::parse(&GOOD.replacen(from, to, 1), "m.toml").unwrap_err();
+            assert!(error.starts_with("m.toml") && error.contains(said), "{to}: {error}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! When `stend compare` ends with status 1.
+
+use std::str::FromStr;
+
+use stend_model::metric::Better;
+use stend_model::quantity::parse_share;
+
+use crate::compare::standing::interval_in_direction;
+use crate::compare::table::{AgainstBase, Verdict};
+
+/// `worse`, `different`, and how far beyond the base: `worse:5%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FailOn {
+    verdict: Kind,
+    /// As a share: the whole interval must lie beyond 1 + share, or below its reciprocal.
+    beyond: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Worse,
+    Different,
+}
+
+impl FailOn {
+    /// Whether a verdict is such a one.
+    pub(super) fn crossed(self, against: &AgainstBase, better: Better) -> bool {
+        let is_worse = match against.verdict {
+            Verdict::Worse => true,
+            Verdict::Better if self.verdict == Kind::Different => false,
+            _ => return false,
+        };
+        let Some(beyond) = self.beyond else { return true };
+        let most = 1.0 + beyond;
+        against
+            .interval
+            .and_then(|interval| interval_in_direction(interval, better))
+            .is_some_and(|(low, high)| if is_worse { high < 1.0 / most } else { low > most })
+    }
+}
+
+impl FromStr for FailOn {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (verdict, beyond) = text.split_once(':').map_or((text, None), |(verdict, beyond)| (verdict, Some(beyond)));
+        let verdict = match verdict {
+            "worse" => Kind::Worse,
+            "different" => Kind::Different,
+            _ => return Err("write worse or different, and how far beyond the base if that matters: worse:5%".into()),
+        };
+        let beyond = beyond.map(parse_share).transpose().map_err(|error| error.to_string())?;
+        Ok(Self { verdict, beyond })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_crossed_by_the_whole_interval() {
+        let against = |verdict, low, high| AgainstBase {
+            ratio: f64::midpoint(low, high),
+            interval: Some((low, high)),
+            q: Some(0.001),
+            floor: 0.01,
+            drift: None,
+            verdict,
+            repeats_needed: None,
+        };
+        let crossed = |text: &str, better, verdict, low, high| {
+            text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high), better)
+        };
+        let (higher, lower) = (Better::Higher, Better::Lower);
+        assert!(crossed("worse", higher, Verdict::Worse, 0.95, 0.98));
+        assert!(!crossed("worse:5%", higher, Verdict::Worse, 0.90, 0.96), "1/1.05 is 0.952");
+        assert!(crossed("worse:5%", higher, Verdict::Worse, 0.90, 0.95));
+        assert!(crossed("worse:5%", lower, Verdict::Worse, 1.051, 1.2), "a longer time");
+        assert!(!crossed("worse:5%", lower, Verdict::Worse, 1.049, 1.2));
+        assert!(!crossed("worse", higher, Verdict::Better, 1.1, 1.2));
+        assert!(crossed("different:0.05", higher, Verdict::Better, 1.06, 1.2));
+        assert!(crossed("different:5%", lower, Verdict::Better, 0.8, 0.95));
+        assert!(!crossed("different:5%", higher, Verdict::Better, 1.04, 1.2));
+        assert!(!crossed("different", higher, Verdict::Unresolved, 1.2, 1.4));
+        assert!(!crossed("different", higher, Verdict::Same, 0.99, 1.0));
+    }
+
+    #[test]
+    fn what_else_is_said_is_refused() {
+        for text in ["", "better", "worse:", "worse:x", "worse:5 parrots", "worse 5%"] {
+            assert!(text.parse::<FailOn>().is_err(), "{text}");
+        }
+    }
+}

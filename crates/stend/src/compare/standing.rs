@@ -1,0 +1,175 @@
+//! How a run stands to the base over all scenarios: verdicts counted, the greatest differences, and the geometric mean of the ratios.
+//!
+//! Only the scenarios' main metrics are in it, whatever the table shows, and every ratio is turned so that above 1 the run is better.
+
+use serde::Serialize;
+use stend_model::metric::{Better, Unit};
+use stend_stats::{IntervalMethod, RatioInterval, geometric_mean_interval, geometric_mean_ratio};
+
+use super::table::{AgainstBase, Cell, ColumnOrigin, Row, Table, Verdict};
+
+/// How one run stands to the base.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Standing {
+    /// The run's place among the table's columns.
+    pub(crate) column: usize,
+    /// Scenarios on which it is better.
+    pub(crate) better: usize,
+    /// Scenarios on which it is worse.
+    pub(crate) worse: usize,
+    /// Scenarios on which both are the same.
+    pub(crate) same: usize,
+    /// Scenarios on which the evidence does not say.
+    pub(crate) unresolved: usize,
+    /// Whether all that is counted is rates and times, so that better is faster.
+    pub(crate) speeds: bool,
+    /// Where it is better by most.
+    pub(crate) best: Option<Extreme>,
+    /// Where it is worse by most.
+    pub(crate) worst: Option<Extreme>,
+    /// The mean over two scenarios or more.
+    pub(crate) mean: Option<Mean>,
+}
+
+impl Standing {
+    /// Scenarios with a verdict.
+    pub(crate) fn judged(&self) -> usize {
+        self.better + self.worse + self.same + self.unresolved
+    }
+}
+
+/// A scenario that stands out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Extreme {
+    /// Its name.
+    pub(crate) scenario: String,
+    /// The ratio, above 1 where the run is better.
+    pub(crate) ratio: f64,
+}
+
+/// The geometric mean of the ratios. It has no verdict: the scenarios are not a sample of anything.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Mean {
+    /// The mean, above 1 where the run is better.
+    pub(crate) ratio: f64,
+    /// Its 95 % interval, from those of the ratios; none where one of them has none.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// How many scenarios are in it.
+    pub(crate) scenarios: usize,
+    /// Scenarios of either run that are not in it, because they have no ratio.
+    pub(crate) missing: Vec<String>,
+}
+
+/// A ratio, above 1 where its numerator is better.
+pub(crate) fn in_direction(ratio: f64, better: Better) -> Option<f64> {
+    let turned = match better {
+        Better::Higher => ratio,
+        Better::Lower => 1.0 / ratio,
+    };
+    (turned.is_finite() && turned > 0.0).then_some(turned)
+}
+
+/// An interval of a ratio, turned as [`in_direction`] turns the ratio.
+pub(crate) fn interval_in_direction((low, high): (f64, f64), better: Better) -> Option<(f64, f64)> {
+    let (low, high) = match better {
+        Better::Higher => (low, high),
+        Better::Lower => (high, low),
+    };
+    Some((in_direction(low, better)?, in_direction(high, better)?))
+}
+
+/// How each run stands to the base; runs without a figure that could be judged are left out.
+pub(crate) fn standings(table: &Table) -> Vec<Standing> {
+    (1..table.columns.len()).filter_map(|column| standing(table, column)).collect()
+}
+
+fn standing(table: &Table, column: usize) -> Option<Standing> {
+    let main = || table.rows.iter().filter(|row| row.main);
+    let judged: Vec<_> = main().filter_map(|row| Some((row, against(row, column)?))).collect();
+    let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
+    let of = |verdict| {
+        let of_it = judged.iter().filter(move |(_, against)| against.verdict == verdict);
+        of_it.filter_map(|(row, against)| {
+            Some(Extreme { scenario: row.scenario.clone(), ratio: in_direction(against.ratio, row.better)? })
+        })
+    };
+    (!judged.is_empty()).then(|| Standing {
+        column,
+        better: count(Verdict::Better),
+        worse: count(Verdict::Worse),
+        same: count(Verdict::Same),
+        unresolved: count(Verdict::Unresolved),
+        speeds: judged.iter().all(|(row, _)| is_speed(row.unit)),
+        best: of(Verdict::Better).max_by(|a, b| a.ratio.total_cmp(&b.ratio)),
+        worst: of(Verdict::Worse).min_by(|a, b| a.ratio.total_cmp(&b.ratio)),
+        mean: mean(&judged, missing(table, column)),
+    })
+}
+
+fn against(row: &Row, column: usize) -> Option<&AgainstBase> {
+    match row.cells.get(column) {
+        Some(Cell::Measured(value)) => value.against_base.as_ref(),
+        _ => None,
+    }
+}
+
+fn is_speed(unit: Unit) -> bool {
+    matches!(
+        unit,
+        Unit::BytesPerSecond
+            | Unit::OperationsPerSecond
+            | Unit::Iops
+            | Unit::RequestsPerSecond
+            | Unit::Seconds
+            | Unit::Nanoseconds
+    )
+}
+
+fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
+    let ratios: Option<Vec<f64>> =
+        judged.iter().map(|(row, against)| in_direction(against.ratio, row.better)).collect();
+    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
+    let intervals: Option<Vec<RatioInterval>> = judged
+        .iter()
+        .zip(&ratios)
+        .map(|((row, against), ratio)| {
+            let (low, high) = interval_in_direction(against.interval?, row.better)?;
+            Some(RatioInterval { ratio: *ratio, low, high, confidence: 0.95, method: IntervalMethod::Percentile })
+        })
+        .collect();
+    Some(Mean {
+        ratio: geometric_mean_ratio(&ratios)?,
+        interval: intervals.and_then(|all| geometric_mean_interval(&all)).map(|found| (found.low, found.high)),
+        scenarios: ratios.len(),
+        missing,
+    })
+}
+
+/// Scenarios of the base or of a run that have no ratio, those of the base first.
+fn missing(table: &Table, column: usize) -> Vec<String> {
+    let rows = table.rows.iter().filter(|row| row.main && against(row, column).is_none());
+    let mut missing: Vec<String> = rows.map(|row| row.scenario.clone()).collect();
+    let ids = [0, column].map(|column| table.columns.get(column).and_then(|column| column.run_id()));
+    for left_out in &table.left_out {
+        let [base_lacks, run_lacks] = ids.map(|id| id.is_some_and(|id| left_out.runs.iter().any(|run| run == id)));
+        if base_lacks != run_lacks {
+            let others: Vec<_> = left_out.scenarios.iter().filter(|name| !missing.contains(name)).cloned().collect();
+            missing.extend(others);
+        }
+    }
+    missing
+}
+
+impl super::table::Column {
+    /// The run that it is, if it is one.
+    pub(crate) fn run_id(&self) -> Option<&str> {
+        match &self.origin {
+            ColumnOrigin::Run { id, .. } => Some(id),
+            ColumnOrigin::Published { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "standing_tests.rs"]
+mod tests;

@@ -1,0 +1,65 @@
+use super::*;
+use crate::compare::compare;
+use crate::store::Record;
+use crate::testing::{record, repeat};
+
+fn steady(middle: f64) -> Vec<f64> {
+    [-4.0, -3.0, -2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0].iter().map(|step| middle * (1.0 + step / 1000.0)).collect()
+}
+
+/// A run whose scenarios take times of their own: `alpha` is a throughput, `beta` a time.
+fn of_times(id: &str, alpha: f64, beta: f64) -> Record {
+    let mut record = record(id, &[]);
+    for (number, (alpha, beta)) in steady(alpha).into_iter().zip(steady(beta)).enumerate() {
+        for (scenario, time) in [alpha, beta].into_iter().enumerate() {
+            record.repeats.push(repeat(record.repeats.len() as u32, scenario, number as u32, time));
+        }
+    }
+    record
+}
+
+#[test]
+fn ratios_are_turned_before_they_are_averaged() {
+    // alpha takes half the time: twice the throughput. beta takes eight times as long: an eighth as good.
+    let (base, other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 8.0));
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    let mean = standing.mean.as_ref().unwrap();
+    assert!((mean.ratio - 0.5).abs() < 1e-9, "√(2 × 1/8) = {}", mean.ratio);
+    let (low, high) = mean.interval.unwrap();
+    assert!(0.49 < low && low < mean.ratio && mean.ratio < high && high < 0.51);
+    assert_eq!((mean.scenarios, mean.missing.as_slice()), (2, &[][..]));
+    let (best, worst) = (standing.best.as_ref().unwrap(), standing.worst.as_ref().unwrap());
+    assert_eq!((best.scenario.as_str(), worst.scenario.as_str()), ("alpha", "beta"));
+    assert!((best.ratio - 2.0).abs() < 1e-9 && (worst.ratio - 0.125).abs() < 1e-9);
+    assert!(standing.speeds && standing.judged() == 2);
+    // The other way round it is the reciprocal.
+    let [back] = &standings(&compare(&[&other, &base], &[]))[..] else { panic!() };
+    assert!((back.mean.as_ref().unwrap().ratio * mean.ratio - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_one_of_the_runs_lacks_is_named_and_one_scenario_has_no_mean() {
+    let (base, mut other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 1.0));
+    other.run.suite.scenarios[1].name = "gamma".into();
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    assert_eq!((standing.judged(), standing.mean.as_ref()), (1, None));
+    let mut third = other.run.suite.scenarios[0].clone();
+    third.name = "delta".into();
+    let mut base = base;
+    for record in [&mut base, &mut other] {
+        record.run.suite.scenarios.push(third.clone());
+        let more: Vec<_> = record.repeats.iter().filter(|one| one.scenario == 0).cloned().collect();
+        record.repeats.extend(more.into_iter().map(|one| stend_model::run::Repeat { scenario: 2, ..one }));
+    }
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    let mean = standing.mean.as_ref().unwrap();
+    assert_eq!((mean.scenarios, mean.missing.clone()), (2, vec!["beta".to_owned(), "gamma".into()]));
+}
+
+#[test]
+fn without_an_interval_of_each_there_is_none_of_the_mean() {
+    let (base, other) = (record("a", &[1.0, 1.0, 1.0]), record("b", &[2.0, 2.0, 2.0]));
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    let mean = standing.mean.as_ref().unwrap();
+    assert_eq!((mean.ratio, mean.interval, standing.unresolved), (0.5, None, 2));
+}

@@ -1,0 +1,266 @@
+//! The weighing: what each machine does for a watt and for its price, where these are known.
+//!
+//! Watts and prices are given by hand, single numbers without a spread. So a ratio keeps the interval of its figures alone, and has no verdict:
+//! the test was made on what was measured, not on what it is divided by. Of two machines only facts of the same thing are held against each
+//! other: watts of a processor say nothing beside watts of a whole machine, and dollars nothing beside roubles.
+
+use serde::Serialize;
+use stend_model::metric::{Better, Unit};
+use stend_model::reference::Reference;
+use stend_model::weight::{Machines, Power, Price, Weighed};
+
+use super::standing::{in_direction, interval_in_direction};
+use super::table::{Cell, ColumnOrigin, Row, Table};
+use crate::store::Record;
+
+/// A table by one fact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Weighing {
+    /// What it is divided by.
+    pub(crate) by: Divisor,
+    /// Of what the watts or the price are.
+    pub(crate) of: String,
+    /// One for each of the table's columns: what is known of its machine.
+    pub(crate) sides: Vec<Option<Side>>,
+    /// The main metric of each scenario that a weighed machine has.
+    pub(crate) rows: Vec<WeighedRow>,
+}
+
+/// What figures are divided by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub(crate) enum Divisor {
+    /// Watts under load.
+    Watt,
+    /// Money.
+    Money {
+        /// Of which currency.
+        currency: String,
+    },
+}
+
+/// What is known of a column's machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Side {
+    /// Watts, or the price.
+    pub(crate) amount: f64,
+    /// Who says so.
+    pub(crate) source: String,
+}
+
+/// A metric, weighed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct WeighedRow {
+    /// The scenario's name.
+    pub(crate) scenario: String,
+    /// The metric's name.
+    pub(crate) metric: String,
+    /// Its unit before it was weighed.
+    pub(crate) unit: Unit,
+    /// Which way is better, before and after.
+    pub(crate) better: Better,
+    /// One for each of the table's columns.
+    pub(crate) cells: Vec<Option<WeighedCell>>,
+}
+
+/// A figure, weighed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct WeighedCell {
+    /// The figure over the watts or the price; where less is better, times it.
+    pub(crate) value: f64,
+    /// By what factor a run is better than the base, and the base better than a publication.
+    pub(crate) factor: Option<f64>,
+    /// The factor's 95 % interval, which knows of no error in the watts or the price.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+/// What is known of a column's machine, before it is known what of it can be held against what.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    price: Option<Price>,
+    power: Option<Power>,
+    /// Who says so, where the fact itself does not.
+    source: String,
+}
+
+/// The fewest digits that pass for a hardware id.
+const LEAST_DIGITS: usize = 8;
+
+/// What is known of each column's machine. Where several files know it, the first counts.
+pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &[Machines]) -> Vec<Facts> {
+    let of_run = |id: &str| {
+        let machine = &records.iter().find(|record| record.run.id == id)?.run.machine;
+        let hardware = machine.hardware_id();
+        let is_it = |weighed: &&Weighed| {
+            weighed.name == machine.name || (weighed.name.len() >= LEAST_DIGITS && hardware.starts_with(&weighed.name))
+        };
+        let weighed = files.iter().flat_map(|file| &file.machine).find(is_it)?;
+        Some(Facts { price: weighed.price.clone(), power: weighed.power.clone(), source: String::new() })
+    };
+    let published = |reference: &str, machine: &str, source: &str| {
+        let reference = references.iter().find(|one| one.name == reference)?;
+        let machine = reference.machine.iter().find(|one| one.id == machine)?;
+        Some(Facts { price: machine.price.clone(), power: machine.power.clone(), source: source.into() })
+    };
+    let of = |origin: &ColumnOrigin| match origin {
+        ColumnOrigin::Run { id, .. } => of_run(id),
+        ColumnOrigin::Published { reference, machine, source, .. } => published(reference, machine, source),
+    };
+    table.columns.iter().map(|column| of(&column.origin).unwrap_or_default()).collect()
+}
+
+/// A weighing for each thing that is known of any column's machine.
+pub(crate) fn weigh(table: &Table, facts: &[Facts]) -> Vec<Weighing> {
+    let mut kinds: Vec<(Divisor, String)> = Vec::new();
+    for (kind, _) in facts.iter().flat_map(known) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let weighing = |(by, of): (Divisor, String)| {
+        let side = |facts: &Facts| {
+            known(facts).into_iter().find(|(kind, _)| (&kind.0, &kind.1) == (&by, &of)).map(|(_, side)| side)
+        };
+        let sides: Vec<Option<Side>> = facts.iter().map(side).collect();
+        let rows: Vec<_> = table.rows.iter().filter(|row| row.main).filter_map(|row| weighed(row, &sides)).collect();
+        (!rows.is_empty()).then_some(Weighing { by, of, sides, rows })
+    };
+    kinds.into_iter().filter_map(weighing).collect()
+}
+
+/// What is known of a machine, each with what it is of.
+fn known(facts: &Facts) -> Vec<((Divisor, String), Side)> {
+    let side = |amount, source: &Option<String>| Side {
+        amount,
+        source: source.clone().unwrap_or_else(|| facts.source.clone()),
+    };
+    let watts = facts.power.iter().map(|power| ((Divisor::Watt, power.of.clone()), side(power.loaded, &power.source)));
+    let money = facts.price.iter().map(|price| {
+        let by = Divisor::Money { currency: price.currency.clone() };
+        ((by, price.of.clone()), side(price.amount, &price.source))
+    });
+    watts.chain(money).collect()
+}
+
+fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
+    let base = sides.first().and_then(Option::as_ref).map(|side| side.amount);
+    let cell = |(cell, side): (&Cell, &Option<Side>)| {
+        let own = side.as_ref()?.amount;
+        let value = match cell {
+            Cell::Measured(measured) => measured.median,
+            Cell::Published(published) => published.value?,
+            Cell::Nothing { .. } | Cell::Absent => return None,
+        };
+        let value = match row.better {
+            Better::Higher => value / own,
+            Better::Lower => value * own,
+        };
+        // What is turned so that above 1 is better is divided by the watts either way.
+        let (factor, interval) = match (cell, base) {
+            (Cell::Measured(measured), Some(base)) => {
+                let against = measured.against_base.as_ref();
+                let lighter = base / own;
+                let interval = against.and_then(|against| interval_in_direction(against.interval?, row.better));
+                (
+                    against.and_then(|against| in_direction(against.ratio, row.better)).map(|ratio| ratio * lighter),
+                    interval.map(|(low, high)| (low * lighter, high * lighter)),
+                )
+            }
+            (Cell::Published(published), Some(base)) => (
+                published.ratio.and_then(|ratio| in_direction(ratio, row.better)).map(|ratio| ratio * own / base),
+                None,
+            ),
+            _ => (None, None),
+        };
+        Some(WeighedCell { value, factor, interval })
+    };
+    let cells: Vec<_> = row.cells.iter().zip(sides).map(cell).collect();
+    cells.iter().any(Option::is_some).then(|| WeighedRow {
+        scenario: row.scenario.clone(),
+        metric: row.metric.clone(),
+        unit: row.unit,
+        better: row.better,
+        cells,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::testing::record;
+
+    const REFERENCE: &str = r#"
+name = "r"
+title = "t"
+source = "s"
+grade = "D"
+method = "m"
+[[machine]]
+id = "old"
+name = "Old"
+description = "an old one"
+power = { loaded = 10, of = "board" }
+[[figure]]
+machine = "old"
+measures = "kuznyechik, independent blocks"
+metric = "throughput"
+value = 5e8
+unit = "B/s"
+"#;
+
+    fn machines(text: &str) -> Vec<Machines> {
+        vec![Machines::parse(text, "m.toml").unwrap()]
+    }
+
+    #[test]
+    fn half_the_watts_are_twice_as_good_whichever_way_the_metric_goes() {
+        let times = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0];
+        let (base, mut other) = (record("a", &times), record("b", &times));
+        other.run.machine.name = "light".into();
+        let reference = Reference::parse(REFERENCE, "r.toml").unwrap();
+        let (records, references) = ([&base, &other], [reference]);
+        let table = compare(&records, &references);
+        let files = machines(
+            "[[machine]]\nname = \"testbed\"\npower = { loaded = 20, of = \"board\", source = \"s\" }\n\
+             price = { amount = 100, currency = \"USD\", of = \"board\", source = \"s\" }\n\
+             [[machine]]\nname = \"light\"\npower = { loaded = 10, of = \"board\", source = \"s\" }\n\
+             price = { amount = 100, currency = \"EUR\", of = \"board\", source = \"s\" }\n",
+        );
+        let found = weigh(&table, &facts(&table, &records, &references, &files));
+        let [watts, dollars, euros] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(watts.by, Divisor::Watt);
+        let cells = |weighing: &Weighing, row: usize| weighing.rows[row].cells.clone();
+        // alpha: a megabyte in a millisecond is 1 GB/s, over 20 W; beta: a millisecond times 20 W.
+        let [Some(alpha), Some(lighter), Some(published)] = &cells(watts, 0)[..] else { panic!() };
+        assert!((alpha.value / 5e7 - 1.0).abs() < 1e-9 && alpha.factor.is_none());
+        assert!((lighter.factor.unwrap() - 2.0).abs() < 1e-9);
+        let (low, high) = lighter.interval.unwrap();
+        assert!((1.9..=2.0).contains(&low) && (2.0..2.1).contains(&high));
+        // Here 1 GB/s over 20 W, there 0.5 GB/s over 10 W.
+        assert!((published.factor.unwrap() - 1.0).abs() < 1e-9 && published.interval.is_none());
+        assert_eq!(watts.sides[2].as_ref().unwrap().source, "t, s");
+        let [Some(beta), Some(lighter), None] = &cells(watts, 1)[..] else { panic!() };
+        assert!((beta.value - 0.02).abs() < 1e-9 && (lighter.factor.unwrap() - 2.0).abs() < 1e-9);
+        // Dollars and euros are not held against each other.
+        for (weighing, column) in [(dollars, 0), (euros, 1)] {
+            let known: Vec<_> = cells(weighing, 0).iter().map(Option::is_some).collect();
+            assert_eq!(known, [column == 0, column == 1, false]);
+            assert!(weighing.rows[0].cells.iter().flatten().all(|cell| cell.factor.is_none()));
+        }
+    }
+
+    #[test]
+    fn a_machine_is_known_by_its_hardware_too_and_otherwise_not_weighed() {
+        let base = record("a", &[1.0]);
+        let table = compare(&[&base], &[]);
+        let weighed = |name: &str| {
+            let text =
+                format!("[[machine]]\nname = \"{name}\"\npower = {{ loaded = 20, of = \"board\", source = \"s\" }}\n");
+            weigh(&table, &facts(&table, &[&base], &[], &machines(&text))).len()
+        };
+        let id = base.run.machine.hardware_id();
+        assert_eq!([weighed(&id[..12]), weighed("testbed"), weighed(&id[..3]), weighed("another")], [1, 1, 0, 0]);
+        assert!(weigh(&table, &facts(&table, &[&base], &[], &[])).is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! The weighing in words: what each machine does for a watt and for its price.
+
+use stend_model::metric::Better;
+
+use super::phrase::Phrase;
+use super::text::factor;
+use crate::compare::table::Table;
+use crate::compare::weighing::{Divisor, WeighedCell, WeighedRow, Weighing};
+
+/// What stands under a weighing's heading, so that nobody takes its factors for verdicts.
+pub(super) static MEANING: Phrase = Phrase::fixed(
+    "Rates over the watts or the price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict",
+    "Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены – одиночные числа, поэтому вердикта нет",
+);
+
+/// What it is divided by.
+pub(super) fn title(weighing: &Weighing) -> Phrase {
+    let of = &weighing.of;
+    match &weighing.by {
+        Divisor::Watt => Phrase::new(format!("Per watt: {of}"), format!("На ватт: {of}")),
+        Divisor::Money { currency } => {
+            Phrase::new(format!("Per price in {currency}: {of}"), format!("На цену в {currency}: {of}"))
+        }
+    }
+}
+
+fn unit(weighing: &Weighing) -> &str {
+    match &weighing.by {
+        Divisor::Watt => "W",
+        Divisor::Money { currency } => currency,
+    }
+}
+
+/// A figure: `45.1 MB/s / W`, `69.3 s · W`.
+pub(super) fn figure(weighing: &Weighing, row: &WeighedRow, cell: &WeighedCell) -> String {
+    let sign = match row.better {
+        Better::Higher => '/',
+        Better::Lower => '·',
+    };
+    format!("{} {sign} {}", row.unit.show(cell.value), unit(weighing))
+}
+
+/// The same for a program: the number in full, and of what the watts or the price are.
+pub(super) fn plain(weighing: &Weighing, row: &WeighedRow, cell: &WeighedCell) -> String {
+    let sign = match row.better {
+        Better::Higher => '/',
+        Better::Lower => '*',
+    };
+    format!("{} {} {sign} {}, {}", cell.value, row.unit, unit(weighing), weighing.of)
+}
+
+/// How it stands to the base, with the interval where there is one.
+pub(super) fn standing(cell: &WeighedCell) -> String {
+    let interval = cell.interval.map(|(low, high)| {
+        format!(" ({} … {})", factor(low).trim_start_matches("× "), factor(high).trim_start_matches("× "))
+    });
+    cell.factor.map(|ratio| factor(ratio) + &interval.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The columns that are weighed: place and title.
+pub(super) fn columns<'a>(table: &'a Table, weighing: &Weighing) -> Vec<(usize, &'a str)> {
+    let weighed = |place: &usize| weighing.rows.iter().any(|row| row.cells.get(*place).is_some_and(Option::is_some));
+    let places = (0..table.columns.len()).filter(weighed);
+    places.map(|place| (place, table.columns[place].title.as_str())).collect()
+}
+
+/// Who says what each machine draws or costs.
+pub(super) fn sources(table: &Table, weighing: &Weighing) -> Vec<Phrase> {
+    let source = |(place, title): (usize, &str)| {
+        let side = weighing.sides.get(place)?.as_ref()?;
+        let (amount, unit, source) = (side.amount, unit(weighing), &side.source);
+        Some(Phrase::new(
+            format!("{title}: {amount} {unit}, {} ({source})", weighing.of),
+            format!("{title}: {amount} {unit}, {} ({source})", weighing.of),
+        ))
+    };
+    columns(table, weighing).into_iter().filter_map(source).collect()
+}

@@ -1,0 +1,336 @@
+//! `stend compare`: what can be named, filters, thresholds, and what is said of runs that cannot be compared.
+
+mod common;
+
+use common::forge::{Forged, Mould, times};
+use common::{Ended, Stand};
+use serde_json::{Value, json};
+
+/// A store of forged runs.
+struct Runs {
+    stand: Stand,
+    mould: Mould,
+}
+
+impl Runs {
+    fn new() -> Self {
+        let (there, stand) = (Stand::new(), Stand::new());
+        let suite = there.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+        there.fine(&["run", &suite, "--quiet"]);
+        let file = stand.path().join("mould.gz");
+        there.fine(&["export", "last", "-o", file.to_str().unwrap()]);
+        let mould = Mould::of(&file);
+        Self { stand, mould }
+    }
+
+    /// Ten repeats of each scenario, about these milliseconds.
+    fn run(&self, id: &str, scenarios: &[(&str, f64)]) -> Forged {
+        let scenarios: Vec<_> = scenarios.iter().map(|(name, middle)| (*name, times(*middle, 0.004, 10))).collect();
+        self.mould.run(id, &scenarios)
+    }
+
+    fn add(&self, runs: &[Forged]) {
+        let paths: Vec<_> = (0..runs.len()).map(|place| self.stand.path().join(format!("{place}.gz"))).collect();
+        runs.iter().zip(&paths).for_each(|(run, path)| run.write(path));
+        let mut arguments = vec!["import"];
+        arguments.extend(paths.iter().map(|path| path.to_str().unwrap()));
+        self.stand.fine(&arguments);
+    }
+
+    fn compare(&self, arguments: &[&str]) -> Ended {
+        self.stand.run(&[&["compare"], arguments].concat())
+    }
+
+    fn table(&self, arguments: &[&str]) -> Value {
+        self.stand.json(&[&["compare"], arguments].concat())["table"].clone()
+    }
+
+    fn titles(&self, arguments: &[&str]) -> Vec<String> {
+        let table = self.table(arguments);
+        let columns = table["columns"].as_array().unwrap().iter().filter(|column| column["origin"]["kind"] == "run");
+        columns.map(|column| column["title"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Refused with one line that says all this.
+    fn refused(&self, arguments: &[&str], parts: &[&str]) {
+        let ended = self.compare(arguments);
+        assert_eq!(ended.status, Some(2), "{arguments:?}\n{}\n{}", ended.out, ended.err);
+        assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
+        for part in parts {
+            assert!(ended.err.contains(part), "{arguments:?}: `{part}` is not in:\n{}", ended.err);
+        }
+    }
+}
+
+/// What is printed, however its lines are broken.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn verdicts(table: &Value) -> Vec<String> {
+    let rows = table["rows"].as_array().unwrap();
+    let of = |row: &Value| row["cells"][1]["against_base"]["verdict"].as_str().unwrap_or("none").to_owned();
+    rows.iter().map(of).collect()
+}
+
+const A: &str = "20260101-0000-000a";
+const B: &str = "20260201-0000-000b";
+const C: &str = "20260301-0000-000c";
+const D: &str = "20260401-0000-000d";
+
+#[test]
+fn machines_are_named_for_their_newest_run_of_the_suite() {
+    let runs = Runs::new();
+    runs.add(&[
+        runs.run(A, &[("x", 1.0)]).on("old"),
+        runs.run(B, &[("x", 1.0)]).on("old"),
+        runs.run(C, &[("x", 1.0)]).on("new"),
+        runs.run(D, &[("y", 1.0)]).on("new").of_suite("other"),
+    ]);
+    let titles = |what: &[&str]| runs.titles(what);
+    // The only suite that both have runs of.
+    assert_eq!(titles(&["old", "new"]), [format!("old {B}"), format!("new {C}")]);
+    // The suite of the run that is named.
+    assert_eq!(titles(&[A, "new"]), [format!("old {A}"), format!("new {C}")]);
+    assert_eq!(titles(&["new", "old", "--baseline", "old"]), [format!("old {B}"), format!("new {C}")]);
+    assert_eq!(
+        titles(&["old", "new", C, "--baseline", "last~1"]),
+        [format!("new {C}"), format!("old {B}"), format!("new {C}")]
+    );
+    assert_eq!(titles(&["new", "--suite", "other"]), ["new"]);
+    runs.refused(&["new"], &["\"new\" has runs of several suites: other, test", "--suite"]);
+    runs.refused(&["old", "--suite", "other"], &["\"old\" has no run of the suite \"other\"", "runs of test"]);
+    runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (on-the-way"]);
+    runs.refused(&["old", "new", "--baseline", A], &["not among what is compared", B, C]);
+    runs.refused(&["old", "arm-wrestling", "--baseline", "arm-wrestling"], &["cannot be the base", "no samples"]);
+    let mut twin = runs.run("20260501-0000-000e", &[("x", 1.0)]).on("old");
+    twin.run["machine"]["hardware"]["cores"] = json!(1024);
+    runs.add(&[twin]);
+    runs.refused(&["old", "--suite", "test"], &["\"old\" is the name of 2 machines", B, "000e", "name a run"]);
+    runs.add(&[runs.run("20260601-0000-000f", &[("x", 1.0)]).on("arm-wrestling")]);
+    runs.refused(&[A, "arm-wrestling"], &["both a machine and a reference"]);
+}
+
+#[test]
+fn a_range_is_one_column_as_long_as_nothing_changes() {
+    let runs = Runs::new();
+    let mut newer = runs.run(C, &[("x", 0.5)]).on("pc");
+    newer.run["machine"]["software"]["kernel"] = json!("99.1");
+    runs.add(&[
+        runs.run(A, &[("x", 1.0)]).on("pc"),
+        runs.run(B, &[("x", 1.001)]).on("pc"),
+        newer,
+        runs.run(D, &[("x", 1.0)]).on("other pc"),
+    ]);
+    let (ab, pooled) = (format!("{A}..{B}"), format!("pc {A}..{B}"));
+    assert_eq!(runs.titles(&[&format!("{A}..{C}")]), [pooled.clone(), format!("pc {C}")]);
+    assert_eq!(runs.titles(&["pc:.."]), [pooled.clone(), format!("pc {C}")]);
+    assert_eq!(runs.titles(&["2026-01-01..2026-02-01", C]), [pooled.clone(), format!("pc {C}")]);
+    assert_eq!(runs.titles(&["pc:2026-02-01..2026-12-31"]), [format!("pc {B}"), format!("pc {C}")]);
+    assert_eq!(runs.titles(&[C, &ab, "--baseline", B]), [pooled, format!("pc {C}")]);
+    let out = flat(&runs.stand.fine(&["compare", &ab, C]).out);
+    assert!(out.contains(&format!("{ab}: 2 runs of one machine taken together as sessions of one: {A}, {B}")), "{out}");
+    assert!(out.contains("→ 99.1"), "{out}");
+    let table = runs.table(&[&ab, C]);
+    assert_eq!(
+        (&table["columns"][0]["origin"]["sessions"], &table["rows"][0]["cells"][0]["valid"]),
+        (&json!(1), &json!(20))
+    );
+    assert_eq!(verdicts(&table), ["better"]);
+    runs.refused(
+        &["2026-01-01..2026-12-31"],
+        &["holds runs of several machines: other pc, pc", "as in pc:2026-01-01..2026-12-31"],
+    );
+    runs.refused(&[&format!("{B}..{A}")], &["holds no finished run", "earlier end first"]);
+    runs.refused(&["pc:2025-01-01..2025-12-31"], &["holds no finished run"]);
+    runs.refused(&[&format!("{A}..{D}")], &["one of two machines to the other"]);
+    runs.refused(&["nobody:.."], &["names the machine \"nobody\", which has no run here"]);
+    runs.refused(&["pc:soon..later"], &["\"soon\" is neither a run", "a day such as 2026-11-21"]);
+}
+
+#[test]
+fn a_filter_leaves_what_it_takes_and_says_so() {
+    let runs = Runs::new();
+    let scenarios = [("4k read", 1.0), ("4k write", 1.0), ("copy", 1.0)];
+    let mut other = scenarios;
+    (other[0].1, other[2].1) = (2.0, 0.5);
+    runs.add(&[runs.run(A, &scenarios), runs.run(B, &other)]);
+    let rows = |arguments: &[&str]| {
+        let table = runs.table(&[&[A, B], arguments].concat());
+        table["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["scenario"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&["--filter", "scenario:4k*"]), ["4k read", "4k write"]);
+    assert_eq!(rows(&["--filter", "-scenario:\"4k read\"", "--unit", "B/s"]), ["4k write", "copy"]);
+    assert_eq!(rows(&["--only", "significant"]), ["4k read", "copy"]);
+    assert_eq!(rows(&["--only", "unresolved"]), [""; 0]);
+    let out = flat(&runs.stand.fine(&["compare", A, B, "--only", "worse"]).out);
+    assert!(
+        out.contains("1 of 3 rows is shown: what is worse") && out.contains("4k read") && !out.contains("4k write"),
+        "{out}"
+    );
+    assert!(out.contains("on 1 of 3 scenarios, most of all on “copy”"), "all are counted: {out}");
+    assert!(out.contains("geometric mean of 3"), "{out}");
+    let csv = runs.stand.fine(&["compare", A, B, "--only", "worse", "--format", "csv"]).out;
+    assert_eq!(csv.lines().count(), 1 + 2, "{csv}");
+    let markdown = runs.stand.fine(&["compare", A, B, "--only", "unresolved", "--format", "markdown"]).out;
+    assert!(markdown.contains("0 of 3 rows are shown: what is unresolved"), "{markdown}");
+    let out = runs.stand.fine(&["compare", A, B, "--only", "unresolved"]).out;
+    assert!(out.contains("0 of 3 rows are shown") && !out.contains("Nothing was measured"), "{out}");
+    let out = flat(&runs.stand.fine(&["compare", A, B, "--filter", "scenario:4k*"]).out);
+    assert!(out.contains("the correction for many comparisons is over these figures"), "{out}");
+    let out = flat(&runs.stand.fine(&["compare", A, B, "--filter", "metric:throughput"]).out);
+    assert!(out.contains("copy · throughput"), "a metric that was asked for is named: {out}");
+    runs.refused(
+        &[A, B, "--filter", "scenario:5k*"],
+        &[
+            "the filter `scenario:5k*` takes no figure",
+            "scenarios: \"4k read\"",
+            "metrics: \"throughput\"",
+            "units: B/s",
+        ],
+    );
+    runs.refused(&[A, B, "--unit", "ns"], &["takes no figure", "units: B/s"]);
+    runs.refused(&[A, B, "--filter", "scenario:("], &["the filter `scenario:(`, character 11: behind \"scenario:\""]);
+    runs.refused(&[A, B, "--filter", "depth:16"], &["character 1: there is no key \"depth\" here"]);
+    let ended = runs.compare(&[A, B, "--unit", "parrots"]);
+    assert!(ended.status == Some(2) && ended.err.contains("unknown unit \"parrots\""), "{}", ended.err);
+    runs.refused(&[A, "--only", "worse"], &["--only takes two runs"]);
+}
+
+#[test]
+fn a_threshold_is_crossed_only_beyond_itself() {
+    let runs = Runs::new();
+    runs.add(&[runs.run(A, &[("x", 1.0), ("y", 1.0)]), runs.run(B, &[("x", 1.04), ("y", 0.5)])]);
+    let status = |arguments: &[&str]| {
+        let ended = runs.compare(&[&[A, B], arguments].concat());
+        assert!(
+            ended.out.contains("throughput") || ended.out.contains('▼') || ended.out.contains('▲'),
+            "{}",
+            ended.out
+        );
+        ended.status.unwrap()
+    };
+    for (arguments, wanted) in [
+        (&["--fail-on", "worse"][..], 1),
+        (&["--fail-on", "worse:5%"], 0),
+        (&["--fail-on", "worse:1%"], 1),
+        (&["--fail-on", "different:5%"], 1),
+        (&["--fail-on", "different:150%"], 0),
+        (&["--fail-on", "worse", "--filter", "scenario:y"], 0),
+        // What is not shown fails all the same.
+        (&["--fail-on", "worse", "--only", "better"], 1),
+        (&["--fail-on", "worse", "--format", "csv"], 1),
+    ] {
+        assert_eq!(status(arguments), wanted, "{arguments:?}");
+    }
+    let ended = runs.compare(&[A, B, "--fail-on", "worst"]);
+    assert!(ended.status == Some(2) && ended.err.contains("write worse or different"), "{}", ended.err);
+    runs.refused(&[A, "--fail-on", "worse"], &["--fail-on takes two runs"]);
+}
+
+#[test]
+fn machines_are_weighed_by_what_they_draw_and_cost() {
+    let runs = Runs::new();
+    runs.add(&[runs.run(A, &[("x", 1.0)]).on("heavy"), runs.run(B, &[("x", 2.0)]).on("light")]);
+    let file = runs.stand.path().join("machines.toml");
+    let path = file.to_str().unwrap();
+    let text = |light: &str| {
+        format!(
+            "[[machine]]\nname = \"heavy\"\npower = {{ loaded = 40, of = \"the whole\", source = \"wattmeter\" }}\n\
+             [[machine]]\nname = \"light\"\npower = {{ loaded = {light}, of = \"the whole\", source = \"wattmeter\" }}\n"
+        )
+    };
+    std::fs::write(&file, text("10")).unwrap();
+    // Half the throughput for a quarter of the watts.
+    let table = runs.table(&[A, B, "--machines", path]);
+    let cells = &table["weighings"][0]["rows"][0]["cells"];
+    let number = |cell: usize, field: &str| cells[cell][field].as_f64().unwrap();
+    assert!(
+        (number(0, "value") / 25e6 - 1.0).abs() < 0.01 && (number(1, "value") / 50e6 - 1.0).abs() < 0.01,
+        "{cells}"
+    );
+    assert!((number(1, "factor") - 2.0).abs() < 0.02, "{cells}");
+    let out = flat(&runs.stand.fine(&["compare", A, B, "--machines", path]).out);
+    for part in [
+        "Per watt: the whole",
+        "MB/s / W",
+        "light 20260201-0000-000b: 10 W, the whole (wattmeter)",
+        "there is no verdict",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let markdown = runs.stand.fine(&["compare", A, B, "--machines", path, "--format", "markdown"]).out;
+    assert!(markdown.contains("**Per watt: the whole**") && markdown.contains("MB/s / W, × 2.0"), "{markdown}");
+    let csv = runs.stand.fine(&["compare", A, B, "--machines", path, "--format", "csv"]).out;
+    assert!(csv.lines().next().unwrap().ends_with("per_watt,per_price") && csv.contains("B/s / W, the whole"), "{csv}");
+    // Found without being named.
+    let configuration = runs.stand.path().join("configuration/stend/machines");
+    std::fs::create_dir_all(&configuration).unwrap();
+    std::fs::copy(&file, configuration.join("ours.toml")).unwrap();
+    let mut command = runs.stand.command(&["compare", A, B]);
+    let ended = common::ended(command.env("XDG_CONFIG_HOME", runs.stand.path().join("configuration")));
+    assert!(ended.out.contains("Per watt: the whole"), "{}", ended.out);
+    std::fs::write(&file, text("0")).unwrap();
+    runs.refused(&[A, B, "--machines", path], &["machines.toml: machine \"light\": a power of 0 W is none"]);
+    std::fs::write(&file, text("10").replace("light", "else").replace("heavy", "other")).unwrap();
+    runs.refused(
+        &[A, B, "--machines", path],
+        &["machines.toml knows none of the machines that are compared: heavy, light"],
+    );
+    runs.refused(&[A, B, "--machines", "nowhere.toml"], &["nowhere.toml cannot be read"]);
+}
+
+#[test]
+fn runs_and_values_that_cannot_be_compared_are_said_to() {
+    let runs = Runs::new();
+    let base = runs.run(A, &[("x", 1.0)]);
+    let mut cases: Vec<(Forged, &str, &str)> = Vec::new();
+    let mut unit = runs.run("20260201-0000-0001", &[("x", 1.0)]);
+    unit.run["suite"]["scenarios"][0]["metrics"][0] =
+        json!({ "name": "throughput", "value": "wall", "unit": "s", "better": "lower" });
+    cases.push((unit, "none", "throughput = bytes/wall in B/s → throughput = wall in s"));
+    cases.push((runs.mould.run("20260201-0000-0002", &[("x", vec![1.0])]), "unresolved", "fewer than 6 repeats"));
+    cases.push((
+        runs.mould.run("20260201-0000-0003", &[("x", vec![1.0; 10])]),
+        "same",
+        "are the same on the one scenario",
+    ));
+    cases.push((runs.mould.run("20260201-0000-0004", &[("x", vec![2.0; 10])]), "worse", "is slower than"));
+    for (id, bytes) in [("20260201-0000-0005", 0.0), ("20260201-0000-0006", -1e6)] {
+        let mut bad = runs.run(id, &[("x", 1.0)]);
+        bad.repeats[3]["report"]["work"]["bytes"] = json!(bytes);
+        cases.push((bad, "unresolved", "on \"x\": a value is zero or negative, and has no ratio"));
+    }
+    // What is divided by nothing is no number.
+    let mut infinite = runs.run("20260201-0000-0007", &[("x", 1.0)]);
+    infinite.repeats.iter_mut().for_each(|repeat| repeat["report"]["wall_ns"] = json!(0));
+    cases.push((infinite, "none", "bytes/wall"));
+    let ids: Vec<String> = cases.iter().map(|(run, ..)| run.run["id"].as_str().unwrap().to_owned()).collect();
+    runs.add(&[base]);
+    for ((run, verdict, said), id) in cases.into_iter().zip(&ids) {
+        runs.add(&[run]);
+        assert_eq!(verdicts(&runs.table(&[A, id])), [verdict], "{id}");
+        let out = runs.stand.fine(&["compare", A, id]).out;
+        assert!(flat(&out).contains(said), "{said}:\n{out}");
+        assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
+    }
+    runs.refused(&[A, &ids[0], "--fail-on", "worse"], &["no figure of these runs can be judged"]);
+    runs.add(&[runs.run(B, &[("z", 1.0)])]);
+    runs.refused(&[A, B], &["no scenario in common"]);
+    runs.refused(
+        &["vostok-2020", "vostok-2021"],
+        &["references cannot be compared with one another", "name a run first"],
+    );
+    // JSON has no NaN, so a file with one is no export.
+    let file = runs.stand.path().join("nan.gz");
+    let mut nan = runs.run(C, &[("x", 1.0)]);
+    nan.repeats[0]["report"]["work"]["bytes"] = Value::Null;
+    nan.write(&file);
+    let ended = runs.stand.run(&["import", file.to_str().unwrap()]);
+    assert!(ended.status == Some(2) && ended.err.contains("is no run exported by stend: line 3"), "{}", ended.err);
+}
