@@ -3,9 +3,11 @@
 mod common;
 
 use std::fs;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 use common::{Ended, Stand, wait_until};
 use serde_json::Value;
@@ -34,11 +36,64 @@ parameters = { cipher = "magma", size = "4096", seconds = "SECONDS" }
 metrics = [{ name = "throughput", value = "bytes/wall", unit = "B/s", better = "higher" }]
 "#;
 
-/// An sshd of the test's own, and the client's configuration for it.
+/// An sshd of the test's own, and the client's configuration for it. Between the two is a link that can be cut.
 struct Sshd {
     stand: Stand,
-    server: Option<Child>,
+    server: Child,
     port: u16,
+    link: Link,
+}
+
+/// Passes bytes on between clients and a server, until it is cut.
+struct Link {
+    port: u16,
+    state: Arc<Mutex<LinkState>>,
+}
+
+#[derive(Default)]
+struct LinkState {
+    cut: bool,
+    open: Vec<TcpStream>,
+}
+
+impl Link {
+    fn to(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(Mutex::new(LinkState::default()));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let mut state = shared.lock().unwrap();
+                let Some(server) = (!state.cut).then(|| TcpStream::connect(("127.0.0.1", server)).ok()).flatten()
+                else {
+                    continue;
+                };
+                for (from, to) in [(&client, &server), (&server, &client)] {
+                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Write);
+                    });
+                }
+                state.open.extend([client, server]);
+            }
+        });
+        Self { port, state }
+    }
+
+    /// Ends all connections, and lets none through until it is mended.
+    fn cut(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.cut = true;
+        for stream in state.open.drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn mend(&self) {
+        self.state.lock().unwrap().cut = false;
+    }
 }
 
 impl Sshd {
@@ -68,61 +123,18 @@ impl Sshd {
             std::os::unix::fs::symlink(found.trim(), path.join("programs").join(program)).unwrap();
         }
         // A port that was free a moment ago.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut sshd = Self { stand, server: None, port };
-        sshd.configure("");
-        sshd.start();
-        Some(sshd)
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let link = Link::to(port);
+        configure(&stand, [port, link.port], "");
+        Some(Self { server: start(&stand, port), stand, port, link })
     }
 
-    /// Writes sshd's configuration, with these lines beside the usual ones.
-    fn configure(&self, more: &str) {
-        let path = self.stand.path().display();
-        let server = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nHostKey {path}/host\nAuthorizedKeysFile {path}/user.pub\nStrictModes no\nUsePAM no\n\
-             PidFile none\nPermitRootLogin yes\n{more}\nSetEnv PATH={path}/programs STEND_WORK={path}/there\n",
-            port = self.port
-        );
-        fs::write(self.stand.path().join("sshd_config"), server).unwrap();
-        let client = format!(
-            "Host stand other-name\n HostName 127.0.0.1\n Port {}\n User root\n IdentityFile {path}/user\n \
-             UserKnownHostsFile {path}/known\n StrictHostKeyChecking yes\n",
-            self.port
-        );
-        fs::write(self.stand.path().join("ssh_config"), client).unwrap();
-        let key = fs::read_to_string(self.stand.path().join("host.pub")).unwrap();
-        fs::write(self.stand.path().join("known"), format!("[127.0.0.1]:{} {key}", self.port)).unwrap();
-        // ssh reads the configuration of the user's home by the system's list of users, so it is told.
-        let bin = self.stand.path().join("bin");
-        let _ = fs::create_dir(&bin);
-        let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {path}/ssh_config \"$@\"\n");
-        fs::write(bin.join("ssh"), wrapper).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(bin.join("ssh"), mode).unwrap();
-    }
-
-    fn start(&mut self) {
-        let sshd = Command::new("/usr/sbin/sshd")
-            .args(["-D", "-e", "-f"])
-            .arg(self.stand.path().join("sshd_config"))
-            .stderr(Stdio::null())
-            .spawn();
-        self.server = Some(sshd.unwrap());
-        let port = self.port;
-        wait_until("sshd listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    }
-
-    /// Ends the server, and with `links` the connections that it has: each has processes of its own.
-    fn cut(&mut self, links: bool) {
-        if let Some(mut server) = self.server.take() {
-            let children =
-                format!("pkill -KILL -P {0}; for p in $(pgrep -P {0}); do pkill -KILL -P $p; done", server.id());
-            if links {
-                let _ = Command::new("sh").args(["-c", &children]).status();
-            }
-            let _ = server.kill();
-            let _ = server.wait();
-        }
+    /// Starts the server again, with these lines in its configuration beside the usual ones.
+    fn reconfigure(&mut self, more: &str) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        configure(&self.stand, [self.port, self.link.port], more);
+        self.server = start(&self.stand, self.port);
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -192,9 +204,46 @@ impl Sshd {
     }
 }
 
+/// Writes sshd's configuration and the client's, which goes to the second port.
+fn configure(stand: &Stand, ports: [u16; 2], more: &str) {
+    let path = stand.path().display();
+    let server = format!(
+        "Port {}\nListenAddress 127.0.0.1\nHostKey {path}/host\nAuthorizedKeysFile {path}/user.pub\nStrictModes no\nUsePAM no\n\
+         PidFile none\nPermitRootLogin yes\n{more}\nSetEnv PATH={path}/programs STEND_WORK={path}/there\n",
+        ports[0]
+    );
+    fs::write(stand.path().join("sshd_config"), server).unwrap();
+    let client = format!(
+        "Host stand other-name\n HostName 127.0.0.1\n Port {}\n User root\n IdentityFile {path}/user\n \
+         UserKnownHostsFile {path}/known\n StrictHostKeyChecking yes\n",
+        ports[1]
+    );
+    fs::write(stand.path().join("ssh_config"), client).unwrap();
+    let key = fs::read_to_string(stand.path().join("host.pub")).unwrap();
+    fs::write(stand.path().join("known"), format!("[127.0.0.1]:{} {key}", ports[1])).unwrap();
+    // ssh reads the configuration of the user's home by the system's list of users, so it is told.
+    let bin = stand.path().join("bin");
+    let _ = fs::create_dir(&bin);
+    let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {path}/ssh_config \"$@\"\n");
+    fs::write(bin.join("ssh"), wrapper).unwrap();
+    fs::set_permissions(bin.join("ssh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+fn start(stand: &Stand, port: u16) -> Child {
+    let sshd = Command::new("/usr/sbin/sshd")
+        .args(["-D", "-e", "-f"])
+        .arg(stand.path().join("sshd_config"))
+        .stderr(Stdio::null())
+        .spawn();
+    wait_until("sshd listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    sshd.unwrap()
+}
+
 impl Drop for Sshd {
     fn drop(&mut self) {
-        self.cut(true);
+        self.link.cut();
+        let _ = self.server.kill();
+        let _ = self.server.wait();
     }
 }
 
@@ -236,26 +285,29 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
 
 #[test]
 fn a_link_that_drops_costs_the_repeat_in_flight_and_the_run_goes_on_later() {
-    let Some(mut sshd) = Sshd::new() else { return };
+    let Some(sshd) = Sshd::new() else { return };
     sshd.with_build();
     let suite = sshd.suite("1");
     let mut run = sshd.command(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let made = || {
         let shown = sshd.run(&["show", "--json"]);
-        shown.status == Some(0) && parse(&shown.out)["run"]["repeats"].as_array().is_some_and(|all| all.len() >= 2)
+        let shown = (shown.status == Some(0)).then(|| parse(&shown.out));
+        shown.is_some_and(|shown| {
+            shown["run"]["run"]["state"] == "open" && shown["run"]["repeats"].as_array().unwrap().len() >= 2
+        })
     };
     wait_until("two repeats are made", made);
     wait_until("the third is being made", || sshd.running().contains("cipher"));
-    sshd.cut(true);
+    sshd.link.cut();
     let ended = run.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(4), "{words}");
     assert!(words.lines().any(|line| line.contains("go on with") && line.contains("resume")), "{words}");
     assert!(words.lines().last().unwrap().contains("stand: "), "{words}");
     wait_until("nothing runs there any more", || sshd.running().is_empty());
-    sshd.refuses(&["resume"], 4, &["stand: ", "Connection refused"]);
-    sshd.start();
+    sshd.refuses(&["resume"], 4, &["stand: ", "Connection closed"]);
+    sshd.link.mend();
     sshd.fine(&["resume", "--even-if-unfit", "--no-progress"]);
     let shown = parse(&sshd.fine(&["show", "--json"]).out);
     let valid = shown["run"]["repeats"].as_array().unwrap().iter().filter(|repeat| repeat["outcome"] == "valid");
@@ -293,9 +345,7 @@ fn what_login_shells_say_is_not_measured() {
     let suite = sshd.suite("0.05");
     let noise = sshd.stand.path().join("noise.sh");
     fs::write(&noise, "echo 'Welcome! {\"event\":\"end\"}'\necho 'It is Tuesday.' >&2\n").unwrap();
-    sshd.cut(true);
-    sshd.configure(&format!("SetEnv BASH_ENV={}\nBanner {}", noise.display(), noise.display()));
-    sshd.start();
+    sshd.reconfigure(&format!("SetEnv BASH_ENV={}\nBanner {}", noise.display(), noise.display()));
     sshd.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
     let shown = parse(&sshd.fine(&["show", "--json"]).out);
     let repeats = shown["run"]["repeats"].to_string();
@@ -304,7 +354,7 @@ fn what_login_shells_say_is_not_measured() {
 
 #[test]
 fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
-    let Some(mut sshd) = Sshd::new() else { return };
+    let Some(sshd) = Sshd::new() else { return };
     let suite = sshd.suite("0.05");
     let run = ["run", &suite, "--on", "stand", "--even-if-unfit"];
     let with = |more: &[&'static str]| [&run[..], more].concat();
@@ -322,10 +372,10 @@ fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
     // Somebody else answers.
     let known = sshd.stand.path().join("known");
     let other = fs::read_to_string(sshd.stand.path().join("user.pub")).unwrap();
-    fs::write(&known, format!("[127.0.0.1]:{} {other}", sshd.port)).unwrap();
+    fs::write(&known, format!("[127.0.0.1]:{} {other}", sshd.link.port)).unwrap();
     sshd.refuses(&run, 4, &["stand: its host key has changed", "ssh-keygen -R"]);
-    sshd.cut(true);
-    sshd.refuses(&run, 4, &["stand: ", "Connection refused"]);
+    sshd.link.cut();
+    sshd.refuses(&run, 4, &["stand: ", "Connection closed"]);
 }
 
 /// A file system in memory that is there as long as this is.
