@@ -6,14 +6,14 @@ mod names;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use stend_model::metric::Unit;
 use stend_model::reference::Reference;
 use stend_model::suite::{Key, Layout};
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::{self, Format, Json};
 use crate::compare::filter::Filter;
 use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{Note, Only};
@@ -79,18 +79,6 @@ what the filter takes, so choose it before looking at verdicts.
 
 Runs of a range that differ in nothing that is known of them stand in one column, as sessions of one run; where machine, builds or \
 work changed, the next column begins.";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people at a terminal
-    Table,
-    /// For a page or a pull request
-    Markdown,
-    /// For a spreadsheet
-    Csv,
-    /// For programs
-    Json,
-}
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = filter(arguments)?;

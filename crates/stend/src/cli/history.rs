@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::{self, Format, Json};
 use crate::history::{self, Wanted};
 use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
@@ -28,18 +28,6 @@ pub(super) struct Arguments {
     format: Format,
     #[command(flatten)]
     json: Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people at a terminal
-    Table,
-    /// For a page or a pull request
-    Markdown,
-    /// For a spreadsheet
-    Csv,
-    /// For programs
-    Json,
 }
 
 /// A scenario that has the metric that was asked for.

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::identity::identity_of;
@@ -23,6 +23,19 @@ use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store, StoreError};
 use crate::{catalogue, machine};
+
+/// How a table is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people at a terminal
+    Table,
+    /// For a page or a pull request
+    Markdown,
+    /// For a spreadsheet
+    Csv,
+    /// For programs
+    Json,
+}
 
 /// The version of what `--json` prints; it grows when something that was there changes its meaning.
 pub(super) const JSON_VERSION: u32 = 1;
