@@ -78,7 +78,8 @@ static pid_t start(void)
 static void write_stream(const struct test *test, int descriptor, uint64_t offset, uint64_t bytes)
 {
 	struct pipe_writer_options options = { .policy = test->policy, .strict = true, .small_pages = test->small_pages };
-	uint64_t seed = offset + 1, end = offset + bytes;
+	/* One whose reader is killed writes until it notices, however long the kill takes. */
+	uint64_t seed = offset + 1, end = test->killed ? UINT64_MAX : offset + bytes;
 	/* A large reservation makes the ring large; then its pages would rarely be used again. */
 	size_t large = test->policy == PIPE_WRITER_RING ? 200000 : 3000000;
 	struct pipe_writer *writer;
