@@ -226,8 +226,8 @@ fn is_machine(run: &Run, wanted: &str) -> bool {
 }
 
 /// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.
-fn named<'a, 'w>(
-    names: &BTreeMap<&'a str, usize>,
+pub(crate) fn named<'a, 'w, T>(
+    names: &BTreeMap<&'a str, T>,
     what: &'w str,
 ) -> Result<Option<(&'a str, Option<&'w str>)>, String> {
     let whole = |name: &str| names.get_key_value(name).map(|(name, _)| *name);
@@ -259,7 +259,7 @@ fn named<'a, 'w>(
 }
 
 /// The first few names, each once, and how many more there are.
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 6;
     let mut all: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
     all.sort();

@@ -234,6 +234,83 @@ fn a_threshold_is_crossed_only_beyond_itself() {
 }
 
 #[test]
+fn a_verdict_says_what_it_rests_on() {
+    let runs = Runs::new();
+    let mut with_floor = runs.run(B, &[("x", 1.0)]);
+    with_floor.run["suite"]["scenarios"][0]["metrics"][0]["floor"] = json!("2%");
+    runs.add(&[
+        runs.run(A, &[("x", 1.0), ("y", 1.0), ("z", 1.0)]),
+        with_floor,
+        runs.run(C, &[("x", 1.0), ("y", 0.5), ("z", 1.1)]).in_sessions(2),
+    ]);
+    let table = runs.table(&[A, C]);
+    let against = |row: usize| &table["rows"][row]["cells"][1]["against_base"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let better = against(1);
+    assert_eq!(
+        (better["verdict"].as_str(), better["reason"].as_str(), better["test"].as_str()),
+        (Some("better"), Some("beyond_floor"), Some("mann_whitney_exact")),
+        "{better}"
+    );
+    assert!(number(&better["p"]) > 0.0 && number(&better["p"]) <= number(&better["q"]), "{better}");
+    assert_eq!(better["interval_method"], "percentile", "one side has two sessions");
+    assert_eq!(better["floor_source"]["kind"], "assumed");
+    assert_eq!((&better["base"]["count"], &better["own"]["count"]), (&json!(10), &json!(10)));
+    assert_eq!((&better["base"]["sessions"], &better["own"]["sessions"]), (&json!(1), &json!(2)));
+    let effective = number(&better["own"]["effective"]);
+    assert!(effective > 1.0 && effective <= 10.0, "{better}");
+    // Twice the throughput of about 1 GB/s.
+    let shift = &better["shift"];
+    let [low, high] = [0, 1].map(|end| number(&shift["interval"][end]));
+    assert!(low <= number(&shift["value"]) && number(&shift["value"]) <= high, "{shift}");
+    assert!((number(&shift["value"]) / 1e9 - 1.0).abs() < 0.05, "{shift}");
+    let csv = runs.stand.fine(&["compare", A, C, "--format", "csv"]).out;
+    let field = |line: &str, name: &str| {
+        let place = csv.lines().next().unwrap().split(',').position(|head| head == name).unwrap();
+        line.split(',').nth(place).unwrap().to_owned()
+    };
+    let line = csv.lines().find(|line| line.starts_with("y,") && line.contains(C)).unwrap();
+    assert_eq!(field(line, "reason"), "beyond_floor");
+    assert_eq!(field(line, "floor_source"), "assumed");
+    assert_eq!(field(line, "p"), better["p"].to_string());
+    assert_eq!((field(line, "base_repeats"), field(line, "repeats")), ("10".into(), "10".into()));
+    assert_eq!(field(line, "shift_low"), shift["interval"][0].to_string());
+    // The suite's own floor.
+    let table = runs.table(&[B, A]);
+    let of_suite = &table["rows"][0]["cells"][1]["against_base"];
+    assert_eq!((&of_suite["floor_source"]["kind"], &of_suite["floor"]), (&json!("suite"), &json!(0.02)));
+}
+
+#[test]
+fn one_figure_is_explained_in_words() {
+    let runs = Runs::new();
+    runs.add(&[
+        runs.run(A, &[("copy, small", 1.0), ("copy, large", 1.0), ("pipe", 1.0)]),
+        runs.run(B, &[("copy, small", 0.5), ("copy, large", 1.0), ("pipe", 1.0)]),
+    ]);
+    let why = |of: &str| flat(&runs.stand.fine(&["compare", A, B, "--why", of]).out);
+    let better = why("small");
+    for part in [
+        "copy, small · throughput, in B/s, higher is better",
+        "▲ better Better than the base",
+        "yes more than chance would make, q < 0.05: q = ",
+        "one of 3 tests (Mann–Whitney, exact",
+        "yes all of the interval beyond δ = 1.0 %",
+        "no or else all of the interval within δ",
+        "Hodges and Lehmann's shift",
+        "δ = 1.0 % is assumed",
+    ] {
+        assert!(better.contains(part), "`{part}` is not in:\n{better}");
+    }
+    let same = why("pipe:throughput");
+    assert!(same.contains("≈ same") && same.contains("yes or else all of the interval within δ"), "{same}");
+    runs.refused(&[A, B, "--why", "copy"], &["\"copy\" is a part of several scenarios' names"]);
+    runs.refused(&[A, B, "--why", "pope"], &["there is no scenario \"pope\" here", "\"pipe\""]);
+    runs.refused(&[A, B, "--why", "pipe:latency"], &["\"pipe\" has no metric \"latency\"; it has \"throughput\""]);
+    runs.refused(&[A, "--why", "pipe"], &["--why \"pipe\" takes two runs or more"]);
+}
+
+#[test]
 fn machines_are_weighed_by_what_they_draw_and_cost() {
     let runs = Runs::new();
     runs.add(&[runs.run(A, &[("x", 1.0)]).on("heavy"), runs.run(B, &[("x", 2.0)]).on("light")]);
@@ -267,7 +344,10 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     let markdown = runs.stand.fine(&["compare", A, B, "--machines", path, "--format", "markdown"]).out;
     assert!(markdown.contains("**Per watt: the whole**") && markdown.contains("MB/s / W, × 2.0"), "{markdown}");
     let csv = runs.stand.fine(&["compare", A, B, "--machines", path, "--format", "csv"]).out;
-    assert!(csv.lines().next().unwrap().ends_with("per_watt,per_price") && csv.contains("B/s / W, the whole"), "{csv}");
+    assert!(
+        csv.lines().next().unwrap().contains(",per_watt,per_price,") && csv.contains("B/s / W, the whole"),
+        "{csv}"
+    );
     // Found without being named.
     let configuration = runs.stand.path().join("configuration/stend/machines");
     std::fs::create_dir_all(&configuration).unwrap();

@@ -3,11 +3,11 @@
 mod fail_on;
 mod names;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use stend_model::metric::Unit;
+use stend_model::metric::{Better, Unit};
 use stend_model::reference::Reference;
 use stend_model::suite::{Key, Layout};
 
@@ -16,11 +16,11 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
 use crate::compare::filter::Filter;
 use crate::compare::pool::{Pool, pools};
-use crate::compare::table::{Note, Only};
+use crate::compare::table::{AgainstBase, Note, Only, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
-use crate::report::{csv, markdown};
+use crate::report::{csv, markdown, why};
 use crate::store::{Record, Store};
-use crate::{catalogue, machine};
+use crate::{catalogue, history, machine};
 use fail_on::FailOn;
 use names::{Named, Names};
 
@@ -56,6 +56,10 @@ pub(super) struct Arguments {
     /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
+    /// Instead of the table, explain one figure: which conditions of a verdict hold, with test, interval, δ and where it comes from. Its main
+    /// metric if none is named; a part of a scenario's name is enough if no other one has it. JSON and CSV have all of it for every figure
+    #[arg(long, value_name = "SCENARIO[:METRIC]", conflicts_with_all = ["json", "format", "only", "row", "column"])]
+    why: Option<String>,
     /// A TOML file that says what machines draw and cost, so that figures are shown per watt and per price too; files in stend/machines/ of
     /// the user's configuration are read without being named. `docs/method.md` has its form
     #[arg(long, value_name = "FILE")]
@@ -97,6 +101,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if records.len() > 1 && !has_common_scenario(&records) {
         return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
     }
+    if let Some(wanted) = &arguments.why
+        && records.len() < 2
+    {
+        return Err(Failure::usage(format!("--why \"{wanted}\" takes two runs or more: one alone has no verdicts")));
+    }
     if table.rows.is_empty() && arguments.is_narrowed() {
         return Err(Failure::usage(nothing_taken(&filter, records[0])));
     }
@@ -123,6 +132,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         table.only = Some(only);
         table.notes.push(Note::OnlyRows { only, shown: table.shown(arguments.all_metrics).len(), of });
     }
+    if let Some(wanted) = &arguments.why {
+        output::print(&why::render(&table, row_of(&table, wanted)?, output::width()))?;
+        return exit(arguments, &cells);
+    }
     let format = if arguments.json.json { Format::Json } else { arguments.format };
     match format {
         Format::Json => output::print_json("table", &table.for_programs())?,
@@ -140,13 +153,48 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             output::print_table(global, records[0], &table, arguments.all_metrics)?;
         }
     }
+    exit(arguments, &cells)
+}
+
+/// Whether the threshold was crossed by one of these, if there is a threshold; what could not be judged by it is said.
+fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, Failure> {
     let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
     if cells.is_empty() {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
     }
-    let crossed = cells.iter().any(|(better, against)| fail_on.crossed(against, *better));
-    Ok(if crossed { Exit::Crossed } else { Exit::Fine })
+    let crossed = cells.iter().filter(|(better, against)| fail_on.crossed(against, *better)).count();
+    let unresolved = cells.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved).count();
+    if crossed > 0 {
+        eprintln!("--fail-on {fail_on}: crossed by {crossed} of {} figures", cells.len());
+        return Ok(Exit::Crossed);
+    }
+    if unresolved > 0 {
+        eprintln!(
+            "--fail-on {fail_on}: nothing crossed it, but {unresolved} of {} {} unresolved and may be of any kind",
+            cells.len(),
+            if cells.len() == 1 { "figure is" } else { "figures are" }
+        );
+    }
+    Ok(Exit::Fine)
+}
+
+/// The figure that a person means by a scenario's name, or a part of it, and perhaps a metric.
+fn row_of<'t>(table: &'t Table, wanted: &str) -> Result<&'t Row, Failure> {
+    let names: BTreeMap<&str, ()> = table.rows.iter().map(|row| (row.scenario.as_str(), ())).collect();
+    let bad = |why: String| Failure::usage(format!("--why: {why}"));
+    let (scenario, metric) = history::named(&names, wanted).map_err(bad)?.ok_or_else(|| {
+        bad(format!("there is no scenario \"{wanted}\" here; there are {}", history::listed(names.keys().copied())))
+    })?;
+    let rows = || table.rows.iter().filter(|row| row.scenario == scenario);
+    let found = match metric {
+        None => rows().find(|row| row.main).or_else(|| rows().next()),
+        Some(metric) => rows().find(|row| row.metric == metric),
+    };
+    found.ok_or_else(|| {
+        let metrics = history::listed(rows().map(|row| row.metric.as_str()));
+        bad(format!("\"{scenario}\" has no metric \"{}\"; it has {metrics}", metric.unwrap_or_default()))
+    })
 }
 
 impl Arguments {

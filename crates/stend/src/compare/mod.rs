@@ -1,6 +1,7 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
 
 pub(crate) mod curves;
+pub(crate) mod evidence;
 pub(crate) mod filter;
 mod notes;
 pub(crate) mod pivot;
@@ -24,6 +25,7 @@ use stend_model::suite::Scenario;
 use crate::noise::{Floor, Floors};
 use crate::steady::never_steady;
 use crate::store::Record;
+use evidence::{Evidence, FloorSource};
 use filter::Filter;
 pub(crate) use notes::differences_of_builds;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
@@ -69,7 +71,8 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
                     let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
                     let cell = judgement_cell(base, record, scenario, metric, floor);
                     noise.extend(floor.filter(|floor| floor.share >= cell.delta && filter.takes(scenario, metric)));
-                    pending.push(Pending { row: rows.len(), column, cell });
+                    let floor_source = FloorSource::of(cell.delta, metric.floor.map(|floor| floor.0), floor);
+                    pending.push(Pending { row: rows.len(), column, cell, floor_source });
                 }
             }
             cells.extend(published_cells(references, scenario, metric, cells.first()));
@@ -110,6 +113,7 @@ struct Pending {
     row: usize,
     column: usize,
     cell: stend_stats::Cell,
+    floor_source: FloorSource,
 }
 
 /// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives notes on what decided.
@@ -117,7 +121,7 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
     let results = results(taken, &pending);
     let mut notes = Vec::from_iter(note_on_drift(results.iter().flatten()));
     notes.extend(note_on_ratios(rows, &pending, &results, records));
-    for (Pending { row, column, cell }, result) in pending.into_iter().zip(results) {
+    for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
         let Some(result) = result else { continue };
         if let (Cell::Measured(measured), Some(ratio)) = (&mut rows[row].cells[column], result.ratio) {
             measured.against_base = Some(AgainstBase {
@@ -132,6 +136,8 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
                     stend_stats::Verdict::Same => Verdict::Same,
                     stend_stats::Verdict::Unresolved => Verdict::Unresolved,
                 },
+                reason: result.reason.into(),
+                evidence: Box::new(Evidence::of(&cell, &result, floor_source)),
                 repeats_needed: result
                     .needed
                     .and_then(|needed| u32::try_from(needed).ok())

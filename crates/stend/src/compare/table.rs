@@ -11,6 +11,7 @@ use stend_model::reference::Grade;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 
+use super::evidence::{Evidence, Reason};
 use super::pivot;
 use super::standing::{Standing, standings};
 use super::weighing::Weighing;
@@ -342,7 +343,7 @@ pub(crate) struct AgainstBase {
     pub(crate) ratio: f64,
     /// 95 % interval of the ratio.
     pub(crate) interval: Option<(f64, f64)>,
-    /// p of the two-sided exact test, corrected for the whole table by Benjamini and Hochberg.
+    /// p of the test, corrected for the whole table by Benjamini and Hochberg.
     pub(crate) q: Option<f64>,
     /// Differences smaller than this share do not matter here.
     pub(crate) floor: f64,
@@ -350,8 +351,13 @@ pub(crate) struct AgainstBase {
     pub(crate) drift: Option<f64>,
     /// What is to be said of it.
     pub(crate) verdict: Verdict,
+    /// The condition that decided it.
+    pub(crate) reason: Reason,
     /// About how many repeats on each side would settle it, where it is unresolved.
     pub(crate) repeats_needed: Option<u32>,
+    /// What else it rests on.
+    #[serde(flatten)]
+    pub(crate) evidence: Box<Evidence>,
 }
 
 /// What is to be said of a difference, seen from this column: `Better` means that this column is better than the base.

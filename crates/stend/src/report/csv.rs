@@ -1,12 +1,15 @@
 //! The table for a spreadsheet: RFC 4180, one line a cell, with all the evidence.
 
+use serde::Serialize;
+
+use crate::compare::evidence::{Evidence, FloorSource};
 use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 use crate::compare::weighing::{Divisor, Weighing};
 
 use super::text::word;
 use super::{weighing, wide};
 
-const HEAD: [&str; 33] = [
+const HEAD: [&str; 48] = [
     "scenario",
     "metric",
     "unit",
@@ -40,6 +43,21 @@ const HEAD: [&str; 33] = [
     "of_ceilings",
     "per_watt",
     "per_price",
+    "reason",
+    "p",
+    "test",
+    "interval_method",
+    "floor_source",
+    "base_repeats",
+    "base_sessions",
+    "base_effective_repeats",
+    "repeats",
+    "sessions",
+    "effective_repeats",
+    "neighbour_correlation",
+    "shift",
+    "shift_low",
+    "shift_high",
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
@@ -51,13 +69,18 @@ pub(crate) fn render(table: &Table) -> String {
         for (place, (column, cell)) in table.columns.iter().zip(&row.cells).enumerate() {
             let mut fields = fields(row, column, cell);
             if row.main {
-                fields[HEAD.len() - 2] = weighed(table, &row.scenario, place, |by| *by == Divisor::Watt);
-                fields[HEAD.len() - 1] = weighed(table, &row.scenario, place, |by| *by != Divisor::Watt);
+                fields[place_of("per_watt")] = weighed(table, &row.scenario, place, |by| *by == Divisor::Watt);
+                fields[place_of("per_price")] = weighed(table, &row.scenario, place, |by| *by != Divisor::Watt);
             }
             line(&mut out, fields);
         }
     }
     out
+}
+
+/// The place of a column in every line.
+fn place_of(name: &str) -> usize {
+    HEAD.iter().position(|head| *head == name).expect("a name of the head")
 }
 
 /// A figure weighed, and of what the watts or the price are: `4.5e6 / W of processor`.
@@ -69,13 +92,12 @@ fn weighed(table: &Table, scenario: &str, column: usize, by: impl Fn(&Divisor) -
     table.weighings.iter().filter(|weighing| by(&weighing.by)).find_map(of).unwrap_or_default()
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 33] {
+fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
     let number = |value: f64| value.to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; 33];
+    let mut fields = [const { String::new() }; HEAD.len()];
     let mut set = |name: &str, value: String| {
-        let place = HEAD.iter().position(|head| *head == name).expect("a name of the head");
-        fields[place] = value;
+        fields[place_of(name)] = value;
     };
     set("scenario", row.scenario.clone());
     set("metric", row.metric.clone());
@@ -118,6 +140,8 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 33] {
                 set("drift", optional(against.drift));
                 set("verdict", word(against.verdict).into());
                 set("repeats_needed", against.repeats_needed.map(|n| n.to_string()).unwrap_or_default());
+                set("reason", name_of(&against.reason));
+                rests_on(&against.evidence, &mut set);
             }
         }
         Cell::Published(published) => {
@@ -134,6 +158,40 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; 33] {
         Cell::Absent => set("kind", "absent".into()),
     }
     fields
+}
+
+/// What a verdict rests on beside ratio, floor and drift.
+fn rests_on(evidence: &Evidence, set: &mut impl FnMut(&str, String)) {
+    let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    set("p", optional(evidence.p));
+    set("test", evidence.test.as_ref().map(name_of).unwrap_or_default());
+    set("interval_method", evidence.interval_method.as_ref().map(name_of).unwrap_or_default());
+    let source = match &evidence.floor_source {
+        FloorSource::Assumed => "assumed".to_owned(),
+        FloorSource::Suite => "suite".to_owned(),
+        FloorSource::Noise { run, .. } => format!("noise {run}"),
+        FloorSource::Least { run, .. } => format!("least; noise {run} is below"),
+    };
+    set("floor_source", source);
+    for (of, names) in [
+        (&evidence.base, ["base_repeats", "base_sessions", "base_effective_repeats"]),
+        (&evidence.own, ["repeats", "sessions", "effective_repeats"]),
+    ] {
+        set(names[0], of.count.to_string());
+        set(names[1], of.sessions.to_string());
+        set(names[2], of.effective.to_string());
+    }
+    set("neighbour_correlation", optional(evidence.neighbours));
+    set("shift", optional(evidence.shift.map(|shift| shift.value)));
+    let ends = evidence.shift.and_then(|shift| shift.interval);
+    set("shift_low", optional(ends.map(|(low, _)| low)));
+    set("shift_high", optional(ends.map(|(_, high)| high)));
+}
+
+/// A word of a closed list, as JSON has it.
+fn name_of(word: &impl Serialize) -> String {
+    let value = serde_json::to_value(word).ok();
+    value.as_ref().and_then(|value| value.as_str()).unwrap_or_default().to_owned()
 }
 
 /// Writes the table in its own layout, a line for each run or published machine of what goes down: of each column the median, its interval
@@ -222,7 +280,7 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
         assert!(!text.contains("NaN"));
-        assert!(text.contains(",\"0.62 of magma, parallel\",,\r\n"), "{text}");
+        assert!(text.contains(",\"0.62 of magma, parallel\",,,"), "{text}");
     }
 
     #[test]

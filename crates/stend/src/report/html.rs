@@ -7,7 +7,6 @@ mod gates;
 mod overview;
 mod profile;
 mod questions;
-mod reason;
 mod scenario;
 #[cfg(test)]
 mod tests;

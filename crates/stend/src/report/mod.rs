@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`terminal`] | the table of `stend run` and `stend compare` |
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
+//! | [`why`] | for one figure, which conditions of a verdict hold |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
 //! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
@@ -34,6 +35,7 @@ mod notes;
 mod phrase;
 mod points;
 pub(crate) mod profile;
+mod reason;
 pub(crate) mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -45,6 +47,7 @@ pub(crate) mod terminal;
 mod text;
 mod timeline;
 mod weighing;
+pub(crate) mod why;
 mod wide;
 
 pub(crate) use faults::words as what_faults_did;

@@ -11,6 +11,7 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, 
 use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
+use crate::compare::evidence::{Evidence, Reason};
 use crate::compare::table::{
     AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
     Table, Verdict,
@@ -193,7 +194,13 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
             floor: 0.01,
             drift: Some(0.012),
             verdict,
+            reason: match verdict {
+                Verdict::Better | Verdict::Worse => Reason::BeyondFloor,
+                Verdict::Same => Reason::WithinFloor,
+                Verdict::Unresolved => Reason::CrossesFloor,
+            },
             repeats_needed: (verdict == Verdict::Unresolved).then_some(24),
+            evidence: Box::<Evidence>::default(),
         }),
         of_ceilings: if place == 3 {
             vec![OfCeiling { scenario: "magma, parallel".into(), share: 0.62 }]

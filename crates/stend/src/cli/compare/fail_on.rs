@@ -1,5 +1,6 @@
 //! When `stend compare` ends with status 1.
 
+use std::fmt;
 use std::str::FromStr;
 
 use stend_model::metric::Better;
@@ -39,6 +40,13 @@ impl FailOn {
     }
 }
 
+impl fmt::Display for FailOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.verdict == Kind::Worse { "worse" } else { "different" })?;
+        self.beyond.map_or(Ok(()), |beyond| write!(f, ":{}%", stend_model::metric::three_digits(beyond * 100.0)))
+    }
+}
+
 impl FromStr for FailOn {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -48,6 +56,11 @@ impl FromStr for FailOn {
             "different" => Kind::Different,
             _ => return Err("write worse or different, and how far beyond the base if that matters: worse:5%".into()),
         };
+        if let Some(beyond) = beyond
+            && beyond.trim().parse::<f64>().is_ok_and(|number| number >= 1.0)
+        {
+            return Err(format!("{beyond} without % is {beyond} times the base; write {beyond}% if percent are meant"));
+        }
         let beyond = beyond.map(parse_share).transpose().map_err(|error| error.to_string())?;
         Ok(Self { verdict, beyond })
     }
@@ -56,6 +69,7 @@ impl FromStr for FailOn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::evidence::{Evidence, Reason};
 
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {
@@ -66,7 +80,9 @@ mod tests {
             floor: 0.01,
             drift: None,
             verdict,
+            reason: Reason::BeyondFloor,
             repeats_needed: None,
+            evidence: Box::<Evidence>::default(),
         };
         let crossed = |text: &str, better, verdict, low, high| {
             text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high), better)
@@ -87,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_else_is_said_is_refused() {
-        for text in ["", "better", "worse:", "worse:x", "worse:5 parrots", "worse 5%"] {
+        for text in ["", "better", "worse:", "worse:x", "worse:5", "worse:1", "worse:5 parrots", "worse 5%"] {
             assert!(text.parse::<FailOn>().is_err(), "{text}");
         }
     }

@@ -14,7 +14,6 @@ use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Tabl
 use super::gates::{GatesView, gates};
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
-use super::reason::{ReasonView, reasons};
 use super::{Input, RunData};
 use crate::report::chart::{Axis, Charts, Detail, Moment, Segment, charts, number_of_charts, span};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
@@ -23,6 +22,7 @@ use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
+use crate::report::reason::{ReasonView, reasons};
 use crate::report::recorded::{recorded, recorded_all};
 use crate::report::text::{self, interval, percent, shell_words};
 use crate::report::timeline::{self, Timeline, timeline};

@@ -1,0 +1,213 @@
+//! What a verdict rests on: the test, the floor δ and where it comes from, the repeats of both sides. It decides nothing; `stend-stats` does.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use stend_stats::{
+    Cell, CellResult, IntervalMethod, Method, effective_sample_size, hodges_lehmann, serial_correlation, shift_interval,
+};
+
+use crate::noise::Floor;
+
+/// The evidence for one verdict, beside ratio, interval, q, floor and drift.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub(crate) struct Evidence {
+    /// Two-sided p of the test, before the correction for many comparisons.
+    pub(crate) p: Option<f64>,
+    /// Which test it was; none with fewer than six repeats a side, or where there is no ratio.
+    pub(crate) test: Option<Test>,
+    /// How the interval of the ratio was made.
+    pub(crate) interval_method: Option<IntervalKind>,
+    /// Difference to the base in the row's unit, where the sides are not pairs.
+    pub(crate) shift: Option<Shift>,
+    /// Where the floor δ comes from.
+    pub(crate) floor_source: FloorSource,
+    /// The base's repeats.
+    pub(crate) base: Repeats,
+    /// This run's repeats.
+    pub(crate) own: Repeats,
+    /// Rank correlation of each repeat with the one before it, over the sessions of both sides: near 0 where repeats are independent.
+    pub(crate) neighbours: Option<f64>,
+}
+
+/// Why a verdict is what it is: the condition of the rule that decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    /// Better or worse: significant, and the whole interval lies beyond the floor and the drift.
+    BeyondFloor,
+    /// Same: the whole interval lies within the floor.
+    WithinFloor,
+    /// Unresolved: chance could make such a difference, which may be more than the floor.
+    NotSignificant,
+    /// Unresolved: significant, but the interval reaches over the edge of the floor.
+    CrossesFloor,
+    /// Unresolved: significant and beyond the floor, but not beyond the drift.
+    WithinDrift,
+    /// Unresolved: fewer than six valid repeats on a side.
+    TooFewRepeats,
+    /// Unresolved: a value is no finite number.
+    NotFinite,
+    /// Unresolved: a value is zero or negative, so that there is no ratio to test.
+    NotPositive,
+    /// Unresolved: half a pair is missing.
+    UnequalPairs,
+    /// Unresolved: no test could be made.
+    NoEvidence,
+}
+
+impl From<stend_stats::Reason> for Reason {
+    fn from(reason: stend_stats::Reason) -> Self {
+        use stend_stats::Reason as From;
+        match reason {
+            From::BeyondFloor => Self::BeyondFloor,
+            From::WithinFloor => Self::WithinFloor,
+            From::NotSignificant => Self::NotSignificant,
+            From::CrossesFloor => Self::CrossesFloor,
+            From::WithinDrift => Self::WithinDrift,
+            From::TooFewRepeats => Self::TooFewRepeats,
+            From::NotFinite => Self::NotFinite,
+            From::NotPositive => Self::NotPositive,
+            From::UnequalPairs => Self::UnequalPairs,
+            // A floor is at least the least one, and finite.
+            From::BadFloor | From::NoEvidence => Self::NoEvidence,
+        }
+    }
+}
+
+/// A test of whether two sides differ, and how its p was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Test {
+    /// Mann and Whitney's, by its exact distribution.
+    MannWhitneyExact,
+    /// Mann and Whitney's, by all permutations of the values, because some are equal.
+    MannWhitneyPermutation,
+    /// Mann and Whitney's, by the normal approximation: there are many repeats.
+    MannWhitneyNormal,
+    /// Flips of the signs of the pairs' differences, all of them.
+    SignFlip,
+    /// Flips of the signs of the pairs' differences, drawn.
+    SignFlipDrawn,
+}
+
+/// How an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum IntervalKind {
+    /// Bias-corrected and accelerated bootstrap: one session a side.
+    Bca,
+    /// Percentile bootstrap over sessions, then repeats.
+    Percentile,
+}
+
+/// Hodges and Lehmann's estimate of the difference, in the row's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Shift {
+    /// The median of all differences between a repeat of this run and one of the base.
+    pub(crate) value: f64,
+    /// Its 95 % interval; none below four repeats a side.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+/// Where a floor δ comes from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub(crate) enum FloorSource {
+    /// Nowhere: it is the least one, because nobody measured how much the machine differs from itself.
+    #[default]
+    Assumed,
+    /// The suite says so, for this metric.
+    Suite,
+    /// The machine was seen to differ from itself by this much.
+    Noise {
+        /// The run of `stend noise`.
+        run: String,
+        /// When it began.
+        measured_at: Timestamp,
+    },
+    /// The machine was seen to differ from itself by less than the least floor, which therefore stands.
+    Least {
+        /// The run of `stend noise`.
+        run: String,
+        /// When it began.
+        measured_at: Timestamp,
+        /// What it found, as a share.
+        share: f64,
+    },
+}
+
+impl FloorSource {
+    /// Of what the floor of a metric is made: δ is the greatest of the least floor, the suite's and the measured one.
+    pub(super) fn of(delta: f64, suite: Option<f64>, noise: Option<&Floor>) -> Self {
+        match noise {
+            Some(noise) if noise.share >= delta => {
+                Self::Noise { run: noise.run.clone(), measured_at: noise.measured_at }
+            }
+            _ if suite.is_some_and(|suite| suite >= delta) => Self::Suite,
+            Some(noise) => Self::Least { run: noise.run.clone(), measured_at: noise.measured_at, share: noise.share },
+            None => Self::Assumed,
+        }
+    }
+}
+
+/// The repeats of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Repeats {
+    /// How many there are; of pairs, how many pairs.
+    pub(crate) count: usize,
+    /// In how many sessions.
+    pub(crate) sessions: usize,
+    /// How many independent ones would say as much of a mean, by their autocorrelation. A rough estimate of so few.
+    pub(crate) effective: f64,
+}
+
+impl Repeats {
+    fn of(sessions: &[Vec<f64>]) -> Self {
+        let effective = |session: &Vec<f64>| {
+            effective_sample_size(session).map_or(session.len() as f64, |found| found.size.min(session.len() as f64))
+        };
+        Self {
+            count: sessions.iter().map(Vec::len).sum(),
+            sessions: sessions.iter().filter(|session| !session.is_empty()).count(),
+            effective: sessions.iter().map(effective).sum(),
+        }
+    }
+}
+
+impl Evidence {
+    /// What a judged cell rests on.
+    pub(super) fn of(cell: &Cell, result: &CellResult, floor_source: FloorSource) -> Self {
+        let shift = || {
+            let (own, base) = (cell.a_sessions.concat(), cell.b_sessions.concat());
+            let interval = shift_interval(&own, &base, 0.95).map(|found| (found.low, found.high));
+            hodges_lehmann(&own, &base).map(|value| Shift { value, interval })
+        };
+        let sessions = || cell.a_sessions.iter().chain(&cell.b_sessions).map(Vec::as_slice);
+        Self {
+            p: result.test.map(|test| test.p),
+            test: result.test.and_then(|test| Test::of(test.method, cell.paired)),
+            interval_method: result.interval.map(|interval| match interval.method {
+                IntervalMethod::Bca => IntervalKind::Bca,
+                IntervalMethod::Percentile => IntervalKind::Percentile,
+            }),
+            shift: if cell.paired { None } else { shift() },
+            floor_source,
+            base: Repeats::of(&cell.b_sessions),
+            own: Repeats::of(&cell.a_sessions),
+            neighbours: serial_correlation(sessions()).map(|found| found.correlation),
+        }
+    }
+}
+
+impl Test {
+    const fn of(method: Method, paired: bool) -> Option<Self> {
+        Some(match (method, paired) {
+            (Method::Exact, false) => Self::MannWhitneyExact,
+            (Method::Permutation, false) => Self::MannWhitneyPermutation,
+            (Method::NormalApproximation, false) => Self::MannWhitneyNormal,
+            (Method::Exact | Method::Permutation, true) => Self::SignFlip,
+            (Method::MonteCarlo, true) => Self::SignFlipDrawn,
+            (Method::NormalApproximation, true) | (Method::MonteCarlo, false) => return None,
+        })
+    }
+}
