@@ -170,7 +170,8 @@ fn shuffled_variance(n: f64) -> f64 {
     top / (5.0 * (n - 1.0).powi(2) * square * (n + 1.0))
 }
 
-fn mid_ranks(values: &[f64]) -> Option<Vec<f64>> {
+/// The rank of each value from 1, equal values with the mean of their ranks; `None` for an empty or non-finite sample.
+pub(crate) fn mid_ranks(values: &[f64]) -> Option<Vec<f64>> {
     let sorted = finite_sorted(values)?;
     let rank = |value: &f64| {
         let below = sorted.partition_point(|x| x < value);
@@ -180,15 +181,15 @@ fn mid_ranks(values: &[f64]) -> Option<Vec<f64>> {
     Some(values.iter().map(rank).collect())
 }
 
-/// By how much the variance of the mean of n values is more than that of independent ones, if neighbours have the correlation
-/// ρ and those k apart ρᵏ: 1 + 2·Σ (1 − k/n)·ρᵏ over k = 1 … n − 1.
-pub(crate) fn variance_inflation(n: usize, correlation: f64) -> f64 {
+/// The independent values that would give a mean as sure as n values of which neighbours have the correlation ρ, and those k apart ρᵏ:
+/// n/(1 + 2·Σ (1 − k/n)·ρᵏ), the sum over k = 1 … n − 1. 1 … n for 0 ≤ ρ < 1.
+pub(crate) fn effective_repeats(n: usize, correlation: f64) -> f64 {
     let (mut power, mut sum) = (1.0, 1.0);
     for lag in 1..n {
         power *= correlation;
         sum += 2.0 * (1.0 - lag as f64 / n as f64) * power;
     }
-    sum
+    n as f64 / sum
 }
 
 /// How surely two series rise and fall together.

@@ -1,6 +1,7 @@
 //! What a run differs from itself: the floor below which two runs made at different times cannot be told apart.
 
-use crate::correlation::{serial_correlation, variance_inflation};
+use crate::correlation::{effective_repeats, serial_correlation};
+use crate::normal::student_quantile;
 use crate::sample::{finite_sorted, mean, median, sorted_quantile};
 use crate::table::{Cell, CellResult, compare_table};
 use crate::verdict::{Reason, Verdict};
@@ -89,10 +90,11 @@ pub fn drift_floors(cells: &[Cell]) -> Vec<Option<f64>> {
 /// One cell's own repeats count as hanging together where shuffled ones would show as much in fewer than one of twenty cells.
 const HANGING_TOGETHER: f64 = 1.645;
 
-/// What speaks for a correlation before anything was measured, in the units of [`SerialCorrelation::evidence`]. Two short sessions cannot
-/// show that their repeats do not hang together; chosen so that single cells whose neighbours have the correlation 0.7 are marked by
-/// mistake in at most one of twenty cases (`examples/calibration_figures.rs`). In a table of many cells it counts for nothing.
-const DOUBT: f64 = 3.0;
+/// What speaks for a correlation before anything was measured, in the units of [`SerialCorrelation::evidence`](crate::SerialCorrelation). Two short
+/// sessions cannot show that their repeats do not hang together. More doubt lets fewer single cells be marked by mistake where neighbours are
+/// correlated, and takes power where they are not; this is the least with which single cells of ten repeats or more keep the level up to ρ = 0.8.
+/// In a table of many cells it counts for nothing.
+const DOUBT: f64 = 1.0;
 
 /// What the machine does to neighbouring repeats, over all sessions of all cells that are not paired, and over one cell's.
 struct Neighbours {
@@ -106,17 +108,31 @@ impl Neighbours {
         Self { table: found.map_or(0.0, |found| found.with_doubt(DOUBT)) }
     }
 
-    /// By how much the interval of a cell's ratio is too narrow: the root of the variance inflation, 1 where neighbours do not resemble
-    /// each other. One cell's estimate is rough, the table's is not: the larger counts, the cell's own only where it is beyond chance.
+    /// By how much the interval of a cell's ratio is too narrow; 1 where neighbours do not resemble each other. One cell's estimate is
+    /// rough, the table's is not: the larger counts, the cell's own only where it is beyond chance.
     fn widening(&self, cell: &Cell) -> f64 {
         let own = serial_correlation(sessions(cell)).filter(|found| found.z > HANGING_TOGETHER);
         let correlation = own.map_or(self.table, |own| own.correlation.max(self.table));
-        let longest = sessions(cell).map(<[f64]>::len).max().unwrap_or(0);
-        variance_inflation(longest, correlation).sqrt()
+        if correlation > 0.0 { widening(sessions(cell).map(<[f64]>::len), correlation) } else { 1.0 }
     }
 }
 
-fn sessions(cell: &Cell) -> impl Iterator<Item = &[f64]> {
+/// By how much an interval is too narrow that takes the repeats of these sessions for independent, if neighbours have the correlation ρ > 0:
+/// √((n − 1)/(nₑ − 1)) · t(Σnₑ − 2)/t(Σn − 2), with nₑ the effective number of the longest session's n repeats, the sums over all sessions, and t
+/// the 97.5 % quantile of Student's distribution, of one degree of freedom at least.
+fn widening(lengths: impl Iterator<Item = usize> + Clone, correlation: f64) -> f64 {
+    let longest = lengths.clone().max().unwrap_or(0);
+    if longest < 2 {
+        return 1.0;
+    }
+    let quantile = |freedom: f64| student_quantile(0.025, freedom.max(1.0));
+    let (all, effective) =
+        lengths.fold((0.0, 0.0), |(all, effective), n| (all + n as f64, effective + effective_repeats(n, correlation)));
+    let error = ((longest - 1) as f64 / (effective_repeats(longest, correlation) - 1.0)).sqrt();
+    error * quantile(effective - 2.0) / quantile(all - 2.0)
+}
+
+fn sessions(cell: &Cell) -> impl Iterator<Item = &[f64]> + Clone {
     cell.a_sessions.iter().chain(&cell.b_sessions).map(Vec::as_slice)
 }
 

@@ -14,7 +14,7 @@ use crate::search::smallest_where;
 pub(crate) const EXACT_SIDE: usize = 1000;
 
 /// Entries less probable than this are left out.
-const NEGLIGIBLE: f64 = 1e-15;
+pub(crate) const NEGLIGIBLE: f64 = 1e-15;
 
 /// A discrete distribution of log medians.
 #[derive(Debug)]
@@ -26,7 +26,8 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    fn new(mut points: Vec<(f64, f64)>) -> Self {
+    /// From values and their weights.
+    pub(crate) fn new(mut points: Vec<(f64, f64)>) -> Self {
         points.sort_unstable_by(|x, y| x.0.total_cmp(&y.0));
         points.dedup_by(|next, kept| {
             let equal = next.0 == kept.0;
@@ -119,29 +120,29 @@ impl Law {
         Self::new(runs.collect())
     }
 
-    /// Distribution of the difference of log medians when sessions, then *pairs* are drawn.
-    /// Both sides have the same sessions with the same lengths.
-    pub(crate) fn drawn_paired(a: &[Vec<f64>], b: &[Vec<f64>], draws: usize, seed: u64) -> Self {
-        let (pool_a, pool_b) = (Pool::new(a), Pool::new(b));
-        let (mut tally_a, mut tally_b) = (Tally::new(&pool_a), Tally::new(&pool_b));
+    /// Distribution of the pseudomedian ([`pseudomedian`](crate::pseudomedian)) of pairs' differences when sessions are drawn with replacement,
+    /// then as many pairs with replacement from each drawn session as it has, all pooled. O(draws · n²); where that were more than
+    /// [`MOST_STEPS`] there are fewer draws.
+    pub(crate) fn drawn_pairs(sessions: &[Vec<f64>], draws: usize, seed: u64) -> Self {
+        let pool = Pool::new(sessions);
+        let mut tally = Tally::new(&pool);
         let mut random = SplitMix64::new(seed);
-        let (mut logs_a, mut logs_b) = (LogMedians::new(&pool_a), LogMedians::new(&pool_b));
+        let averages = pool.averages();
+        let draws = draws.min((MOST_STEPS / averages.len()).max(1));
         let points = (0..draws).map(|_| {
-            tally_a.clear();
-            tally_b.clear();
-            for _ in 0..a.len() {
-                let session = random.index(a.len());
-                let (ranks_a, ranks_b) = (&pool_a.ranks[session], &pool_b.ranks[session]);
-                random.indices(ranks_a.len(), |pair| {
-                    tally_a.add(ranks_a[pair]);
-                    tally_b.add(ranks_b[pair]);
-                });
+            tally.clear();
+            for _ in 0..pool.ranks.len() {
+                let session = &pool.ranks[random.index(pool.ranks.len())];
+                random.indices(session.len(), |pair| tally.add(session[pair]));
             }
-            (logs_a.of(tally_a.middle()) - logs_b.of(tally_b.middle()), 1.0)
+            (tally.middle_average(&averages), 1.0)
         });
         Self::new(points.collect())
     }
 }
+
+/// Averages that all draws of pairs together look at, about.
+const MOST_STEPS: usize = 1_000_000_000;
 
 /// P(X₍ₖ₎ ≤ xᵢ) for i = 0 … n in a resample of n from n sorted values.
 fn order_statistic(n: usize, k: usize) -> Vec<f64> {
@@ -196,32 +197,25 @@ impl Pool {
     }
 }
 
-/// Logarithms of the medians that draws can have, each computed once; a logarithm costs as much as half a draw.
-struct LogMedians<'a> {
-    pool: &'a Pool,
-    known: Vec<f64>, // by the lower rank, then the upper; NaN where not computed yet
+/// The average of the values of two ranks.
+struct Average {
+    value: f64,
+    ranks: (usize, usize),
 }
 
-/// Above this size logarithms are computed for each draw.
-const KNOWN_SIDE: usize = 256;
-
-impl<'a> LogMedians<'a> {
-    fn new(pool: &'a Pool) -> Self {
-        let width = if pool.sorted.len() <= KNOWN_SIDE { pool.sorted.len() } else { 0 };
-        Self { pool, known: vec![f64::NAN; width * width] }
-    }
-
-    fn of(&mut self, (low, high): (usize, usize)) -> f64 {
-        let sorted = &self.pool.sorted;
-        let compute = || f64::midpoint(sorted[low], sorted[high]).ln();
-        match self.known.get_mut(low * sorted.len() + high) {
-            Some(known) if known.is_nan() => {
-                *known = compute();
-                *known
-            }
-            Some(known) => *known,
-            None => compute(),
+impl Pool {
+    /// The averages of all pairs of different values, and each value itself, in order.
+    fn averages(&self) -> Vec<Average> {
+        let first = |rank: &usize| *rank == 0 || self.sorted[rank - 1] != self.sorted[*rank];
+        let ranks: Vec<usize> = (0..self.sorted.len()).filter(first).collect();
+        let average =
+            |i: usize, j: usize| Average { value: f64::midpoint(self.sorted[i], self.sorted[j]), ranks: (i, j) };
+        let mut all = Vec::with_capacity(ranks.len() * (ranks.len() + 1) / 2);
+        for (place, &i) in ranks.iter().enumerate() {
+            all.extend(ranks[place..].iter().map(|&j| average(i, j)));
         }
+        all.sort_unstable_by(|x, y| x.value.total_cmp(&y.value));
+        all
     }
 }
 
@@ -259,6 +253,23 @@ impl Tally {
         };
         let low = walk(first);
         (low, walk(second))
+    }
+
+    /// The median of the averages of all drawn values, each with itself and every other once.
+    fn middle_average(&self, averages: &[Average]) -> f64 {
+        let all = self.total * (self.total + 1) / 2;
+        let (mut seen, mut place) = (0, 0);
+        let mut walk = |target: usize| loop {
+            let (i, j) = averages[place].ranks;
+            let (left, right) = (self.counts[i] as usize, self.counts[j] as usize);
+            let next = seen + if i == j { left * (left + 1) / 2 } else { left * right };
+            if next >= target {
+                return averages[place].value;
+            }
+            (seen, place) = (next, place + 1);
+        };
+        let low = walk(all.div_ceil(2));
+        f64::midpoint(low, walk(all / 2 + 1))
     }
 }
 

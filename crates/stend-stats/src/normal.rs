@@ -1,6 +1,8 @@
-//! The standard normal distribution.
+//! The standard normal distribution, and Student's.
 
 use std::f64::consts::PI;
+
+use statrs::function::beta::inv_beta_reg;
 
 /// Density φ(x).
 pub(crate) fn density(x: f64) -> f64 {
@@ -46,9 +48,32 @@ pub(crate) fn inverse(p: f64) -> f64 {
     x
 }
 
+/// The t that Student's distribution with `freedom` > 0 degrees of freedom exceeds with probability `tail`, 0 < `tail` ≤ ½:
+/// t² = ν(1 − x)/x where I(x; ν/2, ½) = 2·tail (Abramowitz and Stegun 26.7.1, 26.5.27).
+pub(crate) fn student_quantile(tail: f64, freedom: f64) -> f64 {
+    let share = inv_beta_reg(freedom / 2.0, 0.5, 2.0 * tail);
+    (freedom * (1.0 - share) / share).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cumulative, inverse};
+    use super::{cumulative, inverse, student_quantile};
+
+    #[test]
+    fn students_quantiles() {
+        // SciPy: t.ppf.
+        for (tail, freedom, t) in [
+            (0.025, 1.0, 12.706_204_736_174_696),
+            (0.025, 1.5, 6.016_663_104_427_933),
+            (0.025, 10.0, 2.228_138_851_986_275_3),
+            (0.025, 38.0, 2.024_394_163_911_97),
+            (0.025, 5000.0, 1.960_438_551_706_507_5),
+            (0.005, 3.3, 5.344_306_069_721_079),
+        ] {
+            let found = student_quantile(tail, freedom);
+            assert!((found / t - 1.0).abs() < 1e-9, "t({tail}, {freedom}) = {found}");
+        }
+    }
 
     #[test]
     fn known_values() {

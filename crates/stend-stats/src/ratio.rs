@@ -1,9 +1,11 @@
-//! Ratio of two medians with its interval.
+//! Ratio of two sides with its interval.
 
-use crate::MIN_REPEATS;
 use crate::law::{Difference, EXACT_SIDE, Law, log_median};
+use crate::mixture::law_of_sessions;
 use crate::normal;
+use crate::pairs::{pseudomedian, pseudomedian_interval};
 use crate::sample::{finite_sorted, sorted_median};
+use crate::{Interval, MIN_REPEATS};
 
 /// How an interval was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -12,12 +14,14 @@ pub enum IntervalMethod {
     Bca,
     /// Percentile bootstrap.
     Percentile,
+    /// The shifts of pairs that the signed-rank test would not refuse.
+    SignedRank,
 }
 
-/// Ratio of the medians, a over b, and its confidence interval; no unit.
+/// Ratio a over b and its confidence interval; no unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioInterval {
-    /// median(a)/median(b) over all repeats of a side.
+    /// median(a)/median(b) over all repeats of a side; of pairs the middle of their ratios ([`paired_ratio_interval`]).
     pub ratio: f64,
     /// Lower end, 0 < low ≤ ratio.
     pub low: f64,
@@ -38,7 +42,7 @@ pub struct RatioOptions {
     pub confidence: f64,
     /// Start of the generator.
     pub seed: u64,
-    /// How the ends are found; `None` for BCa with one session a side, percentile with several.
+    /// How the ends are found; `None` for BCa with one session a side, percentile with several. Pairs have one way.
     pub method: Option<IntervalMethod>,
 }
 
@@ -91,12 +95,28 @@ pub fn ratio_interval(
     finish(ratio, estimate, &difference, &reverse, shape, options.confidence)
 }
 
-/// As [`ratio_interval`] for interleaved runs, where repeat i of a session of `a` was measured
-/// next to repeat i of the same session of `b`: *pairs* are drawn, so that what disturbs both
-/// cancels. Always `draws` draws; BCa for one session, percentile for several.
+/// Ratio a/b of interleaved sides, where repeat i of a session of `a` was measured next to repeat i of the same session of `b`, with its
+/// interval: e to the [`pseudomedian`] of the differences ln aᵢ − ln bᵢ, and to the ends of [`pseudomedian_interval`].
 ///
-/// `None` also where the sides differ in sessions or their lengths. Unlike
-/// [`ratio_interval`] the order of pairs decides which draws a seed gives.
+/// So what disturbs both of a pair cancels, and interval and test ([`signed_rank`](crate::signed_rank)) agree: p < 0.05 where the 95 %
+/// interval does not hold 1, ties apart. The ratio is the middle of the pairs' ratios; the quotient of the sides' medians may differ from it.
+/// With several sessions it is the wider of this interval and the percentile one of `draws` draws: sessions with replacement, then pairs. Two
+/// sessions understate how sessions differ, as in [`ratio_interval`]. Swapping the sides gives reciprocal ends. The order of
+/// pairs matters only with several sessions, where it decides which draws a seed gives.
+///
+/// * Unit: none.
+/// * Assumes: pairs independent of each other; the logarithm of their ratio symmetric about its middle, as it is where both sides have the same noise.
+/// * Refuses: `None` where the sides differ in sessions or their lengths, with fewer than six pairs ([`MIN_REPEATS`](crate::MIN_REPEATS)) or
+///   fewer than the confidence takes, for a value that is not positive and finite, or bad options.
+/// * Source: as [`pseudomedian_interval`]; sessions: Kalibera and Jones, *ISMM* (2013).
+///
+/// ```
+/// use stend_stats::{RatioOptions, paired_ratio_interval};
+/// let b = vec![vec![100.0, 140.0, 180.0, 120.0, 90.0, 110.0]]; // what disturbs both
+/// let a = vec![vec![103.0, 144.3, 185.2, 123.5, 92.8, 113.4]];
+/// let found = paired_ratio_interval(&a, &b, &RatioOptions::default()).unwrap();
+/// assert!(found.low > 1.02 && found.high < 1.04);
+/// ```
 #[must_use]
 pub fn paired_ratio_interval(
     a_sessions: &[Vec<f64>],
@@ -104,34 +124,39 @@ pub fn paired_ratio_interval(
     options: &RatioOptions,
 ) -> Option<RatioInterval> {
     check(options)?;
-    let lengths = |sessions: &[Vec<f64>]| sessions.iter().map(Vec::len).collect::<Vec<_>>();
-    if lengths(a_sessions) != lengths(b_sessions) {
+    let logs = log_ratios(a_sessions, b_sessions)?;
+    let pooled = logs.concat();
+    if pooled.len() < MIN_REPEATS {
         return None;
     }
-    let filled =
-        |sessions: &[Vec<f64>]| -> Vec<Vec<f64>> { sessions.iter().filter(|s| !s.is_empty()).cloned().collect() };
-    let (a, b) = (filled(a_sessions), filled(b_sessions));
-    let (pooled_a, pooled_b) = (a.concat(), b.concat());
-    let (sorted_a, sorted_b) = (positive_sorted(&pooled_a)?, positive_sorted(&pooled_b)?);
-    let law = Law::drawn_paired(&a, &b, options.draws, options.seed);
-    let zero = Law::point(0.0);
-    let backwards = law.negated();
-    let difference = Difference { a: &law, b: &zero };
-    let reverse = Difference { a: &backwards, b: &zero };
-    let shape = bca(options, a.len() == 1).then(|| {
-        let values: Vec<f64> = if a.len() == 1 {
-            let without =
-                |i: usize| log_median_without(&sorted_a, pooled_a[i]) - log_median_without(&sorted_b, pooled_b[i]);
-            (0..pooled_a.len()).map(without).collect()
-        } else {
-            let (without_a, without_b) = (session_medians_without(&a), session_medians_without(&b));
-            without_a.iter().zip(without_b).map(|(a, b)| a - b).collect()
-        };
-        acceleration(jackknife_moments(&values), (0.0, 0.0))
-    });
-    let estimate = log_median(&sorted_a) - log_median(&sorted_b);
-    let ratio = sorted_median(&sorted_a) / sorted_median(&sorted_b);
-    finish(ratio, estimate, &difference, &reverse, shape, options.confidence)
+    let middle = pseudomedian(&pooled)?;
+    let Interval { mut low, mut high, .. } = pseudomedian_interval(&pooled, options.confidence)?;
+    if logs.len() > 1 {
+        let law = Law::drawn_pairs(&logs, options.draws, options.seed);
+        let (zero, backwards) = (Law::point(0.0), law.negated());
+        let tail = (1.0 - options.confidence) / 2.0;
+        low = low.min(Difference { a: &law, b: &zero }.quantile(tail));
+        high = high.max(-Difference { a: &backwards, b: &zero }.quantile(tail));
+    }
+    let (ratio, confidence) = (middle.exp(), options.confidence);
+    sound(RatioInterval { ratio, low: low.exp(), high: high.exp(), confidence, method: IntervalMethod::SignedRank })
+}
+
+/// ln a − ln b of the pairs of each session that is not empty; `None` where the sides differ in sessions or their lengths, or for a value that
+/// is not positive and finite.
+pub(crate) fn log_ratios(a_sessions: &[Vec<f64>], b_sessions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let lengths = |sessions: &[Vec<f64>]| sessions.iter().map(Vec::len).collect::<Vec<_>>();
+    let positive = |value: &f64| value.is_finite() && *value > 0.0;
+    let fine = a_sessions.iter().chain(b_sessions).flatten().all(positive);
+    let logs = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a.ln() - b.ln()).collect::<Vec<_>>();
+    (fine && lengths(a_sessions) == lengths(b_sessions))
+        .then(|| a_sessions.iter().zip(b_sessions).map(logs).filter(|session| !session.is_empty()).collect())
+}
+
+/// The interval, if its figures are.
+fn sound(interval: RatioInterval) -> Option<RatioInterval> {
+    let RatioInterval { ratio, low, high, .. } = interval;
+    (low > 0.0 && high.is_finite() && ratio > 0.0 && ratio.is_finite()).then_some(interval)
 }
 
 fn bca(options: &RatioOptions, single: bool) -> bool {
@@ -170,7 +195,8 @@ impl Side {
                 session.sort_unstable_by(f64::total_cmp);
             }
             filled.sort_by(|x, y| x.partial_cmp(y).unwrap_or(std::cmp::Ordering::Equal));
-            Law::drawn(&filled, options.draws, options.seed)
+            let exact = if single { None } else { law_of_sessions(&filled) };
+            exact.unwrap_or_else(|| Law::drawn(&filled, options.draws, options.seed))
         };
         let without = if single { repeat_medians_without(&sorted) } else { session_medians_without(&filled) };
         Some(Self { moments: jackknife_moments(&without), sorted, law, single })
@@ -237,9 +263,8 @@ fn finish(
     };
     let low = difference.quantile(lower_tail).exp().min(ratio);
     let high = (-reverse.quantile(upper_tail)).exp().max(ratio);
-    let sound = low > 0.0 && high.is_finite() && ratio > 0.0 && ratio.is_finite();
     let method = if shape.is_some() { IntervalMethod::Bca } else { IntervalMethod::Percentile };
-    sound.then_some(RatioInterval { ratio, low, high, confidence, method })
+    sound(RatioInterval { ratio, low, high, confidence, method })
 }
 
 /// z₀ = Φ⁻¹(½ + excess/2), odd in the excess to the last bit.

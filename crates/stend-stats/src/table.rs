@@ -3,10 +3,10 @@
 use crate::MIN_REPEATS;
 use crate::false_discovery::benjamini_hochberg;
 use crate::mann_whitney::{Test, mann_whitney};
-use crate::needed::{Spread, repeats_needed};
-use crate::ratio::{RatioInterval, RatioOptions, paired_ratio_interval, ratio_interval};
-use crate::sample::{coefficient_of_variation, mean, median};
-use crate::sign_flip::sign_flip;
+use crate::needed::{Spread, pairs_needed, repeats_needed};
+use crate::pairs::{pseudomedian, signed_rank};
+use crate::ratio::{RatioInterval, RatioOptions, log_ratios, paired_ratio_interval, ratio_interval};
+use crate::sample::{MAD_TO_SIGMA, mean, median, median_absolute_deviation};
 use crate::verdict::{Direction, Evidence, Judgement, Reason, SIGNIFICANCE, Verdict, judge};
 
 /// One comparison of a table: `a`, the thing judged, against the base `b`.
@@ -94,6 +94,8 @@ pub fn compare_table_with(cells: &[Cell], options: &RatioOptions) -> Vec<CellRes
 struct Measured {
     a: Vec<f64>,
     b: Vec<f64>,
+    /// ln a − ln b, where repeats are pairs.
+    pairs: Option<Vec<f64>>,
     refused: Option<Reason>,
     interval: Option<RatioInterval>,
     test: Option<Test>,
@@ -103,15 +105,15 @@ impl Measured {
     fn new(cell: &Cell, options: &RatioOptions) -> Self {
         let (a, b) = (cell.a_sessions.concat(), cell.b_sessions.concat());
         let refused = refusal(cell, &a, &b);
-        let (interval, test) = match (refused, cell.paired) {
+        let pairs = log_ratios(&cell.a_sessions, &cell.b_sessions).filter(|_| cell.paired).map(|logs| logs.concat());
+        let (interval, test) = match (refused, &pairs) {
             (Some(_), _) => (None, None),
-            (None, false) => (ratio_interval(&cell.a_sessions, &cell.b_sessions, options), mann_whitney(&a, &b)),
-            (None, true) => {
-                let logs: Vec<f64> = a.iter().zip(&b).map(|(x, y)| x.ln() - y.ln()).collect();
-                (paired_ratio_interval(&cell.a_sessions, &cell.b_sessions, options), sign_flip(&logs, options.seed))
+            (None, None) => (ratio_interval(&cell.a_sessions, &cell.b_sessions, options), mann_whitney(&a, &b)),
+            (None, Some(logs)) => {
+                (paired_ratio_interval(&cell.a_sessions, &cell.b_sessions, options), signed_rank(logs))
             }
         };
-        Self { a, b, refused, interval, test }
+        Self { a, b, pairs, refused, interval, test }
     }
 
     fn conclude(self, cell: &Cell, q: Option<f64>, level: f64) -> CellResult {
@@ -127,8 +129,7 @@ impl Measured {
             Some(reason) => Judgement { verdict: Verdict::Unresolved, reason },
             None => judge(&evidence),
         };
-        let ratio =
-            median(&self.a).zip(median(&self.b)).map(|(a, b)| a / b).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+        let ratio = self.ratio();
         let needed = match judgement.reason {
             Reason::NotSignificant | Reason::CrossesFloor | Reason::TooFewRepeats => {
                 self.needed(ratio, cell.delta, level)
@@ -149,25 +150,39 @@ impl Measured {
         }
     }
 
+    fn ratio(&self) -> Option<f64> {
+        let ratio = match &self.pairs {
+            Some(logs) => pseudomedian(logs).map(f64::exp),
+            None => median(&self.a).zip(median(&self.b)).map(|(a, b)| a / b),
+        };
+        ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+    }
+
     fn needed(&self, ratio: Option<f64>, delta: f64, level: f64) -> Option<usize> {
         if self.a.len().min(self.b.len()) < MIN_REPEATS {
             return Some(MIN_REPEATS); // too few to estimate a spread from
         }
-        let spread = Spread { a: spread(&self.a)?, b: spread(&self.b)? };
-        repeats_needed(spread, ratio?, delta, level)
+        match &self.pairs {
+            Some(logs) => pairs_needed(deviation(logs)?, ratio?, delta, level),
+            None => repeats_needed(Spread { a: spread(&self.a)?, b: spread(&self.b)? }, ratio?, delta, level),
+        }
     }
 }
 
-/// Robust coefficient of variation; where quantised values make it 0, that from the mean absolute
-/// deviation (× 1.2533 for normal data).
-fn spread(values: &[f64]) -> Option<f64> {
-    let robust = coefficient_of_variation(values)?;
+/// Robust standard deviation; where quantised values make it 0, that from the mean absolute deviation (× 1.2533 for normal data).
+fn deviation(values: &[f64]) -> Option<f64> {
+    let robust = MAD_TO_SIGMA * median_absolute_deviation(values)?;
     if robust > 0.0 {
         return Some(robust);
     }
     let centre = median(values)?;
     let deviations: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
-    Some((mean(&deviations)? / centre.abs()) * MEAN_DEVIATION_TO_SIGMA).filter(|s| s.is_finite())
+    Some(mean(&deviations)? * MEAN_DEVIATION_TO_SIGMA).filter(|deviation| deviation.is_finite())
+}
+
+/// [`deviation`] as a share of the median.
+fn spread(values: &[f64]) -> Option<f64> {
+    Some(deviation(values)? / median(values)?.abs()).filter(|share| share.is_finite())
 }
 
 /// √(π/2): standard deviation over mean absolute deviation of normal data.

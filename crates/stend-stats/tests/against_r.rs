@@ -4,7 +4,8 @@ mod stored;
 
 use stend_stats::{
     ChangeRule, IntervalMethod, RatioOptions, autocorrelation, benjamini_hochberg, change_points,
-    effective_sample_size, hodges_lehmann, mann_whitney, rank_correlation, ratio_interval, shift_interval, sign_flip,
+    effective_sample_size, hodges_lehmann, mann_whitney, pseudomedian, pseudomedian_interval, rank_correlation,
+    ratio_interval, shift_interval, sign_flip, signed_rank,
 };
 use stored::{close, table};
 
@@ -57,6 +58,33 @@ fn rank_correlations() {
         assert!((found.correlation - row["correlation"][0]).abs() < 1e-12, "{found:?} {row:?}");
         close(found.p, row["p"][0], 1e-9, &format!("{row:?}"));
     }
+}
+
+/// `wilcox.test(d, conf.int = TRUE)`, exact. Beyond 120 pairs ours is the normal approximation.
+#[test]
+fn signed_ranks_of_pairs() {
+    let mut seen = [0; 2];
+    for row in table("signed_rank") {
+        let d = &row["d"];
+        let test = signed_rank(d).expect("finite");
+        let found = pseudomedian_interval(d, row["confidence"][0]).expect("enough");
+        assert_eq!(test.statistic, row["w"][0], "{row:?}");
+        assert!((pseudomedian(d).expect("finite") - row["middle"][0]).abs() < 1e-9, "{row:?}");
+        let exact = d.len() <= stend_stats::EXACT_TOTAL;
+        seen[usize::from(exact)] += 1;
+        if exact {
+            close(test.p, row["p"][0], 1e-10, &format!("{row:?}"));
+            assert_eq!(found.rank as f64, row["rank"][0], "{row:?}");
+            close(found.attained, row["attained"][0], 1e-12, "attained");
+            assert!((found.low - row["low"][0]).abs() < 1e-9 && (found.high - row["high"][0]).abs() < 1e-9, "{row:?}");
+        } else {
+            // Far out in the tail the approximation is too wide.
+            assert!(test.p >= 0.95 * row["p"][0] && test.p < row["p"][0] * 1.05 + 1e-8, "{test:?} {row:?}");
+            assert!((found.rank as f64 / row["rank"][0] - 1.0).abs() <= 0.002, "{found:?} {row:?}");
+            assert!((found.attained - row["attained"][0]).abs() < 1e-3, "{found:?} {row:?}");
+        }
+    }
+    assert!(seen[0] >= 4 && seen[1] >= 30, "{seen:?}");
 }
 
 #[test]

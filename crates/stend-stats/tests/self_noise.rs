@@ -58,7 +58,7 @@ fn as_the_floor_of_verdicts_it_lets_no_noise_through() {
             wrong += usize::from(marked(&compare_runs(&[cell(vec![a], vec![b.clone()], floor)])[0]));
             found += usize::from(marked(&compare_runs(&[cell(vec![triple], vec![b], floor)])[0]));
         }
-        assert!(wrong <= 10 && found >= 940, "{noise:?}: {wrong} wrong, {found} found, of 1000");
+        assert!(wrong <= 10 && found >= 900, "{noise:?}: {wrong} wrong, {found} found, of 1000");
     }
 }
 

@@ -109,5 +109,17 @@ for (n in c(6, 10, 25, 120)) for (slope in c(-1, 0, 0.4)) for (step in c(0, 1)) 
 }
 save("rank_correlation", ranks)
 
+# Pairs: the signed-rank test, its pseudomedian and interval, exact; beyond 120 pairs ours takes the normal approximation.
+pairs <- list()
+for (n in c(6, 7, 10, 15, 20, 40, 49, 120, 200)) for (shift in c(0, 0.5)) for (level in c(0.9, 0.95)) {
+  d <- noise(n, shift)
+  exact <- wilcox.test(d, exact = TRUE, conf.int = TRUE, conf.level = level)
+  k <- qsignrank((1 - level) / 2, n)
+  pairs[[length(pairs) + 1]] <- list(d = text(d), w = text(exact$statistic), p = text(exact$p.value), confidence = level,
+                                     middle = text(exact$estimate), low = text(exact$conf.int[1]), high = text(exact$conf.int[2]),
+                                     rank = k, attained = text(1 - 2 * psignrank(k - 1, n)))
+}
+save("signed_rank", pairs)
+
 save("versions", list(list(r = as.character(getRversion()), boot = as.character(packageVersion("boot")),
                            mcmc = as.character(packageVersion("mcmc")), exactRankTests = as.character(packageVersion("exactRankTests")))))

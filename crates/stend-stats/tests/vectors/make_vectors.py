@@ -64,6 +64,35 @@ def sign_flip():
     save("sign_flip", cases)
 
 
+def signed_rank():
+    """SciPy's exact distribution; with ties and zeros every sign pattern of the ranks that Pratt gives."""
+    import itertools
+
+    own, cases = np.random.default_rng(20261122), []
+    for n in (1, 2, 5, 6, 10, 25, 50):
+        for shift in (0.0, 0.4, 1.5):
+            d = own.normal(shift, 1, n)
+            r = stats.wilcoxon(d, method="exact")
+            w = float(stats.rankdata(np.abs(d))[d > 0].sum())
+            cases.append(dict(d=floats(d), w=w, p=float(r.pvalue), method="exact"))
+    for n in (4, 6, 9, 12):
+        for shift in (0, 1, 2):
+            d = own.integers(-4, 5, n) + shift
+            ranks = stats.rankdata(np.abs(d))
+            zero = ranks[d == 0].sum() / 2
+            sums = [zero + sum(r for r, up in zip(ranks[d != 0], signs) if up) for signs in itertools.product((0, 1), repeat=int((d != 0).sum()))]
+            w = zero + ranks[d > 0].sum()
+            least = min(w, ranks.sum() - w)
+            p = min(1.0, 2 * float(np.mean(np.array(sums) <= least + 1e-9)))
+            cases.append(dict(d=floats(d), w=float(w), p=p, method="permutation"))
+    for digits in (12, 0):  # beyond what is counted, without and with ties; zeros count half
+        d = np.round(own.normal(0.5, 2, 150), digits)
+        r = stats.wilcoxon(d[d != 0] if digits else d, method="approx", correction=True, zero_method="pratt")
+        ranks = stats.rankdata(np.abs(d))
+        cases.append(dict(d=floats(d), w=float(ranks[d > 0].sum() + ranks[d == 0].sum() / 2), p=float(r.pvalue), method="normal"))
+    save("signed_rank", cases)
+
+
 def median_interval():
     cases = []
     for confidence in (0.8, 0.9, 0.95, 0.99):
@@ -260,7 +289,7 @@ def latencies():
     save("latencies", cases)
 
 
-MAKERS = (mann_whitney, sign_flip, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, steady,
+MAKERS = (mann_whitney, sign_flip, signed_rank, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, steady,
           change_points, latencies)
 
 if __name__ == "__main__":
