@@ -9,10 +9,10 @@ mod common;
 
 use std::time::Instant;
 
-use common::{NOISES, Noise, autoregressive, cell, holds, marked, repeat, share, side, trials};
+use common::{NOISES, Noise, autoregressive, cell, holds, interleaved, marked, pairs, repeat, share, side, trials};
 use stend_stats::{
-    ChangeRule, IntervalMethod, RatioOptions, SplitMix64, Verdict, aa_floor, change_points, compare_runs,
-    compare_table, median, noise_floor, ratio_interval,
+    Cell, ChangeRule, IntervalMethod, RatioOptions, SplitMix64, Spread, Verdict, aa_floor, change_points, compare_runs,
+    compare_table, median, noise_floor, paired_ratio_interval, pairs_needed, ratio_interval, repeats_needed,
 };
 
 /// Of a comparison of the same with the same.
@@ -25,16 +25,18 @@ type Section = (&'static str, fn());
 
 /// All sections, or those named as arguments.
 fn main() {
-    let sections: [Section; 10] = [
+    let sections: [Section; 12] = [
         ("false_marks", false_marks),
+        ("false_marks_of_tables", false_marks_of_tables),
+        ("of_pairs", of_pairs),
         ("correlated", correlated),
         ("power_of_runs", power_of_runs),
         ("coverage", coverage),
         ("power", power),
-        ("tables", tables),
         ("sessions", sessions),
         ("session_intervals", session_intervals),
         ("needed", needed),
+        ("needed_is_enough", needed_is_enough),
         ("histories", histories),
     ];
     let named: Vec<String> = std::env::args().skip(1).collect();
@@ -49,36 +51,77 @@ fn main() {
 
 fn correlated() {
     println!(
-        "A/A, one session, one cell, neighbours correlated, CV 2 %, δ = 1 %: share p < 0.05, marked by the table's"
+        "A/A, one session, neighbours correlated, CV 2 %, δ = 1 %: share p < 0.05; marked as whole runs of one cell, of"
     );
-    println!("rule, marked as whole runs; and as whole runs in tables of 20 cells, share of cells");
-    for (n, correlation) in [6, 10, 20].into_iter().flat_map(|n| [0.0, 0.2, 0.5, 0.7, 0.9].map(|c| (n, c))) {
+    println!("five and of twenty (share of cells); and marked as pairs of one run, dealt in turns");
+    for (n, correlation) in [6, 10, 20].into_iter().flat_map(|n| [0.0, 0.2, 0.5, 0.7, 0.8, 0.9].map(|c| (n, c))) {
         let mut random = SplitMix64::new(8);
         let mut make = || {
             let a = vec![autoregressive(correlation, n, &mut random)];
             cell(a, vec![autoregressive(correlation, n, &mut random)], 0.01)
         };
-        let (mut significant, mut table, mut runs) = (0, 0, 0);
-        for _ in 0..FALSE_MARK_TRIALS {
-            let cells = [make()];
-            let result = compare_table(&cells)[0];
-            significant += usize::from(result.q < Some(0.05));
-            table += usize::from(marked(&result));
-            runs += usize::from(marked(&compare_runs(&cells)[0]));
-        }
-        let of_twenty = (0..FALSE_MARK_TRIALS / 20).map(|_| {
-            let cells: Vec<_> = (0..20).map(|_| make()).collect();
-            compare_runs(&cells).iter().filter(|result| marked(result)).count()
+        let mut significant = 0;
+        let mut marks = [1, 5, 20].map(|size| {
+            let tables = (0..FALSE_MARK_TRIALS / size).map(|_| {
+                let cells: Vec<_> = (0..size).map(|_| make()).collect();
+                let results = compare_runs(&cells);
+                significant += usize::from(size == 1 && results[0].q < Some(0.05));
+                results.iter().filter(|result| marked(result)).count()
+            });
+            tables.sum::<usize>()
         });
-        let of_twenty = of_twenty.sum::<usize>();
-        let rate = |count: usize| count as f64 / FALSE_MARK_TRIALS as f64;
+        let marks = marks.each_mut().map(|count| percent(*count));
+        let in_turns = (0..FALSE_MARK_TRIALS)
+            .filter(|_| marked(&compare_runs(&[pairs(interleaved(correlation, n, 1.0, &mut random), 0.01)])[0]));
+        let in_turns = percent(in_turns.count());
+        let [one, five, twenty] = marks;
         println!(
-            "  n={n} correlation {correlation}: p {:.4}  table {:.4}  runs {:.4}  of twenty {:.4}",
-            rate(significant),
-            rate(table),
-            rate(runs),
-            rate(of_twenty)
+            "  n={n} correlation {correlation}: p {}  one {one}  five {five}  twenty {twenty}  pairs {in_turns}",
+            percent(significant)
         );
+    }
+}
+
+/// Of [`FALSE_MARK_TRIALS`], with three standard errors.
+fn percent(count: usize) -> String {
+    let (share, error) = common::rate(count, FALSE_MARK_TRIALS);
+    format!("{:.2} ± {:.2} %", 100.0 * share, 300.0 * error)
+}
+
+fn of_pairs() {
+    println!(
+        "Pairs, independent sides: coverage of the 95 % interval of the ratio (true ratio 1.04), and marked at δ = 1 % with"
+    );
+    println!("true ratios of 1, 1.02 and 1.04; then repeats in turns with neighbours' correlation 0.9");
+    let all = NOISES.into_iter().map(Some).chain([None]);
+    for (noise, n) in all.flat_map(|noise| [6, 10, 20].map(|n| (noise, n))) {
+        let mut random = SplitMix64::new(24);
+        let mut make = |factor: f64| match noise {
+            Some(noise) => {
+                let mut one = |factor| side(noise, 1, n, factor, 0.0, &mut random).concat();
+                pairs([one(factor), one(1.0)], 0.01)
+            }
+            None => pairs(interleaved(0.9, n, factor, &mut random), 0.01),
+        };
+        let covered = (0..FALSE_MARK_TRIALS).filter(|_| {
+            let Cell { a_sessions, b_sessions, .. } = make(1.04);
+            holds(paired_ratio_interval(&a_sessions, &b_sessions, &RatioOptions::default()), 1.04)
+        });
+        let covered = percent(covered.count());
+        let marks = [1.0, 1.02, 1.04].map(|factor| {
+            percent((0..FALSE_MARK_TRIALS).filter(|_| marked(&compare_runs(&[make(factor)])[0])).count())
+        });
+        println!("  {noise:?} n={n}: covers {covered}  marked {} {} {}", marks[0], marks[1], marks[2]);
+    }
+    println!("and with several sessions of 6 pairs whose ratios differ by a CV of 1 %, CV 2 % within, 1000 trials");
+    for (sessions, between) in [2, 3, 5].into_iter().flat_map(|count| [0.0, 0.01].map(|between| (count, between))) {
+        let mut random = SplitMix64::new(25);
+        let covered = (0..1000).filter(|_| {
+            let a = side(Noise::Normal, sessions, 6, 1.04, between, &mut random);
+            let b = side(Noise::Normal, sessions, 6, 1.0, 0.0, &mut random);
+            holds(paired_ratio_interval(&a, &b, &RatioOptions::default()), 1.04)
+        });
+        println!("  {sessions} sessions, CV between {between}: covers {:.1} %", covered.count() as f64 / 10.0);
     }
 }
 
@@ -238,39 +281,99 @@ fn power() {
     }
 }
 
-fn tables() {
-    println!("A/A tables of 50 cells, n = 10, δ = 0: share of tables with any mark");
-    for noise in NOISES {
+fn false_marks_of_tables() {
+    println!(
+        "A/A tables of 20 cells, δ = 0, by the table's rule: share of cells marked, and of tables with any mark; the same of pairs"
+    );
+    for (noise, n) in NOISES.into_iter().flat_map(|noise| [6, 10, 20].map(|n| (noise, n))) {
         let mut random = SplitMix64::new(4);
-        let any = (0..400).filter(|_| {
-            let mut one = || side(noise, 1, 10, 1.0, 0.0, &mut random);
-            let cells: Vec<_> = (0..50).map(|_| cell(one(), one(), 0.0)).collect();
-            compare_table(&cells).iter().any(marked)
+        let found = [false, true].map(|paired| {
+            let (mut cells, mut tables) = (0, 0);
+            for _ in 0..FALSE_MARK_TRIALS / 20 {
+                let mut one = || side(noise, 1, n, 1.0, 0.0, &mut random);
+                let table: Vec<_> = (0..20).map(|_| Cell { paired, ..cell(one(), one(), 0.0) }).collect();
+                let marks = compare_table(&table).iter().filter(|result| marked(result)).count();
+                cells += marks;
+                tables += usize::from(marks > 0);
+            }
+            let (share, error) = common::rate(tables, FALSE_MARK_TRIALS / 20);
+            format!("{}, tables {:.1} ± {:.1} %", percent(cells), 100.0 * share, 300.0 * error)
         });
-        println!("  {noise:?}: {:.4}", any.count() as f64 / 400.0);
+        println!("  {noise:?} n={n}: {}; pairs {}", found[0], found[1]);
     }
 }
 
 fn sessions() {
-    println!("A/A with sessions that differ (normal, CV 2 % within, 10 repeats a session), by");
-    println!("sessions a side and CV between sessions: share marked at δ = 1 %, and at δ = the A/A");
-    println!("floor from 20 A/A runs of the same design");
-    for count in [1, 2, 3, 5] {
-        for drift in [0.0, 0.005, 0.01, 0.02, 0.05] {
-            let mut random = SplitMix64::new(5);
-            let mut one = || side(Noise::Normal, count, 10, 1.0, drift, &mut random);
-            let plain = trials(1000, || cell(one(), one(), 0.01));
+    println!(
+        "A/A where sessions differ (normal, CV 2 % within, 10 repeats a session), by sessions a side and CV between"
+    );
+    println!(
+        "sessions, 10,000 comparisons (2000 with five): p < 0.05; marked by the table's rule at δ = 1 %; as whole runs;"
+    );
+    println!("and by the table's rule at δ = the A/A floor from 20 A/A runs of the same design");
+    for (count, between) in
+        [1, 2, 3, 5].into_iter().flat_map(|count| [0.0, 0.005, 0.01, 0.02, 0.05].map(|cv| (count, cv)))
+    {
+        let trials = if count < 5 { FALSE_MARK_TRIALS } else { 2000 };
+        let mut random = SplitMix64::new(5);
+        let (mut significant, mut table, mut runs, mut floored) = (0, 0, 0, 0);
+        for _ in 0..trials {
+            let mut one = || side(Noise::Normal, count, 10, 1.0, between, &mut random);
             let mut pooled = || median(&one().concat()).unwrap_or(f64::NAN);
-            let mut floors = Vec::new();
-            for _ in 0..1000 {
-                let ratios: Vec<f64> = (0..20).map(|_| pooled() / pooled()).collect();
-                floors.extend(noise_floor(aa_floor(&ratios), None));
-            }
-            let mut floors = floors.into_iter();
-            let floored = trials(1000, || cell(one(), one(), floors.next().unwrap_or(f64::NAN)));
-            let (plain, floored) = (share(&plain, marked), share(&floored, marked));
-            println!("  {count} sessions, CV between {drift}: {plain:.4}  {floored:.4}");
+            let ratios: Vec<f64> = (0..20).map(|_| pooled() / pooled()).collect();
+            let delta = noise_floor(aa_floor(&ratios), None).unwrap_or(f64::NAN);
+            let cells = [cell(one(), one(), 0.01)];
+            let result = compare_table(&cells)[0];
+            significant += usize::from(result.q < Some(0.05));
+            table += usize::from(marked(&result));
+            runs += usize::from(marked(&compare_runs(&cells)[0]));
+            let [cell] = cells;
+            floored += usize::from(marked(&compare_table(&[Cell { delta, ..cell }])[0]));
         }
+        let share = |count: usize| {
+            let (share, error) = common::rate(count, trials);
+            format!("{:.1} ± {:.1} %", 100.0 * share, 300.0 * error)
+        };
+        println!(
+            "  {count} sessions, CV between {between}: p {}  marked {}  runs {}  floored {}",
+            share(significant),
+            share(table),
+            share(runs),
+            share(floored)
+        );
+    }
+}
+
+fn needed_is_enough() {
+    println!(
+        "Share decided with the n that is said to be needed, normal noise of CV 2 %, δ = 1 %, 4000 trials: by the table's rule,"
+    );
+    println!("as whole runs of one cell, and of pairs");
+    let sides = Spread { a: 0.02, b: 0.02 };
+    for effect in [0.0, 0.25, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0] {
+        let factor = 1.0 + 0.02 * effect;
+        let mut random = SplitMix64::new(26);
+        let mut make = |n: usize, paired: bool| {
+            let mut one = |factor| side(Noise::Normal, 1, n, factor, 0.0, &mut random);
+            Cell { paired, ..cell(one(factor), one(1.0), 0.01) }
+        };
+        let expected = if factor > 1.01 { Verdict::Better } else { Verdict::Same };
+        let n = repeats_needed(sides, factor, 0.01, 0.05).unwrap_or(6);
+        let m = pairs_needed(0.02 * 2_f64.sqrt(), factor, 0.01, 0.05).unwrap_or(6);
+        let (mut table, mut runs, mut paired) = (0, 0, 0);
+        for _ in 0..TRIALS {
+            let cells = [make(n, false)];
+            table += usize::from(compare_table(&cells)[0].verdict == expected);
+            runs += usize::from(compare_runs(&cells)[0].verdict == expected);
+            paired += usize::from(compare_table(&[make(m, true)])[0].verdict == expected);
+        }
+        let share = |count: usize| count as f64 / TRIALS as f64;
+        println!(
+            "  effect/CV={effect}: n={n} table {:.3} runs {:.3}; pairs {m} {:.3}",
+            share(table),
+            share(runs),
+            share(paired)
+        );
     }
 }
 

@@ -5,9 +5,10 @@ use crate::ratio::RatioInterval;
 /// Geometric mean of ratios, exp(Σ ln rᵢ / k): the only mean under which "A over B" and "B over
 /// A" are reciprocal.
 ///
-/// The caller passes the *common* scenarios, all ratios the same way round (turned where lower is
-/// better), and lists the missing ones. `None` for an empty list or a ratio that is not positive
-/// and finite. Source: Fleming and Wallace, *Comm. ACM* 29 (1986).
+/// * Unit: none.
+/// * Assumes: all ratios the same way round (turned where lower is better), of the scenarios that both have; the caller lists the missing ones.
+/// * Refuses: `None` for an empty list or a ratio that is not positive and finite.
+/// * Source: Fleming and Wallace, *Comm. ACM* 29 (1986), 218–221.
 ///
 /// ```
 /// let mean = stend_stats::geometric_mean_ratio(&[2.0, 0.5, 4.0]).unwrap();
@@ -24,11 +25,20 @@ pub fn geometric_mean_ratio(ratios: &[f64]) -> Option<f64> {
 /// Interval of the geometric mean from the scenarios' own intervals, at their confidence:
 /// ln G ∓ √Σ(distance of each ln end from its ln ratio)² / k, each side by itself.
 ///
-/// Assumes the scenarios' errors are independent. It tells how well *these* scenarios were
-/// measured; it does not speak for scenarios that were left out, and a drift common to all is not
-/// in it. `None` for an empty list, different confidences, or ends that are not
-/// 0 < low ≤ ratio ≤ high < ∞. The result's method is that of the first interval.
-/// Source: Zou and Donner, *Statist. Med.* 27 (2008) (MOVER).
+/// It tells how well *these* scenarios were measured; it does not speak for scenarios that were left out, and a drift common to all is not
+/// in it. The result's method is that of the first interval.
+///
+/// * Unit: none.
+/// * Assumes: the scenarios' errors are independent.
+/// * Refuses: `None` for an empty list, different confidences, or ends that are not 0 < low ≤ ratio ≤ high < ∞.
+/// * Source: Zou and Donner, *Statist. Med.* 27 (2008), 1693–1702 (MOVER).
+///
+/// ```
+/// use stend_stats::{IntervalMethod, RatioInterval, geometric_mean_interval};
+/// let one = RatioInterval { ratio: 1.0, low: 0.98, high: 1.0 / 0.98, confidence: 0.95, method: IntervalMethod::Bca };
+/// let four = geometric_mean_interval(&[one; 4]).unwrap();
+/// assert!((four.low - 0.98_f64.sqrt()).abs() < 1e-12); // half as far from 1
+/// ```
 #[must_use]
 pub fn geometric_mean_interval(intervals: &[RatioInterval]) -> Option<RatioInterval> {
     let first = intervals.first()?;

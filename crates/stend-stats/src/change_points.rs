@@ -53,15 +53,16 @@ impl ChangePoint {
 /// 2. Of the changes of all windows the weakest is taken away, and its neighbours are judged anew by their longer segments,
 ///    until every change has sides of at least `least_segment` values, p < `significance`, and a size of more than `least_change`.
 ///
-/// Deterministic, unlike the permutation test of the original. Assumes that within a segment values are independent and nearly
-/// normal; the scale does not matter. The place is chosen for its difference, so that p is smaller than its name says: of steady
-/// histories of 50 values 1 to 3 % show a change, but 6 % where neighbours have the correlation 0.2 and 32 % where it is 0.5
-/// (10,000 each, by the example `calibration_figures`). O(values · window).
-/// An empty list for fewer than `least_values` values. `None` for a value that is not positive and finite, or a rule with a
-/// window below 2, no segment, a significance outside 0 < p ≤ 1 or a negative or non-finite least change.
+/// Deterministic, unlike the permutation test of the original. O(values · window). An empty list for fewer than `least_values` values.
 ///
-/// Sources: Matteson and James, *J. Amer. Statist. Assoc.* 109 (2014), 334–345; Fleming and others, *Hunter*, ICPE 2023, for
-/// t-test, windows and the second pass (Apache Otava).
+/// * Unit: places are indices; levels have the unit of the history; the scale does not matter.
+/// * Assumes: within a segment values are independent and nearly normal. The place is chosen for its difference, so that p is smaller than its
+///   name says: of steady histories of 50 values 1 to 3 % show a change, but 6 % where neighbours have the correlation 0.2 and 32 % where it is 0.5
+///   (10,000 each, by the example `calibration_figures`).
+/// * Refuses: `None` for a value that is not positive and finite, or a rule with a
+///   window below 2, no segment, a significance outside 0 < p ≤ 1 or a negative or non-finite least change.
+/// * Source: Matteson and James, *J. Amer. Statist. Assoc.* 109 (2014), 334–345; Fleming and others, *Hunter*, ICPE 2023, for
+///   t-test, windows and the second pass (Apache Otava).
 ///
 /// ```
 /// use stend_stats::{ChangeRule, change_points};
@@ -166,9 +167,12 @@ pub struct EnergySplit {
 /// Q = 2/(n + m)·ΣΣ|xᵢ − yⱼ| − 2m/((n + m)(n − 1))·Σ|xᵢ − xₖ| − 2n/((n + m)(m − 1))·Σ|yⱼ − yₖ|,
 ///
 /// which is nm/(n + m) times the estimated energy distance of X and Y; the sums within a side of one value are 0. κ lets a change be found that is
-/// undone later. Of equal splits the first. Not a test: a greatest split there always is. Values are taken as independent
-/// within each side; any distribution with a mean. O(n²) time, O(n) memory. `None` with fewer than two values, a non-finite
-/// value, or overflow. Source: Matteson and James 2014, equations 5 and 7.
+/// undone later. Of equal splits the first. Not a test: a greatest split there always is. O(n²) time, O(n) memory.
+///
+/// * Unit: the statistic has that of the series.
+/// * Assumes: values independent within each side, of any distribution with a mean.
+/// * Refuses: `None` with fewer than two values, a non-finite value, or overflow.
+/// * Source: Matteson and James, *J. Amer. Statist. Assoc.* 109 (2014), equations 5 and 7.
 ///
 /// ```
 /// let split = stend_stats::energy_split(&[1.0, 1.0, 1.0, 3.0, 3.0]).unwrap();

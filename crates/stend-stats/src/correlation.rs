@@ -4,12 +4,15 @@ use statrs::function::beta::beta_reg;
 
 use crate::sample::{finite_sorted, mean};
 
-/// Autocorrelation at the lags 0 … `most_lag`: rₖ = Σ (xₜ − x̄)(xₜ₊ₖ − x̄) / Σ (xₜ − x̄)², no unit, within −1 … 1, r₀ = 1.
+/// Autocorrelation at the lags 0 … `most_lag`: rₖ = Σ (xₜ − x̄)(xₜ₊ₖ − x̄) / Σ (xₜ − x̄)², within −1 … 1, r₀ = 1.
 ///
-/// Values are in the order in which they were measured, evenly spaced. The divisor is n at every lag (as R's `acf`), which keeps
-/// the sequence positive definite and biases it towards zero; independent values give about −1/n ± 1/√n. A trend gives high
-/// values at all lags. O(n · lags). `None` for a non-finite value, all values equal, or `most_lag` not below n.
-/// Source: Box, Jenkins and Reinsel, *Time Series Analysis*, 3rd ed., 2.1.
+/// The divisor is n at every lag (as R's `acf`), which keeps the sequence positive definite and biases it towards zero; independent values give
+/// about −1/n ± 1/√n. A trend gives high values at all lags. O(n · lags).
+///
+/// * Unit: none; lags are steps of the series.
+/// * Assumes: values in the order in which they were measured, evenly spaced, of a process that does not change meanwhile.
+/// * Refuses: `None` for a non-finite value, all values equal, or `most_lag` not below n.
+/// * Source: Box, Jenkins and Reinsel, *Time Series Analysis*, 3rd ed., 2.1.
 ///
 /// ```
 /// let r = stend_stats::autocorrelation(&[1.0, 2.0, 1.0, 2.0, 1.0, 2.0], 1).unwrap();
@@ -38,11 +41,13 @@ pub struct EffectiveSample {
 /// Effective sample size n/τ of an evenly spaced series, τ = 1 + 2·Σ rₖ.
 ///
 /// The sum ends by Geyer's initial monotone sequence: pairs Γⱼ = r₂ⱼ + r₂ⱼ₊₁ are added while they are positive, each at most as
-/// large as the one before. τ below 1 (values that alternate) counts as 1: a series is never worth more than its length.
-/// Assumes a stationary series: with a trend or a step in it the size is small, and rightly so, but the error of the mean is then
-/// no error of anything. It needs some ten correlation times to be trusted; in shorter series τ comes out too small.
-/// O(n·τ). `None` with fewer than four values, a non-finite value, or all values equal.
-/// Source: Geyer, *Statist. Sci.* 7 (1992), 3.3 (`initseq`'s `var.dec` in R's package mcmc).
+/// large as the one before. τ below 1 (values that alternate) counts as 1: a series is never worth more than its length. O(n·τ).
+///
+/// * Unit: values; the standard error is in the unit of the series.
+/// * Assumes: a stationary series. With a trend or a step in it the size is small, and rightly so, but the error of the mean is then
+///   no error of anything. It needs some ten correlation times to be trusted; in shorter series τ comes out too small.
+/// * Refuses: `None` with fewer than four values, a non-finite value, or all values equal.
+/// * Source: Geyer, *Statist. Sci.* 7 (1992), 3.3 (`initseq`'s `var.dec` in R's package mcmc).
 ///
 /// ```
 /// let slow: Vec<f64> = (0..1000).map(|t| (f64::from(t) / 30.0).sin()).collect();
@@ -124,13 +129,15 @@ impl SerialCorrelation {
 /// rₛ = Σ (Rₜ − R̄)(Rₜ₊₁ − R̄) / Σ (Rₜ − R̄)² for each session s of n repeats.
 ///
 /// Ranks make a single outlier harmless and the distribution of shuffled repeats known: mean −1/n and variance
-/// (5n⁴ − 14n³ − 9n² + 26n + 16) / (5(n − 1)²n²(n + 1)) (without ties; with them a little off). z sums rₛ + 1/n over the sessions and divides by the root of the summed
-/// variances. `correlation` is the mean of (n·rₛ + 1)/(n − 3), weighted by n − 3, since n·rₛ is on average (n − 3)ρ − 1 or a little less where
-/// neighbours have the correlation ρ. Sessions are taken as independent of each other. Scale and unit of a session do not matter.
-/// Sessions with fewer than six repeats, with all values equal or with a non-finite value are left out; `None` if none remains.
+/// (5n⁴ − 14n³ − 9n² + 26n + 16) / (5(n − 1)²n²(n + 1)) (without ties; with them a little off). z sums rₛ + 1/n over the sessions and divides by the
+/// root of the summed variances. `correlation` is the mean of (n·rₛ + 1)/(n − 3), weighted by n − 3, since n·rₛ is on average (n − 3)ρ − 1 or a
+/// little less where neighbours have the correlation ρ. Sessions with fewer than six repeats, with all values equal or with a non-finite value are left out.
 ///
-/// Sources: Bartels, *J. Amer. Statist. Assoc.* 77 (1982), for ranks; Dufour and Roy, *J. Econometrics* 29 (1985), for the
-/// moments; Marriott and Pope, *Biometrika* 41 (1954), for the bias.
+/// * Unit: none; scale and unit of a session do not matter.
+/// * Assumes: repeats in the order in which they were made; sessions independent of each other.
+/// * Refuses: `None` if no session remains.
+/// * Source: Bartels, *J. Amer. Statist. Assoc.* 77 (1982), for ranks; Dufour and Roy, *J. Econometrics* 29 (1985), for the
+///   moments; Marriott and Pope, *Biometrika* 41 (1954), for the bias.
 ///
 /// ```
 /// let wave: Vec<f64> = (0..20).map(|t| (f64::from(t) / 3.0).sin()).collect();
@@ -205,10 +212,10 @@ pub struct RankCorrelation {
 /// with p from Student's t = ρ·√((n − 2)/(1 − ρ²)) on n − 2 degrees of freedom, and at least 2/n!, the share of the orders that are as extreme as
 /// a perfect one.
 ///
-/// Units do not matter, nor does how the one depends on the other, as long as it always rises or always falls. Assumes pairs that
-/// are independent of one another. The t approximation is good to some percent of p from ten pairs; with six it is rough. `None` with
-/// fewer than four pairs, unequal lengths, a non-finite value, or a series whose values are all equal.
-/// Source: Kendall and Gibbons, *Rank Correlation Methods*, 5th ed., 3.1 and 4.9 (R's `cor.test(method = "spearman", exact = FALSE)`).
+/// * Unit: none; units do not matter, nor does how the one depends on the other, as long as it always rises or always falls.
+/// * Assumes: pairs that are independent of one another. The t approximation is good to some percent of p from ten pairs; with six it is rough.
+/// * Refuses: `None` with fewer than four pairs, unequal lengths, a non-finite value, or a series whose values are all equal.
+/// * Source: Kendall and Gibbons, *Rank Correlation Methods*, 5th ed., 3.1 and 4.9 (R's `cor.test(method = "spearman", exact = FALSE)`).
 ///
 /// ```
 /// let found = stend_stats::rank_correlation(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 4.0, 9.0, 25.0, 16.0]).unwrap();

@@ -11,8 +11,12 @@ use crate::{MIN_REPEATS, RatioInterval};
 /// exp|ln(median of the first / median of the second)| − 1. An odd repeat in the middle is left out.
 ///
 /// Repeats that are independent give about 0.6 × their coefficient of variation for ten of them; a machine that
-/// drifts, or a neighbour that comes and goes, gives more. `None` with fewer than six repeats, or where a value is not
-/// positive and finite.
+/// drifts, or a neighbour that comes and goes, gives more.
+///
+/// * Unit: a fraction; 0.1 is 10 %.
+/// * Assumes: repeats in the order in which they were made.
+/// * Refuses: `None` with fewer than six repeats, or where a value is not positive and finite.
+/// * Source: this project's own.
 ///
 /// ```
 /// let warming_up = [100.0, 101.0, 100.0, 99.0, 90.0, 91.0, 90.0, 89.0];
@@ -30,11 +34,15 @@ pub fn half_drift(session: &[f64]) -> Option<f64> {
 }
 
 /// What of a session's [`half_drift`] is more than its own standard error: e^max(0, |ln(median of the first half / median of the second)| − s) − 1 with
-/// s = √(π/2)·σ·√(2/h), where σ is the standard deviation of the logarithms within the halves, pooled, and h their length. A fraction.
+/// s = √(π/2)·σ·√(2/h), where σ is the standard deviation of the logarithms within the halves, pooled, and h their length.
 ///
 /// Steady, independent repeats have halves that differ by s or so for no reason but chance, and the interval of a ratio speaks for
-/// that already; a drift or a wave is what goes beyond. The error of a median is taken for that of normal values.
-/// `None` as for [`half_drift`].
+/// that already; a drift or a wave is what goes beyond.
+///
+/// * Unit: a fraction.
+/// * Assumes: repeats in the order in which they were made. The error of a median is taken for that of normal values.
+/// * Refuses: `None` as for [`half_drift`].
+/// * Source: this project's own; the error of a median: Stuart and Ord, *Kendall's Advanced Theory of Statistics* 1, 6th ed., ch. 10.
 ///
 /// ```
 /// let noisy = [100.0, 105.0, 95.0, 102.0, 98.0, 104.0, 99.0, 97.0];
@@ -65,12 +73,26 @@ const RESTLESSNESS: f64 = 0.75;
 const CELLS_OF_A_TABLE: usize = 3;
 
 /// The drift floor of each cell of a table: the largest [`excess_drift`] of the cell's own sessions, or in a table of three cells or more the
-/// upper quartile of the largest [`half_drift`]s of all cells, whichever is more. `None` for paired cells, in which drift hits both
-/// sides alike, and for cells without enough repeats in a table that has none either.
+/// upper quartile of the largest [`half_drift`]s of all cells, whichever is more.
 ///
 /// A single pair of halves says little, since it may be equal by chance; that of the whole table says how restless the
 /// machine was. The reasoning is that of an A/A comparison: what a run differs from itself within minutes, two runs may
 /// differ without any cause worth a mark.
+///
+/// * Unit: fractions, in the order of the cells.
+/// * Assumes: repeats in the order in which they were made; what disturbs a machine disturbs all of its scenarios.
+/// * Refuses: `None` for paired cells, in which drift hits both sides alike, and for cells without enough repeats in a table that has none either.
+/// * Source: this project's own, set by its recorded runs (`tests/recorded_runs.rs`).
+///
+/// ```
+/// use stend_stats::{Cell, Direction, drift_floors};
+/// let (steady, falling) = (vec![100.0, 101.0, 100.0, 100.0, 101.0, 100.0], vec![100.0, 100.0, 101.0, 90.0, 91.0, 90.0]);
+/// let cell = |b: &Vec<f64>, paired| Cell {
+///     a_sessions: vec![steady.clone()], b_sessions: vec![b.clone()], direction: Direction::HigherIsBetter, delta: 0.01, paired,
+/// };
+/// let floors = drift_floors(&[cell(&falling, false), cell(&falling, true)]);
+/// assert!(floors[0].unwrap() > 0.09 && floors[1].is_none());
+/// ```
 #[must_use]
 pub fn drift_floors(cells: &[Cell]) -> Vec<Option<f64>> {
     let largest = |cell: &Cell, drift: fn(&[f64]) -> Option<f64>| {
@@ -149,17 +171,31 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 ///
 /// The drift is the larger of two, and stands in the results:
 /// * the cell's [`drift_floors`];
-/// * what remains of δ once the interval is widened by √(1 + 2·Σ(1 − k/n)ρᵏ), the variance inflation of n repeats with
-///   neighbours' correlation ρ. A test takes repeats for independent; such repeats count for fewer than they are. ρ is that of the
-///   whole table, (Σ(n·rₛ + 1) + 3)/Σ(n − 3) over its sessions ([`serial_correlation`]): the 3 is doubt, which a cell alone cannot dispel and a
+/// * what remains of δ once the interval is widened by √((n − 1)/(nₑ − 1)) · t(Σnₑ − 2)/t(Σn − 2). A test takes repeats for independent; such
+///   that resemble their neighbours count for fewer: nₑ = n/(1 + 2·Σ(1 − k/n)ρᵏ), and a sample of so few shows less than its spread. t is the
+///   97.5 % quantile of Student's distribution, the sums go over all sessions. ρ is that of the
+///   whole table, (Σ(n·rₛ + 1) + 1)/Σ(n − 3) over its sessions ([`serial_correlation`]): the 1 is doubt, which a cell alone cannot dispel and a
 ///   large table can. A cell's own correlation counts where it is larger and z > 1.645.
 ///
-/// Here the order of repeats matters: it is that in which they were made. For repeats that follow a first-order autoregression
-/// the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % up to ρ = 0.7 with six repeats a side or more. At 0.9 it is
-/// 18 % with six, 13 % with ten and 8 % with twenty: there two single sessions cannot tell a wave from a difference, and only more
-/// sessions can. Of independent repeats a difference of twice the CV is marked in 27, 55 and 91 % of cases, where [`compare_table`] marks
-/// 57, 77 and 96 %. (10,000 trials each, by the example `calibration_figures`.)
-/// Sources: Bayley and Hammersley, *J. R. Statist. Soc. Suppl.* 8 (1946), for the inflation.
+/// * Unit: that of [`compare_table`]; the drift is a fraction.
+/// * Assumes: repeats in the order in which they were made. For repeats that follow a first-order autoregression
+///   the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % in tables of twenty cells up to ρ = 0.9, and for a single cell up to
+///   ρ = 0.7 with six repeats a side, 0.8 with ten, 0.9 with twenty; the method page has all figures. What two sessions differ as a whole without
+///   any drift within them it cannot know.
+/// * Refuses: as [`compare_table`].
+/// * Source: Bayley and Hammersley, *J. R. Statist. Soc. Suppl.* 8 (1946), for nₑ; Zięba, *Metrology and Measurement Systems* 17 (2010), for what
+///   the spread of correlated values lacks; the rule is this project's own (`examples/calibration_figures.rs`).
+///
+/// ```
+/// use stend_stats::{Cell, Direction, Reason, compare_runs, compare_table};
+/// let cell = Cell {
+///     a_sessions: vec![vec![108.0, 108.2, 107.9, 108.1, 108.0, 107.8]],
+///     b_sessions: vec![vec![100.0, 100.1, 99.9, 90.1, 90.0, 89.9]], // differs from itself by 11 %
+///     direction: Direction::HigherIsBetter, delta: 0.01, paired: false,
+/// };
+/// assert_eq!(compare_table(&[cell.clone()])[0].reason, Reason::BeyondFloor);
+/// assert_eq!(compare_runs(&[cell])[0].reason, Reason::WithinDrift);
+/// ```
 #[must_use]
 pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
     let neighbours = Neighbours::new(cells);

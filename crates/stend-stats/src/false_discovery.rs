@@ -1,12 +1,14 @@
 //! Many tests at once.
 
-/// Benjamini-Hochberg adjusted p-values (q-values), in the order of the input.
+/// Benjamini-Hochberg adjusted p-values (q-values), in the order of the input: q₍ᵢ₎ = min over j ≥ i of p₍ⱼ₎·m/j, at most 1.
 ///
-/// q₍ᵢ₎ = min over j ≥ i of p₍ⱼ₎·m/j, at most 1. Marking all with q < 0.05 keeps the expected share
-/// of false marks among the marks at or below 5 %, for independent or positively dependent tests.
-/// A value that is not a probability (NaN, below 0, above 1) counts as a test with p = 1: it is
-/// never significant and makes the others no easier. Empty input gives an empty result.
-/// Source: Benjamini and Hochberg, *J. R. Statist. Soc. B* 57 (1995).
+/// Marking all with q < 0.05 keeps the expected share of false marks among the marks at or below 5 %. Empty input gives an empty result.
+///
+/// * Unit: probabilities, 0 … 1.
+/// * Assumes: independent or positively dependent tests.
+/// * Refuses: a value that is not a probability (NaN, below 0, above 1) counts as a test with p = 1: it is
+///   never significant and makes the others no easier.
+/// * Source: Benjamini and Hochberg, *J. R. Statist. Soc. B* 57 (1995) (R's `p.adjust(method = "BH")`).
 ///
 /// ```
 /// let q = stend_stats::benjamini_hochberg(&[0.01, 0.04, 0.03]);

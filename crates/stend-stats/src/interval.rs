@@ -17,13 +17,13 @@ pub struct Interval {
 }
 
 /// Exact interval of the median: the narrowest symmetric pair of order statistics
-/// \[x₍ₖ₎, x₍ₙ₋ₖ₊₁₎\] that reaches the confidence.
+/// \[x₍ₖ₎, x₍ₙ₋ₖ₊₁₎\] that reaches the confidence, which is attained with P(k ≤ B ≤ n − k), B binomial(n, ½).
 ///
-/// Attained confidence is P(k ≤ B ≤ n − k) with B binomial(n, ½), free of the distribution; it
-/// assumes independent repeats of one distribution (ties make it conservative).
-/// `None` where even the range does not reach the confidence (n ≤ 5 at 95 %), for a confidence
-/// outside 0 < c < 1, and for an empty or non-finite sample.
-/// Source: David and Nagaraja, *Order Statistics*, 3rd ed., 7.1.
+/// * Unit: that of the values.
+/// * Assumes: independent repeats of one distribution, whichever it is; ties make it conservative.
+/// * Refuses: `None` where even the range does not reach the confidence (n ≤ 5 at 95 %), for a confidence
+///   outside 0 < c < 1, and for an empty or non-finite sample.
+/// * Source: David and Nagaraja, *Order Statistics*, 3rd ed., 7.1.
 ///
 /// ```
 /// let six = stend_stats::median_interval(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.95).unwrap();
@@ -55,12 +55,14 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     None
 }
 
-/// Whether measuring may stop early: n ≥ 6 and the 95 % interval of the median has a half-width
-/// of at most `relative_half_width` · |median| (0.01 is 1 %).
+/// Whether measuring may stop early: n ≥ 6 and the 95 % interval of the median ([`median_interval`]) has a half-width (high − low)/2
+/// of at most `relative_half_width` · |median|.
 ///
-/// Half-width is (high − low)/2 of [`median_interval`]. False for a median of zero, a non-finite
-/// sample, or a width that is negative or not a number. Looking after every repeat makes the
-/// final interval a little too narrow; that is why the rule keeps a floor on n.
+/// * Unit: the width is a fraction of the median; 0.01 is 1 %.
+/// * Assumes: what [`median_interval`] does. Looking after every repeat makes the final interval a little too narrow; that is why the rule keeps a
+///   floor on n.
+/// * Refuses: false for a median of zero, a non-finite sample, or a width that is negative or not a number.
+/// * Source: this project's own rule; on what looking costs: Chow and Robbins, *Ann. Math. Statist.* 36 (1965).
 ///
 /// ```
 /// let steady = [100.0, 100.1, 99.9, 100.2, 100.0, 99.8];

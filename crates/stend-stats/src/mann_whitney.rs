@@ -32,15 +32,15 @@ pub struct Test {
 
 /// Two-sided Mann-Whitney U test that a value of `a` is as often above as below one of `b`.
 ///
-/// Statistic: U = #{aᵢ > bⱼ} + ½·#{aᵢ = bⱼ}. p is twice the smaller tail, at most 1. Under the
-/// null hypothesis all values are exchangeable, so repeats must be independent; no assumption on
-/// the distribution. With n + m ≤ [`EXACT_TOTAL`]: exact, without ties from the Gaussian binomial
-/// coefficient counting U, with ties by counting all subsets by their sum of mid-ranks. Beyond:
+/// Statistic: U = #{aᵢ > bⱼ} + ½·#{aᵢ = bⱼ}. p is twice the smaller tail, at most 1. With n + m ≤ [`EXACT_TOTAL`]: exact, without ties from the
+/// Gaussian binomial coefficient counting U, with ties by counting all subsets by their sum of mid-ranks. Beyond:
 /// normal approximation with tie and continuity correction, good to some percent of p.
-/// `None` for an empty or non-finite sample.
 ///
-/// Sources: Mann and Whitney, *Ann. Math. Statist.* 18 (1947); ties: Lehmann, *Nonparametrics*
-/// (1975), 1.4; Streitberg and Röhmel's shift algorithm (1986).
+/// * Unit: none; units do not matter, nor does any change of scale that keeps the order.
+/// * Assumes: under the null hypothesis all values are exchangeable, so repeats must be independent; nothing of the distribution.
+/// * Refuses: `None` for an empty or non-finite sample.
+/// * Source: Mann and Whitney, *Ann. Math. Statist.* 18 (1947); ties: Lehmann, *Nonparametrics*
+///   (1975), 1.4; counting: Streitberg and Röhmel, *Statist. Software Newsletter* 12 (1986).
 ///
 /// ```
 /// use stend_stats::{Method, mann_whitney};

@@ -1,6 +1,6 @@
 //! How many repeats would decide.
 
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_3};
+use std::f64::consts::FRAC_PI_3;
 
 use crate::MIN_REPEATS;
 use crate::normal;
@@ -19,10 +19,10 @@ pub struct Spread {
 ///
 /// With s² = CVₐ² + CV_b², e = |ln ratio|, d = ln(1 + δ), z = Φ⁻¹:
 /// * e > d (better or worse): the greater of
-///   (π/2)·s²·(z₀.₉₇₅ + z₀.₉)²/(e − d)² + z₀.₉₇₅²/4, for the interval of the ratio of medians, and
+///   1.65·s²·(z₀.₉₇₅ + z₀.₉)²/(e − d)² + z₀.₉₇₅²/4, for the interval of the ratio of medians, and
 ///   (π/3)·s²·(z₁₋α/₂ + z₀.₉)²/e² + z₁₋α/₂²/4, for the rank test at level α = `significance`;
 ///   and n large enough that the smallest possible p, 2/C(2n, n), lies below α.
-/// * e < d (same): (π/2)·s²·(z₀.₉₇₅ + z₀.₉₅)²/(d − e)² + z₀.₉₇₅²/4.
+/// * e < d (same): 1.65·s²·(z₀.₉₇₅ + z₀.₉₅)²/(d − e)² + z₀.₉₇₅²/4.
 ///
 /// At least six.
 ///
@@ -32,7 +32,8 @@ pub struct Spread {
 /// * Refuses: `None` where the answer is beyond a million (the ratio lies on the floor), or for input that is
 ///   not finite, a negative spread or δ, a ratio that is not positive, α outside 0 < α < 1.
 /// * Source: Noether, *J. Amer. Statist. Assoc.* 82 (1987); Guenther, *The American Statistician* 35
-///   (1981), for the added z²/4; asymptotic variance of the median π/2·σ²/n.
+///   (1981), for the added z²/4. The variance of a median is π/2·σ²/n in the limit; 5 % more is what the bootstrap's interval of it takes, by
+///   simulation (`examples/calibration_figures.rs`).
 ///
 /// ```
 /// use stend_stats::{Spread, repeats_needed};
@@ -44,7 +45,7 @@ pub struct Spread {
 pub fn repeats_needed(spread: Spread, ratio: f64, delta: f64, significance: f64) -> Option<usize> {
     let variance = spread.a * spread.a + spread.b * spread.b;
     let smallest_p = |n: f64| n / (2.0 * (2.0 * n - 1.0)); // 2/C(2n, n), as a share of that for n − 1
-    let design = Design { variance, interval: FRAC_PI_2, correction: 0.25, smallest_p };
+    let design = Design { variance, interval: MEDIAN, correction: 0.25, smallest_p };
     (spread.a >= 0.0 && spread.b >= 0.0).then(|| design.needed(ratio, delta, significance))?
 }
 
@@ -52,27 +53,30 @@ pub fn repeats_needed(spread: Spread, ratio: f64, delta: f64, significance: f64)
 /// ln a − ln b.
 ///
 /// With e = |ln ratio|, d = ln(1 + δ), z = Φ⁻¹:
-/// * e > d (better or worse): the greater of (π/3)·s²·(z₀.₉₇₅ + z₀.₉)²/(e − d)² + z₀.₉₇₅²/2, for the interval, and
-///   (π/3)·s²·(z₁₋α/₂ + z₀.₉)²/e² + z₁₋α/₂²/2, for the signed-rank test at level α = `significance`;
+/// * e > d (better or worse): the greater of (π/3)·s²·(z₀.₉₇₅ + z₀.₉)²/(e − d)² + ¾·z₀.₉₇₅², for the interval, and
+///   (π/3)·s²·(z₁₋α/₂ + z₀.₉)²/e² + ¾·z₁₋α/₂², for the signed-rank test at level α = `significance`;
 ///   and n large enough that the smallest possible p, 2/2ⁿ, lies below α.
-/// * e < d (same): (π/3)·s²·(z₀.₉₇₅ + z₀.₉₅)²/(d − e)² + z₀.₉₇₅²/2.
+/// * e < d (same): (π/3)·s²·(z₀.₉₇₅ + z₀.₉₅)²/(d − e)² + ¾·z₀.₉₇₅².
 ///
 /// At least six.
 ///
 /// * Unit: pairs.
 /// * Assumes: what [`repeats_needed`] does, of the differences.
 /// * Refuses: as [`repeats_needed`].
-/// * Source: as [`repeats_needed`]; Guenther's term for one sample is z²/2.
+/// * Source: as [`repeats_needed`]. Guenther's term for one sample is z²/2; z²/4 more is what the few ranks of few pairs take, by simulation.
 ///
 /// ```
-/// assert_eq!(stend_stats::pairs_needed(0.02, 1.04, 0.01, 0.05), Some(8));
+/// assert_eq!(stend_stats::pairs_needed(0.02, 1.04, 0.01, 0.05), Some(9));
 /// ```
 #[must_use]
 pub fn pairs_needed(spread: f64, ratio: f64, delta: f64, significance: f64) -> Option<usize> {
     let smallest_p = |_| 0.5;
-    let design = Design { variance: spread * spread, interval: FRAC_PI_3, correction: 0.5, smallest_p };
+    let design = Design { variance: spread * spread, interval: FRAC_PI_3, correction: 0.75, smallest_p };
     (spread >= 0.0).then(|| design.needed(ratio, delta, significance))?
 }
+
+/// n times the variance of a sample's median as its bootstrap interval has it, as a share of that of one value: π/2 and 5 % more.
+const MEDIAN: f64 = 1.65;
 
 /// How a verdict is made from n repeats, or pairs.
 struct Design<P> {

@@ -18,8 +18,12 @@ pub enum Mark {
 ///
 /// Quartiles are those of [`quantile`](crate::quantile). Nothing is dropped: only a failed gate
 /// makes a repeat invalid. With IQR = 0 every value unlike the quartiles is severe. Of normal data
-/// about 0.7 % are marked, more in small samples. Empty for an empty or non-finite sample, where
-/// no mark can be given. Source: Tukey, *Exploratory Data Analysis* (1977), 2D.
+/// about 0.7 % are marked, more in small samples.
+///
+/// * Unit: none; marks.
+/// * Assumes: nothing; what a mark means depends on the distribution, and a long tail has many.
+/// * Refuses: empty for an empty or non-finite sample, where no mark can be given.
+/// * Source: Tukey, *Exploratory Data Analysis* (1977), 2D.
 ///
 /// ```
 /// use stend_stats::{Mark, tukey_marks};

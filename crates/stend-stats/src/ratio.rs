@@ -57,18 +57,21 @@ impl Default for RatioOptions {
 /// * One session on both sides: the bootstrap distribution is computed **exactly** (what infinitely
 ///   many draws would give; `draws` and `seed` are not used up to 1000 repeats a side) and
 ///   the interval is **BCa**, its acceleration from the jackknife.
-/// * Several sessions on a side: that side is drawn `draws` times, sessions with replacement,
-///   then repeats within each drawn session, and the interval is the **percentile** one.
-///   BCa may be asked for; its jackknife then leaves out whole sessions, too few to tell a skewness from. With two sessions a side it speaks for the sessions seen, hardly for further ones: resampling
-///   two sessions understates the spread between sessions.
+/// * Several sessions on a side: in a draw sessions come with replacement, then repeats within each drawn session. The interval is the
+///   **percentile** one. The distribution is exact too where that is less work than drawing (two sessions up to 40 repeats each, three up to 15, four
+///   up to 7), else it is that of `draws` draws.
+///   BCa may be asked for; its jackknife then leaves out whole sessions, too few to tell a skewness from.
 ///
-/// Swapping the sides gives reciprocal ends; the order of repeats and of sessions does not matter.
-/// Empty sessions are left out. `None` with fewer than six repeats a side
-/// ([`MIN_REPEATS`](crate::MIN_REPEATS)), a value that is not positive and finite, or bad options.
+/// Swapping the sides gives reciprocal ends; the order of repeats and of sessions does not matter. Empty sessions are left out.
 /// O(draws · repeats) a side where drawn.
 ///
-/// Sources: Efron and Tibshirani, *An Introduction to the Bootstrap* (1993), 14.3; Hutson and
-/// Ernst, *J. R. Statist. Soc. B* 62 (2000); Kalibera and Jones, *ISMM* (2013), for sessions.
+/// * Unit: none.
+/// * Assumes: repeats independent within a session, sessions independent of each other. With two sessions a side it speaks for the sessions seen,
+///   hardly for further ones: resampling two sessions understates the spread between sessions.
+/// * Refuses: `None` with fewer than six repeats a side ([`MIN_REPEATS`](crate::MIN_REPEATS)), for a value that is not positive and finite, or bad
+///   options.
+/// * Source: Efron and Tibshirani, *An Introduction to the Bootstrap* (1993), 14.3; Hutson and
+///   Ernst, *J. R. Statist. Soc. B* 62 (2000), for the exact distribution; Kalibera and Jones, *ISMM* (2013), for sessions.
 ///
 /// ```
 /// use stend_stats::{RatioOptions, ratio_interval};

@@ -37,8 +37,10 @@ pub(crate) fn sorted_quantile(sorted: &[f64], p: f64) -> f64 {
 
 /// Median: the middle value, or the mean of the two middle values.
 ///
-/// Same unit as the input. Needs an ordering only; assumes nothing of the distribution.
-/// `None` for an empty or non-finite sample.
+/// * Unit: that of the values.
+/// * Assumes: nothing of the distribution; an order is enough.
+/// * Refuses: `None` for an empty or non-finite sample.
+/// * Source: [`quantile`] at ½, as R and NumPy have it.
 ///
 /// ```
 /// assert_eq!(stend_stats::median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
@@ -52,8 +54,10 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// Sample quantile at `p` (0 to 1): linear interpolation between the order statistics around
 /// position `p·(n − 1)`.
 ///
-/// Definition 7 of Hyndman and Fan, *The American Statistician* 50 (1996), the default of R and
-/// NumPy. Same unit as the input. `None` for an empty or non-finite sample or `p` outside 0..=1.
+/// * Unit: that of the values.
+/// * Assumes: nothing of the distribution.
+/// * Refuses: `None` for an empty or non-finite sample or `p` outside 0..=1.
+/// * Source: definition 7 of Hyndman and Fan, *The American Statistician* 50 (1996), the default of R and NumPy.
 ///
 /// ```
 /// assert_eq!(stend_stats::quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), Some(1.75));
@@ -66,11 +70,12 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     finite_sorted(values).map(|sorted| sorted_quantile(&sorted, p))
 }
 
-/// Median absolute deviation: median of |xᵢ − median(x)|, *without* the factor 1.4826.
+/// Median absolute deviation: median of |xᵢ − median(x)|, *without* the factor 1.4826. Half of the values lie within it of the median.
 ///
-/// Same unit as the input; half of the values lie within it of the median.
-/// `None` for an empty or non-finite sample, or where a deviation overflows.
-/// Source: Hampel 1974.
+/// * Unit: that of the values.
+/// * Assumes: nothing of the distribution.
+/// * Refuses: `None` for an empty or non-finite sample, or where a deviation overflows.
+/// * Source: Hampel, *J. Amer. Statist. Assoc.* 69 (1974).
 ///
 /// ```
 /// assert_eq!(stend_stats::median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
@@ -82,11 +87,15 @@ pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
     median(&deviations)
 }
 
-/// Robust coefficient of variation, 1.4826 · MAD / |median|; a fraction (0.02 is 2 %).
+/// Robust coefficient of variation, 1.4826 · MAD / |median|.
 ///
 /// Equals σ/μ for normal data and ignores up to half of the sample as outliers. It is 0 where
-/// more than half of the values are equal. `None` for an empty or non-finite sample, a median of
-/// zero, or overflow.
+/// more than half of the values are equal.
+///
+/// * Unit: a fraction; 0.02 is 2 %.
+/// * Assumes: values on a scale with a true zero; that it means σ/μ, normal data.
+/// * Refuses: `None` for an empty or non-finite sample, a median of zero, or overflow.
+/// * Source: the factor 1/Φ⁻¹(3/4): Hampel, *J. Amer. Statist. Assoc.* 69 (1974).
 ///
 /// ```
 /// let cv = stend_stats::coefficient_of_variation(&[98.0, 99.0, 100.0, 101.0, 102.0]).unwrap();
@@ -102,11 +111,13 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     ratio.is_finite().then_some(ratio)
 }
 
-/// Arithmetic mean, Σxᵢ/n, summed with Neumaier's compensation
-/// (*Zeitschrift für Angewandte Mathematik und Mechanik* 54, 1974).
+/// Arithmetic mean, Σxᵢ/n, with compensated summation. For sums that cannot be summarised by a median (bytes a round);
+/// repeats are reported by [`median`].
 ///
-/// Same unit as the input. For sums that cannot be summarised by a median (bytes a round);
-/// repeats are reported by [`median`]. `None` for an empty or non-finite sample.
+/// * Unit: that of the values.
+/// * Assumes: a sum of the values means something.
+/// * Refuses: `None` for an empty or non-finite sample.
+/// * Source: the compensation: Neumaier, *Zeitschrift für Angewandte Mathematik und Mechanik* 54 (1974).
 ///
 /// ```
 /// assert_eq!(stend_stats::mean(&[1.0, 1e100, 1.0, -1e100]), Some(0.5));

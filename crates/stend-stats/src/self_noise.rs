@@ -15,13 +15,17 @@ pub const LEAST_PAIRS: usize = crate::MIN_REPEATS;
 
 /// The ratios of medians of a run against itself: neighbouring repeats of a session, the first with the second, the third with the
 /// fourth and so on, are dealt to two halves, one each, in every way (A B B A is one of them); beyond twelve pairs in 4096 ways drawn
-/// from `seed`. No unit.
+/// from `seed`.
 ///
 /// Each deal is an interleaved A/A comparison that might as well have been made: since nothing changed, the names of the halves mean
 /// nothing. A slow drift hits both halves alike and is not in it; see [`half_drift`](crate::half_drift). Of two deals that only
-/// exchange the halves one is given. An odd repeat at the end of a session is left out. Assumes that neighbours are exchangeable.
-/// `None` with fewer than six pairs, or a value that is not positive and finite.
-/// Source: Kohavi and others, *Trustworthy Online Controlled Experiments* (2020), ch. 19, for A/A; Fisher's randomisation for the deals.
+/// exchange the halves one is given. An odd repeat at the end of a session is left out.
+///
+/// * Unit: none.
+/// * Assumes: repeats in the order in which they were made; neighbours are exchangeable.
+/// * Refuses: `None` with fewer than six pairs, or a value that is not positive and finite.
+/// * Source: Kohavi and others, *Trustworthy Online Controlled Experiments* (2020), ch. 19, for A/A; Fisher, *The Design of Experiments* (1935),
+///   §21, for the deals.
 ///
 /// ```
 /// let session = [10.0, 11.0, 10.0, 11.0, 10.0, 11.0, 10.0, 11.0, 10.0, 11.0, 10.0, 11.0];
@@ -58,11 +62,16 @@ pub fn self_ratios<'a>(sessions: impl IntoIterator<Item = &'a [f64]>, seed: u64)
     ratios.iter().all(positive).then_some(ratios)
 }
 
-/// The noise floor of a run against itself: [`aa_floor`] of its [`self_ratios`], a fraction. 19 of 20 of these comparisons of the same with
+/// The noise floor of a run against itself: [`aa_floor`] of its [`self_ratios`]. 19 of 20 of these comparisons of the same with
 /// the same, with half of the repeats a side, lie within it.
 ///
 /// For normal repeats with coefficient of variation c it is on average 0.90·c with ten pairs and 0.68·c with twenty (simulated). Fresh
 /// repeats spread a little more, since a deal cannot change what the two halves are together: 1.03·c and 0.75·c.
+///
+/// * Unit: a fraction.
+/// * Assumes: what [`self_ratios`] does.
+/// * Refuses: `None` as [`self_ratios`].
+/// * Source: as [`self_ratios`].
 ///
 /// ```
 /// let calm: Vec<f64> = (0..20).map(|i| 100.0 + 0.1 * f64::from(i * 7 % 5)).collect();

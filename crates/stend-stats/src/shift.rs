@@ -6,12 +6,13 @@ use crate::normal;
 use crate::sample::finite_sorted;
 use crate::search::smallest_where;
 
-/// Hodges-Lehmann estimate of the shift: the median of all n·m differences aᵢ − bⱼ.
+/// Hodges-Lehmann estimate of the shift: the median of all n·m differences aᵢ − bⱼ. It belongs to
+/// [`mann_whitney`](crate::mann_whitney), and is not the difference of the medians. O((n + m) log) by bisection; memory O(n + m).
 ///
-/// In the unit of the samples; the estimate that belongs to [`mann_whitney`](crate::mann_whitney).
-/// Assumes the two distributions differ by a shift only. It is not the difference of the medians.
-/// O((n + m) log) by bisection; memory O(n + m). `None` for an empty or non-finite sample or
-/// overflow. Source: Hodges and Lehmann, *Ann. Math. Statist.* 34 (1963).
+/// * Unit: that of the samples.
+/// * Assumes: the two distributions differ by a shift only.
+/// * Refuses: `None` for an empty or non-finite sample or overflow.
+/// * Source: Hodges and Lehmann, *Ann. Math. Statist.* 34 (1963).
 ///
 /// ```
 /// assert_eq!(stend_stats::hodges_lehmann(&[3.0, 5.0, 9.0], &[1.0, 2.0]), Some(3.5));
@@ -26,17 +27,18 @@ pub fn hodges_lehmann(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 /// Interval of the shift that holds for any distribution: from the k-th smallest to the k-th greatest of the n·m differences aᵢ − bⱼ,
-/// in the unit of the samples, with the greatest k for which 1 − 2·P(U ≤ k − 1) reaches the confidence.
+/// with the greatest k for which 1 − 2·P(U ≤ k − 1) reaches the confidence.
 ///
 /// It belongs to [`hodges_lehmann`] and [`mann_whitney`](crate::mann_whitney): the shifts that the test would not refuse. U has its
 /// exact distribution for n + m ≤ [`EXACT_TOTAL`], beyond that the normal approximation with continuity correction, and
-/// `attained` is of the same making. Assumes independent repeats and two continuous distributions that differ by a shift only; with
-/// ties it covers more. For a ratio pass logarithms. O((n + m) log), and O(n²m) for the exact distribution. `None` where even all differences
-/// do not reach the confidence (three a side at 95 %), for a confidence outside 0 < c < 1, an empty or non-finite sample, or
-/// overflow.
+/// `attained` is of the same making. O((n + m) log), and O(n²m) for the exact distribution.
 ///
-/// Sources: Moses in Walker and Lev, *Statistical Inference* (1953), ch. 18; Hollander and Wolfe, *Nonparametric Statistical Methods*, 2nd ed.,
-/// 4.3 (R's `wilcox.test(conf.int = TRUE)`).
+/// * Unit: that of the samples. For a ratio pass logarithms, and take the exponential of the ends.
+/// * Assumes: independent repeats and two continuous distributions that differ by a shift only; with ties it covers more.
+/// * Refuses: `None` where even all differences do not reach the confidence (three a side at 95 %), for a confidence outside 0 < c < 1, an empty or
+///   non-finite sample, or overflow.
+/// * Source: Moses in Walker and Lev, *Statistical Inference* (1953), ch. 18; Hollander and Wolfe, *Nonparametric Statistical Methods*, 2nd ed.,
+///   4.3 (R's `wilcox.test(conf.int = TRUE)`).
 ///
 /// ```
 /// let found = stend_stats::shift_interval(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.5], 0.95).unwrap();

@@ -11,16 +11,18 @@ pub const EXACT_PAIRS: usize = 30;
 pub const SIGN_FLIP_DRAWS: usize = 100_000;
 
 /// Two-sided sign-flip (Fisher-Pitman) permutation test that paired differences are symmetric
-/// about zero.
+/// about zero, by their mean. [`signed_rank`](crate::signed_rank) is the same of the ranks, which one wild pair cannot spoil; verdicts on pairs are made with that one.
 ///
 /// Statistic: the mean difference. p = share of the 2ⁿ sign patterns with |mean| at least that
 /// observed (to 1e-12 of the greatest possible), exact for n ≤ [`EXACT_PAIRS`] by meeting in the
-/// middle; beyond that [`SIGN_FLIP_DRAWS`] seeded draws, p = (hits + 1)/(draws + 1). The smallest
-/// p is 2/2ⁿ: 0.031 for n = 6, 0.002 for n = 10. For ratios pass differences of logarithms. Assumes
-/// pairs independent of each other. `None` for an empty or non-finite sample.
+/// middle; beyond that [`SIGN_FLIP_DRAWS`] draws from `seed`, p = (hits + 1)/(draws + 1). The smallest
+/// p is 2/2ⁿ: 0.031 for n = 6, 0.002 for n = 10.
 ///
-/// Sources: Fisher, *The Design of Experiments* (1935), §21; Phipson and Smyth, *Stat. Appl.
-/// Genet. Mol. Biol.* 9 (2010), for the added one.
+/// * Unit: the statistic has that of the differences. For ratios pass differences of logarithms.
+/// * Assumes: pairs independent of each other; differences symmetric about their middle.
+/// * Refuses: `None` for an empty or non-finite sample.
+/// * Source: Fisher, *The Design of Experiments* (1935), §21; Phipson and Smyth, *Stat. Appl.
+///   Genet. Mol. Biol.* 9 (2010), for the added one.
 ///
 /// ```
 /// let test = stend_stats::sign_flip(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0).unwrap();

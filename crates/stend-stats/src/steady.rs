@@ -37,7 +37,12 @@ pub struct SteadyState {
     pub slope: f64,
 }
 
-/// Judges the last five rounds by [`SteadyRule::SNIA`].
+/// Judges the last five rounds by [`SteadyRule::SNIA`]: max − min ≤ 20 % of their mean, and the least-squares line climbs or falls by 10 % of it at most.
+///
+/// * Unit: that of the rounds; range and drift are fractions of the mean.
+/// * Assumes: what [`steady_state_by`] does.
+/// * Refuses: `None` with fewer than five rounds, and as [`steady_state_by`].
+/// * Source: SNIA, *Solid State Storage Performance Test Specification*, the definition of steady state, as its own overview and TKperf have it.
 ///
 /// ```
 /// use stend_stats::steady_state;
@@ -51,11 +56,12 @@ pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
 }
 
 /// Judges the last n rounds (oldest first), n being the rule's: max − min ≤ range·mean **and** |k|·(n − 1) ≤ drift·mean, with
-/// k = Σ(i − ī)·xᵢ / Σ(i − ī)², the least-squares slope for each round.
+/// k = Σ(i − ī)·xᵢ / Σ(i − ī)², the least-squares slope for each round. Both limits are inclusive.
 ///
-/// Rounds are of equal length, and their order is that in which they were made; nothing else is assumed. More values than n: the last
-/// ones count. Both limits are inclusive. `None` with fewer than n rounds, n below 2, a non-finite value among the last n, or a mean that
-/// is not positive.
+/// * Unit: that of the rounds; range and drift are fractions of the mean.
+/// * Assumes: rounds of equal length in the order in which they were made; nothing else.
+/// * Refuses: `None` with fewer than n rounds, n below 2, a non-finite value among the last n, or a mean that is not positive.
+/// * Source: as [`steady_state`], with limits of your own.
 ///
 /// ```
 /// use stend_stats::{SteadyRule, steady_state_by};

@@ -51,25 +51,45 @@ pub struct CellResult {
 }
 
 /// [`compare_table_with`] at 95 %, 10,000 draws and the default seed.
+///
+/// * Unit: as there.
+/// * Assumes: as there.
+/// * Refuses: as there.
+/// * Source: as there.
+///
+/// ```
+/// assert!(stend_stats::compare_table(&[]).is_empty());
+/// ```
 #[must_use]
 pub fn compare_table(cells: &[Cell]) -> Vec<CellResult> {
     compare_table_with(cells, &RatioOptions::default())
 }
 
-/// Judges every cell of a table at once, in the order given; the one function a report needs.
+/// Judges every cell of a table at once, in the order given.
 ///
-/// For each cell: ratio of medians with its interval ([`ratio_interval`], or
-/// [`paired_ratio_interval`]); exact two-sided p over all repeats of a side pooled
-/// ([`mann_whitney`], or [`sign_flip`] of ln a − ln b where paired); over the table
+/// For each cell: ratio with its interval ([`ratio_interval`], or [`paired_ratio_interval`]); exact two-sided p over all repeats of a side pooled
+/// ([`mann_whitney`], or [`signed_rank`] of ln a − ln b where paired); over the table
 /// [`benjamini_hochberg`] on the cells that have a test; then [`judge`].
 ///
-/// Pooling treats repeats as independent; where sessions differ among themselves p is too small,
-/// and only the interval (which resamples sessions) and δ stand against a false mark. δ should
-/// then come from A/A runs over several sessions.
+/// Every cell uses the same seed: its result, q apart, does not depend on its place in the table.
 ///
-/// A cell that cannot be judged is `Unresolved` with its [`Reason`] and takes no part in
-/// the q-values of others. Every cell uses the same seed: its result, q apart, does not depend on
-/// its place in the table.
+/// * Unit: none; ratios, probabilities, and repeats for what is needed.
+/// * Assumes: independent repeats. Where sessions differ among themselves the p of pooled repeats is too small,
+///   and only the interval (which resamples sessions) and δ stand against a false mark; δ should
+///   then come from A/A runs over several sessions. What two sessions differ as a whole, one session a side cannot show.
+/// * Refuses: a cell that cannot be judged is `Unresolved` with its [`Reason`] and takes no part in the q-values of others.
+/// * Source: those of the parts; the rule: the project's method page.
+///
+/// ```
+/// use stend_stats::{Cell, Direction, RatioOptions, Reason, Verdict, compare_table_with};
+/// let cell = |a: &[f64]| Cell {
+///     a_sessions: vec![a.to_vec()], b_sessions: vec![vec![1.0, 1.01, 1.02, 0.99, 0.98, 1.0]],
+///     direction: Direction::LowerIsBetter, delta: 0.01, paired: false,
+/// };
+/// let table = [cell(&[2.0, 2.01, 2.02, 1.99, 1.98, 2.0]), cell(&[2.0, 2.0])];
+/// let results = compare_table_with(&table, &RatioOptions::default());
+/// assert_eq!((results[0].verdict, results[1].reason), (Verdict::Worse, Reason::TooFewRepeats));
+/// ```
 #[must_use]
 pub fn compare_table_with(cells: &[Cell], options: &RatioOptions) -> Vec<CellResult> {
     let measured: Vec<Measured> = cells.iter().map(|cell| Measured::new(cell, options)).collect();

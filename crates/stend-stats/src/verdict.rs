@@ -94,7 +94,11 @@ pub struct Judgement {
 ///
 /// The floor is symmetric in ln ratio, so that swapping the sides swaps better and worse and
 /// changes nothing else. A δ of 1 % is thus −0.990 % and +1 %.
-/// Source: the project's method page, 3b.
+///
+/// * Unit: none.
+/// * Assumes: interval and q are what they say; see [`compare_table_with`](crate::compare_table_with).
+/// * Refuses: what cannot be judged is `Unresolved` with its [`Reason`].
+/// * Source: the project's method page; two one-sided tests for *same*: Schuirmann, *J. Pharmacokinet. Biopharm.* 15 (1987), here at 95 % instead of 90 %.
 ///
 /// ```
 /// use stend_stats::{Direction, Evidence, IntervalMethod, RatioInterval, Verdict, judge};
@@ -142,9 +146,12 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     Judgement { verdict: if better { Verdict::Better } else { Verdict::Worse }, reason: Reason::BeyondFloor }
 }
 
-/// δ = max(1 %, the stand's A/A floor, the metric's own floor), as a fraction.
+/// δ = max(1 %, the stand's A/A floor, the metric's own floor).
 ///
-/// `None` for a floor that is negative or not finite.
+/// * Unit: a fraction.
+/// * Assumes: floors of the same metric.
+/// * Refuses: `None` for a floor that is negative or not finite.
+/// * Source: the project's method page.
 ///
 /// ```
 /// assert_eq!(stend_stats::noise_floor(Some(0.023), None), Some(0.023));
@@ -164,7 +171,12 @@ pub fn noise_floor(aa_floor: Option<f64>, own_floor: Option<f64>) -> Option<f64>
 /// comparisons (for small changes the same as |r − 1|, and alike for r and 1/r).
 ///
 /// Twenty ratios or more are needed for a percentile that means something; with fewer it is in
-/// effect the largest. `None` for an empty list or a ratio that is not positive and finite.
+/// effect the largest.
+///
+/// * Unit: a fraction.
+/// * Assumes: ratios of comparisons of the same with the same, made as those will be that the floor is for.
+/// * Refuses: `None` for an empty list or a ratio that is not positive and finite.
+/// * Source: the project's method page; the percentile: [`quantile`](crate::quantile).
 ///
 /// ```
 /// let floor = stend_stats::aa_floor(&[1.01, 1.0, 0.99, 1.02]).unwrap();

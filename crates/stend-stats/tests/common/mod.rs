@@ -63,6 +63,31 @@ pub fn autoregressive(correlation: f64, n: usize, random: &mut SplitMix64) -> Ve
     (0..n).map(|_| next()).collect()
 }
 
+/// Two sides of one run whose repeats hang together: dealt in blocks A B B A or B A A B, so that neighbours are pairs.
+pub fn interleaved(correlation: f64, pairs: usize, factor: f64, random: &mut SplitMix64) -> [Vec<f64>; 2] {
+    let repeats = autoregressive(correlation, 2 * pairs, random);
+    let (mut a, mut b, mut turned) = (Vec::new(), Vec::new(), false);
+    for (place, pair) in repeats.chunks_exact(2).enumerate() {
+        turned = if place % 2 == 0 { random.next_f64() < 0.5 } else { !turned };
+        a.push(factor * pair[usize::from(turned)]);
+        b.push(pair[usize::from(!turned)]);
+    }
+    [a, b]
+}
+
+/// One cell of pairs in one session, δ = `delta`.
+pub fn pairs([a, b]: [Vec<f64>; 2], delta: f64) -> Cell {
+    Cell { paired: true, ..cell(vec![a], vec![b], delta) }
+}
+
+/// A share found in so many trials, and its standard error.
+pub fn rate(count: usize, trials: usize) -> (f64, f64) {
+    let share = count as f64 / trials as f64;
+    // Of none found, as if of one.
+    let least = share.clamp(1.0 / trials as f64, 1.0 - 1.0 / trials as f64);
+    (share, (least * (1.0 - least) / trials as f64).sqrt())
+}
+
 pub fn cell(a_sessions: Vec<Vec<f64>>, b_sessions: Vec<Vec<f64>>, delta: f64) -> Cell {
     let direction = Direction::HigherIsBetter;
     Cell { a_sessions, b_sessions, direction, delta, paired: false }
