@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ bench: build ## the speeds that this project promises, of the lab, pipes and Mor
 bench-lab: build ## the lab's own speeds: sampling, time between repeats, list, show and report, comparing
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
 	@$(CARGO) run --quiet --release $(CARGO_FLAGS) --package stend-stats --example compare_speed
+	@$(MAKE) --no-print-directory bench-report
+
+bench-report: build ## large reports: written, their size, and how soon headless Chromium has them open
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench report
 
 bench-pipe: toolchains ## the pipe writer beside write(), by processor time of both ends
 	@$(MAKE) --no-print-directory -s -C native bench-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"

@@ -1,9 +1,7 @@
 //! The lab's own speeds, each measured on the real programs from outside:
-//! what sampling costs, what lies between two repeats, and how long `list`, `show`, `compare` and `report` take with much in the store.
+//! what sampling costs, what lies between two repeats, and how long `list`, `show` and `compare` take with much in the store. What reports take, `report.rs` measures.
 //!
 //! `make bench-lab` runs it. It prints medians with their range and the figure to keep below, and ends with status 1 if one is above.
-
-mod load;
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -36,7 +34,6 @@ fn main() {
     lab.list();
     lab.compare();
     lab.show();
-    lab.report_of_a_million();
     let above = lab.above.get();
     if above > 0 {
         drop(directory);
@@ -176,34 +173,6 @@ impl Lab {
             store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
         assert!(samples >= 1_000_000);
         self.report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
-    }
-
-    /// The page of a run with a million samples, all of them in it: of storage under load, where every series moves all the time.
-    fn report_of_a_million(&self) {
-        const SECONDS: i64 = 700;
-        let path = |name: &str| self.directory.join(name).to_str().unwrap().to_owned();
-        std::fs::write(path("load.toml"), load::SUITE).unwrap();
-        run(&mut self.stend(&["run", &path("load.toml"), "--quiet"]));
-        run(&mut self.stend(&["export", "last", "-o", &path("short.gz")]));
-        let samples = load::load_of(SECONDS, path("short.gz").as_ref(), path("long.gz").as_ref());
-        assert!(samples >= 1_000_000, "{samples} samples");
-        let own_store = |arguments: &[&str]| {
-            let mut command = self.stend(arguments);
-            command.env("STEND_STORE", path("store-of-load"));
-            command
-        };
-        run(&mut own_store(&["import", &path("long.gz")]));
-        let once = || {
-            let start = Instant::now();
-            run(&mut own_store(&["report", "last", "-o", &path("page.html")]));
-            start.elapsed().as_secs_f64() * 1e3
-        };
-        once();
-        let times: Vec<f64> = (0..20).map(|_| once()).collect();
-        self.report(&format!("report of {} LUNs with {samples} samples, ms", load::LUNS), &times, "ms", 1000.0);
-        let page = std::fs::read_to_string(path("page.html")).unwrap();
-        assert!(page.contains(" data-points="), "all samples are in the page");
-        self.report("that report with all samples in it, MB", &[page.len() as f64 / 1e6], "MB", 8.0);
     }
 
     /// Two runs of 50 scenarios with 20 repeats each. With one session a side what infinitely many draws would give is computed; with two,

@@ -42,8 +42,8 @@ function valueAt(svg, y, below) {
   return (threeDigits(value / Number(data.divisor)) + " " + data.suffix).trim();
 }
 
-function Series(section) {
-  var self = this;
+function Series(section, samples) {
+  var self = this, number = 0;
   this.seconds = Number(section.dataset.seconds);
   this.from = 0; // What is seen, as shares of the axis.
   this.to = 1;
@@ -60,6 +60,8 @@ function Series(section) {
       var key = /\bk(\d)\b/.exec(path.getAttribute("class"));
       return { path: path, key: key ? Number(key[1]) : 0, points: null, stacked: path.classList.contains("area") };
     }).sort(function (a, b) { return a.key - b.key; });
+    // Points stand in the order of the drawings and of their lines.
+    lines.forEach(function (line) { line.all = samples && samples.lines[number++]; });
     var names = all("figcaption .key", figure).map(function (name) {
       var words = document.createElement("span");
       all("span", name).forEach(function (language) { words.append(language.cloneNode(true)); });
@@ -157,8 +159,7 @@ Series.prototype.draw = function () {
   this.drawings.forEach(function (drawing) {
     drawing.svg.setAttribute("viewBox", from * WIDTH + " 0 " + width * WIDTH + " " + HEIGHT);
     drawing.svg.classList.toggle("zoomed", !whole);
-    refine(drawing.svg, drawing.lines, self.seconds, from, self.to, function () { return self.from === from && self.to - from === width; },
-      function () { if (self.at !== null) self.look(self.at); });
+    refine(drawing.svg, drawing.lines, self.seconds, from, self.to, function () { if (self.at !== null) self.look(self.at); });
   });
   this.marks.forEach(function (mark) {
     var place = (mark.at - from) / width;
@@ -205,16 +206,32 @@ Series.prototype.look = function (share) {
   this.slider.setAttribute("aria-valuetext", [this.when.textContent].concat(spoken).join("; "));
 };
 
-// Only what is looked at gets its bar: a large report has hundreds of these.
+// Only what is looked at gets its drawings and its bar: a large report has hundreds of these.
 function prepareSeries(within) {
   all(".series", within).forEach(function (section) {
-    if (section.prepared || !section.querySelector("svg[data-top]")) return;
+    if (section.prepared) return;
     section.prepared = true;
-    new Series(section);
+    unpackSamples(section.dataset.samples).catch(function () { return null; }).then(function (samples) {
+      if (samples) drawCharts(section, samples);
+      if (section.querySelector("svg[data-top]")) new Series(section, samples);
+      section.classList.add("drawn");
+    });
   });
 }
+// What is opened on the page waits until it is near the window: all may be opened at once.
+var near = new IntersectionObserver(function (entries) {
+  entries.forEach(function (entry) {
+    if (!entry.isIntersecting) return;
+    near.unobserve(entry.target);
+    prepareSeries(entry.target);
+  });
+}, { rootMargin: "100% 0px" });
 all("details.scenario").forEach(function (details) {
-  details.addEventListener("toggle", function () { if (details.open && !printing) prepareSeries(details); });
+  details.addEventListener("toggle", function () {
+    if (!details.open || printing) return;
+    unfold(details);
+    all(".series", details).forEach(function (section) { near.observe(section.parentNode); });
+  });
 });
 
 // The address may name a scenario from the beginning.

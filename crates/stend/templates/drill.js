@@ -9,6 +9,7 @@ var opener = null; // What had the focus before.
 function lookInto(details) {
   if (looked === details) return;
   putBack();
+  unfold(details);
   looked = details;
   byId("drill-title").textContent = details.querySelector("summary h3").textContent;
   byId("drill-body").appendChild(details.querySelector(".body"));
@@ -29,7 +30,7 @@ function goTo(place) {
   if (scenario && drill && drill.showModal) return lookInto(element);
   if (drill && drill.open) drill.close();
   if (!element) return;
-  if (scenario) element.open = true;
+  if (scenario) { unfold(element); element.open = true; }
   element.scrollIntoView();
   (element.querySelector("summary") || element).focus({ preventScroll: true });
 }

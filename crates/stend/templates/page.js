@@ -44,7 +44,10 @@ function show(lang) {
   root.lang = lang;
   all("[data-switch]").forEach(function (button) { button.setAttribute("aria-pressed", String(button.dataset.switch === lang)); });
   // The page is written in English, so at first there is nothing to change for it.
-  if (changed) all("[data-en]").forEach(function (element) { element.textContent = element.getAttribute("data-" + lang); });
+  if (changed) speak(document);
+}
+function speak(within) {
+  all("[data-en]", within).forEach(function (element) { element.textContent = element.getAttribute("data-" + root.lang); });
 }
 show(state().lang || remembered() || (/^ru\b/i.test(navigator.language || "") ? "ru" : "en"));
 all("[data-switch]").forEach(function (button) {
@@ -55,17 +58,25 @@ all("[data-switch]").forEach(function (button) {
   });
 });
 
-all("button.copy").forEach(function (button) {
-  button.addEventListener("click", function () {
-    var text = button.parentNode.querySelector("pre");
-    getSelection().selectAllChildren(text);
-    var done = function () {
-      button.classList.add("done");
-      setTimeout(function () { button.classList.remove("done"); }, 1500);
-    };
-    // Where the clipboard is out of reach, the command is selected, and a key copies it.
-    if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(done, function () {});
-  });
+// What is behind a scenario stands in the page as text, which costs nothing until somebody looks at it; a reader without scripts has it at once.
+function unfold(details) {
+  var folded = details.querySelector("noscript");
+  if (!folded) return;
+  folded.outerHTML = folded.textContent;
+  if (root.lang !== "en") speak(details);
+}
+
+document.addEventListener("click", function (event) {
+  var button = event.target.closest && event.target.closest("button.copy");
+  if (!button) return;
+  var text = button.parentNode.querySelector("pre");
+  getSelection().selectAllChildren(text);
+  var done = function () {
+    button.classList.add("done");
+    setTimeout(function () { button.classList.remove("done"); }, 1500);
+  };
+  // Where the clipboard is out of reach, the command is selected, and a key copies it.
+  if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(done, function () {});
 });
 
 function openAll(open) { all("details.scenario").forEach(function (details) { details.open = open; }); }
@@ -77,6 +88,7 @@ if (byId("open")) {
 var closed = [], printing = false;
 window.addEventListener("beforeprint", function () {
   printing = true;
+  all("details.scenario").forEach(unfold);
   closed = all("details:not([open])");
   closed.forEach(function (details) { details.open = true; });
 });

@@ -1,48 +1,56 @@
-// All points of a line: the page holds them beside what is drawn of it, for a closer look. docs/report-charts.md has the format.
+// The points of a run's lines: the page holds them in one text beside its drawings. docs/report-charts.md has the format.
 
-var pointsKnown = new WeakMap();
-
-// A promise of the moments in seconds and the values of a line, which is broken where a value is no number; of null where the page holds none.
-function allPoints(path) {
-  if (!path.dataset.points || typeof DecompressionStream === "undefined") return Promise.resolve(null);
-  if (!pointsKnown.has(path)) {
-    pointsKnown.set(path, unpackPoints(path.dataset.points).catch(function () { return null; }));
-  }
-  return pointsKnown.get(path);
-}
-function unpackPoints(text) {
+// A promise of the header and the lines, each of which is a function that gives the moments in seconds and the values, broken where a value is
+// no number; of null where the browser cannot undo the compression.
+function unpackSamples(text) {
+  if (!text || typeof DecompressionStream === "undefined") return Promise.resolve(null);
   var bytes = Uint8Array.from(atob(text), function (character) { return character.charCodeAt(0); });
   var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer().then(function (buffer) {
-    var planes = new Uint8Array(buffer), count = planes.length / 8;
-    var word = function (plane, place) {
-      var byte = function (number) { return planes[(plane + number) * count + place]; };
-      return (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) >>> 0;
-    };
-    var times = new Float64Array(count), values = new Float32Array(count), bits = new Uint32Array(values.buffer), moment = 0;
-    for (var place = 0; place < count; place++) {
-      moment += word(0, place);
-      times[place] = moment / 10000;
-      bits[place] = word(4, place);
-    }
-    return { times: times, values: values };
+    var length = new DataView(buffer).getUint32(0, true), begin = 4 + length;
+    var header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+    header.lines = header.counts.map(function (count) {
+      var planes = new Uint8Array(buffer, begin, 8 * count), points = null;
+      begin += 8 * count;
+      return function () { return points = points || pointsOfPlanes(planes, count); };
+    });
+    return header;
   });
+}
+function pointsOfPlanes(planes, count) {
+  var word = function (plane, place) {
+    var byte = function (number) { return planes[(plane + number) * count + place]; };
+    return (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) >>> 0;
+  };
+  var times = new Float64Array(count), values = new Float32Array(count), bits = new Uint32Array(values.buffer), moment = 0;
+  for (var place = 0; place < count; place++) {
+    moment += word(0, place);
+    times[place] = moment / 10000;
+    bits[place] = word(4, place);
+  }
+  return { times: times, values: values };
 }
 
 // The path of the points between two moments, in units of the canvas: of each column the first, the last, the lowest and the highest (M4).
 function finePath(points, axis, from, to, columns) {
-  var times = points.times, values = points.values, path = "", open = false, column = [], number = null, last = "";
+  var times = points.times, values = points.values, path = "", open = false, alone = false, column = [], number = null, last = "";
+  // As wide as this a point is drawn that stands alone.
+  var dash = 16 * (to - from) / axis.seconds;
   var low = 0, high = times.length;
   while (low < high) {
     var middle = (low + high) >> 1;
     if (times[middle] < from) low = middle + 1; else high = middle;
   }
-  var ground = function () { if (axis.area && open) path += "L" + last + " " + HEIGHT; };
+  var ground = function () {
+    if (axis.area && open) path += "L" + last + " " + HEIGHT; else if (alone) path += "m" + -dash / 2 + " 0h" + dash;
+    alone = false;
+  };
   var add = function (place) {
     var value = axis.log ? Math.log10(values[place]) : values[place];
     var x = (times[place] / axis.seconds * WIDTH).toFixed(2);
     var y = Math.min(HEIGHT, Math.max(0, (axis.top - value) / (axis.top - axis.bottom) * HEIGHT)).toFixed(1);
     path += open ? "L" + x + " " + y : "M" + x + " " + (axis.area ? HEIGHT + "L" + x + " " : "") + y;
+    alone = !open;
     last = x;
     open = true;
   };
@@ -73,25 +81,21 @@ function finePath(points, axis, from, to, columns) {
   return path;
 }
 
-// Draws the lines of a drawing with all their points between two shares of the axis; with what the page came with where all of it is seen.
-// `current` says whether that is still what is wanted, `done` is called for each line that changed.
-function refine(svg, lines, seconds, from, to, current, done) {
+// Draws the lines of a drawing with all their points between two shares of the axis; with what the page came with, if it did, where all of it
+// is seen. `done` is called if a line changed.
+function refine(svg, lines, seconds, from, to, done) {
+  var data = svg.dataset, whole = from === 0 && to === 1, changed = false;
   lines.forEach(function (line) {
     var path = line.path;
     if (line.whole === undefined) line.whole = path.getAttribute("d");
-    var set = function (d) {
-      if (path.getAttribute("d") === d) return;
-      path.setAttribute("d", d);
-      line.points = null;
-      done();
-    };
-    if (from === 0 && to === 1) { set(line.whole); return; }
-    allPoints(path).then(function (points) {
-      if (!points || !current()) return;
-      var data = svg.dataset;
-      var axis = { seconds: seconds, bottom: Number(data.bottom), top: Number(data.top), log: "log" in data, area: path.classList.contains("area") };
-      set(finePath(points, axis, from * seconds, to * seconds, 800));
-    });
+    if (!(whole && line.whole) && !line.all) return;
+    var axis = { seconds: seconds, bottom: Number(data.bottom), top: Number(data.top), log: "log" in data, area: path.classList.contains("area") };
+    var d = whole && line.whole || finePath(line.all(), axis, from * seconds, to * seconds, 800);
+    if (whole) line.whole = d;
+    if (path.getAttribute("d") === d) return;
+    path.setAttribute("d", d);
+    line.points = null;
+    changed = true;
   });
+  if (changed) done();
 }
-

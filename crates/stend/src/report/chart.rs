@@ -4,14 +4,14 @@
 //! six bytes a point. Text stands beside the drawing, not in it, and keeps its size.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
-use super::points;
+use super::points::{self, Points};
 use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
@@ -21,7 +21,7 @@ use super::text::{duration, grouped};
 pub(super) struct Detail {
     /// Columns of the axis of time; of a line at most four points are drawn in each.
     columns: usize,
-    /// Whether each line has all of its points beside what is drawn of it.
+    /// Whether a page holds all points of each line, and not only those that are drawn at first.
     all_points: bool,
 }
 
@@ -47,9 +47,13 @@ impl Detail {
         if points <= 4 * self.columns { stretch.to_vec() } else { reduce(stretch, seconds / self.columns as f64) }
     }
 
-    /// All points of a line as text, if there is room for them.
-    pub(super) fn all(self, line: &[Stretch]) -> Option<String> {
-        self.all_points.then(|| points::encode(line))
+    /// The points of a line that a page holds: all of them if there is room, else those that are drawn.
+    pub(super) fn kept(self, line: &[Stretch], seconds: f64) -> Points {
+        if self.all_points {
+            return points::points(line);
+        }
+        let of_line = line.iter().map(Vec::len).sum();
+        points::points(&line.iter().map(|stretch| self.drawn(stretch, of_line, seconds)).collect::<Vec<_>>())
     }
 }
 
@@ -130,28 +134,9 @@ pub(super) struct Line {
     pub(super) name: Option<Phrase>,
     /// Its path.
     pub(super) path: String,
-    /// All of its points, as [`points::encode`] writes them.
-    pub(super) points: Option<String>,
+    /// Those of its points that a page holds.
+    pub(super) points: Points,
 }
-
-impl Line {
-    /// The attribute that holds all of its points; nothing where there are too many.
-    pub(super) fn attributes(&self) -> PointsOf<'_> {
-        PointsOf(self.points.as_deref())
-    }
-}
-
-/// See [`Line::attributes`].
-pub(super) struct PointsOf<'a>(Option<&'a str>);
-
-impl fmt::Display for PointsOf<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |points| write!(f, " data-points=\"{points}\""))
-    }
-}
-
-// Base 64 has nothing to escape.
-impl askama::filters::HtmlSafe for PointsOf<'_> {}
 
 /// What a chart is about, in the order in which charts stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -351,7 +336,11 @@ impl Raw {
                 points += kept.len();
                 draw(&mut path, &kept, axis.seconds, (bottom, top));
             }
-            lines.push(Line { name: several.then(|| line_name(name)), path, points: detail.all(stretches) });
+            lines.push(Line {
+                name: several.then(|| line_name(name)),
+                path,
+                points: detail.kept(stretches, axis.seconds),
+            });
         }
         let shown = (points < total).then(|| grouped(points));
         let (lowest, highest) = self.scale.show_range(low, high);

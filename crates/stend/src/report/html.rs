@@ -7,6 +7,7 @@ mod gates;
 mod overview;
 mod profile;
 mod questions;
+mod samples;
 mod scenario;
 #[cfg(test)]
 mod tests;
@@ -99,6 +100,7 @@ const SCRIPT: &str = concat!(
     include_str!("../../templates/table.js"),
     include_str!("../../templates/drill.js"),
     include_str!("../../templates/points.js"),
+    include_str!("../../templates/charts.js"),
     include_str!("../../templates/axis.js"),
     "})();\n"
 );

@@ -115,6 +115,7 @@ texts! {
         "Повторы идут подряд, время между ними опущено. Серое – прогрев, оранжевое и ✕ – не учитывается.";
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
+    charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
     timeline: "On one axis of time", "На одной оси времени";
     timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which not all jobs of the load completed an operation has no sum and is left out: with few and long operations these are most.",
         "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.";

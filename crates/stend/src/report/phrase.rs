@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::text;
 use crate::compare::table::OfCeiling;
 
@@ -25,6 +27,13 @@ impl Phrase {
     /// A phrase with something filled in.
     pub(crate) fn new(en: impl Into<String>, ru: impl Into<String>) -> Self {
         Self { en: Cow::Owned(en.into()), ru: Cow::Owned(ru.into()) }
+    }
+}
+
+impl Serialize for Phrase {
+    /// For the page's script: English and Russian, or one text where both say the same.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.en == self.ru { self.en.serialize(serializer) } else { [&self.en, &self.ru].serialize(serializer) }
     }
 }
 
@@ -60,8 +69,11 @@ impl fmt::Display for Attributes<'_> {
 impl askama::filters::HtmlSafe for Attributes<'_> {}
 
 impl fmt::Display for Phrase {
-    /// As HTML, escaped.
+    /// As HTML, escaped; once where both languages say the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.en == self.ru {
+            return write!(f, "{}", Escaped(&self.en));
+        }
         write!(f, "<span lang=\"en\">{}</span><span lang=\"ru\">{}</span>", Escaped(&self.en), Escaped(&self.ru))
     }
 }

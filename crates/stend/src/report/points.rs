@@ -1,26 +1,56 @@
-//! All points of a chart's line as text, for the page's script: what is drawn is reduced, and here is everything.
+//! The points of all lines of a run's drawings as one text, for the page's script, which makes drawings of them when they are asked for.
 //!
 //! A line's points are one after the other: moments in units of 0.1 ms, each as the difference to the one before, and values as single
 //! precision floats. Where the line is broken stands a value that is no number. Both are written as four planes of bytes, lowest bytes first,
-//! because bytes that mean the same compress well side by side; then zlib, which browsers undo by `DecompressionStream("deflate")`; then
-//! base 64. `docs/report-charts.md` says the same for whoever reads it.
+//! because bytes that mean the same compress well side by side. The lines of a run follow one another behind a header, all of them in one
+//! zlib stream, which browsers undo by `DecompressionStream("deflate")`: most series of a repeat have the same moments, and so cost them once.
+//! The stream is written in base 64. `docs/report-charts.md` says the same for whoever reads it.
 
 use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use serde::Serialize;
 
 use super::series::Stretch;
 
 /// Units of time in a second.
 const TICKS: f64 = 10_000.0;
 
-/// Above so many samples a report holds only what is drawn; the rest is in the store, and in what `stend export` writes. A sample takes two to
-/// five bytes of the page, by how much noise is in it.
+/// Above so many samples a report holds only some points of each line; the rest is in the store, and in what `stend export` writes. A sample
+/// takes two to five bytes of the page, by how much noise is in it.
 pub(super) const MOST_SAMPLES: usize = 1_250_000;
 
-/// A line's points as text.
-pub(super) fn encode(line: &[Stretch]) -> String {
+/// The points of a line, as bytes.
+#[derive(Debug)]
+pub(super) struct Points(Vec<u8>);
+
+impl Points {
+    /// How many there are, breaks among them.
+    fn count(&self) -> usize {
+        self.0.len() / 8
+    }
+}
+
+/// A header and the points of lines as text. How many points each line has is added to the header.
+pub(super) fn encode(header: impl Serialize, lines: &[&Points]) -> String {
+    #[derive(Serialize)]
+    struct Counted<H> {
+        counts: Vec<usize>,
+        #[serde(flatten)]
+        header: H,
+    }
+    let counts = lines.iter().map(|points| points.count()).collect();
+    let header = serde_json::to_vec(&Counted { counts, header }).expect("texts and numbers can be written");
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let length = u32::try_from(header.len()).expect("a header is short").to_le_bytes();
+    let mut parts = [&length[..], &header].into_iter().chain(lines.iter().map(|points| points.0.as_slice()));
+    let written = parts.try_for_each(|part| encoder.write_all(part)).and_then(|()| encoder.finish());
+    base64(&written.expect("writing to memory does not fail"))
+}
+
+/// A line's points.
+pub(super) fn points(line: &[Stretch]) -> Points {
     let points: usize = line.iter().map(|stretch| stretch.len() + 1).sum();
     let (mut moments, mut values) = (Vec::<u32>::with_capacity(points), Vec::<f32>::with_capacity(points));
     let mut before = 0u64;
@@ -43,9 +73,7 @@ pub(super) fn encode(line: &[Stretch]) -> String {
     for shift in [0, 8, 16, 24] {
         planes.extend(values.iter().map(|value| (value.to_bits() >> shift) as u8));
     }
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    let written = encoder.write_all(&planes).and_then(|()| encoder.finish());
-    base64(&written.expect("writing to memory does not fail"))
+    Points(planes)
 }
 
 /// Base 64, as RFC 4648 has it, with its padding.
@@ -72,8 +100,8 @@ mod tests {
 
     use super::*;
 
-    /// What the page's script does, from the text back to stretches.
-    fn decode(text: &str) -> Vec<Stretch> {
+    /// What the page's script does, from the text back to the lines' stretches.
+    fn decode(text: &str) -> Vec<Vec<Stretch>> {
         let digit = |byte: u8| match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
@@ -88,8 +116,23 @@ mod tests {
             let padding = four.iter().filter(|byte| **byte == b'=').count();
             bytes.extend(&word.to_be_bytes()[1..4 - padding]);
         }
-        let mut planes = Vec::new();
-        ZlibDecoder::new(&bytes[..]).read_to_end(&mut planes).unwrap();
+        let mut all = Vec::new();
+        ZlibDecoder::new(&bytes[..]).read_to_end(&mut all).unwrap();
+        let length = u32::from_le_bytes(all[..4].try_into().unwrap()) as usize;
+        let header: serde_json::Value = serde_json::from_slice(&all[4..4 + length]).unwrap();
+        let mut rest = &all[4 + length..];
+        let counts = header["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap() as usize);
+        let lines = counts.map(|count| {
+            let (planes, after) = rest.split_at(8 * count);
+            rest = after;
+            line_of(planes)
+        });
+        let lines = lines.collect();
+        assert!(rest.is_empty());
+        lines
+    }
+
+    fn line_of(planes: &[u8]) -> Vec<Stretch> {
         let count = planes.len() / 8;
         let word = |plane: usize, place: usize| {
             u32::from_le_bytes([0, 1, 2, 3].map(|byte| planes[(plane + byte) * count + place]))
@@ -134,7 +177,10 @@ mod tests {
                 }
                 line.last_mut().unwrap().push((moment, value));
             }
-            let back = decode(&encode(&line));
+            let other = vec![vec![(0.5, 7.0)]];
+            let all = decode(&encode(serde_json::json!({ "seconds": 3 }), &[&points(&other), &points(&line)]));
+            prop_assert_eq!(&all[0], &other);
+            let back = &all[1];
             prop_assert_eq!(back.len(), line.len());
             for (back, stretch) in back.iter().zip(&line) {
                 prop_assert_eq!(back.len(), stretch.len());
@@ -152,7 +198,7 @@ mod tests {
         let noise = |tick: u64| (tick.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / f64::from(1u32 << 24);
         let line: Stretch =
             (0..10_000).map(|tick| (tick as f64 / 10.0 + noise(tick) * 1e-4, 50.0 + 5.0 * noise(tick + 7))).collect();
-        let size = encode(&[line]).len();
+        let size = encode(serde_json::json!({}), &[&points(&[line])]).len();
         assert!(size < 50_000, "{size} bytes for 10,000 points");
     }
 }

@@ -223,9 +223,9 @@ fn words(words: &str) -> Cell {
     Cell::Published(Published { value: None, words: Some(words.into()), ratio: None, note: None })
 }
 
-/// A page without the points that stand beside what is drawn of them: base 64 may hold any few letters.
+/// A page without the points that its script draws: base 64 may hold any few letters.
 pub(crate) fn without_points(html: &str) -> String {
-    let mut parts = html.split(" data-points=\"");
+    let mut parts = html.split(" data-samples=\"");
     let before = parts.next().unwrap_or_default().to_owned();
     parts.fold(before, |all, part| all + part.split_once('"').map_or(part, |(_, rest)| rest))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use stend_model::metric::{Unit, three_digits};
 
 use super::text::{decimals_for, scale_of};
@@ -21,6 +22,7 @@ pub(super) struct Tick {
 
 /// What a script needs to tell the value of a point of a drawing: the values at its lower and upper edge, or their powers of ten, and the
 /// unit in which they are written.
+#[derive(Serialize)]
 pub(super) struct Readout {
     bottom: f64,
     top: f64,

@@ -9,6 +9,7 @@ use stend_model::run::{Origin, Series};
 use super::chart::{Axis, Band, Detail, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
+use super::points::Points;
 use super::scale::{CANVAS, Readout, Scale, Tick, log_ticks, padded, ticks};
 use super::series::{Stretch, lun_metric};
 use super::text::{duration, grouped};
@@ -129,7 +130,8 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     let values = || lines.iter().flat_map(|(_, line)| line.iter().flatten().map(|point| point.1));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
     let scale = subject.scale();
-    let mut points: Vec<_> = lines.iter().map(|(_, line)| detail.all(line)).collect();
+    // As they are, before the drawing makes logarithms of them.
+    let points: Vec<_> = lines.iter().map(|(_, line)| detail.kept(line, axis.seconds)).collect();
     let (bottom, top, ticks) = if subject.logarithmic() {
         let air = 0.02 + 0.05 * (high / low).log10();
         let (bottom, top) = (low.log10() - air, high.log10() + air);
@@ -145,7 +147,7 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     let stacked = subject == Subject::Shares;
     let several = lines.len() > 1;
     let mut drawn_points = 0;
-    let line = |((name, line), points): (&(Phrase, Vec<Stretch>), &mut Option<String>)| {
+    let line = |((name, line), points): (&(Phrase, Vec<Stretch>), Points)| {
         let of_line = line.iter().map(Vec::len).sum();
         let mut path = String::new();
         for stretch in line {
@@ -158,9 +160,9 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
             }
             draw(&mut path, &kept, axis.seconds, (bottom, top));
         }
-        Line { name: several.then(|| name.clone()), path, points: points.take() }
+        Line { name: several.then(|| name.clone()), path, points }
     };
-    let lines = lines.iter().zip(&mut points).map(line).collect();
+    let lines = lines.iter().zip(points).map(line).collect();
     let (lowest, highest) =
         if subject.logarithmic() { (scale.show(low), scale.show(high)) } else { scale.show_range(low, high) };
     let shown = (drawn_points < samples).then(|| grouped(drawn_points));

@@ -3,11 +3,10 @@
 //! Times are differences of differences, values differences where all are whole numbers (counters mostly are), both as
 //! variable-length integers; then zlib. A 10 Hz counter takes some three bytes a sample.
 
-use std::io::{Read, Write};
+use std::io::Write;
 
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 use stend_model::run::{Origin, Series};
 
 /// Values are whole numbers, stored as differences.
@@ -45,11 +44,48 @@ pub(super) fn encode(series: &Series) -> Vec<u8> {
     encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
 }
 
+/// What undoes the compression. A run has many short series, and making one of these takes longer than such a series does.
+pub(super) struct Decoder {
+    inflate: Decompress,
+    plain: Vec<u8>,
+}
+
+impl Decoder {
+    pub(super) fn new() -> Self {
+        Self { inflate: Decompress::new(true), plain: Vec::new() }
+    }
+
+    /// The bytes that these were compressed from; `None` if they are damaged.
+    fn inflated(&mut self, data: &[u8]) -> Option<&[u8]> {
+        const STEP: usize = 4096;
+        self.inflate.reset(true);
+        self.plain.clear();
+        loop {
+            self.plain.reserve(STEP.max(self.plain.len()));
+            let (taken, given) = (self.inflate.total_in(), self.inflate.total_out());
+            let rest = &data[usize::try_from(taken).ok()?..];
+            let status = self.inflate.decompress_vec(rest, &mut self.plain, FlushDecompress::Finish).ok()?;
+            if status == Status::StreamEnd {
+                return Some(&self.plain);
+            }
+            // It was cut off.
+            if (self.inflate.total_in(), self.inflate.total_out()) == (taken, given) {
+                return None;
+            }
+        }
+    }
+}
+
 /// The series that [`encode`] made the bytes from; `None` if they are damaged.
-pub(super) fn decode(metric: String, origin: Origin, samples: usize, data: &[u8]) -> Option<Series> {
-    let mut plain = Vec::new();
-    ZlibDecoder::new(data).read_to_end(&mut plain).ok()?;
-    let mut rest = &plain[..];
+pub(super) fn decode(
+    decoder: &mut Decoder,
+    metric: String,
+    origin: Origin,
+    samples: usize,
+    data: &[u8],
+) -> Option<Series> {
+    let plain = decoder.inflated(data)?;
+    let mut rest = plain;
     let mut times_ns = Vec::with_capacity(samples.min(plain.len()));
     let mut previous = (0i64, 0i64);
     for _ in 0..samples {
@@ -116,7 +152,7 @@ mod tests {
         ]), 0..200)) {
             let (times, values): (Vec<_>, Vec<_>) = points.into_iter().unzip();
             let before = series(times, values);
-            let after = decode("m".into(), Origin::Machine, before.values.len(), &encode(&before)).unwrap();
+            let after = decode(&mut Decoder::new(), "m".into(), Origin::Machine, before.values.len(), &encode(&before)).unwrap();
             prop_assert_eq!(&before.times_ns, &after.times_ns);
             let bits = |series: &Series| series.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             prop_assert_eq!(bits(&before), bits(&after));
@@ -124,7 +160,7 @@ mod tests {
 
         #[test]
         fn damaged_bytes_are_noticed_and_do_not_panic(data in prop::collection::vec(any::<u8>(), 0..100), samples in 0usize..1000) {
-            let _ = decode("m".into(), Origin::Machine, samples, &data);
+            let _ = decode(&mut Decoder::new(), "m".into(), Origin::Machine, samples, &data);
         }
     }
 

@@ -392,7 +392,7 @@ impl Store {
             .connection
             .prepare("SELECT sequence, origin, metric, samples, data FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
             .map_err(explain)?;
-        let mut all = Vec::new();
+        let (mut all, mut decoder) = (Vec::new(), blob::Decoder::new());
         let mut rows = statement.query([id]).map_err(explain)?;
         while let Some(row) = rows.next().map_err(explain)? {
             let read = || -> rusqlite::Result<_> {
@@ -410,8 +410,9 @@ impl Store {
                 path: self.path.clone(),
                 reason: format!("series {metric} of run {id} is damaged"),
             };
-            let series = blob::decode(metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data)
-                .ok_or_else(damaged)?;
+            let series =
+                blob::decode(&mut decoder, metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data)
+                    .ok_or_else(damaged)?;
             all.push((sequence, series));
         }
         Ok(all)

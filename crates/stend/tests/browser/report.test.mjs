@@ -48,6 +48,9 @@ const keysOf = (page, column) =>
   page.$$eval("#results tbody tr", (rows, at) => rows.filter((row) => row.checkVisibility()).map((row) => row.cells[at].dataset.key || ""), column);
 const heads = "#results thead tr:last-child th";
 
+// A scenario that the address names is in the window, with the drawings that its script makes of compressed samples.
+const lookedInto = (page) => page.locator("#drill .series.drawn").first().waitFor();
+
 // The columns that stand before those of other machines: scenario, metric, median, spread, n.
 const FIRST_OTHER = 5;
 
@@ -125,15 +128,21 @@ test("the language is switched without reloading, and remembered", async () => {
     assert.equal(await page.locator("h2#table").innerText(), "Results");
     await page.getByRole("button", { name: "Русский" }).click();
     assert.equal(await page.locator("h2#table").innerText(), "Результаты");
+    // What comes into the page afterwards speaks Russian too.
+    await page.locator("#results tbody tr", { hasText: "kuznyechik, parallel" }).first().locator("a.into").first().click();
+    await lookedInto(page);
     const titles = await page.$$eval("svg title[data-ru]", (all) => all.map((one) => [one.textContent, one.dataset.ru]));
     assert.ok(titles.length > 10 && titles.every(([shown, russian]) => shown === russian));
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "English" }).click();
+    assert.equal(await page.$$eval("svg title[data-en]", (all) => all.filter((one) => one.textContent !== one.dataset.en).length), 0);
+    await page.getByRole("button", { name: "Русский" }).click();
     await page.goto("about:blank");
     await page.goto(address);
     assert.equal(await page.locator("h2#table").innerText(), "Результаты", "without a word of it in the address");
     await page.goto(`${address}#lang=en`);
     await page.reload();
     assert.equal(await page.locator("h2#table").innerText(), "Results", "the address comes first");
-    assert.equal(await page.$$eval("svg title[data-en]", (all) => all.filter((one) => one.textContent !== one.dataset.en).length), 0);
   });
 });
 
@@ -146,6 +155,7 @@ test("a cell opens what is behind it; Escape, the button and Back close it", asy
     await drill.waitFor({ state: "visible" });
     assert.equal(await page.textContent("#drill-title"), "kuznyechik, parallel");
     assert.ok(await page.evaluate(() => document.getElementById("drill").contains(document.activeElement)), "the focus is in it");
+    await lookedInto(page);
     for (const part of [".reasons li.better", ".dot", ".histogram rect.count", ".interval", "svg .line", ".command pre", ".limit"]) {
       assert.ok((await drill.locator(part).count()) > 0, part);
     }
@@ -164,7 +174,7 @@ test("a cell opens what is behind it; Escape, the button and Back close it", asy
     await drill.waitFor({ state: "visible" });
     await page.locator("#drill-close").click();
     await drill.waitFor({ state: "hidden" });
-    const homeless = await page.$$eval("details.scenario", (all) => all.filter((one) => !one.querySelector(".body")).length);
+    const homeless = await page.$$eval("details.scenario", (all) => all.filter((one) => !one.querySelector(":scope > .body, :scope > noscript")).length);
     assert.equal(homeless, 0, "what was in the window is where it was");
   });
 });
@@ -181,6 +191,7 @@ test("an address with a scenario opens it", async () => {
 
 test("the values under the pointer and the slider are those that were drawn", async () => {
   await reading({}, async (page) => {
+    await lookedInto(page);
     const series = page.locator("#drill .series").first();
     const plot = series.locator(".plot", { has: page.locator("svg[data-top]") }).first();
     await plot.scrollIntoViewIfNeeded();
@@ -217,6 +228,7 @@ test("the values under the pointer and the slider are those that were drawn", as
 
 test("areas that stand on one another tell their own shares", async () => {
   await reading({}, async (page) => {
+    await lookedInto(page);
     const told = await page.locator("#drill .series").first().evaluate((section) => {
       const slider = section.querySelector("input[type=range]");
       slider.value = 500;
@@ -231,7 +243,9 @@ test("areas that stand on one another tell their own shares", async () => {
 
 test("a part of the axis is seen alone in all drawings of a run, and the whole again", async () => {
   await reading({}, async (page) => {
-    const runs = page.locator("#drill .series");
+    await lookedInto(page);
+    const runs = page.locator("#drill .series.drawn");
+    await runs.nth(1).waitFor();
     const views = (run) => run.locator("svg[data-top]").evaluateAll((all) => [...new Set(all.map((svg) => svg.getAttribute("viewBox")))]);
     const [first, second] = [runs.nth(0), runs.nth(1)];
     assert.deepEqual(await views(first), ["0 0 4000 1000"]);
@@ -262,24 +276,30 @@ test("a part of the axis is seen alone in all drawings of a run, and the whole a
 
 test("a closer look is drawn of all points, at their values", async () => {
   await reading({}, async (page) => {
+    await lookedInto(page);
     const series = page.locator("#drill .series").first();
-    const drawing = series.locator("svg[data-top]", { has: page.locator("path.line[data-points]") }).first();
-    const line = drawing.locator("path.line").first();
+    const line = series.locator(".charts path.line").first();
     const whole = await line.getAttribute("d");
     for (let times = 0; times < 3; times += 1) await series.locator("[data-zoom=in]").click();
-    await page.waitForFunction(([path, before]) => path.getAttribute("d") !== before, [await line.elementHandle(), whole]);
+    assert.notEqual(await line.getAttribute("d"), whole);
 
-    const { text, data, d, view, seconds } = await line.evaluate((path) => {
-      const svg = path.ownerSVGElement;
+    const { text, data, d, view, seconds, number } = await line.evaluate((path) => {
+      const svg = path.ownerSVGElement, section = path.closest(".series");
       return {
-        text: path.dataset.points, data: { ...svg.dataset }, d: path.getAttribute("d"),
-        view: svg.getAttribute("viewBox").split(" ").map(Number), seconds: Number(path.closest(".series").dataset.seconds),
+        text: section.dataset.samples, data: { ...svg.dataset }, d: path.getAttribute("d"), seconds: Number(section.dataset.seconds),
+        view: svg.getAttribute("viewBox").split(" ").map(Number),
+        // Lines of the timeline come before those of the charts.
+        number: section.querySelectorAll(".timeline path.line, .timeline path.area").length,
       };
     });
     // As docs/report-charts.md says it, read by another program than the page's.
-    const planes = inflateSync(Buffer.from(text, "base64"));
-    const count = planes.length / 8;
-    const word = (plane, place) => Buffer.from([0, 1, 2, 3].map((byte) => planes[(plane + byte) * count + place]));
+    const samples = inflateSync(Buffer.from(text, "base64"));
+    const length = samples.readUInt32LE();
+    const header = JSON.parse(samples.subarray(4, 4 + length));
+    assert.equal(header.charts[0].lines[0].number, number);
+    const begin = header.counts.slice(0, number).reduce((sum, one) => sum + 8 * one, 4 + length);
+    const count = header.counts[number];
+    const word = (plane, place) => Buffer.from([0, 1, 2, 3].map((byte) => samples[begin + (plane + byte) * count + place]));
     const expected = [];
     for (let place = 0, moment = 0; place < count; place += 1) {
       moment += word(0, place).readUInt32LE() / 10000;
@@ -323,6 +343,8 @@ test("on paper all is open, light, and as wide as the sheet", async () => {
   await reading({ viewport: { width: 1032, height: 700 }, colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.locator("details.scenario > noscript").count(), 0, "all that was folded is there");
+    assert.ok(await page.locator("details.scenario .timeline svg path.line").first().isVisible(), "with the drawings of storage under load");
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
     assert.equal(await page.locator("details:not([open])").count(), 0);
     assert.equal(await page.locator(".controls:visible, button:visible:not(th button), dialog:visible").count(), 0);
@@ -357,7 +379,7 @@ test("without a script there is a plain table with all rows, and all parts can b
 });
 
 test("axe finds nothing serious", async () => {
-  const open = async (page) => page.locator("#drill").waitFor({ state: "visible" });
+  const open = lookedInto;
   const unfold = async (page) => page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
   const cases = [
     ["light", {}, async () => {}, ""],

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Opens a report in headless Chromium and uses it as a reader does. What it needs and is missing is named, with the command that
 # installs it; then nothing is tested, which under CI is a failure.
-# Usage: run.sh TARGET, the folder for what is built
+# Usage: run.sh TARGET [PAGE…], where TARGET is the folder for what is built. With pages it measures instead how soon these are open.
 set -eu
 
 target=$1
+shift
 here=$(cd "$(dirname "$0")" && pwd)
 cargo=${CARGO:-cargo}
 
@@ -33,6 +34,10 @@ if ! cmp -s "$here/package-lock.json" "$packages/installed"; then
     (cd "$packages" && npm ci --silent --no-audit --no-fund --ignore-scripts) ||
         left_out 'npm cannot fetch its packages: they come from the npm registry'
     cp "$here/package-lock.json" "$packages/installed"
+fi
+
+if [ $# -gt 0 ]; then
+    STEND_BROWSER_MODULES=$packages CHROMIUM=$browser exec node "$here/open.mjs" "$@"
 fi
 
 report=$packages/report.html

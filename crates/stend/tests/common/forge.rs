@@ -17,6 +17,8 @@ pub(crate) struct Mould {
     run: Value,
     session: Value,
     repeat: Value,
+    /// The series of each repeat of the real run.
+    series: Vec<Vec<Value>>,
 }
 
 /// A run as it is exported.
@@ -35,7 +37,27 @@ impl Mould {
         let lines: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         let first =
             |key: &str| lines.iter().find_map(|line| line.get(key)).unwrap_or_else(|| panic!("no {key}")).clone();
-        Self { run: first("export")["run"].clone(), session: first("session"), repeat: first("repeat") }
+        let repeats = lines.iter().filter_map(|line| line.get("repeat"));
+        let series_of = |repeat: &Value| {
+            let series = lines.iter().filter_map(|line| line.get("series"));
+            let own = series.filter(|series| series["sequence"] == repeat["sequence"]);
+            own.map(|series| series["series"].clone()).collect()
+        };
+        Self {
+            run: first("export")["run"].clone(),
+            session: first("session"),
+            repeat: first("repeat"),
+            series: repeats.map(series_of).collect(),
+        }
+    }
+
+    /// Gives each repeat the series of one of the real run's, in turns.
+    pub(crate) fn with_series(&self, mut run: Forged) -> Forged {
+        let sequences = 0..run.repeats.len();
+        let of =
+            |sequence: usize| self.series[sequence % self.series.len()].iter().map(move |one| (sequence, one.clone()));
+        run.series = sequences.flat_map(of).collect();
+        run
     }
 
     /// A finished run of these scenarios, each with the milliseconds that its repeats took for a megabyte. The id says when it was.

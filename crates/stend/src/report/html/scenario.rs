@@ -1,6 +1,8 @@
 //! A scenario looked into: its figures, repeats, commands, checks and sample series.
 
 use std::collections::HashMap;
+use std::num::NonZero;
+use std::thread;
 
 use anyhow::Result;
 use stend_model::metric::{Better, Metric};
@@ -14,6 +16,7 @@ use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Tabl
 use super::gates::{GatesView, gates};
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
+use super::samples::samples;
 use super::{Input, RunData};
 use crate::report::chart::{Axis, Charts, Detail, Moment, Segment, charts, number_of_charts, span};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
@@ -88,6 +91,8 @@ pub(super) struct ScenarioRunView {
     pub(super) profile: Option<ProfileView>,
     pub(super) timeline: Option<Timeline>,
     pub(super) charts: Charts,
+    /// All points of all drawings, and what the script's drawings are.
+    pub(super) samples: String,
     pub(super) has_series: bool,
     /// The length of the axis that all drawings of series share.
     pub(super) seconds: f64,
@@ -112,7 +117,24 @@ pub(super) fn scenarios(input: &Input, names: &[&str]) -> Result<Vec<ScenarioVie
     let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
     let samples = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
     let detail = Detail::of(indexed.iter().map(Indexed::charts).sum(), samples);
-    names.iter().enumerate().map(|(anchor, name)| view(input, &indexed, anchor, name, detail)).collect()
+    // Most of a report's time goes into the drawings of its series, so they are made side by side.
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(names.len().max(1));
+    let anchored: Vec<(usize, &str)> = names.iter().copied().enumerate().collect();
+    let (indexed, anchored) = (&indexed, &anchored);
+    let of_worker = |worker: usize| -> Result<Vec<ScenarioView>> {
+        let own = anchored.iter().skip(worker).step_by(workers);
+        own.map(|(anchor, name)| view(input, indexed, *anchor, name, detail)).collect()
+    };
+    let mut views = thread::scope(|scope| -> Result<Vec<ScenarioView>> {
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || of_worker(worker))).collect();
+        let mut views = Vec::new();
+        for thread in threads {
+            views.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(views)
+    })?;
+    views.sort_by_key(|view| view.anchor);
+    Ok(views)
 }
 
 /// A run's series by repeat, so that they are looked up and not searched for.
@@ -323,6 +345,7 @@ fn scenario_run(
     if timeline.is_some() {
         segments.iter_mut().for_each(|segment| segment.series.retain(|series| !timeline::draws(series)));
     }
+    let charts = charts(&segments, threads, detail, prefix);
     let evidence = |repeat: &&Repeat| repeat.report.as_ref().and_then(|report| report.evidence.clone());
     let build = |repeat: &&Repeat| {
         let begin = repeat.begin.as_ref()?;
@@ -343,8 +366,9 @@ fn scenario_run(
         profile: None,
         has_series,
         seconds,
+        samples: if has_series { samples(timeline.as_ref(), &charts) } else { String::new() },
         timeline,
-        charts: charts(&segments, threads, detail, prefix),
+        charts,
     }
 }
 
