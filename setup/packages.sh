@@ -48,6 +48,7 @@ cross)
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross:the C code is tested as aarch64
 riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu libc6-dev-riscv64-cross:the C code is tested as riscv64
 s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross:the C code is tested as s390x, where the first byte is the highest
+powerpc64le-linux-gnu-gcc:gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross:the C code is tested as ppc64le
 i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested in 32 bits'
     ;;
 bench)

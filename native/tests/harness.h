@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned harness_passed, harness_failed;
@@ -24,6 +25,22 @@ static inline int harness_finish(void)
 {
 	printf("%u passed, %u failed\n", harness_passed, harness_failed);
 	return harness_failed == 0 ? 0 : 1;
+}
+
+/* Whether an emulator runs this program; then `name` is skipped for that reason, and tests/emulated.txt must list it. */
+static inline int skip_emulated(const char *name, const char *reason)
+{
+	const char *path = getenv("SKIPPED");
+	FILE *file;
+
+	if (getenv("RUN") == NULL || *getenv("RUN") == '\0')
+		return 0;
+	fprintf(stderr, "skipped under an emulator: %s: %s\n", name, reason);
+	if (path != NULL && (file = fopen(path, "a")) != NULL) {
+		fprintf(file, "%s: %s\n", name, reason);
+		fclose(file);
+	}
+	return 1;
 }
 
 /* Hexadecimal digits to bytes; returns the number of bytes. */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every test program and script; then names those that failed; the last line is the sum: "N passed, N failed".
-# Usage: tests/run.sh BUILD, from the folder of the Makefile. RUN names an emulator that the programs are started with.
+# Usage: tests/run.sh BUILD, from the folder of the Makefile. RUN names an emulator that the programs are started with; what
+# is skipped then must be what tests/emulated.txt lists, no more and no less.
 # One that hangs is ended with all that it started, and counts as failed; TEST_SECONDS says when, 1200 if not given: single steps take
 # long on a busy machine.
 build=$1
@@ -38,6 +39,10 @@ count() { # NAME OUTPUT STATUS
 # The programs side by side, as many as there are processors; what they say comes in their order. The scripts look at times, at what goes
 # on running and at how busy the machine is, so they run one by one.
 said=$(mktemp -d)
+# Where tests write what they skip.
+SKIPPED=$said/skipped
+export SKIPPED
+: >"$SKIPPED"
 trap 'rm -rf "$said"' EXIT
 for program in "$build"/tests/*; do
 	case $program in *.d | */json_check) continue ;; esac
@@ -58,6 +63,19 @@ for script in tests/test_*.sh */tests/test_*.sh; do
 	output=$($ended_in_time sh "$script" "$build" </dev/null)
 	count "$(basename "$script")" "$output" $?
 done
+if [ -n "${RUN:-}" ]; then
+	sort -u "$SKIPPED" >"$said/found"
+	# Those of all emulators, and those of this one, which stand behind its name.
+	sed -n -e '/^#/d' -e 's/^\* //p' -e "s/^$(basename "$RUN" -static) //p" "${EMULATED:-tests/emulated.txt}" | sort -u >"$said/listed"
+	for difference in '-23:skipped, and not in tests/emulated.txt' '-13:in tests/emulated.txt, and not skipped'; do
+		comm "${difference%%:*}" "$said/found" "$said/listed" >"$said/difference"
+		while read -r what; do
+			echo "${difference#*:}: $what" >&2
+			failed=$((failed + 1))
+			case $failing in *' skips') ;; *) failing="$failing skips" ;; esac
+		done <"$said/difference"
+	done
+fi
 [ -z "$failing" ] || echo "failing:$failing"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

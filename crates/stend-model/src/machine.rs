@@ -112,6 +112,10 @@ pub struct Software {
     /// The hypervisor, container or binary translation that it runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
+    /// What translates the instructions of `stend-probe` there, if no processor runs them as they are: `qemu-user`, `qemu-system`, or
+    /// the name of another translator. What was measured so says nothing of any machine's speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<String>,
     /// The processor's microcode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microcode: Option<String>,
@@ -269,6 +273,7 @@ mod tests {
                 libc: None,
                 compiler: None,
                 virtualization: None,
+                emulator: None,
                 microcode: None,
                 mitigations: BTreeMap::from([("spectre_v2".into(), "Vulnerable".into())]),
                 settings: BTreeMap::new(),

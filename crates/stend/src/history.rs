@@ -48,6 +48,8 @@ pub(crate) struct LeftOut {
     pub(crate) other_machine: usize,
     /// The scenario did other work in them.
     pub(crate) other_work: usize,
+    /// An emulator made them.
+    pub(crate) emulated: usize,
     /// They have no repeat that counts.
     pub(crate) no_value: usize,
 }
@@ -158,7 +160,13 @@ pub(crate) struct Chosen<'a> {
 /// The error is one line.
 pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> Result<Wanted<'a>, String> {
     let of_machine = |run: &&Run| machine.is_none_or(|wanted| is_machine(run, wanted));
-    let there: Vec<&Run> = runs.iter().filter(of_machine).collect();
+    let is_emulated = |run: &&Run| run.machine.software.emulator.is_some();
+    let (emulated, there): (Vec<&Run>, Vec<&Run>) = runs.iter().filter(of_machine).partition(is_emulated);
+    if there.is_empty() && !emulated.is_empty() {
+        return Err(
+            "emulated: not compared: an emulator made all of these runs, and their times tell of no machine".into()
+        );
+    }
     if there.is_empty() {
         return Err(match machine {
             Some(wanted) if !runs.is_empty() => {
@@ -210,7 +218,12 @@ pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> 
     let work = newest_scenario.work();
     let (same_work, other_work): (Vec<_>, Vec<_>) =
         same_machine.into_iter().partition(|(run, place)| run.suite.scenarios[*place].work() == work);
-    let left_out = LeftOut { other_machine: other_machine.len(), other_work: other_work.len(), no_value: 0 };
+    let left_out = LeftOut {
+        other_machine: other_machine.len(),
+        other_work: other_work.len(),
+        emulated: emulated.into_iter().filter_map(place).count(),
+        no_value: 0,
+    };
     Ok(Wanted::History(Chosen { runs: same_work, scenario: &newest_scenario.name, metric, left_out }))
 }
 
@@ -275,6 +288,11 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
     let mut points = Vec::new();
     let mut kept: Vec<&Record> = Vec::new();
     for record in records {
+        // The fingerprint tells of most; a side, or an instrument alone, may have been emulated too.
+        if record.emulator().is_some() {
+            left_out.emulated += 1;
+            continue;
+        }
         let values = values_by_session(record, scenario, metric).concat();
         let Some(median) = stend_stats::median(&values) else {
             left_out.no_value += 1;

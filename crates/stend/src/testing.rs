@@ -56,6 +56,7 @@ pub(crate) fn machine() -> Machine {
             libc: None,
             compiler: Some("lcc:1.25.16".into()),
             virtualization: None,
+            emulator: None,
             microcode: None,
             mitigations: BTreeMap::new(),
             settings: BTreeMap::new(),

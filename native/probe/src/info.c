@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "fail.h"
 #include "cpu_features.h"
+#include "emulator.h"
+#include "fail.h"
 #include "options.h"
 #include "version.h"
 #include "wire.h"
@@ -190,6 +191,8 @@ int command_info(int argc, char **argv)
 	json_text(&json, "architecture", build_architecture());
 	json_text(&json, "compiler", build_compiler());
 	json_text(&json, "flags", build_flags());
+	if (emulator() != NULL)
+		json_text(&json, "emulator", emulator());
 	json_text(&json, "endianness", endianness());
 	json_unsigned(&json, "pointer_bits", sizeof(void *) * 8);
 	add_features(&json);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "emulator.h"
 #include "fail.h"
 #include "version.h"
 #include "wire.h"
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
 		return print_help();
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("stend-probe %s\n%s\n%s %s\n", STEND_VERSION, build_compiler(), build_architecture(), build_flags());
+		if (emulator() != NULL)
+			printf("emulated by %s\n", emulator());
 		return fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build_info.h"
+#include "emulator.h"
 #include "fail.h"
 #include "version.h"
 
@@ -52,6 +53,8 @@ void wire_build(struct json *json)
 	json_text(json, "compiler", build_compiler());
 	json_text(json, "flags", build_flags());
 	json_text(json, "architecture", build_architecture());
+	if (emulator() != NULL)
+		json_text(json, "emulator", emulator());
 	json_close_object(json);
 }
 

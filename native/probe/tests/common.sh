@@ -76,6 +76,13 @@ skip() {
 	}
 }
 
+# emulated NAME REASON: whether an emulator runs the programs; then NAME is skipped, and tests/emulated.txt must list it.
+emulated() {
+	[ -n "${RUN:-}" ] || return 1
+	echo "skipped under an emulator: $1: $2" >&2
+	[ -z "${SKIPPED:-}" ] || echo "$1: $2" >>"$SKIPPED"
+}
+
 # run NAME COMMAND...: an instrument. Valid lines, one begin first, one repeat that passed, one end last.
 run() {
 	name=$1
@@ -91,13 +98,13 @@ run() {
 }
 
 # installed NAME FILE...: `make install` below $prefix, as pkg-config then finds it, and the files are there. $source is the
-# script's room. Ends the script where nothing can be linked: an emulator has no libraries.
+# script's room. Ends the script where nothing can be linked.
 installed() {
 	# shellcheck disable=SC2034 # for the other scripts
 	cc=${CC:-cc}
 	source=$(cd "$(dirname "$0")/.." && pwd)
 	prefix=$work/installed/opt/$1
-	if [ -n "$RUN" ]; then
+	if emulated "$1 is installed" 'an emulator has no libraries to link with, and a static build no shared one'; then
 		finish
 		exit
 	fi

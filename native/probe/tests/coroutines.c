@@ -512,8 +512,18 @@ static bool must_be_there(const struct coroutine_method *method)
 #endif
 }
 
+/* PowerPC: glibc's contexts keep vector registers only while VRSAVE says that there are some in use. Linux sets it when a
+ * thread first uses one (arch/powerpc/kernel/vector.S: "it should be set to -1 to hedge our bets"); qemu-user leaves it at 0. */
+static void use_vectors(void)
+{
+#if defined(__powerpc64__) && defined(__ALTIVEC__) && defined(__GNUC__)
+	__asm__ volatile("mtvrsave %0" : : "r"(~0u));
+#endif
+}
+
 int main(void)
 {
+	use_vectors();
 	for (size_t i = 0; coroutine_methods[i] != NULL; i++) {
 		const struct coroutine_method *method = coroutine_methods[i];
 		const char *missing = method->missing();

@@ -158,7 +158,8 @@ ok 'loader: it has used something' [ "$(echo "$user" | tail -n 1)" -gt 0 ]
 ok 'loader: memory' grep -q '"loader.memory_bytes":[1-9]' "$work/lines"
 wait_for grep -q usage "$work/usage"
 whole=$(sed -n 's/.*"user_ns":\([0-9]*\).*/\1/p' "$work/usage")
-ok "loader: no more than the guard counted ($whole)" [ "$(echo "$user" | tail -n 1)" -le $((whole + 2 * tick)) ]
+emulated "sample: no more than the guard counted" 'qemu-user 7 refuses to let a process adopt orphans, so they count nowhere' ||
+	ok "loader: no more than the guard counted ($whole)" [ "$(echo "$user" | tail -n 1)" -le $((whole + 2 * tick)) ]
 "$probe" sample --hertz 10 --seconds 0.3 --loader "$work/guard.pid" </dev/null >"$work/lines"
 ok 'loader: nothing where no guard runs' sh -c "! grep -q '\"loader\.' '$work/lines'"
 

@@ -47,7 +47,10 @@ run_or_refuse() { # NAME COMMAND...
 	"$@" >"$work/out" 2>"$work/err" </dev/null
 	if [ $? -eq 4 ]; then
 		status "$name: refused" 4 "$@"
-		grep -qxF -f "$work/err" "$work/told" || cat "$work/err" >&2
+		if ! grep -qxF -f "$work/err" "$work/told"; then
+			emulated "pipe: $(sed -n 's/.*--writer \([a-z-]*\):.*/\1/p' "$work/err")" \
+				'qemu-user has not its calls; that it is refused in one line is tested' || cat "$work/err" >&2
+		fi
 		cat "$work/err" >>"$work/told"
 	else
 		run "$name" "$@"
@@ -135,7 +138,7 @@ done
 for count in timeslices wakeups; do
 	ok "counts: $count, or why not" grep -q "\"writer_$count\":[0-9]\|\"missing\":{.*\"writer_$count\":\"" "$work/lines"
 done
-if [ -z "${RUN:-}" ]; then
+if ! emulated 'pipe: two ends on one core take turns' 'an emulator may be too slow to be interrupted between turns'; then
 	ok 'two ends on one core take turns' [ "${voluntary:-0}" -gt 10 ]
 fi
 

@@ -14,6 +14,7 @@ use stend_model::suite::{Key, Layout};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
+use crate::compare::are_comparable;
 use crate::compare::filter::Filter;
 use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{AgainstBase, Note, Only, Row, Table, Verdict};
@@ -94,6 +95,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
+    }
+    if let Some(refusal) = refused_as_emulated(&records) {
+        return Err(Failure::usage(refusal));
     }
     filter.check(&records[0].run.suite.scenarios).map_err(|error| Failure::usage(error.to_string()))?;
     let mut table = output::beside_one_another(&store, &records, &references, &filter)?;
@@ -306,6 +310,30 @@ fn keys(row: Option<&Key>, column: Option<&Key>, own: Option<&Layout>) -> (Key, 
         (None, _) => Key::Metric,
     };
     (row, column)
+}
+
+/// Why nothing can be compared, where no pair of the base and another run, or of one run and the publications, is left without an emulator.
+fn refused_as_emulated(records: &[&Record]) -> Option<String> {
+    let base = records[0];
+    let others = &records[1..];
+    let left = if others.is_empty() {
+        base.emulator().is_none()
+    } else {
+        others.iter().any(|other| are_comparable(base, other))
+    };
+    if left {
+        return None;
+    }
+    let emulated = records.iter().find_map(|record| Some((record.run.id.as_str(), record.emulator()?)));
+    let (id, emulator) = emulated?;
+    let advice = if base.emulator().is_some() && others.iter().filter(|other| other.emulator().is_none()).count() > 1 {
+        "; --baseline names a base that a processor made".to_owned()
+    } else {
+        format!("; `{} show {id}` shows it", output::program())
+    };
+    Some(format!(
+        "emulated: not compared: run {id} was emulated by {emulator}: conformance only, its times tell of no machine{advice}"
+    ))
 }
 
 /// Whether any of the others has a scenario of the base's.

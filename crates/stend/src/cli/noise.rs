@@ -34,6 +34,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if !record.run.noise {
         return Err(Failure::usage(format!("run {id} is no noise measurement; `stend noise` makes one")));
     }
+    if let Some(emulator) = record.emulator() {
+        return Err(Failure::usage(format!(
+            "emulated: not compared: run {id} was emulated by {emulator}, which is no machine's noise"
+        )));
+    }
     print(global, &store, &record, arguments.run.json())?;
     Ok(Exit::Fine)
 }

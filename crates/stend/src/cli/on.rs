@@ -59,6 +59,20 @@ impl On {
         })
     }
 
+    /// Reaches the machine, and gives the path of a `stend-probe` there if one is ready: nothing is built for it.
+    pub(super) fn host_with_probe(&self) -> Result<(Box<dyn Host>, Option<String>), Failure> {
+        let (host, probe): (Box<dyn Host>, _) = match self.on.as_deref() {
+            None | Some(HERE) => (Box::new(Local), prepare::find_probe(&Local).ok()),
+            Some(destination) => {
+                let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
+                let work = prepare::work_directory(&ssh).ok();
+                let probe = work.and_then(|work| stand::built(&ssh, &work));
+                (Box::new(ssh), probe)
+            }
+        };
+        Ok((host, probe))
+    }
+
     /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such
     /// directory.
     pub(super) fn to_clean(&self) -> Result<Option<Cleaned>, Failure> {

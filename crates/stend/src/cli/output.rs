@@ -108,7 +108,11 @@ pub(super) fn beside_one_another(
 ) -> Result<Table, Failure> {
     let hardware: BTreeSet<_> = records.iter().map(|record| record.run.machine.hardware_id()).collect();
     let mut noise = Vec::new();
-    for run in store.noise_runs()?.into_iter().filter(|run| hardware.contains(&run.machine.hardware_id())) {
+    for run in store
+        .noise_runs()?
+        .into_iter()
+        .filter(|run| hardware.contains(&run.machine.hardware_id()) && run.machine.software.emulator.is_none())
+    {
         noise.push(store.load(&run.id)?);
     }
     Ok(compare_what(records, references, &Floors::of(&noise), filter))

@@ -17,7 +17,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let machine = prepare::fingerprint(&*arguments.on.host()?).map_err(Failure::unusable)?;
+    let (host, probe) = arguments.on.host_with_probe()?;
+    let machine = prepare::fingerprint(&*host, probe.as_deref()).map_err(Failure::unusable)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);

@@ -37,7 +37,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
-    let now = prepare::fingerprint(&*bench.host).map_err(Failure::unusable)?;
+    let now = prepare::fingerprint(&*bench.host, Some(&bench.probe)).map_err(Failure::unusable)?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {

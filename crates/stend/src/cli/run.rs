@@ -242,7 +242,18 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(interrupted_early());
     };
-    let machine = prepare::fingerprint(&*bench.host).map_err(Failure::unusable)?;
+    let machine = prepare::fingerprint(&*bench.host, Some(&bench.probe)).map_err(Failure::unusable)?;
+    if let Some(emulator) = &machine.software.emulator {
+        if noise || !sides.is_empty() {
+            let what = if noise { "a machine's noise" } else { "--ab" };
+            return Err(Failure::usage(format!(
+                "emulated: not compared: {what} is about speeds, and stend-probe is emulated by {emulator} here, which tells none"
+            )));
+        }
+        talk!(
+            "warning: stend-probe is emulated by {emulator} here: conformance only; figures of this run are compared with nothing"
+        );
+    }
     if bench.interrupt.requested() {
         return Ok(interrupted_early());
     }

@@ -65,6 +65,7 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
                 let steady =
                     [&unsteady[0], &unsteady[column]].iter().all(|of| !of.contains_key(scenario.name.as_str()));
                 let judged = steady
+                    && are_comparable(base, record)
                     && (other.work() == scenario.work() || sides::are_of_one_run(base, record))
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
@@ -75,7 +76,8 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
                     pending.push(Pending { row: rows.len(), column, cell, floor_source });
                 }
             }
-            cells.extend(published_cells(references, scenario, metric, cells.first()));
+            let beside = cells.first().filter(|_| base.emulator().is_none());
+            cells.extend(published_cells(references, scenario, metric, beside));
             taken.push(filter.takes(scenario, metric));
             rows.push(Row {
                 scenario: scenario.name.clone(),
@@ -106,6 +108,11 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
         by_metric: filter.names_metrics(),
         ..Table::default()
     }
+}
+
+/// Whether the speeds of two runs can be compared: what an emulator did is no machine's speed.
+pub(crate) fn are_comparable(one: &Record, other: &Record) -> bool {
+    one.emulator().is_none() && other.emulator().is_none()
 }
 
 /// A cell that is to be judged.
@@ -280,7 +287,11 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         invalid: other.len() as u32,
         outliers: outliers as u32,
         against_base: None,
-        of_ceilings: own.ceiling.iter().filter_map(|ceiling| of_ceiling(record, ceiling, metric, median)).collect(),
+        of_ceilings: if record.emulator().is_some() {
+            Vec::new()
+        } else {
+            own.ceiling.iter().filter_map(|ceiling| of_ceiling(record, ceiling, metric, median)).collect()
+        },
     })
 }
 
@@ -350,6 +361,7 @@ fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions },
         grade: if sessions >= 2 { Grade::A } else { Grade::B },
         differences: base.run.machine.differences(&record.run.machine),
+        emulator: record.emulator().map(str::to_owned),
     }
 }
 
@@ -374,6 +386,7 @@ fn published_columns(references: &[Reference]) -> Vec<Column> {
         },
         grade: reference.grade,
         differences: Vec::new(),
+        emulator: None,
     };
     references
         .iter()

@@ -79,6 +79,9 @@ fn on_run(record: &Record) -> Vec<Note> {
     let suite = &record.run.suite;
     let run = || record.run.id.clone();
     let mut notes = Vec::new();
+    if let Some(emulator) = record.emulator() {
+        notes.push(Note::Emulated { run: run(), emulator: emulator.to_owned() });
+    }
     if suite.scale < 1.0 {
         notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
     }

@@ -176,6 +176,8 @@ pub(crate) enum Note {
     NotSteady { run: String, scenarios: Vec<String> },
     /// The load generator took so much of the CPU time for these scenarios that they measure it rather than what it loads.
     LoaderBound { run: String, scenarios: Vec<String> },
+    /// An emulator made its figures, which therefore are compared with nothing.
+    Emulated { run: String, emulator: String },
     /// The run can go on.
     Unfinished { run: String },
     /// It was made by another stend than the base.
@@ -215,6 +217,9 @@ pub(crate) struct Column {
     pub(crate) grade: Grade,
     /// In what its machine differs from the base's.
     pub(crate) differences: Vec<Difference>,
+    /// What emulated the machine, or the build that was measured, if anything did: then its figures have no verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) emulator: Option<String>,
 }
 
 /// Where a column comes from.

@@ -89,7 +89,11 @@ const LEAST_DIGITS: usize = 8;
 /// What is known of each column's machine. Where several files know it, the first counts.
 pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &[Machines]) -> Vec<Facts> {
     let of_run = |id: &str| {
-        let machine = &records.iter().find(|record| record.run.id == id)?.run.machine;
+        let record = records.iter().find(|record| record.run.id == id)?;
+        if record.emulator().is_some() {
+            return None;
+        }
+        let machine = &record.run.machine;
         let hardware = machine.hardware_id();
         let is_it = |weighed: &&Weighed| {
             weighed.name == machine.name || (weighed.name.len() >= LEAST_DIGITS && hardware.starts_with(&weighed.name))

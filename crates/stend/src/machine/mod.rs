@@ -208,6 +208,7 @@ fn software(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Software {
         libc,
         compiler,
         virtualization: virtualization::virtualization(texts, info),
+        emulator: None,
         microcode: Processor::of(info, texts).microcode,
         mitigations,
         settings,

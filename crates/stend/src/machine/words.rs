@@ -82,7 +82,12 @@ fn counted(count: u32, Noun([one, many], [ru_one, ru_few, ru_many]): &Noun, lang
 fn processor(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
     let counted = |count, noun| counted(count, noun, language);
+    let emulated = machine.software.emulator.as_ref().map(|emulator| match language {
+        Language::English => format!("emulated by {emulator}: conformance only"),
+        Language::Russian => format!("эмулятор {emulator}: только проверка правильности"),
+    });
     joined([
+        emulated,
         Some(hardware.processor.clone()),
         Some(hardware.architecture.clone()),
         counted(hardware.sockets, &SOCKET),

@@ -261,7 +261,7 @@ fn notes(history: &History) -> Vec<String> {
                 .into(),
         );
     }
-    let LeftOut { other_machine, other_work, no_value } = history.left_out;
+    let LeftOut { other_machine, other_work, emulated, no_value } = history.left_out;
     let mut left_out = |count: usize, one: &str, many: &str| {
         if count > 0 {
             notes.push(format!("Left out: {}.", english_plural(count, one, many)));
@@ -277,6 +277,7 @@ fn notes(history: &History) -> Vec<String> {
         "run in which a scenario of this name did other work than in the newest",
         "runs in which a scenario of this name did other work than in the newest",
     );
+    left_out(emulated, "run that an emulator made", "runs that an emulator made");
     left_out(no_value, "run without a repeat that counts", "runs without a repeat that counts");
     notes
 }

@@ -108,6 +108,14 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
+        Note::Emulated { run, emulator } => Phrase::new(
+            format!(
+                "{run}: emulated by {emulator}: not compared. Its checks tell that the code is right, its times tell of no machine"
+            ),
+            format!(
+                "{run}: выполнен эмулятором {emulator}: не сравнивается. Проверки говорят, что код верен, а времена не говорят ни о какой машине"
+            ),
+        ),
         Note::Unfinished { run } => Phrase::new(
             format!("{run} is not finished; `stend resume {run}` goes on with it"),
             format!("{run} не закончен; продолжить: `stend resume {run}`"),

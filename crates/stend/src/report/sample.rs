@@ -69,6 +69,7 @@ pub(crate) fn table() -> Table {
         origin: ColumnOrigin::Run { id: id.into(), sessions },
         grade,
         differences,
+        emulator: None,
     };
     let differences = vec![
         Difference { what: "kernel".into(), before: "6.1.0-28-amd64".into(), after: "6.12.3".into() },
@@ -88,6 +89,7 @@ pub(crate) fn table() -> Table {
         },
         grade: Grade::D,
         differences: vec![],
+        emulator: None,
     };
     columns
         .extend(SUMMIT.map(|(name, _)| published("summit", name, "On the way to the summit, RusCrypto, 2021-06-17")));
@@ -507,6 +509,7 @@ fn machine() -> Machine {
             libc: None,
             compiler: Some("gcc 12.2.0".into()),
             virtualization: None,
+            emulator: None,
             microcode: None,
             mitigations: BTreeMap::new(),
             settings: BTreeMap::new(),

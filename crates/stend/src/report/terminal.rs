@@ -253,8 +253,13 @@ impl<'a> Page<'a> {
     }
 
     fn across(&mut self, title: &str, columns: &text::Placed) {
-        let mut grades: Vec<_> =
-            columns.iter().map(|(_, column)| format!("{} {}", column.title, column.grade)).collect();
+        let mut grades: Vec<_> = columns
+            .iter()
+            .map(|(_, column)| match &column.emulator {
+                Some(_) => format!("{} {}", column.title, text::grade(column)),
+                None => format!("{} {}", column.title, column.grade),
+            })
+            .collect();
         grades.dedup();
         self.across_titled(title, &format!("grades: {}", grades.join(", ")), columns);
     }

@@ -198,7 +198,10 @@ pub(super) fn grade(column: &Column) -> String {
         Grade::C => "published with its spread",
         Grade::D => "single published numbers",
     };
-    format!("grade {}: {meaning}", column.grade)
+    match &column.emulator {
+        Some(emulator) => format!("emulated by {emulator}: conformance only"),
+        None => format!("grade {}: {meaning}", column.grade),
+    }
 }
 
 /// Words of a command as a shell would read them.

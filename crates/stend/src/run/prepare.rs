@@ -64,16 +64,23 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, St
     })
 }
 
-/// The machine's fingerprint.
+/// The machine's fingerprint, with what emulates it if `stend-probe`, whose path there is `probe`, sees anything of that.
 ///
 /// # Errors
 /// The machine cannot be asked at all.
-pub(crate) fn fingerprint(host: &dyn Host) -> Result<Machine, String> {
-    let machine = machine::collect(host, &instrument::tool_queries());
-    match machine.missing.get("collection") {
-        Some(reason) => Err(format!("the machine does not say what it is: {reason}")),
-        None => Ok(machine),
+pub(crate) fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, String> {
+    let mut machine = machine::collect(host, &instrument::tool_queries());
+    if let Some(reason) = machine.missing.get("collection") {
+        return Err(format!("the machine does not say what it is: {reason}"));
     }
+    machine.software.emulator = probe.and_then(|probe| emulator(host, probe));
+    Ok(machine)
+}
+
+/// What `stend-probe` says that its instructions are translated by.
+fn emulator(host: &dyn Host, probe: &str) -> Option<String> {
+    let output = host.run(&Command::new([probe, "--version"])).ok()?;
+    output.text().lines().find_map(|line| line.strip_prefix("emulated by ")).map(str::to_owned)
 }
 
 /// The scenarios that cannot be measured on this machine, or not on both sides, with the reason and the command that would change that.

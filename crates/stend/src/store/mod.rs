@@ -40,6 +40,15 @@ pub(crate) struct Record {
     pub(crate) profiles: Vec<Profile>,
 }
 
+impl Record {
+    /// What emulated the machine, or any build that was measured on it, if anything did: by the fingerprint, or by what an instrument said when
+    /// it began. Such figures say nothing of speed.
+    pub(crate) fn emulator(&self) -> Option<&str> {
+        let said = || self.repeats.iter().find_map(|repeat| repeat.begin.as_ref()?.build.get("emulator"));
+        self.run.machine.software.emulator.as_ref().or_else(said).map(String::as_str)
+    }
+}
+
 /// One line of `stend list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Summary {

@@ -186,6 +186,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
     let heads = columns.iter().map(|(index, first_of_group)| {
         let column = &table.columns[*index];
         let hint = match &column.origin {
+            ColumnOrigin::Run { id, .. } if column.emulator.is_some() => format!("{id}: {}", text::grade(column)),
             ColumnOrigin::Run { id, .. } => id.clone(),
             ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
         };
