@@ -16,6 +16,7 @@
 
 mod answer;
 mod chart;
+mod clocks;
 pub(crate) mod csv;
 mod curve;
 mod dots;
@@ -47,5 +48,6 @@ mod timeline;
 mod weighing;
 mod wide;
 
+pub(crate) use clocks::words as how_clocks_stood;
 pub(crate) use faults::words as what_faults_did;
 pub(crate) use text::shell_words;
