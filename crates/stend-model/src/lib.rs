@@ -12,11 +12,15 @@
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`carried`] | a run on a machine that no lab reaches: its plan and its result |
+//! | [`clocks`] | the clocks of two machines beside each other |
 //! | [`side`] | one of two configurations that a run measures in turns |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
 //! | [`weight`] | what machines cost and draw, given by hand |
 
+pub mod carried;
+pub mod clocks;
 pub mod identity;
 pub mod machine;
 pub mod metric;

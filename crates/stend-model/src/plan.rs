@@ -6,13 +6,14 @@
 //! A run with two sides is planned in pairs of neighbours, one repeat of each side, and its pairs in blocks of two, the second turned round: A B B A
 //! or B A A B. Then whatever drifts slowly is the same for both sides, and neither is always the one that comes after the other.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
 use crate::suite::{Order, Suite};
 
 /// Whether a repeat counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// It only warms up; its data are kept.

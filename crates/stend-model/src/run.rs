@@ -1,8 +1,10 @@
 //! A run: one suite on one machine. Sessions ⊃ repeats ⊃ samples.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::Clocks;
 use crate::machine::Machine;
 use crate::metric::Metric;
 use crate::plan::Phase;
@@ -44,6 +46,10 @@ pub struct Run {
     /// The two configurations that were measured in turns; none for a run of the machine as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<Side>,
+    /// `stend-probe run` made it where no lab was, and it was carried here. Then `host` is the name that a person gave the machine, and all
+    /// moments are by the machine's own clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carried: bool,
     /// The machine under test when the run began.
     pub machine: Machine,
 }
@@ -59,7 +65,7 @@ pub enum RunState {
 }
 
 /// A scenario that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// The scenario's name.
     pub scenario: String,
@@ -89,6 +95,18 @@ pub struct Session {
     /// What the sampler could not read, as `name: reason`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_sensors: Vec<String>,
+    /// The machine's clocks beside the lab's, where they are not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Clocks>,
+}
+
+impl Session {
+    /// When a repeat of this session began, on the lab's time axis: by the machine's own clock where the clocks were compared, else when the
+    /// lab said that it should.
+    pub fn began(&self, repeat: &Repeat) -> Timestamp {
+        let t_ns = repeat.usage.as_ref().and_then(|usage| usage.t_ns);
+        self.clocks.zip(t_ns).and_then(|(clocks, t_ns)| clocks.in_lab_time(t_ns)).unwrap_or(repeat.started_at)
+    }
 }
 
 /// The load applied once, whatever came of it.

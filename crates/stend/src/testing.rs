@@ -91,6 +91,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         noise: false,
         target: None,
         sides: Vec::new(),
+        carried: false,
         machine: machine(),
     };
     let sessions = vec![Session {
@@ -100,6 +101,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         conditions: Vec::new(),
         noted: Vec::new(),
         missing_sensors: vec!["thermal: none here".into()],
+        clocks: None,
     }];
     Record { run, sessions, repeats, profiles: Vec::new() }
 }

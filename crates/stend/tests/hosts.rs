@@ -316,6 +316,44 @@ fn a_link_that_drops_costs_the_repeat_in_flight_and_the_run_goes_on_later() {
     assert!(!sshd.there().exists());
 }
 
+/// What stands in the place of `stend-probe` there tells another time than it is, and after a while yet another.
+#[test]
+fn clocks_are_compared_and_one_that_is_wrong_or_set_changes_no_duration() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    let build = sshd.there().join(&sshd.builds()[0]).join("build");
+    let asked = sshd.stand.path().join("asked");
+    fs::rename(build.join("stend-probe"), build.join("real")).unwrap();
+    let lying = format!(
+        "#!/bin/sh\n[ \"$1\" = clock ] || exec {build}/real \"$@\"\n\
+         if [ -e {asked} ]; then exec {build}/real clock --ahead 7200s; fi\n: >{asked}\nexec {build}/real clock --ahead 3600s\n",
+        build = build.display(),
+        asked = asked.display()
+    );
+    fs::write(build.join("stend-probe"), lying).unwrap();
+    fs::set_permissions(build.join("stend-probe"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let suite = sshd.suite("0.05");
+    sshd.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]);
+    let shown = parse(&sshd.fine(&["show", "--json"]).out);
+    let clocks = &shown["run"]["sessions"][0]["clocks"];
+    let hours = |of: &str| clocks[of]["realtime_ahead_ns"].as_f64().unwrap() / 3600e9;
+    let sure = |of: &str| clocks[of]["uncertainty_ns"].as_f64().unwrap();
+    assert!((hours("before") - 1.0).abs() * 3600e9 <= sure("before") + 1e6, "{clocks}");
+    assert!((hours("after") - 2.0).abs() * 3600e9 <= sure("after") + 1e6, "{clocks}");
+    // Both count from the same moment here, so that what is found is known.
+    for of in ["before", "after"] {
+        assert!(clocks[of]["monotonic_ahead_ns"].as_f64().unwrap().abs() <= sure(of), "{clocks}");
+    }
+    for repeat in shown["run"]["repeats"].as_array().unwrap() {
+        assert_eq!(repeat["outcome"], "valid", "{repeat}");
+        let wall = repeat["report"]["wall_ns"].as_f64().unwrap();
+        assert!((0.05e9..3600e9).contains(&wall), "{wall}");
+    }
+    let said = sshd.fine(&["show"]).out;
+    let line = said.lines().find(|line| line.starts_with("clocks compared to ±")).expect("a line about clocks");
+    assert!(line.contains(" s ahead; ") && line.contains("it was set by +3\u{a0}600"), "{line}");
+}
+
 #[test]
 fn two_labs_see_each_other() {
     let Some(sshd) = Sshd::new() else { return };

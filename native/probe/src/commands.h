@@ -9,8 +9,10 @@ int command_pipe(int argc, char **argv);
 int command_switch(int argc, char **argv);
 int command_fizzbuzz(int argc, char **argv);
 int command_sample(int argc, char **argv);
+int command_clock(int argc, char **argv);
 int command_lock(int argc, char **argv);
 int command_loop(int argc, char **argv);
+int command_run(int argc, char **argv);
 int command_guard(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "utf8.h"
 
 void json_append(struct json *json, const char *text, size_t length)
 {
@@ -38,33 +39,13 @@ static void new_line(struct json *json)
 		append_text(json, "  ");
 }
 
-/* The length of the UTF-8 sequence at `at`, 0 if it is none (RFC 3629 section 4). */
-static size_t utf8_length(const unsigned char *at)
-{
-	if (at[0] < 0x80)
-		return 1;
-	if (at[0] >= 0xC2 && at[0] <= 0xDF)
-		return (at[1] & 0xC0) == 0x80 ? 2 : 0;
-	if (at[0] >= 0xE0 && at[0] <= 0xEF) {
-		if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F))
-			return 0;
-		return (at[1] & 0xC0) == 0x80 && (at[2] & 0xC0) == 0x80 ? 3 : 0;
-	}
-	if (at[0] >= 0xF0 && at[0] <= 0xF4) {
-		if ((at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F))
-			return 0;
-		return (at[1] & 0xC0) == 0x80 && (at[2] & 0xC0) == 0x80 && (at[3] & 0xC0) == 0x80 ? 4 : 0;
-	}
-	return 0;
-}
-
 static void append_quoted(struct json *json, const char *value)
 {
-	const unsigned char *at = (const unsigned char *)value;
+	const unsigned char *at = (const unsigned char *)value, *end = at + strlen(value);
 
 	append_text(json, "\"");
 	while (*at != '\0') {
-		size_t length = utf8_length(at);
+		size_t length = utf8_length(at, (size_t)(end - at));
 
 		if (length == 0) {
 			append_text(json, "\xEF\xBF\xBD");
@@ -173,6 +154,12 @@ void json_real(struct json *json, const char *key, double value)
 	else
 		strcpy(digits, "null");
 	append_text(json, digits);
+}
+
+void json_raw(struct json *json, const char *key, const char *text, size_t length)
+{
+	begin_value(json, key);
+	json_append(json, text, length);
 }
 
 void json_boolean(struct json *json, const char *key, bool value)

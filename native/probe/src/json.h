@@ -26,6 +26,8 @@ void json_signed(struct json *json, const char *key, int64_t value);
 /* 15 significant digits; what is not finite gives null. */
 void json_real(struct json *json, const char *key, double value);
 void json_boolean(struct json *json, const char *key, bool value);
+/* What is JSON already. */
+void json_raw(struct json *json, const char *key, const char *text, size_t length);
 
 /* Writes the text and a newline to standard output in one write where the system allows, then empties the buffer.
  * False: standard output is gone. */

@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "fail.h"
+#include "lock.h"
 #include "options.h"
 
 /* Beside the others: somebody else holds it. EX_TEMPFAIL of sysexits.h. */
@@ -45,38 +46,46 @@ static const struct command command = {
 	.check = check,
 };
 
-static void say_holder(int file)
+static void read_holder(int file, char *holder, size_t bytes)
 {
-	char holder[256];
-	ssize_t length = pread(file, holder, sizeof holder - 1, 0);
+	ssize_t length = pread(file, holder, bytes - 1, 0);
 
 	holder[length > 0 ? length : 0] = '\0';
 	holder[strcspn(holder, "\n")] = '\0';
-	fail(EXIT_HELD, "%s is held by %s", chosen.file, holder[0] != '\0' ? holder : "somebody");
+	if (holder[0] == '\0')
+		snprintf(holder, bytes, "somebody");
+}
+
+bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), attempts = 0;
+
+	if (file < 0)
+		fail(EXIT_BROKEN, "cannot open %s: %s", path, strerror(errno));
+	while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			fail(EXIT_BROKEN, "%s cannot be locked: %s", path, strerror(errno));
+		if (errno == EWOULDBLOCK && ++attempts == ATTEMPTS) {
+			read_holder(file, held_by, bytes);
+			close(file);
+			return false;
+		}
+		nanosleep(&pause, NULL);
+	}
+	/* Who holds it is for messages alone, so a full disk is no reason to stop here. */
+	if (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0)
+		warn_line("%s does not take a name: %s", path, strerror(errno));
+	return true;
 }
 
 int command_lock(int argc, char **argv)
 {
-	const struct timespec pause = { 0, PAUSE_NS };
-	int attempts = 0;
-	char byte;
+	char held_by[256], byte;
 
 	options_parse(&command, argc, argv);
-
-	int file = open(chosen.file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-
-	if (file < 0)
-		fail(EXIT_BROKEN, "cannot open %s: %s", chosen.file, strerror(errno));
-	while (flock(file, LOCK_EX | LOCK_NB) != 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			fail(EXIT_BROKEN, "%s cannot be locked: %s", chosen.file, strerror(errno));
-		if (errno == EWOULDBLOCK && ++attempts == ATTEMPTS)
-			say_holder(file);
-		nanosleep(&pause, NULL);
-	}
-	/* Who holds it is for messages alone, so a full disk is no reason to stop here. */
-	if (ftruncate(file, 0) != 0 || dprintf(file, "%s", chosen.holder) < 0)
-		warn_line("%s does not take a name: %s", chosen.file, strerror(errno));
+	if (!lock_take(chosen.file, chosen.holder, held_by, sizeof held_by))
+		fail(EXIT_HELD, "%s is held by %s", chosen.file, held_by);
 	if (printf("locked\n") < 0 || fflush(stdout) != 0)
 		fail(EXIT_BROKEN, "cannot write to standard output: %s", strerror(errno));
 	while (read(STDIN_FILENO, &byte, 1) > 0 || errno == EINTR)

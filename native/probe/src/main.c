@@ -23,8 +23,10 @@ static const struct {
 	{ "switch", command_switch, "switch between coroutines, or between threads" },
 	{ "fizzbuzz", command_fizzbuzz, "write Fizz Buzz into a pipe, or check every byte of it behind one" },
 	{ "sample", command_sample, "watch the machine: processors, memory, disks, networks, temperatures" },
+	{ "clock", command_clock, "tell the time when asked, so that a lab can compare clocks" },
 	{ "lock", command_lock, "hold a lock on a file until standard input ends" },
 	{ "loop", command_loop, "let a loop device show only the beginning of its file" },
+	{ "run", command_run, "measure this machine with a suite, where no lab reaches it" },
 	{ "guard", command_guard, "run a command that dies with its parent, and say what it used" },
 };
 

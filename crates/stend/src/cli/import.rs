@@ -1,36 +1,98 @@
-//! `stend import`: runs that were exported, here or elsewhere.
+//! `stend import`: runs that were exported, here or elsewhere, and results of machines that no lab reaches.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use stend_model::run::{RunState, Series};
 
-use super::Global;
 use super::failure::{Exit, Failure};
-use crate::store::{Store, read_export};
+use super::{Global, output};
+use crate::language::english_plural;
+use crate::run::carried;
+use crate::store::{Carried, Record, Store, read_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Files that `stend export` wrote
+    /// Files that `stend export` or `stend-probe run` wrote
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// What a machine that no lab reaches shall be called [default: what it calls itself]
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
 }
+
+/// How every gzip file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     // All files are read before the first run is added: a bad one among them leaves the store as it was.
     let mut read = Vec::new();
     for path in &arguments.files {
-        let name = path.display().to_string();
-        let file = std::fs::File::open(path)
-            .with_context(|| format!("{name} cannot be read"))
-            .map_err(|error| Failure::usage(format!("{error:#}")))?;
-        read.push((name.clone(), read_export(file, &name)?));
+        read.push((path.display().to_string(), read_file(path, arguments.host.as_deref())?));
     }
     let mut store = Store::open(&global.store_directory()?)?;
     for (name, (record, series)) in read {
-        let added = store.import(&record, &series)?;
-        let word = if added { "imported" } else { "is here already" };
-        talk!("{name}: run {} {word}", record.run.id);
+        let id = &record.run.id;
+        if !record.run.carried {
+            let word = if store.import(&record, &series)? { "imported" } else { "is here already" };
+            talk!("{name}: run {id} {word}");
+            continue;
+        }
+        match store.import_carried(&record, &series)? {
+            Carried::New => talk!("{name}: run {id} imported: {}", of_machine(&record)),
+            Carried::Grown(added) => {
+                let added = english_plural(added, "repeat", "repeats");
+                talk!("{name}: run {id} was here already and got {added} more: {}", of_machine(&record));
+            }
+            Carried::Known => talk!("{name}: run {id} is here already"),
+        }
+        for skipped in &record.run.skipped {
+            talk!("skipped: {}: {}", skipped.scenario, skipped.reason);
+        }
+        if record.run.state == RunState::Open {
+            talk!(
+                "it was interrupted; if it is gone on with there (stend-probe run PLAN --continue RESULT), import the result again"
+            );
+        }
+        if !global.quiet {
+            talk!("show it: {} show {id}", output::program());
+        }
     }
     Ok(Exit::Fine)
+}
+
+/// A carried run in a few words.
+fn of_machine(record: &Record) -> String {
+    let count = |word: &str| record.repeats.iter().filter(|repeat| repeat.outcome.word() == word).count();
+    let bad: Vec<_> = [("invalid", count("invalid")), ("failed", count("failed"))]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
+    let bad = if bad.is_empty() { String::new() } else { format!(" ({})", bad.join(", ")) };
+    let repeats = english_plural(record.repeats.len(), "repeat", "repeats");
+    format!("suite {} on {}, {repeats}{bad}", record.run.suite.name, record.run.host)
+}
+
+fn read_file(path: &Path, host: Option<&str>) -> Result<(Record, Vec<(u32, Series)>), Failure> {
+    let name = path.display().to_string();
+    let unreadable = |error: anyhow::Error| Failure::usage(format!("{error:#}"));
+    let file = File::open(path).with_context(|| format!("{name} cannot be read")).map_err(unreadable)?;
+    let mut file = BufReader::new(file);
+    let beginning = file.fill_buf().with_context(|| format!("{name} cannot be read")).map_err(unreadable)?;
+    if beginning.starts_with(&GZIP) {
+        if host.is_some() {
+            let message = format!("{name} is a run that stend exported: it has its machine's name; leave out --host");
+            return Err(Failure::usage(message));
+        }
+        return Ok(read_export(file, &name)?);
+    }
+    let carried = carried::read(file, &name, host).map_err(Failure::usage)?;
+    if carried.cut_off {
+        talk!("{name}: its last line was cut off, and is left out");
+    }
+    Ok((carried.record, carried.series))
 }

@@ -1,5 +1,6 @@
 //! The command line: one command a file. Data go to standard output, talk to standard error.
 
+mod changing;
 mod check;
 mod clean;
 mod compare;
@@ -14,6 +15,7 @@ mod man;
 mod noise;
 mod on;
 mod output;
+mod pack;
 mod probe;
 mod profile;
 mod references;
@@ -94,8 +96,10 @@ enum Command {
     Report(report::Arguments),
     /// Write a run with all its samples into one file
     Export(export::Arguments),
-    /// Read runs that were exported, here or elsewhere
+    /// Read runs that were exported, and results of machines that no link reaches
     Import(import::Arguments),
+    /// Pack a suite for a machine that no link reaches: plan and sources in one file, to be carried there
+    Pack(pack::Arguments),
     /// Show the fingerprint of a machine
     Probe(probe::Arguments),
     /// Say whether a machine is fit to measure now
@@ -145,6 +149,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Report(arguments) => report::run(global, arguments),
         Command::Export(arguments) => export::run(global, arguments),
         Command::Import(arguments) => import::run(global, arguments),
+        Command::Pack(arguments) => pack::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Check(arguments) => check::run(global, arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

@@ -31,6 +31,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(wanted) => store.resolve(wanted)?,
         None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
     };
+    if store.load(&id)?.run.carried {
+        return Err(Failure::usage(format!(
+            "run {id} was made without a lab and carried here: go on with it there (stend-probe run PLAN --continue RESULT), and import the result again"
+        )));
+    }
     // Locked before it is loaded, so that nobody adds to it in between.
     let bench = Bench::prepare(&directory, &store.load(&id)?.run.host, &arguments.building)?;
     let mut record = store.load(&id)?;

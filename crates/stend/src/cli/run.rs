@@ -1,20 +1,20 @@
 //! `stend run`: measure this machine with a suite.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
-use stend_model::quantity::{Span, parse_duration};
+use stend_model::quantity::parse_duration;
 use stend_model::random::SplitMix64;
 use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::side::{AS_IT_IS, Side};
-use stend_model::suite::{Changes, Order, Suite};
+use stend_model::suite::{Order, Suite};
 use stend_model::target::Target;
 
 use super::Global;
+use super::changing::Changing;
 use super::failure::{Exit, Failure};
 use super::noise;
 use super::on::{Building, On, Reached};
@@ -43,24 +43,11 @@ pub(super) struct Arguments {
     /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
-    /// Set a variable of the suite
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    set: Vec<(String, String)>,
-    /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth
-    #[arg(long, value_name = "FACTOR")]
-    scale: Option<f64>,
-    /// Valid repeats of each scenario
-    #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    repeats: Option<u32>,
+    #[command(flatten)]
+    changing: Changing,
     /// Make repeats that do not count again only until all together took so long: 5min [default: what the suite says]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     time_budget: Option<Duration>,
-    /// Seed of the order
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Only the scenarios whose name contains this; may be given several times
-    #[arg(long, value_name = "TEXT")]
-    only: Vec<String>,
     /// Measure two configurations in turns and compare them as pairs; `repeats` is then the number of pairs. A side is settings joined by `;`, or
     /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, tool.NAME=, cc=, cflags=
     /// (docs/ab.md)
@@ -124,12 +111,6 @@ fn waiting_time(text: &str) -> Result<Duration, String> {
     if time <= LONGEST { Ok(time) } else { Err("it may be 7d at most".into()) }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
-    text.split_once('=')
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())
-}
-
 impl Arguments {
     pub(super) fn json(&self) -> Json {
         self.json
@@ -157,14 +138,7 @@ fn twice_over(suite: &mut Suite) {
 }
 
 fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit, Failure> {
-    let changes = Changes {
-        variables: arguments.set.iter().cloned().collect::<BTreeMap<_, _>>(),
-        scale: arguments.scale,
-        repeats: arguments.repeats,
-        seed: arguments.seed,
-        time_budget: arguments.time_budget.map(Span),
-        only: arguments.only.clone(),
-    };
+    let changes = arguments.changing.changes(arguments.time_budget);
     // Job files lie here, and so does the fio that judges them.
     let suite = if arguments.fio.is_empty() {
         catalogue::suite(&arguments.suite, &changes)
@@ -274,6 +248,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         noise,
         target,
         sides,
+        carried: false,
     };
     store.add_run(&run)?;
     let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
@@ -580,6 +555,10 @@ impl Journal for StoreJournal<'_> {
         Ok(self.store.add_session(self.run, session)?)
     }
 
+    fn session_ends(&mut self, session: &Session) -> anyhow::Result<()> {
+        Ok(self.store.update_session(self.run, session)?)
+    }
+
     fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()> {
         Ok(self.store.add_repeat(self.run, repeat, series)?)
     }
@@ -595,7 +574,7 @@ fn run_id(at: Timestamp) -> String {
 }
 
 /// A number that nobody chose: the clock and the process, mixed.
-fn fresh_seed() -> u64 {
+pub(super) fn fresh_seed() -> u64 {
     let nanoseconds = Timestamp::now().as_nanosecond() as u64;
     // 53 bits, so that it is the same number in any JSON reader.
     SplitMix64::new(nanoseconds ^ u64::from(std::process::id()).rotate_left(48)).next_u64() >> 11

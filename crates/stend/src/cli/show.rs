@@ -63,6 +63,7 @@ fn head(record: &Record, samples: i64) -> String {
     let state = match (run.state, run.finished_at) {
         (RunState::Finished, Some(at)) => format!("finished {}", at.strftime("%F %T")),
         (RunState::Finished, None) => "finished".into(),
+        (RunState::Open, _) if run.carried => "interrupted".into(),
         (RunState::Open, _) => format!("not finished; go on with: {} resume {}", output::program(), run.id),
     };
     let _ = writeln!(
@@ -81,6 +82,13 @@ fn head(record: &Record, samples: i64) -> String {
         run.seed,
         run.stend_version
     );
+    if run.carried {
+        let _ = writeln!(
+            text,
+            "measured on {} without a link, and carried here; its moments are by its own clock",
+            run.host
+        );
+    }
     if run.suite.scale < 1.0 {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
     }
@@ -95,6 +103,9 @@ fn head(record: &Record, samples: i64) -> String {
         let _ = writeln!(text, "no sensor: {missing}");
     }
     for session in &record.sessions {
+        if let Some(clocks) = &session.clocks {
+            let _ = writeln!(text, "{}", report::how_clocks_stood(clocks).en);
+        }
         for (what, conditions) in [("measured although unfit", &session.conditions), ("noted", &session.noted)] {
             for condition in conditions {
                 let _ = writeln!(text, "{what}: {condition}");

@@ -114,6 +114,10 @@ impl Host for Local {
         }
     }
 
+    fn has_our_clocks(&self) -> bool {
+        true
+    }
+
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
         let path = std::path::Path::new(directory).join(super::LOCK_FILE);
         match FileLock::take(&path) {
@@ -203,6 +207,14 @@ impl Process for LocalProcess {
             Ok(happening) => Some(happening),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Happening::Ended(None)),
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        use std::io::Write as _;
+        match &mut self.stdin {
+            Some(stdin) => stdin.write_all(bytes),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }
 

@@ -48,6 +48,11 @@ pub(crate) trait Host: Send + Sync {
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
 
+    /// Whether the machine's clocks are the lab's own.
+    fn has_our_clocks(&self) -> bool {
+        false
+    }
+
     /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
 
@@ -127,6 +132,9 @@ pub(crate) trait Lock: Send {}
 pub(crate) trait Process: Send {
     /// The next thing that it does, waiting at most so long; `None` if nothing happened.
     fn next(&mut self, wait: Duration) -> Option<Happening>;
+
+    /// Writes to its standard input. Only for a few bytes: a command that does not read them makes this one wait.
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()>;
 
     /// Closes its standard input, which makes a guard end what it guards. It still has to be waited for with [`Process::next`].
     fn stop(&mut self);

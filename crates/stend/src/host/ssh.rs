@@ -308,6 +308,10 @@ impl Process for Remote {
         }
     }
 
+    fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.process.send(bytes)
+    }
+
     fn stop(&mut self) {
         self.process.stop();
     }

@@ -75,7 +75,7 @@ pub(crate) fn is_build(name: &str) -> bool {
 }
 
 fn build(ssh: &Ssh, building: &str, compiler: &Compiler) -> Result<(), String> {
-    ssh.unpack(building, &archive().map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+    ssh.unpack(building, &archive("", &[]).map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
     let mut command = Command::new(["sh", "./build.sh"].into_iter().chain(compiler.flags.iter().map(String::as_str)));
     command.directory = Some(building.into());
     command.environment.insert("CC".into(), compiler.program.clone());
@@ -104,8 +104,12 @@ fn digest(version: &str, compiler: &Compiler) -> String {
     digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All sources, and an empty directory for what is built.
-fn archive() -> std::io::Result<Vec<u8>> {
+/// All sources, and an empty directory for what is built, as a tar archive below a directory (`""`, or one that ends in a slash), with
+/// further files.
+///
+/// # Errors
+/// A path is too long for tar.
+pub(crate) fn archive(below: &str, more: &[(&str, &[u8])]) -> std::io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     let header = |kind: tar::EntryType, mode: u32, size: usize| {
         let mut header = tar::Header::new_ustar();
@@ -116,9 +120,14 @@ fn archive() -> std::io::Result<Vec<u8>> {
         header.set_mtime(1_000_000_000);
         header
     };
-    archive.append_data(&mut header(tar::EntryType::Directory, 0o755, 0), "build/", std::io::empty())?;
-    for (path, contents) in SOURCES {
-        archive.append_data(&mut header(tar::EntryType::Regular, 0o644, contents.len()), path, *contents)?;
+    archive.append_data(
+        &mut header(tar::EntryType::Directory, 0o755, 0),
+        format!("{below}build/"),
+        std::io::empty(),
+    )?;
+    for (path, contents) in SOURCES.iter().chain(more) {
+        let mut header = header(tar::EntryType::Regular, 0o644, contents.len());
+        archive.append_data(&mut header, format!("{below}{path}"), *contents)?;
     }
     archive.into_inner()
 }

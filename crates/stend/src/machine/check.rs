@@ -2,8 +2,8 @@
 
 use stend_model::suite::Gates;
 
+use super::command;
 use super::judge::{Finding, Space, State, judge};
-use super::script;
 use super::texts::Texts;
 use crate::host::Host;
 
@@ -13,7 +13,7 @@ use crate::host::Host;
 /// A machine that cannot be asked has one finding, which is unfit and says why.
 pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
     let directories: Vec<_> = spaces.iter().map(|space| space.directory.as_str()).collect();
-    match script(host, include_str!("check.sh"), &directories) {
+    match host.run(&command(include_str!("check.sh"), &directories)) {
         Ok(output) => judge(&Texts::parse(&output), spaces, gates),
         Err(error) => vec![Finding {
             what: "machine",

@@ -36,41 +36,61 @@ use topology::Topology;
 
 pub(crate) use check::check;
 pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
-pub(crate) use tools::{ToolQuery, tools};
+pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
 pub(crate) use userland::compiler_of;
 pub(crate) use words::{five_lines, five_lines_in, in_words};
 
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.
 pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
-    let mut machine = match script(host, include_str!("collect.sh"), &[]) {
+    let collected = host.run(&collection());
+    let of_tools = |_: &Output| tools::command(queries).map(|command| host.run(&command));
+    let found = collected.as_ref().ok().and_then(of_tools);
+    let words = |answer: Result<Output, HostError>| answer.map_err(|error| error.to_string());
+    from_answers(words(collected), found.map(words), queries)
+}
+
+/// What asks a machine for all but its tools.
+pub(crate) fn collection() -> Command {
+    command(include_str!("collect.sh"), &[])
+}
+
+/// The fingerprint from what a machine answered to [`collection`] and [`tools_question`], or why it did not. Without the tools the rest of it
+/// is still true.
+pub(crate) fn from_answers(
+    collected: Result<Output, String>,
+    found: Option<Result<Output, String>>,
+    queries: &[ToolQuery],
+) -> Machine {
+    let mut machine = match collected {
         Ok(output) => read(&output),
         Err(error) => {
             let mut machine = read(&Output::default());
-            machine.missing.insert("collection".into(), error.to_string());
+            machine.missing.insert("collection".into(), error);
             return machine;
         }
     };
-    match tools::tools(host, queries) {
-        Ok((found, missing)) => {
+    match found {
+        Some(Ok(output)) => {
+            let (found, missing) = tools::read(&output, queries);
             machine.software.tools = found;
             machine.missing.extend(missing);
         }
-        // Without the tools the rest of a fingerprint is still true.
-        Err(error) => {
-            machine.missing.insert("tools".into(), error.to_string());
+        Some(Err(error)) => {
+            machine.missing.insert("tools".into(), error);
         }
+        None => {}
     }
     machine
 }
 
-/// Runs one of the scripts of this module in the root directory.
-fn script(host: &dyn Host, text: &str, arguments: &[&str]) -> Result<Output, HostError> {
+/// One of the scripts of this module, to be run in the root directory.
+fn command(text: &str, arguments: &[&str]) -> Command {
     let words = ["sh", "-c", text, "sh"].into_iter().chain(arguments.iter().copied());
     let mut command = Command::new(words);
     command.directory = Some("/".into());
     command.timeout = Duration::from_secs(60);
-    host.run(&command)
+    command
 }
 
 /// The fingerprint from what the script printed.

@@ -7,7 +7,7 @@ use stend_model::machine::Tool;
 
 use super::Missing;
 use super::texts::Texts;
-use crate::host::{Command, Host, HostError};
+use crate::host::{Command, Host, HostError, Output};
 
 /// A program to look for, and what makes it print its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +64,16 @@ exit 0
 
 /// Asks for all tools at once: the tools that there are, and what is missing of which, with why.
 pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
+    match command(queries) {
+        Some(command) => Ok(read(&host.run(&command)?, queries)),
+        None => Ok(Default::default()),
+    }
+}
+
+/// What asks for all tools at once; nothing for none.
+pub(crate) fn command(queries: &[ToolQuery]) -> Option<Command> {
     if queries.is_empty() {
-        return Ok(Default::default());
+        return None;
     }
     let mut words = vec!["sh".to_owned(), "-c".into(), SCRIPT.into(), "sh".into()];
     for (number, query) in queries.iter().enumerate() {
@@ -75,7 +83,24 @@ pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<
     let mut command = Command::new(words);
     // A slow disk, a slow processor and a large program make a digest long.
     command.timeout = Duration::from_secs(120);
-    Ok(from_texts(&Texts::parse(&host.run(&command)?), queries))
+    Some(command)
+}
+
+/// What a machine answered to such a command.
+pub(super) fn read(output: &Output, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {
+    from_texts(&Texts::parse(output), queries)
+}
+
+/// What such a command, in words, asks for; `None` if it is none.
+pub(crate) fn queries_of(words: &[String]) -> Option<Vec<ToolQuery>> {
+    let mut rest = words.get(4..)?;
+    let mut queries = Vec::new();
+    while let [_, count, program, after @ ..] = rest {
+        let (arguments, later) = after.split_at_checked(count.parse().ok()?)?;
+        queries.push(ToolQuery { program: program.clone(), version_arguments: arguments.to_vec() });
+        rest = later;
+    }
+    rest.is_empty().then_some(queries)
 }
 
 fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {

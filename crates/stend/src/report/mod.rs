@@ -17,6 +17,7 @@
 
 mod answer;
 mod chart;
+mod clocks;
 pub(crate) mod csv;
 mod curve;
 mod dots;
@@ -50,5 +51,6 @@ mod weighing;
 pub(crate) mod why;
 mod wide;
 
+pub(crate) use clocks::words as how_clocks_stood;
 pub(crate) use faults::words as what_faults_did;
 pub(crate) use text::shell_words;

@@ -314,6 +314,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         noise: false,
         target: None,
         sides: Vec::new(),
+        carried: false,
         machine: machine(),
     };
     let (mut repeats, mut series) = (Vec::new(), Vec::new());
@@ -337,6 +338,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         conditions: Vec::new(),
         noted: Vec::new(),
         missing_sensors: vec!["power: no RAPL and no hwmon here".into()],
+        clocks: None,
     };
     SampleRun { run, sessions: vec![session], repeats, series, profiles: profiles() }
 }

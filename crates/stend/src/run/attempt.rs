@@ -9,6 +9,7 @@ use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Part, Scenario};
 use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 
+use super::carried::probe_words;
 use super::faults::Faults;
 use super::interrupt::Interrupt;
 use super::{Refusal, SeriesBuilder};
@@ -53,6 +54,60 @@ pub(super) struct Attempt {
     pub(super) observed: BTreeMap<String, f64>,
     /// Why the target is not whole any more, if a fault of it could not be mended.
     pub(super) broken: Option<String>,
+}
+
+impl Attempt {
+    /// What an instrument that prints the wire left under a guard elsewhere. `in_time`: the guard ended by itself.
+    pub(super) fn carried(
+        scenario: &Scenario,
+        command: Vec<String>,
+        output: &str,
+        error_output: &str,
+        in_time: bool,
+    ) -> Self {
+        let mut reading = Reading::default();
+        let mut attempt = Self { command, error_output: shortened(error_output.to_owned()), ..Self::default() };
+        let mut lines = 0;
+        for line in output.lines() {
+            // It is over: there is nothing to stop any more.
+            attempt.take_line(line, &mut lines, &mut |line| reading.line(line));
+        }
+        if !in_time {
+            attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
+        }
+        attempt.note_the_end(scenario);
+        reading.finish(scenario, attempt)
+    }
+
+    /// Takes a line of what the guard and its command print. `true`: it is not to be borne, and the command is to be stopped.
+    fn take_line(&mut self, text: &str, lines: &mut usize, take: &mut impl FnMut(&str) -> Result<(), String>) -> bool {
+        // A command that ends without a newline has the guard's line glued to its last one.
+        let (line, usage) = match text.find(USAGE_EVENT).map(|at| text.split_at(at)) {
+            Some((line, usage)) => (line, usage_line(usage)),
+            None => (text, None),
+        };
+        let line = if usage.is_some() { line } else { text };
+        self.usage = usage.or(self.usage.take());
+        *lines += 1;
+        if self.failure.is_some() || line.is_empty() {
+            return false;
+        }
+        let taken =
+            if *lines > MOST_LINES { Err(format!("it printed more than {MOST_LINES} lines")) } else { take(line) };
+        let Err(reason) = taken else { return false };
+        self.failure = Some(reason);
+        self.stopped = true;
+        true
+    }
+
+    /// What the guard said of the command's end, or that it said nothing.
+    fn note_the_end(&mut self, scenario: &Scenario) {
+        if self.usage.as_ref().is_some_and(|usage| usage.timed_out) {
+            self.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));
+        } else if self.usage.is_none() && self.failure.is_none() {
+            self.failure = Some("the guard died".into());
+        }
+    }
 }
 
 /// Where the guard writes its number while it runs something, in the directory for the run's files.
@@ -108,10 +163,8 @@ impl<'a> Attempts<'a> {
     fn make_as_it_is(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
         match &scenario.instrument {
             Instrument::Probe(subcommand) => {
-                let parameters =
-                    scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
                 let probe = self.setting.probe.as_deref().unwrap_or(self.probe);
-                let words = [probe.to_owned(), subcommand.clone()].into_iter().chain(parameters).collect();
+                let words = std::iter::once(probe.to_owned()).chain(probe_words(subcommand, scenario)).collect();
                 self.speak_the_wire(scenario, words)
             }
             Instrument::Command(words) => self.speak_the_wire(scenario, words.clone()),
@@ -139,19 +192,7 @@ impl<'a> Attempts<'a> {
         if !followed {
             return Ok(None);
         }
-        let usage = attempt.usage.as_ref();
-        let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
-        let misused = (refusal == Some(Refusal::Misused))
-            .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
-        let complaint = || misused.or_else(|| reading.complaint(usage, &attempt.error_output));
-        attempt.failure = attempt.failure.take().or_else(complaint);
-        let Reading { begin, reports, marks, mut series, kept, .. } = reading;
-        attempt.begin = begin;
-        attempt.marks.extend(marks);
-        attempt.report = reports.into_iter().next();
-        attempt.series = series.take(Origin::Instrument);
-        attempt.output = kept;
-        Ok(Some(attempt))
+        Ok(Some(reading.finish(scenario, attempt)))
     }
 
     /// A real tool behind an adapter.
@@ -310,25 +351,8 @@ impl<'a> Attempts<'a> {
             match process.next(INTERRUPT_INTERVAL) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
-                    // A command that ends without a newline has the guard's line glued to its last one.
-                    let (line, usage) = match text.find(USAGE_EVENT).map(|at| text.split_at(at)) {
-                        Some((line, usage)) => (line, usage_line(usage)),
-                        None => (&*text, None),
-                    };
-                    let line = if usage.is_some() { line } else { &*text };
-                    attempt.usage = usage.or(attempt.usage.take());
-                    lines += 1;
-                    if attempt.failure.is_none() && !line.is_empty() {
-                        let taken = if lines > MOST_LINES {
-                            Err(format!("it printed more than {MOST_LINES} lines"))
-                        } else {
-                            take(line)
-                        };
-                        if let Err(reason) = taken {
-                            attempt.failure = Some(reason);
-                            attempt.stopped = true;
-                            process.stop();
-                        }
+                    if attempt.take_line(&text, &mut lines, &mut take) {
+                        process.stop();
                     }
                 }
                 Some(Happening::ErrorLine(bytes)) if attempt.error_output.len() < MOST_OUTPUT => {
@@ -358,11 +382,7 @@ impl<'a> Attempts<'a> {
             attempt.marks.extend(marks);
             (attempt.observed, attempt.reasons, attempt.broken) = (observed, reasons, broken);
         }
-        if attempt.usage.as_ref().is_some_and(|usage| usage.timed_out) {
-            attempt.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));
-        } else if attempt.usage.is_none() && attempt.failure.is_none() {
-            attempt.failure = Some("the guard died".into());
-        }
+        attempt.note_the_end(scenario);
         Ok(true)
     }
 }
@@ -450,6 +470,23 @@ impl Reading {
             self.kept.push('\n');
         }
         Ok(())
+    }
+
+    /// What came of the attempt of which this was read.
+    fn finish(self, scenario: &Scenario, mut attempt: Attempt) -> Attempt {
+        let usage = attempt.usage.as_ref();
+        let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
+        let misused = (refusal == Some(Refusal::Misused))
+            .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
+        let complaint = || misused.or_else(|| self.complaint(usage, &attempt.error_output));
+        attempt.failure = attempt.failure.take().or_else(complaint);
+        let Self { begin, reports, marks, mut series, kept, .. } = self;
+        attempt.begin = begin;
+        attempt.marks.extend(marks);
+        attempt.report = reports.into_iter().next();
+        attempt.series = series.take(Origin::Instrument);
+        attempt.output = kept;
+        attempt
     }
 
     /// What is missing of a whole repeat, if something is.

@@ -4,6 +4,8 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
+pub(crate) mod carried;
+mod clocks;
 mod controllers;
 mod faults;
 pub(crate) mod fitness;
@@ -23,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
+use stend_model::clocks::Clocks;
 use stend_model::plan::{Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
@@ -74,6 +77,8 @@ pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal
 pub(crate) trait Journal {
     /// A session begins.
     fn session(&mut self, session: &Session) -> anyhow::Result<()>;
+    /// A session ends, and more is known of it.
+    fn session_ends(&mut self, session: &Session) -> anyhow::Result<()>;
     /// A repeat has ended, whatever came of it.
     fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()>;
     /// The scenario at this place in the suite has been profiled.
@@ -201,19 +206,28 @@ fn make_repeats(
     let start_sampler = || Sampler::start(host, probe, suite.sample_hertz, &watched, &pid_file);
     let mut sampler = start_sampler()?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
-    journal.session(&Session {
+    let compare_clocks = |observer: &mut dyn Observer| {
+        let compared = clocks::compare(host, probe);
+        compared.unwrap_or_else(|reason| {
+            observer.warn(&format!("the machine's clocks cannot be compared with this one's: {reason}"));
+            None
+        })
+    };
+    let mut of_session = Session {
         number: session,
         started_at: Timestamp::now(),
         boot_id,
         conditions: conditions.unfit,
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
-    })?;
+        clocks: compare_clocks(observer).map(|before| Clocks { before, after: None }),
+    };
+    journal.session(&of_session)?;
     let has_faults = suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
     let injector = has_faults.then(|| target::Injector::of(host, probe, all_work, &run.id)).transpose()?;
     let mut attempts = Attempts::new(host, probe, place, injector, interrupt);
     let mut tuning = Tuning::new(host, all_work, &run.sides).map_err(anyhow::Error::msg)?;
-    let mut clock = Clock::default();
+    let mut pace = Pace::default();
 
     let mut ending = loop {
         let standings = standings(run, &repeats, session);
@@ -221,11 +235,11 @@ fn make_repeats(
         if interrupt.requested() {
             break Ending::Interrupted;
         }
-        let left = |clock: &Clock, standings: &[Standing]| {
+        let left = |pace: &Pace, standings: &[Standing]| {
             let steps = plan.remaining(standings);
-            Left { repeats: steps.len(), time: clock.estimate(suite, &steps) }
+            Left { repeats: steps.len(), time: pace.estimate(suite, &steps) }
         };
-        observer.starting(step, repeats.len(), left(&clock, &standings));
+        observer.starting(step, repeats.len(), left(&pace, &standings));
         let began = Instant::now();
         let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
@@ -239,7 +253,7 @@ fn make_repeats(
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
         let Some(mut attempt) = made else { break Ending::Interrupted };
-        let (mut series, sampler_died) = sampler.drain(attempt.usage.as_ref());
+        let (series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
             observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             sampler = start_sampler()?;
@@ -247,30 +261,9 @@ fn make_repeats(
         if let Some(report) = &mut attempt.report {
             controllers::count(report, controllers, &series);
         }
-        sampler::cut_to(&mut series, attempt.usage.as_ref());
-        let outcome = judge(&attempt, &as_judged(scenario, run), &series);
-        let Attempt {
-            begin, report, marks, usage, stopped, command, output, error_output, series: own, broken, ..
-        } = attempt;
-        series.extend(own);
-        let repeat = Repeat {
-            sequence: u32::try_from(repeats.len()).context("too many repeats")?,
-            session,
-            scenario: step.scenario,
-            number: step.number,
-            side: step.side,
-            phase: step.phase,
-            started_at,
-            outcome,
-            begin,
-            report,
-            marks,
-            usage,
-            stopped,
-            command,
-            output,
-            error_output,
-        };
+        let broken = attempt.broken.clone();
+        let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
+        let (repeat, series) = repeat_of(run, attempt, series, Which { sequence, session, step, started_at });
         journal.repeat(&repeat, &series)?;
         repeats.push(repeat);
         if let Some(reason) = broken {
@@ -279,9 +272,9 @@ fn make_repeats(
                 scenario.name
             );
         }
-        clock.note(step.scenario, began.elapsed());
+        pace.note(step.scenario, began.elapsed());
         let standings = self::standings(run, &repeats, session);
-        observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&clock, &standings));
+        observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&pace, &standings));
     };
     if run.profile && ending == Ending::Complete {
         // Nothing is measured any more, and the sampler would only be in the way.
@@ -291,7 +284,48 @@ fn make_repeats(
             Profiling { host, directory, run, repeats: &repeats, session, done: &profiled, attempts, interrupt };
         ending = profiling.make(journal, observer)?;
     }
+    if let Some(clocks) = &mut of_session.clocks {
+        clocks.after = compare_clocks(observer);
+        journal.session_ends(&of_session)?;
+    }
     Ok((ending, repeats))
+}
+
+/// Which of a run's repeats an attempt is.
+struct Which {
+    sequence: u32,
+    session: u32,
+    step: Step,
+    started_at: Timestamp,
+}
+
+/// An attempt, judged, as a repeat with its series. `machine` is what the sampler saw around it.
+fn repeat_of(run: &Run, attempt: Attempt, machine: Vec<Series>, which: Which) -> (Repeat, Vec<Series>) {
+    let mut series = machine;
+    sampler::cut_to(&mut series, attempt.usage.as_ref());
+    let Which { sequence, session, step, started_at } = which;
+    let outcome = judge(&attempt, &as_judged(&run.suite.scenarios[step.scenario], run), &series);
+    let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
+    series.extend(own);
+    let repeat = Repeat {
+        sequence,
+        session,
+        scenario: step.scenario,
+        number: step.number,
+        side: step.side,
+        phase: step.phase,
+        started_at,
+        outcome,
+        begin,
+        report,
+        marks,
+        usage,
+        stopped,
+        command,
+        output,
+        error_output,
+    };
+    (repeat, series)
 }
 
 /// A scenario with the gates that its repeats are judged by. What a pool and its controllers do is nobody's in the machine's counters,
@@ -323,11 +357,11 @@ pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
 
 /// How long the repeats of each scenario took, to say how long the rest will take.
 #[derive(Debug, Default)]
-struct Clock {
+struct Pace {
     spent: HashMap<usize, (Duration, u32)>,
 }
 
-impl Clock {
+impl Pace {
     fn note(&mut self, scenario: usize, took: Duration) {
         let (spent, repeats) = self.spent.entry(scenario).or_default();
         *spent += took;

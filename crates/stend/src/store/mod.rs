@@ -154,6 +154,17 @@ pub(crate) enum StoreError {
     },
 }
 
+/// What importing a run that was carried here came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carried {
+    /// It is here now.
+    New,
+    /// It was here, and has so many more repeats.
+    Grown(usize),
+    /// It was here as it is.
+    Known,
+}
+
 /// The store.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -209,13 +220,17 @@ impl Store {
         let explain = |error| explain(&path, error);
         self.connection.busy_timeout(PATIENCE).map_err(explain)?;
         self.connection.execute_batch("PRAGMA synchronous = FULL;").map_err(explain)?;
-        if self.check_format()? != schema::FORMAT {
+        let lacks = |connection: &Connection| connection.query_row(schema::LACKS_ADDITIONS, [], |row| row.get(0));
+        if self.check_format()? != schema::FORMAT || lacks(&self.connection).map_err(explain)? {
             let behavior = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(behavior).map_err(explain)?;
             // While this one waited for its turn another process may have made the tables.
             if format_of(&transaction, &path)? != schema::FORMAT {
                 transaction.execute_batch(schema::TABLES).map_err(explain)?;
                 transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
+            }
+            if lacks(&transaction).map_err(explain)? {
+                transaction.execute_batch(schema::ADDITIONS).map_err(explain)?;
             }
             transaction.commit().map_err(explain)?;
         }
@@ -252,6 +267,17 @@ impl Store {
     /// Adds a session to an open run.
     pub(crate) fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
         add_session(&self.connection, run, session).map_err(|error| explain(&self.path, error))
+    }
+
+    /// Puts a session of an open run in its own place: more is known of it now.
+    pub(crate) fn update_session(&mut self, run: &str, session: &Session) -> Result<()> {
+        self.connection
+            .execute(
+                "UPDATE session SET document = ?3 WHERE run = ?1 AND number = ?2",
+                params![run, session.number, document(session)],
+            )
+            .map(drop)
+            .map_err(|error| explain(&self.path, error))
     }
 
     /// Adds a repeat with its series to an open run. When this returns, it is on disk.
@@ -344,10 +370,10 @@ impl Store {
         }
     }
 
-    /// The newest run that is not finished, if there is one.
+    /// The newest run that is not finished and could go on here, if there is one.
     pub(crate) fn newest_open(&self) -> Result<Option<String>> {
         self.connection
-            .query_row("SELECT id FROM run WHERE state = 'open' ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
+            .query_row("SELECT id FROM run WHERE state = 'open' AND json_extract(document, '$.carried') IS NOT 1 ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
                 row.get(0)
             })
             .optional()
@@ -469,6 +495,39 @@ impl Store {
             transaction.commit()
         };
         add().map_err(|error| explain(&path, error)).map(|()| true)
+    }
+
+    /// Adds a run that was carried here. One that was carried here before, when it had less in it, gets the rest.
+    pub(crate) fn import_carried(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<Carried> {
+        let id = &record.run.id;
+        let known = self.resolve(id).is_ok_and(|found| found == *id);
+        if !known {
+            return self.import(record, series).map(|_| Carried::New);
+        }
+        let before = self.load(id)?;
+        let begins_alike = record.repeats.starts_with(&before.repeats)
+            && record.sessions.starts_with(&before.sessions)
+            && record.run.suite == before.run.suite;
+        if !begins_alike {
+            return Err(StoreError::Different(id.clone()));
+        }
+        let added = record.repeats.len() - before.repeats.len();
+        let finishes = record.run.state == RunState::Finished && before.run.state == RunState::Open;
+        if added == 0 && !finishes {
+            return Ok(Carried::Known);
+        }
+        for session in &record.sessions[before.sessions.len()..] {
+            self.add_session(id, session)?;
+        }
+        for repeat in &record.repeats[before.repeats.len()..] {
+            let own = series.iter().filter(|(sequence, _)| *sequence == repeat.sequence);
+            let own: Vec<_> = own.map(|(_, series)| series.clone()).collect();
+            self.add_repeat(id, repeat, &own)?;
+        }
+        if let Some(at) = record.run.finished_at {
+            self.close_run(id, at, record.run.state == RunState::Finished)?;
+        }
+        Ok(Carried::Grown(added))
     }
 
     fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<T>> {

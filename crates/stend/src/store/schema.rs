@@ -63,8 +63,6 @@ CREATE TRIGGER repeats_stay BEFORE UPDATE ON repeat
 BEGIN SELECT RAISE(ABORT, 'a repeat cannot be changed'); END;
 CREATE TRIGGER series_stay BEFORE UPDATE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be changed'); END;
-CREATE TRIGGER sessions_stay BEFORE UPDATE ON session
-BEGIN SELECT RAISE(ABORT, 'a session cannot be changed'); END;
 CREATE TRIGGER finished_run_is_kept BEFORE DELETE ON run WHEN OLD.state = 'finished'
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 CREATE TRIGGER sessions_are_kept BEFORE DELETE ON session
@@ -74,3 +72,14 @@ BEGIN SELECT RAISE(ABORT, 'a repeat cannot be removed'); END;
 CREATE TRIGGER series_are_kept BEFORE DELETE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
 ";
+
+/// What tables of any age get. What is known of a session only at its end is added then; a session of a finished run stays.
+pub(super) const ADDITIONS: &str = "
+DROP TRIGGER IF EXISTS sessions_stay;
+CREATE TRIGGER IF NOT EXISTS sessions_of_finished_runs_stay BEFORE UPDATE ON session WHEN (SELECT state FROM run WHERE id = OLD.run) = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+";
+
+/// Of a table that has no additions yet.
+pub(super) const LACKS_ADDITIONS: &str =
+    "SELECT count(*) = 0 FROM sqlite_schema WHERE type = 'trigger' AND name = 'sessions_of_finished_runs_stay'";

@@ -82,6 +82,7 @@ fn a_finished_run_cannot_be_changed() {
     for error in [
         store.add_repeat(id, &repeat(99, 0, 99, 1.0), &[]).unwrap_err(),
         store.add_session(id, &Session { number: 9, ..record.sessions[0].clone() }).unwrap_err(),
+        store.update_session(id, &record.sessions[0]).unwrap_err(),
         store.close_run(id, Timestamp::now(), false).unwrap_err(),
     ] {
         assert!(error.to_string().contains("finished and cannot be changed"), "{error}");
@@ -91,6 +92,23 @@ fn a_finished_run_cannot_be_changed() {
         assert!(removed.is_err(), "{table}");
     }
     assert_eq!(store.load(id).unwrap(), record);
+}
+
+#[test]
+fn a_store_of_before_lets_what_is_known_at_a_sessions_end_be_added() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let before = "CREATE TRIGGER sessions_stay BEFORE UPDATE ON session BEGIN SELECT RAISE(ABORT, 'old'); END;
+                  DROP TRIGGER sessions_of_finished_runs_stay;";
+    store.connection.execute_batch(before).unwrap();
+    let Record { run, sessions, .. } = record("r", &[]);
+    store.add_run(&Run { state: RunState::Open, ..run }).unwrap();
+    store.add_session("r", &sessions[0]).unwrap();
+    let later = Session { noted: vec!["known at the end".into()], ..sessions[0].clone() };
+    assert!(store.update_session("r", &later).is_err(), "the tables are still those of before");
+    let mut store = Store::open(directory.path()).unwrap();
+    store.update_session("r", &later).unwrap();
+    assert_eq!(store.load("r").unwrap().sessions, [later]);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use stend_model::suite::{Gate, Gates};
 
 use super::fixture::{FixtureHost, Unreachable};
-use crate::host::Output;
+use crate::host::{Host as _, Output};
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{Space, State, Use, check, script};
+use crate::machine::{Space, State, Use, check, command};
 use crate::report::recorded::recorded;
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
@@ -59,7 +59,7 @@ fn a_server_with_everything_wrong() {
 
 #[test]
 fn the_checks_own_work_lies_outside_of_what_it_judges() {
-    let text = script(&FixtureHost::named("x86-server"), include_str!("../check.sh"), &[]).unwrap().text();
+    let text = FixtureHost::named("x86-server").run(&command(include_str!("../check.sh"), &[])).unwrap().text();
     let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
     let at =
         |name: &str| names.iter().position(|other| *other == name).unwrap_or_else(|| panic!("no {name} in {text}"));

@@ -1,9 +1,12 @@
 //! The first page: the machines, the table, what has no figure, and the sources.
 
+use stend_model::run::Session;
+
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
 
-use super::Input;
 use super::scenario::title;
+use super::{Input, RunData};
+use crate::report::clocks as report_clocks;
 use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -146,6 +149,19 @@ fn in_short(differences: &[stend_model::machine::Difference]) -> Phrase {
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
     };
     Phrase::new(all(&TEXTS.none.en), all(&TEXTS.none.ru))
+}
+
+/// How the clocks of machines that are reached over a link stood beside the lab's, a line a session.
+pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
+    let of_session = |data: &RunData, session: &Session| {
+        let words = report_clocks::words(session.clocks.as_ref()?);
+        let of_it = |text: &str, of: &str| match data.sessions.len() {
+            1 => format!("{}: {text}", data.run.machine.name),
+            _ => format!("{}, {of} {}: {text}", data.run.machine.name, session.number + 1),
+        };
+        Some(Phrase::new(of_it(&words.en, "session"), of_it(&words.ru, "сессия")))
+    };
+    input.runs.iter().flat_map(|data| data.sessions.iter().filter_map(|session| of_session(data, session))).collect()
 }
 
 /// Sensors and facts that could not be read, once each.

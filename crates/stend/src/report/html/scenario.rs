@@ -357,7 +357,7 @@ fn scenario_run(
     ScenarioRunView {
         place: 0,
         title,
-        repeats: repeats.iter().map(|repeat| repeat_view(repeat, metric)).collect(),
+        repeats: repeats.iter().map(|repeat| repeat_view(&run.data, repeat, metric)).collect(),
         gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
@@ -397,15 +397,17 @@ fn faults(repeat: &Repeat, series: Option<&Vec<&Series>>) -> Vec<Phrase> {
     report_faults::words(repeat, series.map(Vec::as_slice).unwrap_or_default()).into_iter().map(of_repeat).collect()
 }
 
-fn repeat_view(repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
+fn repeat_view(data: &RunData, repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
     const SHOWN: usize = 2000;
     let value = metric.and_then(|metric| repeat.value(metric).map(|value| text::precise(metric.unit, value)));
+    let session = data.sessions.iter().find(|session| session.number == repeat.session);
+    let began = session.map_or(repeat.started_at, |session| session.began(repeat));
     let output = &repeat.error_output;
     let start = output.char_indices().rev().nth(SHOWN).map_or(0, |(index, _)| index);
     RepeatView {
         label: label(repeat),
         session: repeat.session + 1,
-        started: repeat.started_at.strftime("%m-%d %H:%M:%S").to_string(),
+        started: began.strftime("%m-%d %H:%M:%S").to_string(),
         value: value.unwrap_or_default(),
         wall: repeat.report.as_ref().map(|report| text::duration(report.wall_ns as f64)).unwrap_or_default(),
         class: class(repeat),

@@ -1,0 +1,47 @@
+//! What a user changes of a suite without editing it.
+
+use std::time::Duration;
+
+use clap::Args;
+use stend_model::quantity::Span;
+use stend_model::suite::Changes;
+
+/// Options of the commands that take a suite.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Changing {
+    /// Set a variable of the suite
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth
+    #[arg(long, value_name = "FACTOR")]
+    scale: Option<f64>,
+    /// Valid repeats of each scenario
+    #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: Option<u32>,
+    /// Seed of the order
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Only the scenarios whose name contains this; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+}
+
+impl Changing {
+    /// The changes, with a time budget of their own.
+    pub(super) fn changes(&self, time_budget: Option<Duration>) -> Changes {
+        Changes {
+            variables: self.set.iter().cloned().collect(),
+            scale: self.scale,
+            repeats: self.repeats,
+            seed: self.seed,
+            time_budget: time_budget.map(Span),
+            only: self.only.clone(),
+        }
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())
+}

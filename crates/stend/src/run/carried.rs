@@ -1,0 +1,355 @@
+//! Runs on machines that no lab reaches: the plan that goes there, and the run that its result is.
+//!
+//! There `stend-probe run` starts the commands, under the same guard and beside the same sampler. It judges nothing: what came of a repeat,
+//! and whether it counts, is found here from what it printed, as if it had come over a link.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::BufRead;
+
+use jiff::Timestamp;
+use stend_model::carried::{CarriedPlan, CarriedStep, Load, PLAN_VERSION, Question, RESULT_VERSION, ResultLine};
+use stend_model::machine::Machine;
+use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Step};
+use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session, Skipped, is_run_id};
+use stend_model::suite::{Instrument, Scenario, Suite};
+
+use super::attempt::Attempt;
+use super::{SeriesBuilder, Which, plan, repeat_of};
+use crate::host::{Command, Output};
+use crate::instrument;
+use crate::machine;
+use crate::store::Record;
+
+/// The questions that make the fingerprint.
+const COLLECTION: &str = "collection";
+const TOOLS: &str = "tools";
+
+/// A line of a result is at most so long, in bytes.
+const LONGEST_LINE: u64 = 512 << 20;
+
+/// The plan of a suite for a machine that no lab reaches. What cannot be measured so is left out, and named in it.
+pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
+    let mut skipped = Vec::new();
+    let mut commands: Vec<Load> = Vec::new();
+    for scenario in &suite.scenarios {
+        match load(scenario) {
+            Ok(command) => commands.push(command),
+            Err(reason) => {
+                skipped.push(Skipped { scenario: scenario.name.clone(), reason: reason.into(), remedy: None });
+            }
+        }
+    }
+    let of_step = |step: &Step| {
+        let name = &suite.scenarios[step.scenario].name;
+        let command = commands.iter().position(|command| command.scenario == *name)?;
+        Some(CarriedStep { command, phase: step.phase, number: step.number })
+    };
+    let steps = plan(&suite, &[], seed, &skipped).steps().iter().filter_map(of_step).collect();
+    let question = |name: &str, command: Command| Question {
+        name: name.into(),
+        directory: command.directory.unwrap_or_else(|| "/".into()),
+        words: command.words,
+        timeout_ns: nanoseconds(command.timeout),
+    };
+    let tools = machine::tools_question(&instrument::tool_queries());
+    let questions = std::iter::once(question(COLLECTION, machine::collection()))
+        .chain(tools.map(|command| question(TOOLS, command)))
+        .collect();
+    CarriedPlan {
+        plan: PLAN_VERSION,
+        stend_version: env!("CARGO_PKG_VERSION").into(),
+        sample_hertz: suite.sample_hertz,
+        suite,
+        seed,
+        skipped,
+        most_failures_in_a_row: MOST_FAILURES_IN_A_ROW,
+        questions,
+        commands,
+        steps,
+    }
+}
+
+/// The command that applies a scenario's load, or why there is none without a lab.
+fn load(scenario: &Scenario) -> Result<Load, &'static str> {
+    if !scenario.faults.is_empty() {
+        return Err("it breaks its target, which takes a link");
+    }
+    let (by_probe, words) = match &scenario.instrument {
+        Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
+        Instrument::Command(words) => (false, words.clone()),
+        Instrument::Adapter(_) => return Err("what its tool prints is read as it runs, which takes a link"),
+    };
+    Ok(Load {
+        scenario: scenario.name.clone(),
+        by_probe,
+        words,
+        needs: scenario.needs.clone(),
+        timeout_ns: nanoseconds(scenario.timeout.0),
+    })
+}
+
+/// The words of a scenario of `stend-probe`, after the program.
+pub(super) fn probe_words(subcommand: &str, scenario: &Scenario) -> Vec<String> {
+    let parameters = scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+    std::iter::once(subcommand.to_owned()).chain(parameters).collect()
+}
+
+fn nanoseconds(span: std::time::Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A result as it was read.
+pub(crate) struct Carried {
+    /// The run.
+    pub(crate) record: Record,
+    /// Its series with their repeats' sequence numbers, in order.
+    pub(crate) series: Vec<(u32, Series)>,
+    /// The last line was cut off, and is left out.
+    pub(crate) cut_off: bool,
+}
+
+/// Reads what `stend-probe run` wrote. `name` is the file's name for messages; `host` how the machine shall be called, its own name if not given.
+///
+/// # Errors
+/// It is no result, or a damaged one: one line, with the line's number.
+pub(crate) fn read(mut from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, String> {
+    let mut reading: Option<Reading> = None;
+    let mut text = Vec::new();
+    for number in 1_usize.. {
+        text.clear();
+        let count = std::io::Read::take(&mut from, LONGEST_LINE)
+            .read_until(b'\n', &mut text)
+            .map_err(|error| format!("{name} cannot be read: {error}"))?;
+        if count == 0 {
+            break;
+        }
+        let at = |reason: &dyn std::fmt::Display| format!("{name}:{number}: {reason}");
+        let line: ResultLine = match serde_json::from_slice(&text) {
+            Ok(line) => line,
+            // What was being written when the power went.
+            Err(_) if text.last() != Some(&b'\n') && reading.is_some() => {
+                return finish(reading, name, host, true);
+            }
+            Err(_) if number == 1 => return Err(foreign(&text, name)),
+            Err(error) => return Err(at(&format!("it is no line of a result: {error}"))),
+        };
+        match &mut reading {
+            None => reading = Some(Reading::begin(line).map_err(|reason| at(&reason))?),
+            Some(reading) => reading.take(line).map_err(|reason| at(&reason))?,
+        }
+    }
+    finish(reading, name, host, false)
+}
+
+/// Why a file whose first line is not a result's is none.
+fn foreign(first: &[u8], name: &str) -> String {
+    let text = String::from_utf8_lossy(first);
+    if text.contains("\"plan\"") || text.trim_start().starts_with('{') && text.trim_end().ends_with('{') {
+        return format!("{name} is a plan and no result; `stend-probe run {name} > result.jsonl` makes one of it");
+    }
+    format!("{name} is neither a run that stend exported nor a result of stend-probe run")
+}
+
+fn finish(reading: Option<Reading>, name: &str, host: Option<&str>, cut_off: bool) -> Result<Carried, String> {
+    let reading = reading.ok_or_else(|| format!("{name} is empty"))?;
+    let (record, series) = reading.finish(host).map_err(|reason| format!("{name}: {reason}"))?;
+    Ok(Carried { record, series, cut_off })
+}
+
+/// What has been read of a result.
+struct Reading {
+    plan: CarriedPlan,
+    run: Run,
+    sessions: Vec<Session>,
+    recorded: Vec<(Repeat, Vec<Series>)>,
+    made: HashSet<usize>,
+    /// What the machine said to this session's questions.
+    answers: BTreeMap<String, Result<Output, String>>,
+    complete: bool,
+}
+
+impl Reading {
+    fn begin(line: ResultLine) -> Result<Self, String> {
+        let ResultLine::Plan { result, run, realtime_ns, plan, .. } = line else {
+            return Err("a result begins with its plan".into());
+        };
+        let version = |what: &str, found: u32, known: u32| {
+            (found == known)
+                .then_some(())
+                .ok_or_else(|| format!("its {what} is of format {found}; this stend knows {known}"))
+        };
+        version("result", result, RESULT_VERSION)?;
+        version("plan", plan.plan, PLAN_VERSION)?;
+        if !is_run_id(&run) {
+            return Err(format!("\"{run}\" is no id of a run"));
+        }
+        let known = |load: &Load| plan.suite.scenarios.iter().any(|scenario| scenario.name == load.scenario);
+        if let Some(load) = plan.commands.iter().find(|load| !known(load)) {
+            return Err(format!("the plan has a command for \"{}\", and no such scenario", load.scenario));
+        }
+        if let Some(step) = plan.steps.iter().find(|step| step.command >= plan.commands.len()) {
+            return Err(format!("the plan has a step with command {}, and no such command", step.command));
+        }
+        let run = Run {
+            id: run,
+            stend_version: plan.stend_version.clone(),
+            host: String::new(),
+            started_at: moment(realtime_ns)?,
+            finished_at: None,
+            state: RunState::Open,
+            seed: plan.seed,
+            suite: plan.suite.clone(),
+            skipped: plan.skipped.clone(),
+            profile: false,
+            noise: false,
+            target: None,
+            sides: Vec::new(),
+            carried: true,
+            // Until the first session says what it is.
+            machine: machine::from_answers(Err("it was not asked".into()), None, &[]),
+        };
+        let (sessions, recorded, made) = Default::default();
+        Ok(Self { plan: *plan, run, sessions, recorded, made, answers: BTreeMap::new(), complete: false })
+    }
+
+    fn take(&mut self, line: ResultLine) -> Result<(), String> {
+        match line {
+            ResultLine::Plan { .. } => return Err("a result has one plan, in its first line".into()),
+            ResultLine::Answer { question, in_time, exit, output, error_output } => {
+                let answer = if in_time {
+                    Ok(Output { exit: Some(exit), stdout: output.into_bytes(), stderr: error_output.into_bytes() })
+                } else {
+                    Err("it did not answer in time".to_owned())
+                };
+                self.answers.insert(question, answer);
+            }
+            ResultLine::Skipped { command, program } => {
+                let load = self.plan.commands.get(command).ok_or("there is no such command in the plan")?;
+                let skipped = Skipped {
+                    scenario: load.scenario.clone(),
+                    reason: format!("{program} is not on the machine's PATH"),
+                    remedy: None,
+                };
+                if !self.run.skipped.contains(&skipped) {
+                    self.run.skipped.push(skipped);
+                }
+            }
+            ResultLine::Session { session, realtime_ns, boot_id, sampler, .. } => {
+                self.begin_session(session, realtime_ns, boot_id, sampler.map(|begin| begin.missing))?;
+            }
+            ResultLine::Attempt { .. } => self.attempt(line)?,
+            ResultLine::Finished { realtime_ns, complete } => {
+                self.run.finished_at = Some(moment(realtime_ns)?);
+                self.complete = complete;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_session(
+        &mut self,
+        number: u32,
+        realtime_ns: i64,
+        boot_id: Option<String>,
+        missing: Option<BTreeMap<String, String>>,
+    ) -> Result<(), String> {
+        if number as usize != self.sessions.len() {
+            return Err(format!("session {number} is out of its order"));
+        }
+        let machine = self.machine()?;
+        if self.sessions.is_empty() {
+            self.run.machine = machine;
+        } else {
+            let differences = self.run.machine.differences(&machine);
+            if !differences.is_empty() {
+                let words: Vec<_> = differences.iter().map(machine::in_words).collect();
+                return Err(format!("the machine is no longer what it was: {}", words.join("; ")));
+            }
+        }
+        self.complete = false;
+        self.sessions.push(Session {
+            number,
+            started_at: moment(realtime_ns)?,
+            boot_id,
+            conditions: Vec::new(),
+            noted: Vec::new(),
+            missing_sensors: missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect(),
+            clocks: None,
+        });
+        Ok(())
+    }
+
+    /// The fingerprint from what the machine answered.
+    fn machine(&mut self) -> Result<Machine, String> {
+        let mut answers = std::mem::take(&mut self.answers);
+        let collected = answers.remove(COLLECTION).ok_or("the machine was not asked what it is")?;
+        let asked = self.plan.questions.iter().find(|question| question.name == TOOLS);
+        let queries = asked.and_then(|question| machine::queries_of(&question.words)).unwrap_or_default();
+        let machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
+        match machine.missing.get("collection") {
+            Some(reason) => Err(format!("the machine does not say what it is: {reason}")),
+            None => Ok(machine),
+        }
+    }
+
+    fn attempt(&mut self, line: ResultLine) -> Result<(), String> {
+        let ResultLine::Attempt { step, session, realtime_ns, in_time, output, error_output, samples, .. } = line
+        else {
+            return Ok(());
+        };
+        let planned = self.plan.steps.get(step).ok_or_else(|| format!("there is no step {step} in the plan"))?;
+        if session as usize + 1 != self.sessions.len() {
+            return Err(format!("an attempt of session {session}, which is not the one that goes on"));
+        }
+        if !self.made.insert(step) {
+            return Err(format!("step {step} was made already"));
+        }
+        let load = &self.plan.commands[planned.command];
+        let suite = &self.run.suite;
+        let place = suite.scenarios.iter().position(|scenario| scenario.name == load.scenario);
+        let place = place.ok_or("its scenario is not in the suite")?;
+        let scenario = &suite.scenarios[place];
+        let program = load.by_probe.then(|| "stend-probe".to_owned());
+        let words = program.into_iter().chain(load.words.iter().cloned()).collect();
+        let attempt = Attempt::carried(scenario, words, &output, &error_output, in_time);
+        let mut series = SeriesBuilder::default();
+        samples.iter().for_each(|sample| series.add(sample));
+        let which = Which {
+            sequence: u32::try_from(self.recorded.len()).map_err(|_| "too many repeats")?,
+            session,
+            step: Step { scenario: place, number: planned.number, side: None, phase: planned.phase },
+            started_at: moment(realtime_ns)?,
+        };
+        self.recorded.push(repeat_of(&self.run, attempt, series.take(Origin::Machine), which));
+        Ok(())
+    }
+
+    fn finish(self, host: Option<&str>) -> Result<(Record, Vec<(u32, Series)>), String> {
+        let Self { mut run, sessions, recorded, complete, .. } = self;
+        if sessions.is_empty() {
+            return Err("it ends before anything was measured; make it again".into());
+        }
+        run.host = host.unwrap_or(&run.machine.name).to_owned();
+        // What was interrupted may still be gone on with over there.
+        run.state = if complete { RunState::Finished } else { RunState::Open };
+        let (repeats, series): (Vec<_>, Vec<_>) = recorded.into_iter().unzip();
+        let of_sequence = |(sequence, all): (u32, Vec<_>)| all.into_iter().map(move |one| (sequence, one));
+        let mut series: Vec<_> = (0..).zip(series).flat_map(of_sequence).collect();
+        // As the store gives them back.
+        series.sort_by(|(a, one), (b, other)| {
+            (a, word(one.origin), &one.metric).cmp(&(b, word(other.origin), &other.metric))
+        });
+        Ok((Record { run, sessions, repeats, profiles: Vec::new() }, series))
+    }
+}
+
+fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Instrument => "instrument",
+        Origin::Machine => "machine",
+    }
+}
+
+fn moment(realtime_ns: i64) -> Result<Timestamp, String> {
+    Timestamp::from_nanosecond(i128::from(realtime_ns)).map_err(|error| error.to_string())
+}
