@@ -84,10 +84,12 @@ pub(crate) enum Test {
     MannWhitneyPermutation,
     /// Mann and Whitney's, by the normal approximation: there are many repeats.
     MannWhitneyNormal,
-    /// Flips of the signs of the pairs' differences, all of them.
-    SignFlip,
-    /// Flips of the signs of the pairs' differences, drawn.
-    SignFlipDrawn,
+    /// Wilcoxon's signed ranks of the pairs' differences, by their exact distribution over all flips of signs.
+    SignedRankExact,
+    /// Wilcoxon's signed ranks, by all flips of signs, because some differences are of one size or zero.
+    SignedRankPermutation,
+    /// Wilcoxon's signed ranks, by the normal approximation: there are many pairs.
+    SignedRankNormal,
 }
 
 /// How an interval was made.
@@ -98,6 +100,8 @@ pub(crate) enum IntervalKind {
     Bca,
     /// Percentile bootstrap over sessions, then repeats.
     Percentile,
+    /// The pseudomedians that the test of signed ranks would not refuse: pairs.
+    SignedRank,
 }
 
 /// Hodges and Lehmann's estimate of the difference, in the row's unit.
@@ -189,6 +193,7 @@ impl Evidence {
             interval_method: result.interval.map(|interval| match interval.method {
                 IntervalMethod::Bca => IntervalKind::Bca,
                 IntervalMethod::Percentile => IntervalKind::Percentile,
+                IntervalMethod::SignedRank => IntervalKind::SignedRank,
             }),
             shift: if cell.paired { None } else { shift() },
             floor_source,
@@ -205,9 +210,11 @@ impl Test {
             (Method::Exact, false) => Self::MannWhitneyExact,
             (Method::Permutation, false) => Self::MannWhitneyPermutation,
             (Method::NormalApproximation, false) => Self::MannWhitneyNormal,
-            (Method::Exact | Method::Permutation, true) => Self::SignFlip,
-            (Method::MonteCarlo, true) => Self::SignFlipDrawn,
-            (Method::NormalApproximation, true) | (Method::MonteCarlo, false) => return None,
+            (Method::Exact, true) => Self::SignedRankExact,
+            (Method::Permutation, true) => Self::SignedRankPermutation,
+            (Method::NormalApproximation, true) => Self::SignedRankNormal,
+            // No verdict draws its p.
+            (Method::MonteCarlo, _) => return None,
         })
     }
 }

@@ -131,6 +131,7 @@ impl Page {
             let made = match evidence.interval_method {
                 Some(IntervalKind::Bca) => ", bootstrap, BCa",
                 Some(IntervalKind::Percentile) => ", bootstrap over sessions and repeats, percentiles",
+                Some(IntervalKind::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
                 None => "",
             };
             format!("95 % interval {}{made}", change_interval(interval))
@@ -146,7 +147,11 @@ impl Page {
                     percent(drift)
                 ),
             ),
-            None if matches!(evidence.test, Some(Test::SignFlip | Test::SignFlipDrawn)) => {
+            None if matches!(
+                evidence.test,
+                Some(Test::SignedRankExact | Test::SignedRankPermutation | Test::SignedRankNormal)
+            ) =>
+            {
                 self.condition(None, "beyond the drift: not asked of pairs, which drift together");
             }
             None => self.condition(None, "beyond the drift: too few repeats to know one"),
@@ -185,8 +190,9 @@ const fn name_of_test(test: Test) -> &'static str {
         Test::MannWhitneyExact => "Mann–Whitney, exact",
         Test::MannWhitneyPermutation => "Mann–Whitney, exact with ties",
         Test::MannWhitneyNormal => "Mann–Whitney, normal approximation",
-        Test::SignFlip => "all flips of the signs of the pairs' differences",
-        Test::SignFlipDrawn => "drawn flips of the signs of the pairs' differences",
+        Test::SignedRankExact => "Wilcoxon's signed ranks of the pairs, exact",
+        Test::SignedRankPermutation => "Wilcoxon's signed ranks of the pairs, exact with ties",
+        Test::SignedRankNormal => "Wilcoxon's signed ranks of the pairs, normal approximation",
     }
 }
 
