@@ -71,7 +71,7 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n\
                 [[scenario]]\nname = \"absent\"\ncommand = [\"no-such-program\"]\n\
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n\
-                [[scenario]]\nname = \"tool\"\ninstrument = \"gzip\"\nparameters = { level = \"1\", size = \"1MiB\" }\n\
+                [[scenario]]\nname = \"tool\"\ninstrument = \"gzip\"\nparameters = { level = \"1\" }\n\
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
     let text = fs::read_to_string(&isolated.suite).unwrap().replace("sample_hertz = 0", "sample_hertz = 50");
     fs::write(&isolated.suite, text + more).unwrap();
@@ -209,7 +209,7 @@ fn a_plan_with_a_mistake_says_where() {
         ("\"plan\": 1", "\"plan\": 2", ["plan.json:2:11: ", "this stend-probe knows version 1"]),
         ("\"plan\": 1", "\"plam\": 1", ["plan.json:1:1: ", "`stend pack SUITE` writes one"]),
         ("\"plan\": 1,", "\"plan\": 1", ["plan.json:3:3: ", "a comma or } is wanted"]),
-        ("\"sample_hertz\": 0", "\"sample_hertz\": 101", ["\"sample_hertz\" must be", "from 0 to 100"]),
+        ("\n  \"sample_hertz\": 0", "\n  \"sample_hertz\": 101", ["\"sample_hertz\" must be", "from 0 to 100"]),
         ("\"command\": 0", "\"command\": 1", ["there is no command of this number", "the first is 0"]),
         ("\"by_probe\": false", "\"by_probe\": 0", ["\"by_probe\" must be", "true or false"]),
     ] {

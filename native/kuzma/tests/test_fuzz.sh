@@ -41,6 +41,7 @@ for seed in 1 2 3 4 5 6 7 8; do
 	printf "$(awk -v seed="$seed" 'BEGIN { srand(seed); for (i = 0; i < 80 * seed; i++) printf "\\%03o", 256 * rand() }')" \
 		>"$folder/seeds/$seed"
 done
+printf '{"a":[1,-2.5e3,"\\u0041\\ud83d\\ude00",true,false,null],"b":{"c":{}}}' >"$folder/seeds/json"
 for target in "$folder"/fuzz/*; do
 	name=$(basename "$target")
 	{

@@ -1,0 +1,103 @@
+#!/bin/sh
+# A suite measured without a lab: a line a repeat, and what ends in between goes on.
+. "$(dirname "$0")/common.sh"
+
+# What it starts of itself may need an emulator.
+STEND_PROBE=$probe
+STEND_WORK=$work/used
+export STEND_PROBE STEND_WORK
+
+# A load that is made as often as there are lines in `free`, and then waits.
+cat >"$work/load" <<'END'
+#!/bin/sh
+echo >>"$1/called"
+while [ "$(wc -l <"$1/called")" -gt "$(wc -l <"$1/free")" ]; do sleep 0.05; done
+printf '{"event":"begin","wire":1,"instrument":"load"}\n{"event":"repeat","wall_ns":1,"work":{"bytes":1},"check":"passed"}\n{"event":"end"}\n'
+echo 'to the "user"' >&2
+END
+chmod +x "$work/load"
+
+plan() { # FILE STEPS WORD...: STEPS of one command
+	file=$1
+	steps=$2
+	shift 2
+	{
+		printf '{"plan": 1, "stend_version": "0", "seed": 1, "skipped": [],\n "suite": {"name": "tried", "title": "a \\"b\\" \\u00e9"},\n'
+		printf ' "sample_hertz": 20, "most_failures_in_a_row": 3,\n'
+		printf ' "questions": [{"name": "one", "directory": "/", "words": ["sh", "-c", "pwd; echo no >&2; exit 3"], "timeout_ns": 60000000000}],\n'
+		printf ' "commands": [{"scenario": "only", "by_probe": false, "needs": [], "timeout_ns": 600000000000, "words": ['
+		comma=
+		for word; do
+			printf '%s"%s"' "$comma" "$word"
+			comma=', '
+		done
+		printf ']}],\n "steps": ['
+		comma=
+		while [ "$steps" -gt 0 ]; do
+			printf '%s{"command": 0, "phase": "measured", "number": 0}' "$comma"
+			comma=', '
+			steps=$((steps - 1))
+		done
+		printf ']}\n'
+	} >"$file"
+}
+attempts() { grep -c '"event":"attempt"' "$1"; }
+mkdir "$work/here"
+printf '\n\n' >"$work/here/free"
+plan "$work/plan" 4 "$work/load" "$work/here"
+
+"$probe" run "$work/plan" >"$work/result" 2>"$work/said" </dev/null &
+runner=$!
+ok 'two repeats are made' wait_for sh -c "[ \"\$(grep -c event.:.attempt '$work/result')\" -eq 2 ]"
+ok 'and written as soon as they have ended' [ -d "/proc/$runner" ]
+"$probe" run "$work/plan" >"$work/other" 2>"$work/err" </dev/null
+ok 'nobody measures beside it' [ $? -eq 4 ]
+ok 'and who does is said' grep -q 'another stend measures on this machine ([0-9]*); wait for it' "$work/err"
+kill -INT "$runner"
+wait "$runner"
+ok 'interrupted' [ $? -eq 130 ]
+ok 'and how to go on is said' grep -q '2 of 4 repeats. Go on with: stend-probe run .*plan --continue' "$work/said"
+ok 'each line is JSON' "$json_check" "$work/result"
+ok 'the plan is the first one' sh -c "sed -n 1p '$work/result' | grep -q '\"plan\":{\"plan\":1,.*\"title\":\"a .\"b.\" .u00e9\"}'"
+ok 'what was asked is answered' grep -q '"question":"one","in_time":true,"exit":3,"output":"/.u000a","error_output":"no.u000a"' "$work/result"
+ok 'what the load said is kept' grep -q '"error_output":"to the ."user.".u000a"' "$work/result"
+ok 'with what the guard counted' grep -q '"output":".*event.":."usage' "$work/result"
+ok 'nothing is left' [ "$(ls "$work/used")" = in-use.lock ]
+
+printf '{"event":"attempt","st' >>"$work/result"
+printf '\n\n\n\n\n\n\n\n' >"$work/here/free"
+"$probe" run "$work/plan" --continue "$work/result" 2>"$work/said" </dev/null
+ok 'it goes on' [ $? -eq 0 ]
+ok 'without what was cut off' grep -q 'was cut off' "$work/said"
+ok 'until all is made' [ "$(attempts "$work/result")" -eq 4 ]
+ok 'in one file of JSON' "$json_check" "$work/result"
+ok 'in two sessions' [ "$(grep -c '"event":"session"' "$work/result")" -eq 2 ]
+ok 'each step once' [ "$(sed -n 's/.*"event":"attempt","step":\([0-9]*\).*/\1/p' "$work/result" | sort -u | wc -l)" -eq 4 ]
+before=$(wc -c <"$work/result")
+"$probe" run "$work/plan" --quiet --continue "$work/result" 2>"$work/said" </dev/null
+ok 'nothing is made twice' [ "$(attempts "$work/result")" -eq 4 ]
+ok 'nothing is lost' [ "$(wc -c <"$work/result")" -gt "$before" ]
+ok 'and nothing said' [ ! -s "$work/said" ]
+
+plan "$work/failing" 5 sh -c 'exit 1'
+"$probe" run "$work/failing" >"$work/failed" 2>"$work/said" </dev/null
+ok 'what fails is not all' [ $? -eq 3 ]
+ok 'it is given up after three times' [ "$(attempts "$work/failed")" -eq 3 ]
+ok 'which is said' grep -q 'only failed again and again, and is given up' "$work/said"
+
+plan "$work/absent" 1 no-such-program-here
+status 'where nothing can be measured' 4 "$probe" run "$work/absent"
+ok 'it says why' grep -q 'no scenario of tried can be measured here: no-such-program-here is missing' "$work/err"
+sed 's/"plan": 1/"plan": 1.5/' "$work/plan" >"$work/bad"
+status 'a plan with a mistake' 2 "$probe" run "$work/bad"
+ok 'says where' grep -q "$work/bad:1:10: " "$work/err"
+status 'another plan' 2 "$probe" run "$work/failing" --continue "$work/result"
+ok 'is said' grep -q 'is the result of another plan' "$work/err"
+status 'no plan' 2 "$probe" run
+status 'two plans' 2 "$probe" run "$work/plan" "$work/plan"
+STEND_WORK=relative
+status 'no place for files' 2 "$probe" run "$work/plan"
+STEND_WORK=$work/plan/below
+status 'a place that cannot be' 4 "$probe" run "$work/plan"
+ok 'names the variable' grep -q 'set STEND_WORK' "$work/err"
+finish
