@@ -54,7 +54,7 @@ struct backend {
 };
 
 extern const struct backend fizzbuzz_portable;
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(STEND_NO_INTRINSICS)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__e2k__) && !defined(STEND_NO_INTRINSICS)
 #define FIZZBUZZ_X86
 extern const struct backend fizzbuzz_avx512;
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(STEND_NO_INTRINSICS)

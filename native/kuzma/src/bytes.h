@@ -49,8 +49,8 @@ static inline void xor_bytes(uint8_t *to, const uint8_t *left, const uint8_t *ri
 	size_t i = 0;
 
 	/* Vectors and words, because not every compiler makes them of bytes where the length is not known. One at a time: an
-	 * array of them could be left behind on the stack. */
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
+	 * array of them could be left behind on the stack. Not on Elbrus, where vector types are slow. */
+#if defined(__GNUC__) && !defined(__e2k__) && (defined(__SSE2__) || defined(__ARM_NEON))
 	typedef uint64_t unaligned_vector __attribute__((vector_size(16), aligned(1), may_alias));
 
 	for (; i + 16 <= bytes; i += 16)

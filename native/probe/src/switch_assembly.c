@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#if !defined(__GNUC__) || defined(STEND_NO_INTRINSICS)
+#if defined(__e2k__) || !defined(__GNUC__) || defined(STEND_NO_INTRINSICS)
 #define NO_ASSEMBLY "this build has none"
 #elif defined(__x86_64__) && !defined(__ILP32__)
 #include "switch_x86_64.h"

@@ -83,7 +83,7 @@ void coroutine_begin(struct coroutine *coroutine)
 
 const char *coroutine_shadow_stack(void)
 {
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(STEND_NO_INTRINSICS)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__e2k__) && !defined(STEND_NO_INTRINSICS)
 	uint64_t place = 0;
 
 	/* Intel SDM volume 1, 17.1: reads the shadow stack pointer; where there is none, it does nothing. */

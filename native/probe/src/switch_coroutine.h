@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Elbrus itself, and not another processor whose build was told that it is one. */
-#if defined(__e2k__) && !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
+/* On Elbrus glibc has makecontext_e2k() instead of makecontext(). Tests tell other processors that they are Elbrus, and have
+ * that function from elbrus_contexts.h. */
+#if defined(__e2k__)
 #define UCONTEXT_OF_E2K 1
 #else
 #define UCONTEXT_OF_E2K 0

@@ -1,7 +1,7 @@
 /* Switching between coroutines by the C library's contexts. Each keeps its signal mask, so a switch is a system call; glibc
  * keeps control words too. On Elbrus the kernel makes the context's hardware stacks.
  *
- * The part for Elbrus is written after its manual and has never been run. */
+ * The part for Elbrus is written after its glibc and has never been run there: tests run it on top of makecontext(). */
 #include "switch_coroutine.h"
 
 #include <errno.h>

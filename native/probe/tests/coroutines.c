@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "switch_coroutine.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -494,10 +495,32 @@ static void loops(const struct coroutine_method *method)
 	coroutine_free(&pair.there);
 }
 
+#if defined(STEND_ELBRUS_CONTEXTS_H)
+/* The kernel of Elbrus makes hardware stacks for a context, which it may refuse, and which must be given back. */
+static void hardware_stacks(void)
+{
+	struct coroutine some[3];
+	unsigned before = elbrus_contexts, made = 0;
+
+	elbrus_contexts_most = before + 2;
+	for (unsigned i = 0; i < 3; i++)
+		made += coroutine_make(&some[i], &coroutine_ucontext, COROUTINE_STACK_BYTES, NULL, NULL);
+	CHECK(made == 2 && errno == ENOMEM && some[2].stack == NULL, "a context that the kernel refuses: %u made", made);
+	elbrus_contexts_most = ~0u;
+	coroutine_free(&some[0]);
+	coroutine_free(&some[1]);
+	CHECK(before == 0 && elbrus_contexts == 0, "all contexts are given back: %u, %u", before, elbrus_contexts);
+}
+#else
+static void hardware_stacks(void)
+{
+}
+#endif
+
 static bool must_be_there(const struct coroutine_method *method)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) && \
-	!defined(STEND_NO_INTRINSICS) && !defined(__ILP32__)
+	!defined(STEND_NO_INTRINSICS) && !defined(__ILP32__) && !defined(__e2k__)
 	if (method == &coroutine_assembly)
 		return coroutine_shadow_stack() == NULL;
 #endif
@@ -543,5 +566,6 @@ int main(void)
 		guard_page(method);
 		unwinding(method);
 	}
+	hardware_stacks();
 	return harness_finish();
 }

@@ -13,6 +13,8 @@ there() { # METHOD
 	case $1:$architecture in
 	assembly:x86_64 | assembly:aarch64 | assembly:riscv64 | assembly-registers:x86_64) return 0 ;;
 	assembly*) return 1 ;;
+	# Its hardware stacks are not the program's to change.
+	setjmp:e2k) return 1 ;;
 	esac
 }
 
