@@ -42,7 +42,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         talk!("{line}");
         removed += 1;
     }
-    side::remove_unfinished(host, &work).map_err(unusable)?;
     let mut failure = None;
     for status in target::statuses(host, &work) {
         let name = &status.name;

@@ -15,6 +15,9 @@ use thiserror::Error;
 pub(crate) use local::Local;
 pub(crate) use ssh::Ssh;
 
+/// The name of the machine that stend itself runs on.
+pub(crate) const HERE: &str = "local";
+
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 const LOCK_FILE: &str = "in-use.lock";
 
@@ -44,6 +47,16 @@ pub(crate) trait Host: Send + Sync {
 
     /// Creates a directory and those above it.
     fn make_directory(&self, path: &str) -> Result<(), HostError>;
+
+    /// Creates a directory and these files in it, by their paths in there.
+    fn put_tree(&self, directory: &str, files: &[(&str, &[u8])]) -> Result<(), HostError> {
+        for (path, contents) in files {
+            let path = format!("{directory}/{path}");
+            self.make_directory(path.rsplit_once('/').map_or(directory, |path| path.0))?;
+            self.write(&path, contents)?;
+        }
+        Ok(())
+    }
 
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
