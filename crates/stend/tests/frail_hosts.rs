@@ -222,8 +222,13 @@ fn busybox_is_shell_and_tar_enough() {
     for program in ["sh", "tar"] {
         sshd.put_program(program, busybox);
     }
-    sshd.put_program("cc", &quick("quick 1", ""));
     let suite = sshd.suite("0.05");
+    // It has no rm there, and no tar that removes: what a first build leaves that fails is said.
+    sshd.put_program("bad", &quick("bad 1", &at_info("exit 1")));
+    let bad = ["run", &suite, "--on", "stand", "--cc", "bad", "--even-if-unfit"];
+    sshd.refuses(&bad, 4, &["bad does not compile probe/src/info.c", "what was begun is left", "there is no rm here"]);
+    let begun = sshd.left().len();
+    sshd.put_program("cc", &quick("quick 1", ""));
     sshd.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
     let of = |fingerprint: &str| {
         let machine = parse(fingerprint)["machine"].clone();
@@ -235,8 +240,8 @@ fn busybox_is_shell_and_tar_enough() {
     };
     let (there, here) = (sshd.fine(&["probe", "--on", "stand", "--json"]).out, sshd.fine(&["probe", "--json"]).out);
     assert_eq!(of(&there), of(&here), "the same machine: {there}");
-    sshd.put_program("bad", &quick("bad 1", &at_info("exit 1")));
-    sshd.refuses(&["run", &suite, "--on", "stand", "--cc", "bad"], 4, &["bad does not compile probe/src/info.c"]);
+    sshd.refuses(&bad, 4, &["bad does not compile probe/src/info.c"]);
+    assert_eq!(sshd.left().len(), begun + 1, "nothing is added to it but the build: {:?}", sshd.left());
     sshd.fine(&["clean", "--on", "stand"]);
     assert!(!sshd.there().exists(), "{:?}", sshd.left());
 }

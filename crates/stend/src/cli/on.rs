@@ -143,6 +143,12 @@ impl Building {
             |words: String| Failure::unusable(if words.starts_with(name) { words } else { format!("{name}: {words}") });
         let ssh = Ssh::connect(name).map_err(|error| of_link(error.to_string()))?;
         let work = prepare::work_directory(&ssh).map_err(of_link)?;
+        // What an earlier build has instead of rm removes what this one leaves if it fails.
+        if ssh.find_program("rm").is_none()
+            && let Some(probe) = stand::built(&ssh, &work)
+        {
+            ssh.set_probe(&probe);
+        }
         let built = stand::build(&ssh, &work, &self.compiler(), &mut |words| talk!("{name}: {words}"));
         let stand::Built { probe, build, .. } = built.map_err(of_link)?;
         ssh.set_probe(&probe);

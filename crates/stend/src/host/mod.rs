@@ -19,7 +19,7 @@ pub(crate) use ssh::Ssh;
 pub(crate) const HERE: &str = "local";
 
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
-const LOCK_FILE: &str = "in-use.lock";
+pub(crate) const LOCK_FILE: &str = "in-use.lock";
 
 /// The machine under test, as something that commands can be run on. Paths are the machine's own.
 pub(crate) trait Host: Send + Sync {
@@ -68,11 +68,6 @@ pub(crate) trait Host: Send + Sync {
 
     /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
-
-    /// Removes a directory that holds nothing but a lock's file.
-    fn remove_if_unused(&self, directory: &str) -> Result<(), HostError> {
-        if self.list(directory)?.iter().all(|name| name == LOCK_FILE) { self.remove(directory) } else { Ok(()) }
-    }
 
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {

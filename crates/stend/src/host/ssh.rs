@@ -361,8 +361,9 @@ fn after_mark(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Removes `$1`. Where there is no rm yet, GNU's tar removes what it packs.
-const REMOVE: &str = r#"if command -v rm >/dev/null 2>&1; then rm -rf "$1"
-elif [ -e "$1" ]; then tar -c -f /dev/null --remove-files "$1" 2>/dev/null || { echo "there is no rm here" >&2; exit 1; }
+const REMOVE: &str = r#"if [ ! -e "$1" ] && [ ! -h "$1" ]; then :
+elif command -v rm >/dev/null 2>&1; then rm -rf "$1"
+else tar -c -f /dev/null --remove-files "$1" 2>/dev/null || { echo "there is no rm here" >&2; exit 1; }
 fi"#;
 
 /// A word as a POSIX shell takes it literally.

@@ -111,17 +111,26 @@ pub(crate) fn build(
     });
     match ended {
         Ok(Some(output)) if output.exit == Some(0) => Ok(built),
-        Ok(Some(output)) => Err(complaint(&output, &compiler.program)),
+        Ok(Some(output)) => Err(complaint(&output, &compiler.program) + &left(host, &building)),
         Ok(None) => Err(format!(
-            "{} did not end within {} and was killed; it was compiling {} ({LIMIT_VARIABLE} gives it more time)",
+            "{} did not end within {} and was killed; it was compiling {} ({LIMIT_VARIABLE} gives it more time){}",
             compiler.program,
             stend_model::quantity::Span(limit),
-            at_work.into_iter().take(3).collect::<Vec<_>>().join(", ")
+            at_work.into_iter().take(3).collect::<Vec<_>>().join(", "),
+            left(host, &building)
         )),
         Err(error) => {
             let _ = host.remove(&building);
             Err(error.to_string())
         }
+    }
+}
+
+/// Removes what a build left that failed, and says where it is if that cannot be done: some machines have neither rm nor a tar that removes.
+fn left(host: &dyn Host, building: &str) -> String {
+    match host.remove(building) {
+        Ok(()) => String::new(),
+        Err(error) => format!("; what was begun is left ({error}), remove it by hand"),
     }
 }
 

@@ -31,13 +31,14 @@ trap ended TERM
 {
     while read -r _; do :; done
     kill $$
-} <&3 3<&- &
+} <&3 3<&- >/dev/null 2>&1 &
 watch=$!
 status=0
 wait "$command" || status=$?
 # What some shells say of a job that was ended is of no use to anybody.
 exec 2>/dev/null
 trap '' TERM
-kill "$watch"
+# Not by a signal that a shell which has just begun takes for its parent's.
+kill -KILL "$watch"
 [ $status = 0 ] || remove
 exit $status
