@@ -2,14 +2,26 @@
 # Builds stend-probe where there are a shell and a C compiler, and nothing else: no make, no sed, not even mkdir.
 # Usage: build.sh [FLAGS...]
 #   CC: the compiler, cc if not given. OUTPUT: an existing directory, ./build if not given; its stend-probe is the program.
+#   JOBS: how many files are compiled at once, 1 if not given. SOURCES: what the program says of the sources that it was built of.
 #   FLAGS come after -std=c11 -O2. With -DKUZMA_NO_INTRINSICS -DSTEND_NO_INTRINSICS no file uses instructions beyond the baseline.
 set -eu
 case $0 in */*) cd "${0%/*}" ;; esac
 compiler=${CC:-cc}
 output=${OUTPUT:-build}
 flags="-std=c11 -O2 $*"
+# Compilers at work: process=source, each followed by a space.
+running=
+# What they leave half done when they are ended lies there too. In English, whatever the user speaks.
+TMPDIR=$output LC_ALL=C
+export TMPDIR LC_ALL
+
+stop() {
+	for one in $running; do kill "${one%%=*}" 2>/dev/null || :; done
+}
+trap 'stop; exit 143' INT TERM HUP
 
 die() {
+	stop
 	printf 'build.sh: %s\n' "$*" >&2
 	exit 1
 }
@@ -51,9 +63,23 @@ version=${version%%
 {
 	printf '#define BUILD_COMPILER "%s"\n' "$(escaped "$version")"
 	printf '#define BUILD_FLAGS "%s"\n' "$(escaped "${flags% }")"
+	printf '#define BUILD_SOURCES "%s"\n' "${SOURCES:-}"
 } >"$output/build_info.h"
 
+# Waits for the compiler that was started first. What is compiled is said on standard output.
+finish_one() {
+	source=${running%% *}
+	process=${source%%=*} source=${source#*=}
+	status=0
+	wait "$process" || status=$?
+	running=${running#* }
+	[ "$status" -le 128 ] || die "$compiler was ended by signal $((status - 128)) while it compiled $source"
+	[ "$status" -eq 0 ] || die "$compiler does not compile $source"
+	echo "compiled $source"
+}
+
 set --
+waiting=0
 for source in kuzma/src/*.c kuzma/src/*/*.c kuzma/src/*/*/*.c fizzbuzz/src/*.c fizzbuzz/src/*/*.c pipe/src/*.c probe/src/*.c; do
 	[ -e "$source" ] || continue
 	# Each / becomes _, so that no folder has to be made.
@@ -66,8 +92,18 @@ for source in kuzma/src/*.c kuzma/src/*/*.c kuzma/src/*/*/*.c fizzbuzz/src/*.c f
 	object=$output/$object$rest.o
 	# shellcheck disable=SC2046,SC2086 # flags are words
 	$compiler $flags -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ifizzbuzz/include -Ikuzma/include -Ikuzma/src -Ipipe/include \
-		-Iprobe/src -I"$output" $(instructions "$source") -c "$source" -o "$object" || die "$compiler does not compile $source"
+		-Iprobe/src -I"$output" $(instructions "$source") -c "$source" -o "$object" &
+	running="$running$!=$source "
+	echo "compiling $source"
 	set -- "$@" "$object"
+	waiting=$((waiting + 1))
+	[ "$waiting" -lt "${JOBS:-1}" ] || { finish_one && waiting=$((waiting - 1)); }
 done
+while [ -n "$running" ]; do finish_one; done
+for object; do
+	[ -s "$object" ] || die "$compiler says that all is well, and did not write $object; is it a C compiler?"
+done
+echo "compiling stend-probe"
 # shellcheck disable=SC2086
-$compiler $flags -o "$output/stend-probe" "$@" -pthread -lm || die "$compiler does not link"
+$compiler $flags -o "$output/stend-probe" "$@" -pthread -lm || die "$compiler does not link stend-probe"
+[ -s "$output/stend-probe" ] || die "$compiler says that all is well, and did not write stend-probe; is it a C compiler?"

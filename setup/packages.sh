@@ -35,6 +35,7 @@ pkg-config:pkg-config:the installed library is found as other projects find thei
 pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
 mkfs.btrfs:btrfs-progs:pools are tested with the real btrfs
+busybox:busybox:machines that ssh reaches are tested with its shell and its tar
 sshd:openssh-server:machines that ssh reaches are tested with the real sshd
 nbdinfo:libnbd-bin:the LUNs that controllers export are tested with the real NBD
 nbdkit:nbdkit:controllers are tested with the real nbdkit

@@ -15,7 +15,8 @@ fn main() {
         println!("cargo::rerun-if-changed={}", native.join(folder).display());
         sources(&native.join(folder), &mut paths);
     }
-    paths.sort();
+    // As texts, which is the order of native/Makefile too.
+    paths.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
     let mut text = String::from("&[\n");
     for path in &paths {
         println!("cargo::rerun-if-changed={}", path.display());

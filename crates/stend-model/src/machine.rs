@@ -109,6 +109,9 @@ pub struct Software {
     /// the gcc that it is compatible with in the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
+    /// What that compiler was told beside the usual when it built the native instruments, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler_flags: Option<String>,
     /// The hypervisor, container or binary translation that it runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
@@ -272,6 +275,7 @@ mod tests {
                 system: "System".into(),
                 libc: None,
                 compiler: None,
+                compiler_flags: None,
                 virtualization: None,
                 emulator: None,
                 microcode: None,

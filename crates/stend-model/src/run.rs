@@ -50,8 +50,40 @@ pub struct Run {
     /// moments are by the machine's own clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
+    /// The `stend-probe` that it was made with; runs of old versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
     /// The machine under test when the run began.
     pub machine: Machine,
+}
+
+/// What a `stend-probe` was built of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The compiler that the run asked for, as it is called: `lcc`, a path. None where the `stend-probe` lay there, built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// What it was told beside the usual.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub asked_flags: String,
+    /// What the compiler says of its version: its first two lines, or the first alone where the `stend-probe` lay there.
+    pub compiler: String,
+    /// All that it was told, but for the files and what single files need.
+    pub flags: String,
+    /// The first 16 digits of the SHA-256 of its sources, if it knows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
+}
+
+impl Build {
+    /// Says in a machine's fingerprint that it was this compiler that built for it, where it was asked for.
+    pub fn note(&self, machine: &mut Machine) {
+        if self.program.is_some() {
+            machine.software.compiler = Some(self.compiler.clone());
+            machine.software.compiler_flags = Some(self.asked_flags.clone()).filter(|flags| !flags.is_empty());
+            machine.missing.remove("compiler");
+        }
+    }
 }
 
 /// How far a run is.

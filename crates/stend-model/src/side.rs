@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Tool;
 use crate::plan::Phase;
-use crate::run::{Outcome, Repeat, Run};
+use crate::run::{Build, Outcome, Repeat, Run};
 use crate::suite::Scenario;
 
 /// What a side without a setting is called.
@@ -64,6 +64,9 @@ pub struct Found {
     /// What identifies the build: sources, compiler and flags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
+    /// The build itself; runs of old versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<Build>,
     /// What the settings of the kernel that either side sets are on this one, by the names that they have in the machine's fingerprint.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
@@ -270,6 +273,10 @@ impl Run {
         software.tools.extend(own.found.tools.clone());
         if own.found.compiler.is_some() {
             software.compiler.clone_from(&own.found.compiler);
+        }
+        if let Some(built) = &own.found.built {
+            built.note(&mut run.machine);
+            run.build = Some(built.clone());
         }
         run
     }

@@ -55,6 +55,7 @@ pub(crate) fn machine() -> Machine {
             system: "OSL 7".into(),
             libc: None,
             compiler: Some("lcc:1.25.16".into()),
+            compiler_flags: None,
             virtualization: None,
             emulator: None,
             microcode: None,
@@ -92,6 +93,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         target: None,
         sides: Vec::new(),
         carried: false,
+        build: None,
         machine: machine(),
     };
     let sessions = vec![Session {

@@ -245,10 +245,13 @@ fn both_compilers_and_their_flags_are_said() {
         assert_eq!(repeat["outcome"], "valid");
     }
     // What was built once is kept.
-    let builds = stand.path().join("work/builds");
+    let work = stand.path().join("work");
     let times = || {
-        let of = |entry: std::fs::DirEntry| entry.path().join("stend-probe").metadata().unwrap().modified().unwrap();
-        let mut times: Vec<_> = std::fs::read_dir(&builds).unwrap().map(|entry| of(entry.unwrap())).collect();
+        let names = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap());
+        let builds = names.filter(|entry| entry.file_name().to_string_lossy().starts_with("build"));
+        let of =
+            |entry: std::fs::DirEntry| entry.path().join("build/stend-probe").metadata().unwrap().modified().unwrap();
+        let mut times: Vec<_> = builds.map(of).collect();
         times.sort();
         times
     };
@@ -267,24 +270,17 @@ fn a_compiler_that_builds_nothing_is_quoted() {
         "#!/bin/sh\ncase \"$*\" in *--version*) echo broken 1 ;; *-dumpmachine*) ;; *) echo 'x.c:1: error: no such luck' >&2; exit 1 ;; esac\n",
     );
     let build = |side: &str| stand.run(&["run", "summit", "--even-if-unfit", "--ab", "", side]);
+    let parts = ["--ab: side \"cc=", "does not compile kuzma/src/", "x.c:1: error: no such luck"];
+    says(&build(&format!("cc={}", broken.display())), 4, &parts);
     says(
-        &build(&format!("cc={}", broken.display())),
+        &build("cc=no-such-compiler"),
         4,
-        &["does not build the native instruments", "error: no such luck"],
+        &["side \"cc=no-such-compiler\"", "there is no compiler no-such-compiler here"],
     );
-    says(&build("cc=no-such-compiler"), 4, &["cc=no-such-compiler", "cannot start no-such-compiler"]);
-    says(&build("cc=false"), 4, &["cc=false", "no compiler that says its version"]);
+    says(&build("cc=false"), 4, &["false is no compiler that says its version"]);
     assert!(stand.json(&["list"])["runs"].as_array().unwrap().is_empty(), "nothing was begun");
-    // A stend that was installed has no sources beside it.
-    let installed = stand.path().join("stend");
-    let built = stand.command(&[]).get_program().to_owned();
-    std::fs::copy(built, &installed).unwrap();
-    let mut command = std::process::Command::new(&installed);
-    command.args(["run", "summit", "--ab", "", "cc=gcc"]).env("STEND_STORE", stand.store()).env("STEND_PROBE", probe());
-    command.env("STEND_WORK", stand.path().join("work")).env_remove("STEND_NATIVE");
-    says(&common::ended(&mut command), 4, &["installed without their sources", "STEND_NATIVE"]);
-    command.env("STEND_NATIVE", stand.path());
-    says(&common::ended(&mut command), 4, &["STEND_NATIVE is", "no sources"]);
+    let names = std::fs::read_dir(stand.path().join("work")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with("build")), "nothing is left");
 }
 
 #[test]
@@ -325,6 +321,21 @@ fn a_dry_run_says_the_sides_and_the_pairs() {
     let out = stand.fine(&["run", &suite, "--dry-run", "--ab", "", "env.A=1"]).out;
     for part in ["side as it is: as it is", "side env.A=1: env.A=1", "6 pairs of repeats", "14 repeats in all"] {
         assert!(out.contains(part), "`{part}` is not in:\n{out}");
+    }
+    // What can be found out without building or setting anything is.
+    let own = stand.path().join("own-cc");
+    program(&own, "#!/bin/sh\nprintf 'own-cc 7.1\\ncompatible with gcc 9\\n'\n");
+    let built = format!("name=own;cc={};cflags=-O3", own.display());
+    let out = stand.fine(&["run", "summit", "--dry-run", "--ab", "", &built]).out;
+    let part = "stend-probe: built by own-cc 7.1; compatible with gcc 9 with -std=c11 -O2 -O3";
+    assert!(out.contains(part), "`{part}` is not in:\n{out}");
+    assert!(!stand.path().join("work").exists(), "nothing is made for it");
+    for (side, part) in [
+        ("cc=no-such-compiler", "there is no compiler no-such-compiler here"),
+        ("prefix=no-such-program", "no-such-program is not on the machine's PATH"),
+        ("sysctl.vm.swapiness=1", "no sysctl \"vm.swapiness\""),
+    ] {
+        says(&stand.run(&["run", "summit", "--dry-run", "--ab", "", side]), 4, &["--ab: side", part]);
     }
 }
 

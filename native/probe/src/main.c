@@ -27,6 +27,7 @@ static const struct {
 	{ "lock", command_lock, "hold a lock on a file until standard input ends" },
 	{ "loop", command_loop, "let a loop device show only the beginning of its file" },
 	{ "run", command_run, "measure this machine with a suite, where no lab reaches it" },
+	{ "stand-in", command_stand_in, "make links that stand in for small programs that a machine lacks" },
 	{ "guard", command_guard, "run a command that dies with its parent, and say what it used" },
 };
 
@@ -70,6 +71,11 @@ int main(int argc, char **argv)
 	fill_descriptors();
 	/* A reader that went away is an error of write(), told in one line, not a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL, *called = argc < 1 ? "" : slash != NULL ? slash + 1 : argv[0];
+
+	if (stand_in_knows(called))
+		return stand_in(called, argv + 1);
 	if (argc < 2)
 		fail(EXIT_USAGE, "a command is missing; see stend-probe --help");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -78,6 +84,8 @@ int main(int argc, char **argv)
 		printf("stend-probe %s\n%s\n%s %s\n", STEND_VERSION, build_compiler(), build_architecture(), build_flags());
 		if (emulator() != NULL)
 			printf("emulated by %s\n", emulator());
+		if (build_sources()[0] != '\0')
+			printf("sources %s\n", build_sources());
 		return fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)

@@ -47,6 +47,11 @@ const char *build_flags(void)
 	return BUILD_FLAGS;
 }
 
+const char *build_sources(void)
+{
+	return BUILD_SOURCES;
+}
+
 void wire_build(struct json *json)
 {
 	json_open_object(json, "build");
@@ -55,6 +60,8 @@ void wire_build(struct json *json)
 	json_text(json, "architecture", build_architecture());
 	if (emulator() != NULL)
 		json_text(json, "emulator", emulator());
+	if (build_sources()[0] != '\0')
+		json_text(json, "sources", build_sources());
 	json_close_object(json);
 }
 

@@ -12,6 +12,7 @@
 const char *build_architecture(void);
 const char *build_compiler(void); /* the first line of `$(CC) --version` */
 const char *build_flags(void);
+const char *build_sources(void); /* the first 16 digits of the SHA-256 of what it was built of; empty if it was not told */
 
 /* Adds the member "build". */
 void wire_build(struct json *json);

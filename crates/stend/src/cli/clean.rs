@@ -7,7 +7,7 @@ use stend_model::run::is_run_id;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
-use crate::host::{HostError, stand};
+use crate::host::{HostError, LOCK_FILE, stand};
 use crate::run::leaves;
 use crate::side;
 use crate::target::{self, State};
@@ -42,7 +42,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         talk!("{line}");
         removed += 1;
     }
-    side::remove_unfinished(host, &work).map_err(unusable)?;
     let mut failure = None;
     for status in target::statuses(host, &work) {
         let name = &status.name;
@@ -56,16 +55,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         removed += 1;
     }
-    for name in &builds {
+    // A build may hold what this machine removes files with. So if there is nothing else, all go together, with the directory that was made for
+    // them; else what is half done goes first.
+    let others = host.list(&work).map_err(unusable)?;
+    let mut others = others.iter().filter(|name| !stand::is_build(name) && *name != LOCK_FILE);
+    if !builds.is_empty() && others.next().is_none() {
+        host.remove(&work).map_err(unusable)?;
+    }
+    for name in builds.iter().rev() {
         let path = format!("{work}/{name}");
         host.remove(&path).map_err(unusable)?;
         talk!("removed {path}");
     }
     drop(lock);
-    if !builds.is_empty() {
-        // The directory was made for what is gone now.
-        host.remove_if_unused(&work).map_err(unusable)?;
-    }
     if removed == 0 {
         talk!("there is nothing to remove");
     }

@@ -1,14 +1,12 @@
 //! `--on`: which machine is measured, and how it is reached.
 
 use clap::Args;
+use stend_model::run::Build;
 
 use super::failure::Failure;
 use crate::host::stand::{self, Compiler};
-use crate::host::{Host, HostError, Local, Lock, Ssh};
+use crate::host::{HERE, Host, HostError, Local, Lock, Ssh};
 use crate::run::prepare;
-
-/// The name of the machine that stend itself runs on.
-const HERE: &str = "local";
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct On {
@@ -17,21 +15,15 @@ pub(super) struct On {
     on: Option<String>,
 }
 
-/// How `stend-probe` is built on a machine that ssh reaches.
-#[derive(Debug, Clone, Args)]
+/// How `stend-probe` is built.
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct Building {
-    /// The C compiler that builds stend-probe there
-    #[arg(long, value_name = "PROGRAM", default_value = "cc", help_heading = "Another machine (docs/hosts.md)")]
-    cc: String,
-    /// What it is told beside -std=c11 -O2, as in "-march=native"
-    #[arg(
-        long,
-        value_name = "FLAGS",
-        default_value = "",
-        allow_hyphen_values = true,
-        help_heading = "Another machine (docs/hosts.md)"
-    )]
-    cflags: String,
+    /// Build stend-probe by this C compiler [default: cc on another machine; on this one the stend-probe that is there is taken]
+    #[arg(long, value_name = "PROGRAM", help_heading = "Another machine (docs/hosts.md)")]
+    cc: Option<String>,
+    /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Another machine (docs/hosts.md)")]
+    cflags: Option<String>,
 }
 
 /// A machine with what every run needs there.
@@ -39,6 +31,8 @@ pub(super) struct Reached {
     pub(super) host: Box<dyn Host>,
     /// The path of `stend-probe`.
     pub(super) probe: String,
+    /// What that was built of.
+    pub(super) build: Build,
     /// The directory for runs' files.
     pub(super) work: String,
 }
@@ -54,7 +48,15 @@ impl On {
         Ok(match self.on.as_deref() {
             None | Some(HERE) => Box::new(Local),
             Some(destination) => {
-                Box::new(Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?)
+                let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
+                let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
+                if let Some(probe) = stand::built(&ssh, &work) {
+                    ssh.set_probe(&probe);
+                } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
+                    // What cannot be asked without these it is asked by stend-probe.
+                    return Ok(Building::default().reach(destination)?.host);
+                }
+                Box::new(ssh)
             }
         })
     }
@@ -105,21 +107,51 @@ pub(super) struct Cleaned {
 }
 
 impl Building {
+    /// The build that a run was made with, again.
+    pub(super) fn of(build: Option<&Build>) -> Self {
+        let asked = build.filter(|build| build.program.is_some());
+        Self {
+            cc: asked.and_then(|build| build.program.clone()),
+            cflags: asked.map(|build| build.asked_flags.clone()).filter(|flags| !flags.is_empty()),
+        }
+    }
+
+    /// The compiler that builds what is built.
+    pub(super) fn compiler(&self) -> Compiler {
+        let usual = Compiler::default();
+        Compiler {
+            program: self.cc.clone().unwrap_or(usual.program),
+            flags: self.cflags.clone().unwrap_or(usual.flags),
+        }
+    }
+
     /// Reaches the machine of this name, and sees to it that `stend-probe` is there.
     pub(super) fn reach(&self, name: &str) -> Result<Reached, Failure> {
         if name == HERE {
-            let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
             let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
-            return Ok(Reached { host: Box::new(Local), probe, work });
+            let (probe, build) = if self.cc.is_none() && self.cflags.is_none() {
+                let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+                let build = stand::build_of(&Local, &probe);
+                (probe, build)
+            } else {
+                let built = stand::build(&Local, &work, &self.compiler(), &mut |words| talk!("{words}"));
+                built.map(|built| (built.probe, built.build)).map_err(Failure::unusable)?
+            };
+            return Ok(Reached { host: Box::new(Local), probe, build, work });
         }
         let of_link =
             |words: String| Failure::unusable(if words.starts_with(name) { words } else { format!("{name}: {words}") });
         let ssh = Ssh::connect(name).map_err(|error| of_link(error.to_string()))?;
         let work = prepare::work_directory(&ssh).map_err(of_link)?;
-        let flags = self.cflags.split_whitespace().map(str::to_owned).collect();
-        let compiler = Compiler { program: self.cc.clone(), flags };
-        let probe = stand::probe(&ssh, &work, &compiler, &mut |words| talk!("{name}: {words}")).map_err(of_link)?;
+        // What an earlier build has instead of rm removes what this one leaves if it fails.
+        if ssh.find_program("rm").is_none()
+            && let Some(probe) = stand::built(&ssh, &work)
+        {
+            ssh.set_probe(&probe);
+        }
+        let built = stand::build(&ssh, &work, &self.compiler(), &mut |words| talk!("{name}: {words}"));
+        let stand::Built { probe, build, .. } = built.map_err(of_link)?;
         ssh.set_probe(&probe);
-        Ok(Reached { host: Box::new(ssh), probe, work })
+        Ok(Reached { host: Box::new(ssh), probe, build, work })
     }
 }

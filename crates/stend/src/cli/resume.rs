@@ -1,14 +1,13 @@
 //! `stend resume`: go on with a run that was interrupted or killed.
 
 use clap::Args;
-use stend_model::run::RunState;
+use stend_model::run::{Run, RunState};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::Building;
 use super::output::Json;
 use super::run::{Bench, Options, Settled, interrupted_early, measure};
-use crate::run::prepare;
 use crate::store::Store;
 use crate::{catalogue, machine, target};
 
@@ -18,8 +17,6 @@ pub(super) struct Arguments {
     run: Option<String>,
     #[command(flatten)]
     options: Options,
-    #[command(flatten)]
-    building: Building,
     #[command(flatten)]
     json: Json,
 }
@@ -37,18 +34,25 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     // Locked before it is loaded, so that nobody adds to it in between.
-    let bench = Bench::prepare(&directory, &store.load(&id)?.run.host, &arguments.building)?;
+    let Run { host, build, .. } = store.load(&id)?.run;
+    let bench = Bench::prepare(&directory, &host, &Building::of(build.as_ref()))?;
     let mut record = store.load(&id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
-    let now = prepare::fingerprint(&*bench.host, Some(&bench.probe)).map_err(Failure::unusable)?;
+    let now = bench.fingerprint()?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {
         let words: Vec<_> = differences.iter().map(machine::in_words).collect();
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
+    }
+    // Made by one program: the compiler is in the fingerprint, its sources are not.
+    if build.as_ref().is_some_and(|build| *build != bench.build) {
+        return Err(Failure::unusable(format!(
+            "run {id} cannot go on: stend-probe is another build than it was made with; put the old one back, or begin another run"
+        )));
     }
     // And of one work.
     let changed: Vec<_> = catalogue::changed_files(&record.run.suite).into_iter().collect();

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
+use stend_model::machine::Machine;
 use stend_model::quantity::parse_duration;
 use stend_model::random::SplitMix64;
-use stend_model::run::{Repeat, Run, RunState, Series, Session, Skipped};
+use stend_model::run::{Build, Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::side::{AS_IT_IS, Side};
 use stend_model::suite::{Order, Suite};
 use stend_model::target::Target;
@@ -21,7 +22,8 @@ use super::on::{Building, On, Reached};
 use super::output::{self, Json};
 use super::target::TargetFlags;
 use crate::compare::sides::views;
-use crate::host::{Host, Local, Lock};
+use crate::host::stand::Compiler;
+use crate::host::{HERE, Host, Local, Lock};
 use crate::language::english_plural;
 use crate::profile::Profile;
 use crate::run::fitness::{self, Conditions};
@@ -172,7 +174,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
             target::fit(host, &mut suite, target)?;
             output::print(&format!("target: {target}\n"))?;
         }
-        return dry_run(host, suite, sides);
+        return dry_run(host, suite, sides, &arguments.building.compiler());
     }
     if let (Some(name), true) = (&arguments.target_name, target::Needs::of(&suite).is_anything()) {
         return Err(Failure::usage(format!(
@@ -216,7 +218,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(interrupted_early());
     };
-    let machine = prepare::fingerprint(&*bench.host, Some(&bench.probe)).map_err(Failure::unusable)?;
+    let machine = bench.fingerprint()?;
     if let Some(emulator) = &machine.software.emulator {
         if noise || !sides.is_empty() {
             let what = if noise { "a machine's noise" } else { "--ab" };
@@ -249,6 +251,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         target,
         sides,
         carried: false,
+        build: Some(bench.build.clone()),
     };
     store.add_run(&run)?;
     let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
@@ -266,6 +269,10 @@ pub(super) struct Bench {
     pub(super) host: Box<dyn Host>,
     /// The path of `stend-probe`.
     pub(super) probe: String,
+    /// What that was built of.
+    pub(super) build: Build,
+    /// The compiler of sides that are built and name none.
+    compiler: Compiler,
     /// The store's directory.
     store: PathBuf,
     /// The directory for runs' files.
@@ -280,20 +287,40 @@ impl Bench {
     pub(super) fn prepare(store: &Path, host: &str, building: &Building) -> Result<Self, Failure> {
         let store_lock = MeasuringLock::take(store)?;
         let interrupt = Interrupt::listen()?;
-        let Reached { host, probe, work } = building.reach(host)?;
+        let Reached { host, probe, build, work } = building.reach(host)?;
         let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
         // Before the machine is looked at: what a killed run had changed is no setting of the machine.
         let side::Restored { put_back, left } = side::restore(&*host, &work).map_err(Failure::unusable)?;
         for line in put_back.iter().chain(&left) {
             talk!("{line}: a run that was killed had changed it");
         }
-        Ok(Self { host, probe, store: store.to_owned(), work, interrupt, _locks: (store_lock, work_lock) })
+        let compiler = building.compiler();
+        Ok(Self {
+            host,
+            probe,
+            build,
+            compiler,
+            store: store.to_owned(),
+            work,
+            interrupt,
+            _locks: (store_lock, work_lock),
+        })
+    }
+
+    /// The machine's fingerprint, with the compiler that built for it.
+    pub(super) fn fingerprint(&self) -> Result<Machine, Failure> {
+        let mut machine = prepare::fingerprint(&*self.host).map_err(Failure::unusable)?;
+        self.build.note(&mut machine);
+        Ok(machine)
     }
 
     /// Sees to it that the machine has what the sides take, and that it can be set: what their instruments are started with. Notes in the sides
     /// what was found.
     pub(super) fn settings(&self, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
-        let prepare = |side: &mut Side| side::prepare(&*self.host, &self.work, side);
+        let host = &*self.host;
+        let mut tell =
+            |words: &str| if host.name() == HERE { talk!("{words}") } else { talk!("{}: {words}", host.name()) };
+        let prepare = |side: &mut Side| side::prepare(host, &self.work, &self.compiler, side, &mut tell);
         let settings = sides.iter_mut().map(prepare).collect::<Result<_, _>>();
         let settings = settings.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
         let tuning = Tuning::new(&*self.host, &self.work, sides);
@@ -508,13 +535,16 @@ fn say_what_is_short(short: &[String], record: &Record) {
     }
 }
 
-fn dry_run(host: &dyn Host, suite: Suite, sides: Vec<Side>) -> Result<Exit, Failure> {
+fn dry_run(host: &dyn Host, suite: Suite, sides: Vec<Side>, usual: &Compiler) -> Result<Exit, Failure> {
     use std::fmt::Write as _;
     let skipped = prepare::skipped(host, &suite, &sides);
     let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
     let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
     let mut text = format!("{}: {}\n", suite.name, suite.title);
-    for side in &sides {
+    let work = prepare::work_directory(host).map_err(Failure::unusable)?;
+    let foreseen = side::foreseen(host, &work, usual, &sides);
+    let foreseen = foreseen.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
+    for (side, lines) in sides.iter().zip(foreseen) {
         let settings = side.settings();
         let _ = writeln!(
             text,
@@ -522,6 +552,9 @@ fn dry_run(host: &dyn Host, suite: Suite, sides: Vec<Side>) -> Result<Exit, Fail
             side.label,
             if settings.is_empty() { AS_IT_IS.into() } else { settings.join("; ") }
         );
+        for line in lines {
+            let _ = writeln!(text, "      {line}");
+        }
     }
     let repeats = if sides.is_empty() { ["repeat", "repeats"] } else { ["pair of repeats", "pairs of repeats"] };
     for scenario in &suite.scenarios {

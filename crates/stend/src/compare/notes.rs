@@ -277,13 +277,21 @@ fn differing(one: &BTreeMap<&str, &str>, other: &BTreeMap<&str, &str>) -> Vec<Di
 /// What was measured was built with, as far as the instrument says it.
 pub(super) type Build<'a> = BTreeMap<&'a str, &'a str>;
 
+/// In what two builds differ that both say. Sources are said since programs know them; what one of them does not know is no difference.
+pub(super) fn differing_builds(one: &Build<'_>, other: &Build<'_>) -> Vec<Difference> {
+    let mut differences = differing(one, other);
+    differences
+        .retain(|Difference { what, before, after }| what != "sources" || !before.is_empty() && !after.is_empty());
+    differences
+}
+
 /// Instruments that were built otherwise; those together that differ alike. Runs that are not of one build each are not told apart.
 fn builds(base: &Record, record: &Record) -> Vec<Note> {
     let of_base = builds_of(base);
     let mut alike = Alike::default();
     for (program, builds) in builds_of(record) {
         if let (Some([one]), [other]) = (of_base.get(&program).map(Vec::as_slice), builds.as_slice()) {
-            let differences = differing(one, other);
+            let differences = differing_builds(one, other);
             if !differences.is_empty() {
                 alike.add(differences, program.1);
             }
@@ -311,7 +319,7 @@ pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &
     let (before, after) = (builds_of(before), builds_of(after));
     let of_it = before.iter().filter(|((name, _), _)| *name == scenario);
     let differences = of_it.map(|(program, builds)| match (builds.as_slice(), after.get(program).map(Vec::as_slice)) {
-        ([one], Some([other])) => differing(one, other),
+        ([one], Some([other])) => differing_builds(one, other),
         _ => Vec::new(),
     });
     differences.flatten().chain(files).collect()

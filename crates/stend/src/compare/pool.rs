@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use stend_model::run::Session;
 
-use super::notes::builds_of;
+use super::notes::{builds_of, differing_builds};
 use super::table::Note;
 use crate::store::Record;
 
@@ -66,7 +66,11 @@ fn are_alike(one: &Record, other: &Record) -> bool {
 /// What only one of the two measured was not built otherwise.
 fn same_builds(one: &Record, other: &Record) -> bool {
     let (one, other) = (builds_of(one), builds_of(other));
-    one.iter().all(|(program, builds)| other.get(program).is_none_or(|others| others == builds))
+    one.iter().all(|(program, builds)| {
+        other.get(program).is_none_or(|others| {
+            builds.len() == others.len() && builds.iter().zip(others).all(|(a, b)| differing_builds(a, b).is_empty())
+        })
+    })
 }
 
 /// Sessions and repeats get numbers of their own, in the order of time.

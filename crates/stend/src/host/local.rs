@@ -24,7 +24,7 @@ pub(crate) struct Local;
 
 impl Host for Local {
     fn name(&self) -> &str {
-        "local"
+        super::HERE
     }
 
     fn run(&self, command: &Command) -> Result<Output, HostError> {

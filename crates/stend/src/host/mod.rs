@@ -15,8 +15,11 @@ use thiserror::Error;
 pub(crate) use local::Local;
 pub(crate) use ssh::Ssh;
 
+/// The name of the machine that stend itself runs on.
+pub(crate) const HERE: &str = "local";
+
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
-const LOCK_FILE: &str = "in-use.lock";
+pub(crate) const LOCK_FILE: &str = "in-use.lock";
 
 /// The machine under test, as something that commands can be run on. Paths are the machine's own.
 pub(crate) trait Host: Send + Sync {
@@ -45,6 +48,16 @@ pub(crate) trait Host: Send + Sync {
     /// Creates a directory and those above it.
     fn make_directory(&self, path: &str) -> Result<(), HostError>;
 
+    /// Creates a directory and these files in it, by their paths in there.
+    fn put_tree(&self, directory: &str, files: &[(&str, &[u8])]) -> Result<(), HostError> {
+        for (path, contents) in files {
+            let path = format!("{directory}/{path}");
+            self.make_directory(path.rsplit_once('/').map_or(directory, |path| path.0))?;
+            self.write(&path, contents)?;
+        }
+        Ok(())
+    }
+
     /// Removes a file, or a directory with all that is in it. Nothing there is no error.
     fn remove(&self, path: &str) -> Result<(), HostError>;
 
@@ -55,11 +68,6 @@ pub(crate) trait Host: Send + Sync {
 
     /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
-
-    /// Removes a directory that holds nothing but a lock's file.
-    fn remove_if_unused(&self, directory: &str) -> Result<(), HostError> {
-        if self.list(directory)?.iter().all(|name| name == LOCK_FILE) { self.remove(directory) } else { Ok(()) }
-    }
 
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {

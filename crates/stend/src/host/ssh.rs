@@ -18,7 +18,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Command, Happening, Host, HostError, Local, Lock, Output, Process};
+use super::{Command, Happening, Host, HostError, Local, Lock, Output, Process, stand};
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
@@ -64,6 +64,12 @@ impl Ssh {
     /// Says where `stend-probe` is there.
     pub(crate) fn set_probe(&self, path: &str) {
         let _ = self.probe.set(path.to_owned());
+    }
+
+    /// Puts what stands in for programs that the machine lacks behind those that it has.
+    fn path(&self) -> String {
+        let directory = self.probe.get().map(|probe| stand::stand_ins(probe));
+        directory.map(|directory| format!("PATH=$PATH:{}\nexport PATH\n", quoted(&directory))).unwrap_or_default()
     }
 
     fn socket(&self) -> PathBuf {
@@ -121,12 +127,19 @@ impl Ssh {
         Ok(Output { exit, stdout: stdout.to_vec(), stderr: stderr.to_vec() })
     }
 
-    /// Unpacks a tar archive in a directory there.
-    ///
-    /// # Errors
-    /// There is no tar, or no space; what it said last.
-    pub(crate) fn unpack(&self, directory: &str, archive: &[u8]) -> Result<(), HostError> {
-        self.on_file(directory, "exec tar -x -f - -C \"$1\"", Some(archive)).map(drop)
+    /// The words of a command as a script.
+    fn script_of(&self, command: &Command) -> String {
+        let mut script = marked(&self.path());
+        if let Some(directory) = &command.directory {
+            script += &format!("cd {} || exit 126\n", quoted(directory));
+        }
+        for (name, value) in &command.environment {
+            script += &format!("export {name}={}\n", quoted(value));
+        }
+        let words: Vec<_> = command.words.iter().map(|word| quoted(word)).collect();
+        let program = words.first().map_or("''", String::as_str);
+        script += &format!("command -v {program} >/dev/null 2>&1 || {{ echo '{NO_PROGRAM}' >&2; exit 127; }}\n");
+        script + "exec " + &words.join(" ")
     }
 
     fn failure(&self, error: Error) -> HostError {
@@ -138,7 +151,7 @@ impl Ssh {
 
     /// Runs a script on a file.
     fn on_file(&self, path: &str, script: &str, input: Option<&[u8]>) -> Result<Vec<u8>, HostError> {
-        let script = format!("{}\n{script}", marked(&format!("set -- {}", quoted(path))));
+        let script = format!("{}\n{script}", marked(&format!("{}set -- {}", self.path(), quoted(path))));
         let output = self.exchange(&script, input, LONGEST_TRANSFER)?;
         if output.exit == Some(0) {
             return Ok(output.stdout);
@@ -170,12 +183,13 @@ impl Host for Ssh {
 
     fn run(&self, command: &Command) -> Result<Output, HostError> {
         let program = command.words.first().cloned().unwrap_or_default();
-        let mut output = self.exchange(&script_of(command), None, command.timeout).map_err(|error| match error {
-            HostError::Link { reason, .. } if reason == TIMED_OUT => {
-                HostError::TimedOut { program: program.clone(), seconds: command.timeout.as_secs() }
-            }
-            error => error,
-        })?;
+        let mut output =
+            self.exchange(&self.script_of(command), None, command.timeout).map_err(|error| match error {
+                HostError::Link { reason, .. } if reason == TIMED_OUT => {
+                    HostError::TimedOut { program: program.clone(), seconds: command.timeout.as_secs() }
+                }
+                error => error,
+            })?;
         if output.exit == Some(127) && output.stderr.starts_with(NO_PROGRAM.as_bytes()) {
             return Err(HostError::Start { program, error: ErrorKind::NotFound.into() });
         }
@@ -189,7 +203,7 @@ impl Host for Ssh {
 
     fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
         self.open()?;
-        let process = Local.start(&Command::new(self.client(&script_of(command))))?;
+        let process = Local.start(&Command::new(self.client(&self.script_of(command))))?;
         Ok(Box::new(Remote { process, out: false, err: false, last_words: String::new(), then: None }))
     }
 
@@ -219,8 +233,17 @@ impl Host for Ssh {
         self.on_file(path, "exec mkdir -p \"$1\"", None).map(drop)
     }
 
+    fn put_tree(&self, directory: &str, files: &[(&str, &[u8])]) -> Result<(), HostError> {
+        let below = format!("{}/", directory.trim_start_matches('/'));
+        let archive = stand::tar_of(&below, files.iter().copied())
+            .map_err(|error| HostError::File { path: format!("{}:{directory}", self.destination), error })?;
+        // tar makes the directories by itself. What it unpacked of an archive that was cut off is removed.
+        let script = format!("tar -x -f - -C / || {{\n{REMOVE}\nexit 1\n}}");
+        self.on_file(directory, &script, Some(&archive)).map(drop)
+    }
+
     fn remove(&self, path: &str) -> Result<(), HostError> {
-        self.on_file(path, "exec rm -rf \"$1\"", None).map(drop)
+        self.on_file(path, REMOVE, None).map(drop)
     }
 
     fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
@@ -288,9 +311,10 @@ impl Process for Remote {
         loop {
             let happening = self.process.next(deadline.saturating_duration_since(Instant::now()))?;
             match happening {
-                Happening::Line(line) if !self.out => self.out = line == MARK.as_bytes(),
+                // What a login shell said last may have had no newline.
+                Happening::Line(line) if !self.out => self.out = line.ends_with(MARK.as_bytes()),
                 Happening::ErrorLine(line) if !self.err => {
-                    self.err = line == MARK.as_bytes();
+                    self.err = line.ends_with(MARK.as_bytes());
                     self.last_words = String::from_utf8_lossy(&line).into_owned();
                 }
                 Happening::Ended(exit) => {
@@ -325,21 +349,6 @@ fn link(destination: &str, reason: &str) -> HostError {
     HostError::Link { destination: destination.to_owned(), reason: reason.to_owned() }
 }
 
-/// The words of a command as a script.
-fn script_of(command: &Command) -> String {
-    let mut script = marked("");
-    if let Some(directory) = &command.directory {
-        script += &format!("cd {} || exit 126\n", quoted(directory));
-    }
-    for (name, value) in &command.environment {
-        script += &format!("export {name}={}\n", quoted(value));
-    }
-    let words: Vec<_> = command.words.iter().map(|word| quoted(word)).collect();
-    let program = words.first().map_or("''", String::as_str);
-    script += &format!("command -v {program} >/dev/null 2>&1 || {{ echo '{NO_PROGRAM}' >&2; exit 127; }}\n");
-    script + "exec " + &words.join(" ")
-}
-
 fn marked(script: &str) -> String {
     format!("printf '%s\\n' '{MARK}'\nprintf '%s\\n' '{MARK}' >&2\n{script}\n")
 }
@@ -350,6 +359,12 @@ fn after_mark(bytes: &[u8]) -> Option<&[u8]> {
     let at = bytes.windows(mark.len()).position(|window| window == mark)?;
     Some(&bytes[at + mark.len()..])
 }
+
+/// Removes `$1`. Where there is no rm yet, GNU's tar removes what it packs.
+const REMOVE: &str = r#"if [ ! -e "$1" ] && [ ! -h "$1" ]; then :
+elif command -v rm >/dev/null 2>&1; then rm -rf "$1"
+else tar -c -f /dev/null --remove-files "$1" 2>/dev/null || { echo "there is no rm here" >&2; exit 1; }
+fi"#;
 
 /// A word as a POSIX shell takes it literally.
 fn quoted(word: &str) -> String {

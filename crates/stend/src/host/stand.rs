@@ -1,16 +1,20 @@
-//! What a machine that is reached over a link is given: `stend-probe`, built there by its own compiler.
+//! Building `stend-probe` from the sources in this program, by a compiler of the machine that it is for: of one that ssh reaches, and of this
+//! one where a compiler is asked for.
 //!
 //! A build lies in a directory of its own, named after what it was made of: sources, compiler and flags. So another one is made only where
-//! one of these changed.
+//! one of these changed. It ends, and what was begun is removed, when the lab or the link does.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
+use stend_model::identity::digest_of;
+use stend_model::quantity::parse_duration;
+use stend_model::run::Build;
 
-use super::ssh::Ssh;
-use super::{Command, Host as _, HostError, Output};
+use super::{Command, HERE, Happening, Host, HostError, Output};
+use crate::machine::compiler_of;
 
-/// The sources: path below `native/`, contents.
+/// The sources: path below `native/`, contents; in the order of their paths.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/native_sources.rs"));
 
 /// Finished builds are called so, and a number.
@@ -19,53 +23,142 @@ const BUILD: &str = "build-";
 const BUILDING: &str = "building-";
 /// The program in a build's directory.
 const PROBE: &str = "build/stend-probe";
+/// Links to it, beside it, that stand in for small programs that a machine may lack.
+const STAND_INS: &str = "stand-ins";
+/// What every build is told first.
+const USUAL_FLAGS: &str = "-std=c11 -O2";
 
-/// A slow board takes minutes.
+/// How long a build may take unless this variable says otherwise: a slow board takes minutes.
+const LIMIT_VARIABLE: &str = "STEND_BUILD_TIME";
 const LONGEST_BUILD: Duration = Duration::from_secs(3600);
-/// So many lines of a compiler that fails are told.
-const LINES_TOLD: usize = 3;
+/// How long a compiler may take to say its version.
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+/// How long what was told to end is waited for.
+const GRACE: Duration = Duration::from_secs(20);
+/// So many lines of a compiler's complaints are kept.
+const MOST_LINES: usize = 1000;
 
 /// Which compiler builds, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Compiler {
-    /// The program: `cc`, `lcc`, a path.
+    /// The program, with words of its own if it has some: `cc`, `lcc`, a path, `ccache gcc`.
     pub(crate) program: String,
     /// What it is told beside `-std=c11 -O2`.
-    pub(crate) flags: Vec<String>,
+    pub(crate) flags: String,
 }
 
-/// The path of `stend-probe` on this machine, below `work`. It is built if it is not there.
+impl Default for Compiler {
+    fn default() -> Self {
+        Self { program: "cc".into(), flags: String::new() }
+    }
+}
+
+/// A build.
+#[derive(Debug, Clone)]
+pub(crate) struct Built {
+    /// The path of the program.
+    pub(crate) probe: String,
+    /// What it was made of, as a run keeps it.
+    pub(crate) build: Build,
+    /// The same in a number.
+    pub(crate) identity: String,
+}
+
+/// `stend-probe` on a machine, below `work`. It is built if it is not there.
 ///
 /// # Errors
 /// There is no such compiler, it fails, or what it built does not run there; one line.
-pub(crate) fn probe(ssh: &Ssh, work: &str, compiler: &Compiler, tell: &mut dyn FnMut(&str)) -> Result<String, String> {
-    let words = |error: HostError| error.to_string();
-    let version = version(ssh, compiler)?;
-    let directory = format!("{work}/{BUILD}{}", digest(&version, compiler));
-    let path = format!("{directory}/{PROBE}");
-    if runs(ssh, &path).is_ok() {
-        return Ok(path);
+pub(crate) fn build(
+    host: &dyn Host,
+    work: &str,
+    compiler: &Compiler,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Built, String> {
+    let version = version(host, compiler)?;
+    let sources = sources();
+    let identity = identity(&version, compiler, &sources);
+    let directory = format!("{work}/{BUILD}{}", &identity[..16]);
+    let build = Build {
+        program: Some(compiler.program.clone()),
+        asked_flags: compiler.flags.clone(),
+        compiler: version.clone(),
+        flags: flags(compiler),
+        sources: Some(sources.clone()),
+    };
+    let built = Built { probe: format!("{directory}/{PROBE}"), build, identity };
+    if runs(host, &built.probe) {
+        return Ok(built);
     }
-    tell(&format!("building stend-probe there with {}", version.lines().next().unwrap_or(&compiler.program)));
+    let there = if host.name() == HERE { "" } else { " there" };
+    tell(&format!("building stend-probe{there} with {}", version.lines().next().unwrap_or(&compiler.program)));
     let building = format!("{work}/{BUILDING}{:016x}", jiff::Timestamp::now().as_nanosecond() as u64);
-    let made = ssh.make_directory(&building).map_err(words).and_then(|()| build(ssh, &building, compiler));
-    // Another stend may have been quicker: then its build is as good.
-    let moved = made.and_then(|()| {
-        let script = r#"rm -rf "$2" && mv "$1" "$2""#;
-        ended_well(ssh.run(&Command::new(["sh", "-c", script, "sh", &building, &directory])).map_err(words)?)
+    host.put_tree(&building, &files().collect::<Vec<_>>()).map_err(|error| {
+        let _ = host.remove(&building);
+        error.to_string()
+    })?;
+    let mut words = vec!["sh", "-c", include_str!("build.sh"), "sh", &building, &directory];
+    words.extend(compiler.flags.split_whitespace());
+    let mut command = Command::new(words);
+    command.environment.extend([("CC".into(), compiler.program.clone()), ("SOURCES".into(), sources)]);
+    let limit = longest_build()?;
+    let mut at_work = BTreeSet::new();
+    let ended = watched(host, &building, command, limit, &mut |line| {
+        match line.split_once(' ') {
+            Some(("compiling", source)) => at_work.insert(source.to_owned()),
+            Some(("compiled", source)) => at_work.remove(source),
+            _ => false,
+        };
     });
-    if let Err(reason) = moved {
-        let _ = ssh.remove(&building);
-        return Err(reason);
+    match ended {
+        Ok(Some(output)) if output.exit == Some(0) => Ok(built),
+        Ok(Some(output)) => Err(complaint(&output, &compiler.program) + &left(host, &building)),
+        Ok(None) => Err(format!(
+            "{} did not end within {} and was killed; it was compiling {} ({LIMIT_VARIABLE} gives it more time){}",
+            compiler.program,
+            stend_model::quantity::Span(limit),
+            at_work.into_iter().take(3).collect::<Vec<_>>().join(", "),
+            left(host, &building)
+        )),
+        Err(error) => {
+            let _ = host.remove(&building);
+            Err(error.to_string())
+        }
     }
-    runs(ssh, &path).map(|()| path).map_err(|reason| format!("what {} built does not run: {reason}", compiler.program))
+}
+
+/// Removes what a build left that failed, and says where it is if that cannot be done: some machines have neither rm nor a tar that removes.
+fn left(host: &dyn Host, building: &str) -> String {
+    match host.remove(building) {
+        Ok(()) => String::new(),
+        Err(error) => format!("; what was begun is left ({error}), remove it by hand"),
+    }
+}
+
+/// What a `stend-probe` that lies there says of its build.
+pub(crate) fn build_of(host: &dyn Host, probe: &str) -> Build {
+    let said = host.run(&Command::new([probe, "--version"])).unwrap_or_default().text();
+    let line = |number: usize| said.lines().nth(number).unwrap_or_default();
+    Build {
+        program: None,
+        asked_flags: String::new(),
+        compiler: line(1).to_owned(),
+        // Behind the architecture.
+        flags: line(2).split_once(' ').map_or("", |words| words.1).to_owned(),
+        sources: said.lines().find_map(|line| line.strip_prefix("sources ")).map(str::to_owned),
+    }
 }
 
 /// Any `stend-probe` that was built there and runs.
-pub(crate) fn built(ssh: &Ssh, work: &str) -> Option<String> {
-    let names = ssh.list(work).ok()?;
+pub(crate) fn built(host: &dyn Host, work: &str) -> Option<String> {
+    let names = host.list(work).ok()?;
     let paths = names.iter().filter(|name| name.starts_with(BUILD)).map(|name| format!("{work}/{name}/{PROBE}"));
-    paths.into_iter().find(|path| runs(ssh, path).is_ok())
+    paths.into_iter().find(|path| runs(host, path))
+}
+
+/// The directory of programs that stand in for those that the machine lacks.
+pub(super) fn stand_ins(probe: &str) -> String {
+    let directory = probe.rsplit_once('/').map_or(".", |path| path.0);
+    format!("{directory}/{STAND_INS}")
 }
 
 /// Whether this is a build in the directory for runs' files.
@@ -74,76 +167,154 @@ pub(crate) fn is_build(name: &str) -> bool {
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-fn build(ssh: &Ssh, building: &str, compiler: &Compiler) -> Result<(), String> {
-    ssh.unpack(building, &archive("", &[]).map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
-    let mut command = Command::new(["sh", "./build.sh"].into_iter().chain(compiler.flags.iter().map(String::as_str)));
-    command.directory = Some(building.into());
-    command.environment.insert("CC".into(), compiler.program.clone());
-    command.timeout = LONGEST_BUILD;
-    ended_well(ssh.run(&command).map_err(|error| error.to_string())?)
+fn longest_build() -> Result<Duration, String> {
+    match std::env::var(LIMIT_VARIABLE) {
+        Ok(text) => parse_duration(&text).map_err(|error| format!("{LIMIT_VARIABLE}: {error}")),
+        Err(_) => Ok(LONGEST_BUILD),
+    }
+}
+
+/// All that a compiler is told, but for the files and what single files need.
+pub(crate) fn flags(compiler: &Compiler) -> String {
+    format!("{USUAL_FLAGS} {}", compiler.flags).trim_end().to_owned()
 }
 
 /// Both version lines of the compiler: LCC says in the second one which gcc it is like.
-fn version(ssh: &Ssh, compiler: &Compiler) -> Result<String, String> {
-    let output = ssh.run(&Command::new([&compiler.program, "--version"])).map_err(|error| match error {
-        HostError::Start { program, .. } => {
-            format!("there is no compiler {program} there; install one, or say which with --cc")
-        }
-        error => error.to_string(),
-    })?;
-    Ok(output.text().lines().take(2).collect::<Vec<_>>().join("\n"))
-}
-
-fn digest(version: &str, compiler: &Compiler) -> String {
-    let mut digest = Sha256::new();
-    for (path, contents) in SOURCES {
-        digest.update(format!("{path} {}\n", contents.len()));
-        digest.update(contents);
+///
+/// # Errors
+/// It is not there, or says nothing; one line.
+pub(crate) fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, String> {
+    let program = &compiler.program;
+    let words: Vec<_> = program.split_whitespace().chain(["--version"]).collect();
+    let there = if host.name() == HERE { "here" } else { "there" };
+    if words[0].contains('/') && !words[0].starts_with('/') {
+        // It is started in another directory than this one.
+        return Err(format!("{program}: name a compiler as it is called on the PATH, or by its whole path"));
     }
-    digest.update(format!("{version}\n{}\n{}", compiler.program, compiler.flags.join(" ")));
-    digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    if words.len() < 2 || host.find_program(words[0]).is_none() {
+        // Of a link that dropped meanwhile, that is what is said.
+        host.run(&Command::new(["sh", "-c", ":"])).map_err(|error| error.to_string())?;
+        return Err(format!("there is no compiler {program} {there}; install one, or say which with --cc"));
+    }
+    let output = watched(host, "", Command::new(words), LONGEST_ANSWER, &mut |_| {});
+    let output = output.map_err(|error| error.to_string())?.ok_or_else(|| {
+        format!("{program} --version did not end within {} s and was killed", LONGEST_ANSWER.as_secs())
+    })?;
+    let said = compiler_of(&output.text()).filter(|_| output.exit == Some(0));
+    said.ok_or_else(|| {
+        let why = first_error(&output).map(|line| format!(": {line}")).unwrap_or_default();
+        format!("{program} is no compiler that says its version{why}")
+    })
 }
 
-/// All sources, and an empty directory for what is built, as a tar archive below a directory (`""`, or one that ends in a slash), with
-/// further files.
+/// Runs a command there that ends, with all that it started, when this program does or the link. `None` if it had to be ended because it took
+/// too long. The directory is removed unless all goes well.
+fn watched(
+    host: &dyn Host,
+    directory: &str,
+    command: Command,
+    limit: Duration,
+    line: &mut dyn FnMut(&str),
+) -> Result<Option<Output>, HostError> {
+    let words = ["sh", "-c", include_str!("watched.sh"), "sh", directory].map(str::to_owned);
+    let command = Command { words: words.into_iter().chain(command.words).collect(), ..command };
+    let mut process = host.start(&command)?;
+    let deadline = Instant::now() + limit;
+    let mut output = Output::default();
+    let mut lines = 0;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match process.next(left) {
+            Some(Happening::Line(text)) => {
+                line(&String::from_utf8_lossy(&text));
+                output.stdout.extend(text.into_iter().chain([b'\n']));
+            }
+            // The last line says what failed, the first ones why.
+            Some(Happening::ErrorLine(text)) => {
+                lines += 1;
+                if lines <= MOST_LINES || text.starts_with(b"build.sh: ") {
+                    output.stderr.extend(text.into_iter().chain([b'\n']));
+                }
+            }
+            Some(Happening::Ended(exit)) => {
+                if exit.is_none() {
+                    // A signal ended it, or the link dropped.
+                    host.run(&Command::new(["sh", "-c", ":"]))?;
+                }
+                return Ok(Some(Output { exit, ..output }));
+            }
+            None if left.is_zero() => {
+                process.stop();
+                let deadline = Instant::now() + GRACE;
+                while let Some(happening) = process.next(deadline.saturating_duration_since(Instant::now())) {
+                    if matches!(happening, Happening::Ended(_)) {
+                        break;
+                    }
+                }
+                process.kill();
+                return Ok(None);
+            }
+            None => {}
+        }
+    }
+}
+
+/// All that is built, and an empty file where it is built to: path below a directory, contents.
+fn files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    SOURCES.iter().copied().chain([("build/build_info.h", &b""[..])])
+}
+
+/// The sources as a tar archive below a directory (`""`, or one that ends in a slash), with further files.
 ///
 /// # Errors
 /// A path is too long for tar.
 pub(crate) fn archive(below: &str, more: &[(&str, &[u8])]) -> std::io::Result<Vec<u8>> {
+    tar_of(below, files().chain(more.iter().copied()))
+}
+
+/// Files as a tar archive, with this before each of their names.
+pub(super) fn tar_of<'a>(below: &str, files: impl Iterator<Item = (&'a str, &'a [u8])>) -> std::io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
-    let header = |kind: tar::EntryType, mode: u32, size: usize| {
+    for (path, contents) in files {
         let mut header = tar::Header::new_ustar();
-        header.set_entry_type(kind);
-        header.set_mode(mode);
-        header.set_size(size as u64);
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_mode(0o644);
+        header.set_size(contents.len() as u64);
         // Some time that no tar takes for a mistake.
         header.set_mtime(1_000_000_000);
-        header
-    };
-    archive.append_data(
-        &mut header(tar::EntryType::Directory, 0o755, 0),
-        format!("{below}build/"),
-        std::io::empty(),
-    )?;
-    for (path, contents) in SOURCES.iter().chain(more) {
-        let mut header = header(tar::EntryType::Regular, 0o644, contents.len());
-        archive.append_data(&mut header, format!("{below}{path}"), *contents)?;
+        archive.append_data(&mut header, format!("{below}{path}"), contents)?;
     }
     archive.into_inner()
 }
 
-fn runs(ssh: &Ssh, path: &str) -> Result<(), String> {
-    ended_well(ssh.run(&Command::new([path, "--version"])).map_err(|error| error.to_string())?)
+/// What makes two builds the same.
+fn identity(version: &str, compiler: &Compiler, sources: &str) -> String {
+    digest_of(format!("{sources}\n{version}\n{}\n{}", compiler.program, compiler.flags).as_bytes())
 }
 
-fn ended_well(output: Output) -> Result<(), String> {
-    if output.exit == Some(0) {
-        return Ok(());
-    }
+/// The sources in a number, as `native/Makefile` counts them too.
+fn sources() -> String {
+    let contents: Vec<u8> = SOURCES.iter().flat_map(|(_, contents)| *contents).copied().collect();
+    digest_of(&contents)[..16].to_owned()
+}
+
+fn runs(host: &dyn Host, path: &str) -> bool {
+    host.run(&Command::new([path, "--version"])).is_ok_and(|output| output.exit == Some(0))
+}
+
+/// What failed, and the compiler's first error, which says most.
+fn complaint(output: &Output, compiler: &str) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    // The compiler's first error says most, and the script's last line which file it was.
-    let mut lines: Vec<_> = text.lines().filter(|line| line.contains("error") || line.contains("rror:")).collect();
-    lines.truncate(LINES_TOLD);
-    lines.extend(text.lines().last().filter(|last| !lines.contains(last)));
-    Err(if lines.is_empty() { format!("status {:?}", output.exit) } else { lines.join("; ") })
+    let what = text.lines().rev().find_map(|line| line.strip_prefix("build.sh: ")).map(str::to_owned);
+    let what = what.unwrap_or_else(|| format!("{compiler} does not build stend-probe"));
+    first_error(output).map_or_else(|| what.clone(), |why| format!("{what}: {why}"))
+}
+
+/// The first line that calls itself an error; a full disk before all others, since it makes errors of many kinds; else the first line.
+fn first_error(output: &Output) -> Option<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("build.sh: "));
+    let full = lines().find(|line| line.contains("No space left"));
+    let error = || lines().find(|line| line.to_lowercase().contains("error"));
+    full.or_else(error).or_else(|| lines().next()).map(str::to_owned)
 }

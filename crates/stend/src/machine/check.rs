@@ -7,13 +7,16 @@ use super::judge::{Finding, Space, State, judge};
 use super::texts::Texts;
 use crate::host::Host;
 
+/// What looks at the machine.
+pub(super) const SCRIPT: &str = concat!(include_str!("texts.sh"), include_str!("check.sh"));
+
 /// Looks at the machine for half a second and judges what would disturb a measurement. What `gates` would refuse in a repeat makes
 /// the machine unfit, and so does too little space.
 ///
 /// A machine that cannot be asked has one finding, which is unfit and says why.
 pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
     let directories: Vec<_> = spaces.iter().map(|space| space.directory.as_str()).collect();
-    match host.run(&command(include_str!("check.sh"), &directories)) {
+    match host.run(&command(SCRIPT, &directories)) {
         Ok(output) => judge(&Texts::parse(&output), spaces, gates),
         Err(error) => vec![Finding {
             what: "machine",

@@ -1,17 +1,13 @@
-# shellcheck shell=sh
-# Prints what decides whether a machine is fit to measure, every line as `name:text`, like collect.sh. Arguments: directories that
-# will be written to. Runs in the root directory.
-LC_ALL=C
-export LC_ALL
-
-texts() { grep -aH '' "$@"; }
-# shellcheck disable=SC2086 # $1 may be a pattern
-tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
+# shellcheck shell=sh disable=SC2154
+# Prints what decides whether a machine is fit to measure, by the functions of texts.sh, which stand before this. Arguments: directories that
+# will be written to. POSIX sh, cat, df, sleep and uname, or what stands in for them.
 
 # What counts up.
 counters() {
-    grep -aE '^pswp(in|out) ' proc/vmstat | sed "s|^|$1 proc/vmstat:|"
-    grep -ah '' sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count | sort | uniq -c | sed "s|^|$1 throttled:|"
+    while read -r line; do
+        case $line in pswpin\ * | pswpout\ *) echo "$1 proc/vmstat:$line" ;; esac
+    done <proc/vmstat
+    tally 'sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count' "$1 throttled"
 }
 
 # What the processors did, first line of all. The shell reads it by itself: a program would count.
@@ -27,8 +23,8 @@ processors after 2>/dev/null
 counters after 2>/dev/null
 
 texts proc/loadavg proc/pressure/cpu proc/pressure/io proc/pressure/memory sys/devices/system/cpu/online
-grep -aHE '^(MemTotal|MemAvailable|SwapTotal|SwapFree):' proc/meminfo
-grep -aH Cpus_allowed_list proc/self/status
+matching proc/meminfo 'MemTotal:*' 'MemAvailable:*' 'SwapTotal:*' 'SwapFree:*'
+matching proc/self/status 'Cpus_allowed_list*'
 
 d=sys/devices/system/cpu
 tally "$d/cpu[0-9]*/cpufreq/scaling_governor"
@@ -43,12 +39,14 @@ tally 'sys/class/hwmon/hwmon*/name'
 texts sys/class/power_supply/*/type sys/class/power_supply/*/online
 
 # What tells a virtual machine. The first processor's block is enough.
-[ -r proc/cpuinfo ] && sed '/^$/q' proc/cpuinfo | sed 's|^|proc/cpuinfo:|'
+while IFS= read -r line && [ -n "$line" ]; do
+    printf 'proc/cpuinfo:%s\n' "$line"
+done 2>/dev/null <proc/cpuinfo
 echo "uname -m:$(uname -m)"
 d=sys/class/dmi/id
 texts $d/sys_vendor $d/product_name $d/board_vendor $d/bios_vendor
 texts sys/hypervisor/type proc/xen/capabilities proc/device-tree/hypervisor/compatible
-grep -aH 'Control Program' proc/sysinfo
+matching proc/sysinfo '*Control Program*'
 
 # What will be written to need not be there yet.
 number=0
@@ -60,7 +58,7 @@ for place; do
     if ! [ -d "$place" ] || ! [ -w "$place" ]; then
         echo "unwritable $number:$place"
     fi
-    df -Pk "$place" | sed "s|^|df $number:|"
+    df -Pk "$place" | named "df $number"
     number=$((number + 1))
 done
 echo end:

@@ -1,38 +1,10 @@
-# shellcheck shell=sh
-# Prints what a machine says of itself, every line as `name:text`. What cannot be read is said on standard error, by grep
-# itself, as `grep: name: reason`. POSIX sh and grep, sed, sort, uniq, as busybox has them too. Runs in the root directory.
-LC_ALL=C
-export LC_ALL
-
-# All lines of some files.
-texts() { grep -aH '' "$@"; }
-
-# The distinct lines of many files, each with how often it is there: 256 processors would say the same 256 times.
-# shellcheck disable=SC2086 # $1 may be a pattern
-tally() { grep -ah '' $1 | sort | uniq -c | sed "s|^|$1:|"; }
-
-# What a command prints.
-output() {
-    if command -v "$1" >/dev/null 2>&1; then
-        "$@" 2>&1 | sed "s|^|$*:|"
-    else
-        echo "grep: $*: $1 is not on the PATH" >&2
-    fi
-}
-
-# The first line of a file into `line`. The shell reads byte by byte, to which some files of sysfs give nothing at all
-# (lists of processors since Linux 5.15); only then is another process worth its time.
-first() {
-    line=
-    [ -r "$1" ] || return
-    read -r line 2>/dev/null <"$1"
-    [ -n "$line" ] || line=$(cat "$1" 2>/dev/null)
-}
-
+# shellcheck shell=sh disable=SC2154
+# Prints what a machine says of itself, by the functions of texts.sh, which stand before this. POSIX sh, cat, uname and getconf, or what stands in
+# for them.
 output uname -m
 output uname -n
 texts proc/cpuinfo
-grep -aHE '^(MemTotal|SwapTotal):' proc/meminfo
+matching proc/meminfo 'MemTotal:*' 'SwapTotal:*'
 
 tally 'sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id'
 tally 'sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list'
@@ -44,8 +16,8 @@ for d in sys/devices/system/cpu/cpu[0-9]*/cache/index[0-9]*; do
     first "$d/size"
     size=$line
     first "$d/shared_cpu_list"
-    [ -n "$level" ] && echo "caches:$level ${kind:-?} ${size:-?} $line"
-done | sort -u
+    [ -n "$level" ] && echo "distinct caches:$level ${kind:-?} ${size:-?} $line"
+done
 texts sys/devices/system/cpu/present sys/devices/system/cpu/online sys/devices/system/cpu/isolated \
     sys/devices/system/cpu/nohz_full sys/devices/system/cpu/smt/control sys/devices/system/node/online
 
@@ -60,13 +32,28 @@ done
 
 d=sys/class/dmi/id
 texts $d/sys_vendor $d/product_name $d/product_version $d/board_vendor $d/board_name $d/bios_vendor $d/bios_version
-texts proc/device-tree/model proc/device-tree/compatible proc/device-tree/hypervisor/compatible
+# Strings that end in zero bytes, which no shell reads.
+strings() {
+    for file; do
+        readable "$file" && printf '%s:' "$file" && cat "$file" && echo
+    done
+}
+strings proc/device-tree/model proc/device-tree/compatible proc/device-tree/hypervisor/compatible
 texts sys/devices/soc0/machine sys/devices/soc0/family sys/devices/soc0/soc_id sys/devices/soc0/revision
 for d in proc/device-tree/cpus/cpu@*; do
-    [ -r "$d/compatible" ] && texts "$d/compatible" && break
+    [ -r "$d/compatible" ] && strings "$d/compatible" && break
 done
 
 texts proc/sys/kernel/osrelease proc/version proc/cmdline etc/os-release
+# The C library that the shell itself runs with says its version when it is started, as ldd does, which is of bash.
+while read -r _ _ _ _ _ file; do
+    case $file in
+    */libc.so.6 | */libc-2.*.so | */ld-musl-*.so*)
+        [ -x "$file" ] && "$file" 2>&1 </dev/null | named libc
+        break
+        ;;
+    esac
+done <proc/self/maps 2>/dev/null
 output ldd --version
 output getconf GNU_LIBC_VERSION
 output getconf PAGESIZE
@@ -81,10 +68,13 @@ for f in .dockerenv run/.containerenv proc/vz; do
     [ -e $f ] && echo "exists:$f"
 done
 texts run/systemd/container proc/1/cgroup sys/hypervisor/type proc/xen/capabilities
-grep -aH 'Control Program' proc/sysinfo
-grep -aH Cpus_allowed_list proc/self/status
+matching proc/sysinfo '*Control Program*'
+matching proc/self/status 'Cpus_allowed_list*'
 # A limit on any level above counts.
-group=$(sed -n 's/^0:://p' proc/self/cgroup 2>/dev/null)
+group=
+while IFS= read -r line; do
+    case $line in 0::*) group=${line#0::} ;; esac
+done 2>/dev/null <proc/self/cgroup
 while :; do
     first "sys/fs/cgroup$group/cpu.max"
     [ -n "$line" ] && echo "cpu.max:$line"

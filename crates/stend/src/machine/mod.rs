@@ -47,12 +47,14 @@ pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
     let of_tools = |_: &Output| tools::command(queries).map(|command| host.run(&command));
     let found = collected.as_ref().ok().and_then(of_tools);
     let words = |answer: Result<Output, HostError>| answer.map_err(|error| error.to_string());
-    from_answers(words(collected), found.map(words), queries)
+    let mut machine = from_answers(words(collected), found.map(words), queries);
+    tools::add_digests(host, &mut machine.software.tools, &mut machine.missing);
+    machine
 }
 
 /// What asks a machine for all but its tools.
 pub(crate) fn collection() -> Command {
-    command(include_str!("collect.sh"), &[])
+    command(concat!(include_str!("texts.sh"), include_str!("collect.sh")), &[])
 }
 
 /// The fingerprint from what a machine answered to [`collection`] and [`tools_question`], or why it did not. Without the tools the rest of it
@@ -227,6 +229,7 @@ fn software(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Software {
         system,
         libc,
         compiler,
+        compiler_flags: None,
         virtualization: virtualization::virtualization(texts, info),
         emulator: None,
         microcode: Processor::of(info, texts).microcode,

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::host::Output;
 
+/// Before the name of what is to be counted, and of what is to be sorted and kept once.
+const TALLY: &str = "tally";
+const DISTINCT: &str = "distinct";
+
 /// The texts that a script printed, by name: the path of a file without its leading slash, or a command.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
@@ -15,18 +19,35 @@ impl Texts {
     /// Sorts the lines of a script's output by name. Lines without a name are left out.
     pub(super) fn parse(output: &Output) -> Self {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
+        // What many files say: the lines, each with how often it is there.
+        let mut tallies: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
         for line in output.text().lines() {
             // A device tree's strings end in NUL.
             let line = line.replace('\0', " ");
-            if let Some((name, text)) = line.split_once(':') {
-                let whole = texts.entry(name.to_owned()).or_default();
-                whole.push_str(text.trim_end());
-                whole.push('\n');
+            let Some((name, text)) = line.split_once(':') else { continue };
+            let text = text.trim_end();
+            match name.split_once(' ') {
+                Some((TALLY | DISTINCT, _)) => {
+                    *tallies.entry(name.to_owned()).or_default().entry(text.to_owned()).or_default() += 1;
+                }
+                _ => {
+                    let whole = texts.entry(name.to_owned()).or_default();
+                    whole.push_str(text);
+                    whole.push('\n');
+                }
+            }
+        }
+        for (name, lines) in tallies {
+            let (how, name) = name.split_once(' ').expect("it was split there before");
+            let whole = texts.entry(name.to_owned()).or_default();
+            for (line, count) in lines {
+                // As `sort | uniq -c` has it, by which older runs kept it.
+                whole.push_str(&if how == TALLY { format!("{count:7} {line}\n") } else { format!("{line}\n") });
             }
         }
         let errors = String::from_utf8_lossy(&output.stderr);
         let reasons = errors.lines().filter_map(|line| {
-            let (name, reason) = line.strip_prefix("grep: ")?.split_once(": ")?;
+            let (name, reason) = line.strip_prefix("unread: ")?.split_once(": ")?;
             Some((name.to_owned(), reason.trim().to_owned()))
         });
         Self { reasons: reasons.collect(), texts }
@@ -61,7 +82,7 @@ impl Texts {
     }
 }
 
-/// The lines that `sort | uniq -c` made of many: each with how often it was there.
+/// The lines of a tally: each with how often it was there.
 pub(super) fn tallied(text: &str) -> Vec<(u32, &str)> {
     let line = |line: &'_ str| -> Option<(u32, usize)> {
         let trimmed = line.trim_start();
@@ -80,7 +101,8 @@ mod tests {
         let output = Output {
             exit: Some(0),
             stdout: b"proc/version:Linux: 5\nrubbish\nproc/version:more\nempty:\n".to_vec(),
-            stderr: b"grep: sys/x: No such file or directory\ngrep: ldd --version: ldd is not on the PATH\n".to_vec(),
+            stderr: b"unread: sys/x: No such file or directory\nunread: ldd --version: ldd is not on the PATH\n"
+                .to_vec(),
         };
         let texts = Texts::parse(&output);
         assert_eq!(texts.get("proc/version"), Some("Linux: 5\nmore"));
@@ -93,6 +115,10 @@ mod tests {
 
     #[test]
     fn tallies_have_counts() {
+        let stdout = b"tally a*:x y\ntally a*:b\ntally a*:x y\ndistinct c:2\ndistinct c:1\ndistinct c:2\n".to_vec();
+        let texts = Texts::parse(&Output { exit: Some(0), stdout, stderr: Vec::new() });
+        assert_eq!(texts.get("a*").map(tallied), Some(vec![(1, "b"), (2, "x y")]));
+        assert_eq!(texts.get("c"), Some("1\n2"));
         assert_eq!(tallied("      4 performance\n     12 schedutil\nx\n"), [(4, "performance"), (12, "schedutil")]);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use stend_model::identity::digest_of;
 use stend_model::machine::Tool;
 
 use super::Missing;
@@ -50,11 +51,11 @@ while [ $# -gt 0 ]; do
                 shift
             done
             "$path" "$@" 2>&1 </dev/null
-        ) | grep -a . | head -n 1 | sed "s|^|$number.version:|"
+        ) | while IFS= read -r line || [ -n "$line" ]; do
+            echo "$number.version:$line"
+        done
         if command -v sha256sum >/dev/null 2>&1; then
-            sha256sum <"$path" | sed "s|^|$number.sha256:|"
-        else
-            echo "grep: $number.sha256: sha256sum is not on the PATH" >&2
+            echo "$number.sha256:$(sha256sum <"$path")"
         fi
     fi
     shift "$arguments"
@@ -65,7 +66,11 @@ exit 0
 /// Asks for all tools at once: the tools that there are, and what is missing of which, with why.
 pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
     match command(queries) {
-        Some(command) => Ok(read(&host.run(&command)?, queries)),
+        Some(command) => {
+            let (mut tools, mut missing) = read(&host.run(&command)?, queries);
+            add_digests(host, &mut tools, &mut missing);
+            Ok((tools, missing))
+        }
         None => Ok(Default::default()),
     }
 }
@@ -103,6 +108,22 @@ pub(crate) fn queries_of(words: &[String]) -> Option<Vec<ToolQuery>> {
     rest.is_empty().then_some(queries)
 }
 
+/// Where no program there counts digests, files come here to be counted.
+pub(super) fn add_digests(host: &dyn Host, tools: &mut BTreeMap<String, Tool>, missing: &mut Missing) {
+    for (name, tool) in tools.iter_mut().filter(|(_, tool)| tool.sha256.is_none()) {
+        let what = format!("tools.{name}.sha256");
+        match host.read(&tool.path) {
+            Ok(contents) => {
+                tool.sha256 = Some(digest_of(&contents));
+                missing.remove(&what);
+            }
+            Err(error) => {
+                missing.insert(what, error.to_string());
+            }
+        }
+    }
+}
+
 fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {
     let mut tools = BTreeMap::new();
     let mut missing = Missing::new();
@@ -121,8 +142,7 @@ fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, 
         let digest = texts.line(&name_of_digest).and_then(|line| line.split_whitespace().next());
         let sha256 = digest.filter(|digest| digest.len() == 64).map(str::to_owned);
         if sha256.is_none() {
-            let why = texts.why(&name_of_digest).replace(&format!("{name_of_digest}: "), "");
-            missing.insert(format!("tools.{name}.sha256"), why);
+            missing.insert(format!("tools.{name}.sha256"), "sha256sum is not on the PATH".into());
         }
         tools.insert(name.clone(), Tool { version, path: path.to_owned(), sha256 });
     }

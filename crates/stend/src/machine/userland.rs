@@ -15,23 +15,28 @@ pub(super) fn system(os_release: &str) -> Option<String> {
     })
 }
 
-/// The C library and its version, from what `ldd --version` prints or, failing that, `getconf GNU_LIBC_VERSION`.
+/// The C library and its version, from what it says itself when it is started, or `ldd --version` prints, in the same words; failing that, from
+/// `getconf GNU_LIBC_VERSION`.
 pub(super) fn libc(texts: &Texts) -> Option<String> {
-    let ldd = texts.get("ldd --version").unwrap_or("");
-    let mut lines = ldd.lines().map(str::trim);
+    let said = ["libc", "ldd --version"].into_iter().filter_map(|name| texts.get(name)).find_map(libc_of);
+    said.or_else(|| texts.line("getconf GNU_LIBC_VERSION").filter(|text| text.starts_with("glibc ")).map(str::to_owned))
+}
+
+fn libc_of(said: &str) -> Option<String> {
+    let mut lines = said.lines().map(str::trim);
     let first = lines.next().unwrap_or("");
     if first.starts_with("musl") {
         let version = lines.find_map(|line| line.strip_prefix("Version "));
         return Some(version.map_or_else(|| "musl".to_owned(), |version| format!("musl {version}")));
     }
     // `ldd (Debian GLIBC 2.36-9+deb12u14) 2.36`: the packager's version is kept, because packagers patch.
-    let glibc = first.strip_prefix("ldd (").and_then(|rest| rest.rsplit_once(") "));
-    if let Some((packager, version)) = glibc {
-        let packager = packager.trim();
-        let plain = ["GNU libc", "GNU C Library"].contains(&packager);
-        return Some(if plain { format!("glibc {version}") } else { format!("glibc {version} ({packager})") });
-    }
-    texts.line("getconf GNU_LIBC_VERSION").filter(|text| text.starts_with("glibc ")).map(str::to_owned)
+    // `GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.`
+    let ldd = first.strip_prefix("ldd (").and_then(|rest| rest.rsplit_once(") "));
+    let own = || first.strip_prefix("GNU C Library (")?.rsplit_once(") stable release version ");
+    let (packager, version) = ldd.or_else(own)?;
+    let (packager, version) = (packager.trim(), version.split(',').next()?.trim_end_matches('.'));
+    let plain = ["GNU libc", "GNU C Library"].contains(&packager);
+    Some(if plain { format!("glibc {version}") } else { format!("glibc {version} ({packager})") })
 }
 
 /// Compilers in the order in which the script looks for them.
@@ -63,6 +68,15 @@ mod tests {
         assert_eq!(
             libc("ldd --version:ldd (Debian GLIBC 2.36-9+deb12u14) 2.36\n").as_deref(),
             Some("glibc 2.36 (Debian GLIBC 2.36-9+deb12u14)")
+        );
+        assert_eq!(
+            libc("libc:GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.\nlibc:Copyright")
+                .as_deref(),
+            Some("glibc 2.36 (Debian GLIBC 2.36-9+deb12u14)")
+        );
+        assert_eq!(
+            libc("libc:GNU C Library (GNU libc) stable release version 2.23, by Roland McGrath et al.").as_deref(),
+            Some("glibc 2.23")
         );
         assert_eq!(libc("ldd --version:ldd (GNU libc) 2.28").as_deref(), Some("glibc 2.28"));
         assert_eq!(

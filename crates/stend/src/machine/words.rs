@@ -30,9 +30,15 @@ pub(crate) fn five_lines_in(machine: &Machine, language: Language) -> [String; 5
         cut(&processor(machine, language), WIDTH),
         cut(&memory_and_disks(machine, language), WIDTH),
         cut(&kernel(software, language), WIDTH),
-        cut(&joined([software.compiler.as_ref().map(|text| text.replace('\n', "; ")), software.libc.clone()]), WIDTH),
+        cut(&joined([compiler(software), software.libc.clone()]), WIDTH),
         joined([Some(cut(&joined(system), room)), Some(ids)]),
     ]
+}
+
+/// Both lines of the compiler, and what it was told beside the usual.
+fn compiler(software: &Software) -> Option<String> {
+    let version = software.compiler.as_ref()?.replace('\n', "; ");
+    Some(software.compiler_flags.as_ref().map_or_else(|| version.clone(), |flags| format!("{version} {flags}")))
 }
 
 /// Without what is in brackets, which says where it was seen.
@@ -208,6 +214,7 @@ pub(crate) fn in_words(difference: &Difference) -> String {
         "command_line" => "kernel command line",
         "numa_nodes" => "NUMA nodes",
         "libc" => "C library",
+        "compiler_flags" => "compiler flags",
         other => other.strip_prefix("settings.").or_else(|| other.strip_prefix("tools.")).unwrap_or(other),
     };
     // A value with spaces would run into its name.
@@ -237,6 +244,7 @@ mod tests {
         assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "memory: 1 GiB → 23.2 GiB");
         assert_eq!(words("settings.vm.swappiness", "60", "1"), "vm.swappiness 60 → 1");
         assert_eq!(words("compiler", "lcc:1.27\ngcc 9.3.0", ""), "compiler: lcc:1.27; gcc 9.3.0 → none");
+        assert_eq!(words("compiler_flags", "", "-O3 -flto"), "compiler flags: none → -O3 -flto");
         assert_eq!(words("features", "avx", ""), "instruction sets: lost avx");
         assert_eq!(words("tools.fio.version", "fio-3.33", "fio-3.36"), "fio.version fio-3.33 → fio-3.36");
     }

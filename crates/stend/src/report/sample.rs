@@ -315,6 +315,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         target: None,
         sides: Vec::new(),
         carried: false,
+        build: None,
         machine: machine(),
     };
     let (mut repeats, mut series) = (Vec::new(), Vec::new());
@@ -510,6 +511,7 @@ fn machine() -> Machine {
             system: "Debian GNU/Linux 12".into(),
             libc: None,
             compiler: Some("gcc 12.2.0".into()),
+            compiler_flags: None,
             virtualization: None,
             emulator: None,
             microcode: None,

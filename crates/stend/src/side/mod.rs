@@ -1,6 +1,5 @@
 //! The two sides of a run: what they take on the machine under test, checked before anything is measured.
 
-mod build;
 mod tuning;
 
 use std::collections::BTreeMap;
@@ -9,11 +8,11 @@ use stend_model::run::Skipped;
 use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
 
+use crate::host::stand::{self, Compiler};
 use crate::host::{Command, Host};
 use crate::instrument::{ADAPTERS, Tool, check_parameters};
 use crate::machine::{ToolQuery, tools};
 
-pub(crate) use build::remove_unfinished;
 pub(crate) use tuning::{Restored, Tuning, restore};
 
 /// What a side's instruments are started with.
@@ -143,11 +142,46 @@ fn named(side: &Side) -> Side {
 }
 
 /// Sees to it that the machine has what a side takes, and builds what is to be built: what its instruments are started with. Notes what was found.
+/// `usual` is the compiler of sides that name none.
 ///
 /// # Errors
 /// Something is missing; one line that says what.
-pub(crate) fn prepare(host: &dyn Host, all_work: &str, side: &mut Side) -> Result<Setting, String> {
-    let of_side = |reason: String| format!("side \"{}\": {reason}", side.label);
+pub(crate) fn prepare(
+    host: &dyn Host,
+    all_work: &str,
+    usual: &Compiler,
+    side: &mut Side,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Setting, String> {
+    let found = found_tools(host, side)?;
+    let mut probe = None;
+    if side.is_built() {
+        let built = stand::build(host, all_work, &compiler_of(side, usual), tell);
+        let stand::Built { probe: path, build, identity } = built.map_err(|reason| of_side(side, &reason))?;
+        side.found.compiler = Some(build.compiler.clone());
+        (side.found.build, side.found.built) = (Some(identity), Some(build));
+        probe = Some(path);
+    }
+    side.found.tools = found;
+    let (environment, prefix, tools) = (side.environment.clone(), side.prefix.clone(), side.tools.clone());
+    Ok(Setting { probe, environment, prefix, tools })
+}
+
+fn of_side(side: &Side, reason: &str) -> String {
+    format!("side \"{}\": {reason}", side.label)
+}
+
+/// What builds for a side, if it is built.
+fn compiler_of(side: &Side, usual: &Compiler) -> Compiler {
+    Compiler {
+        program: side.compiler.clone().unwrap_or_else(|| usual.program.clone()),
+        flags: side.compiler_flags.clone().unwrap_or_else(|| usual.flags.clone()),
+    }
+}
+
+/// Sees to it that a side's prefix and tools are there: what the tools say of themselves.
+fn found_tools(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, stend_model::machine::Tool>, String> {
+    let of_side = |reason: String| of_side(side, &reason);
     if let Some(program) = side.prefix.first()
         && host.find_program(program).is_none()
     {
@@ -167,16 +201,34 @@ pub(crate) fn prepare(host: &dyn Host, all_work: &str, side: &mut Side) -> Resul
         let tool = tools(host, &queries).map_err(|error| of_side(error.to_string()))?.0.remove(path);
         found.extend(tool.map(|tool| (name.clone(), tool)));
     }
-    let mut probe = None;
-    if side.is_built() {
-        let built = build::build(host, all_work, side.compiler.as_deref(), side.compiler_flags.as_deref());
-        let built = built.map_err(of_side)?;
-        (side.found.compiler, side.found.build) = (Some(built.compiler), Some(built.identity));
-        probe = Some(built.probe);
-    }
-    side.found.tools = found;
-    let (environment, prefix, tools) = (side.environment.clone(), side.prefix.clone(), side.tools.clone());
-    Ok(Setting { probe, environment, prefix, tools })
+    Ok(found)
+}
+
+/// What preparing the sides would find and change, a few lines for each. Nothing is built or set for that.
+///
+/// # Errors
+/// Something is missing; one line that says what.
+pub(crate) fn foreseen(
+    host: &dyn Host,
+    all_work: &str,
+    usual: &Compiler,
+    sides: &[Side],
+) -> Result<Vec<Vec<String>>, String> {
+    let tuning = Tuning::new(host, all_work, sides)?;
+    let of = |(place, side): (usize, &Side)| {
+        let tools = found_tools(host, side)?;
+        let mut lines: Vec<_> =
+            tools.iter().map(|(name, tool)| format!("{name}: {}, {}", tool.path, tool.version)).collect();
+        if side.is_built() {
+            let compiler = compiler_of(side, usual);
+            let version = stand::version(host, &compiler).map_err(|reason| of_side(side, &reason))?;
+            let (version, flags) = (version.replace('\n', "; "), stand::flags(&compiler));
+            lines.push(format!("stend-probe: built by {version} with {flags}"));
+        }
+        lines.extend(tuning.changes_of(place));
+        Ok(lines)
+    };
+    sides.iter().enumerate().map(of).collect()
 }
 
 /// The tools that an adapter needs, one for each side; without sides the one on the PATH.

@@ -49,7 +49,9 @@ impl<'a> Tuning<'a> {
         for file in wanted.iter().flat_map(|files: &BTreeMap<String, String>| files.keys()) {
             let now = host.read_text(file).map_err(|error| error.to_string())?;
             before.insert(file.clone(), now.trim().to_owned());
-            let writable = host.run(&Command::new(["test", "-w", file])).map_err(|error| error.to_string())?;
+            let writable = host
+                .run(&Command::new(["sh", "-c", "[ -w \"$1\" ]", "sh", file]))
+                .map_err(|error| error.to_string())?;
             if writable.exit != Some(0) {
                 return Err(format!(
                     "{} cannot be changed by this user; sysctl= and governor= take root",
@@ -69,6 +71,15 @@ impl<'a> Tuning<'a> {
             .iter()
             .map(|(file, before)| (name(file), self.wanted[side].get(file).unwrap_or(before).clone()))
             .collect()
+    }
+
+    /// What each file that a side speaks of has, and what it is to have, in words.
+    pub(crate) fn changes_of(&self, side: usize) -> Vec<String> {
+        let change = |(file, value): (&String, &String)| match self.before.get(file) {
+            Some(before) if !is_same(before, value) => format!("{}: {before} → {value}", in_words(file)),
+            _ => format!("{}: {value}, as it is", in_words(file)),
+        };
+        self.wanted[side].iter().map(change).collect()
     }
 
     /// Sets what a side wants, and what it does not speak of as it was. Nothing is written where it is so already.

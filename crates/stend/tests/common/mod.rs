@@ -5,6 +5,7 @@
 pub(crate) mod forge;
 pub(crate) mod histories;
 pub(crate) mod pools;
+pub(crate) mod sshd;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

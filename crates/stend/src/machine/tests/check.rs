@@ -59,14 +59,15 @@ fn a_server_with_everything_wrong() {
 
 #[test]
 fn the_checks_own_work_lies_outside_of_what_it_judges() {
-    let text = FixtureHost::named("x86-server").run(&command(include_str!("../check.sh"), &[])).unwrap().text();
+    let text = FixtureHost::named("x86-server").run(&command(crate::machine::check::SCRIPT, &[])).unwrap().text();
     let names: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
     let at =
         |name: &str| names.iter().position(|other| *other == name).unwrap_or_else(|| panic!("no {name} in {text}"));
     let (before, after) = (at("before proc/stat"), at("after proc/stat"));
     assert_eq!(after, before + 1);
-    for name in ["proc/vmstat", "throttled"] {
-        assert!(at(&format!("before {name}")) < before && after < at(&format!("after {name}")), "{name}");
+    for (kind, name) in [("", "proc/vmstat"), ("tally ", "throttled")] {
+        let [first, last] = ["before", "after"].map(|when| at(&format!("{kind}{when} {name}")));
+        assert!(first < before && after < last, "{name}");
     }
     let stat = text.lines().find_map(|line| line.strip_prefix("before proc/stat:")).unwrap();
     assert!(stat.starts_with("cpu  "), "{stat}");

@@ -107,7 +107,7 @@ proptest! {
     ) {
         let mut stdout: Vec<u8> = lines.iter().flat_map(|(name, value)| format!("{}:{value}\n", NAMES[*name]).into_bytes()).collect();
         stdout.extend(bytes);
-        let output = Output { exit: None, stdout, stderr: format!("grep: {errors}\n").into_bytes() };
+        let output = Output { exit: None, stdout, stderr: format!("unread: {errors}\n").into_bytes() };
         let machine = read(&output);
         let empty = read(&Output::default());
         prop_assert!(five_lines(&machine).iter().all(|line| line.chars().count() <= 110));
