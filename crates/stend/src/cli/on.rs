@@ -47,32 +47,26 @@ impl On {
     pub(super) fn host(&self) -> Result<Box<dyn Host>, Failure> {
         Ok(match self.on.as_deref() {
             None | Some(HERE) => Box::new(Local),
-            Some(destination) => {
-                let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
-                let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
-                if let Some(probe) = stand::built(&ssh, &work) {
-                    ssh.set_probe(&probe);
-                } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
-                    // What cannot be asked without these it is asked by stend-probe.
-                    return Ok(Building::default().reach(destination)?.host);
-                }
-                Box::new(ssh)
-            }
+            Some(_) => self.host_with_probe()?.0,
         })
     }
 
-    /// Reaches the machine, and gives the path of a `stend-probe` there if one is ready: nothing is built for it.
+    /// Reaches the machine, and gives the path of a `stend-probe` there if one is ready. It is built only where nothing else tells what machine
+    /// it is.
     pub(super) fn host_with_probe(&self) -> Result<(Box<dyn Host>, Option<String>), Failure> {
-        let (host, probe): (Box<dyn Host>, _) = match self.on.as_deref() {
-            None | Some(HERE) => (Box::new(Local), prepare::find_probe(&Local).ok()),
-            Some(destination) => {
-                let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
-                let work = prepare::work_directory(&ssh).ok();
-                let probe = work.and_then(|work| stand::built(&ssh, &work));
-                (Box::new(ssh), probe)
-            }
+        let Some(destination) = self.on.as_deref().filter(|name| *name != HERE) else {
+            return Ok((Box::new(Local), prepare::find_probe(&Local).ok()));
         };
-        Ok((host, probe))
+        let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
+        let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
+        let probe = stand::built(&ssh, &work);
+        if let Some(probe) = &probe {
+            ssh.set_probe(probe);
+        } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
+            let Reached { host, probe, .. } = Building::default().reach(destination)?;
+            return Ok((host, Some(probe)));
+        }
+        Ok((Box::new(ssh), probe))
     }
 
     /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such

@@ -309,7 +309,7 @@ impl Bench {
 
     /// The machine's fingerprint, with the compiler that built for it.
     pub(super) fn fingerprint(&self) -> Result<Machine, Failure> {
-        let mut machine = prepare::fingerprint(&*self.host).map_err(Failure::unusable)?;
+        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe)).map_err(Failure::unusable)?;
         self.build.note(&mut machine);
         Ok(machine)
     }

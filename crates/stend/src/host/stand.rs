@@ -269,7 +269,8 @@ fn files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 /// # Errors
 /// A path is too long for tar.
 pub(crate) fn archive(below: &str, more: &[(&str, &[u8])]) -> std::io::Result<Vec<u8>> {
-    tar_of(below, files().chain(more.iter().copied()))
+    let all: Vec<(&str, &[u8])> = files().collect();
+    tar_of(below, all.into_iter().chain(more.iter().copied()))
 }
 
 /// Files as a tar archive, with this before each of their names.

@@ -205,6 +205,7 @@ impl Reading {
             target: None,
             sides: Vec::new(),
             carried: true,
+            build: None,
             // Until the first session says what it is.
             machine: machine::from_answers(Err("it was not asked".into()), None, &[]),
         };
