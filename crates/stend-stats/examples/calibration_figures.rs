@@ -127,34 +127,36 @@ fn of_pairs() {
 
 fn power_of_runs() {
     println!(
-        "Power, one session of independent normal repeats, CV 2 %, δ = 1 %: share marked by the table's rule, as whole"
+        "Power, one session of independent normal repeats, CV 2 %, δ = 1 %: share marked by the table's rule, as whole runs of one"
     );
-    println!("runs of one cell, and as whole runs in tables of 20 cells, one of which differs");
-    for n in [6, 10, 20] {
-        for effect in [2.0, 2.5, 3.0] {
-            let mut random = SplitMix64::new(12);
-            let mut make = |factor: f64| {
-                let a = side(Noise::Normal, 1, n, factor, 0.0, &mut random);
-                cell(a, side(Noise::Normal, 1, n, 1.0, 0.0, &mut random), 0.01)
-            };
-            let (mut table, mut runs, mut of_twenty) = (0, 0, 0);
-            for trial in 0..FALSE_MARK_TRIALS {
-                let mut cells = vec![make(1.0 + 0.02 * effect)];
-                table += usize::from(marked(&compare_table(&cells)[0]));
-                runs += usize::from(marked(&compare_runs(&cells)[0]));
-                if trial % 20 == 0 {
-                    cells.extend((1..20).map(|_| make(1.0)));
-                    of_twenty += usize::from(marked(&compare_runs(&cells)[0]));
-                }
+    println!(
+        "cell, and of pairs; and as whole runs in tables of 20 cells, one of which differs, by a difference in CV"
+    );
+    for (n, effect) in [6, 10, 20].into_iter().flat_map(|n| [1.5, 2.0, 2.5, 3.0, 4.0].map(|effect| (n, effect))) {
+        let mut random = SplitMix64::new(12);
+        let mut make = |factor: f64| {
+            let a = side(Noise::Normal, 1, n, factor, 0.0, &mut random);
+            cell(a, side(Noise::Normal, 1, n, 1.0, 0.0, &mut random), 0.01)
+        };
+        let (mut table, mut runs, mut paired, mut of_twenty) = (0, 0, 0, 0);
+        for trial in 0..FALSE_MARK_TRIALS {
+            let mut cells = vec![make(1.0 + 0.02 * effect)];
+            table += usize::from(marked(&compare_table(&cells)[0]));
+            runs += usize::from(marked(&compare_runs(&cells)[0]));
+            paired += usize::from(marked(&compare_runs(&[Cell { paired: true, ..cells[0].clone() }])[0]));
+            if trial % 20 == 0 {
+                cells.extend((1..20).map(|_| make(1.0)));
+                of_twenty += usize::from(marked(&compare_runs(&cells)[0]));
             }
-            let rate = |count: usize| count as f64 / FALSE_MARK_TRIALS as f64;
-            let of_twenty = 20.0 * rate(of_twenty);
-            println!(
-                "  n={n} effect/CV={effect}: table {:.3}  runs {:.3}  of twenty {of_twenty:.3}",
-                rate(table),
-                rate(runs)
-            );
         }
+        let rate = |count: usize| count as f64 / FALSE_MARK_TRIALS as f64;
+        println!(
+            "  n={n} effect/CV={effect}: table {:.4}  runs {:.4}  pairs {:.4}  of twenty {:.3}",
+            rate(table),
+            rate(runs),
+            rate(paired),
+            20.0 * rate(of_twenty)
+        );
     }
 }
 

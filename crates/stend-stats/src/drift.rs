@@ -218,3 +218,28 @@ pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
 fn lies_beyond(interval: &RatioInterval, floor: f64) -> bool {
     interval.low > 1.0 + floor || interval.high < 1.0 / (1.0 + floor)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::widening;
+
+    /// The figures of the method page.
+    #[test]
+    fn what_a_correlation_widens() {
+        let page = include_str!("../../../docs/method.md");
+        let by = |correlation| widening([10, 10].into_iter(), correlation);
+        let sentences = [
+            format!(
+                "With ten repeats a side ρ = 0.2 widens an interval by {:.1}, 0.5 by {:.1}, 0.7 by {:.1}, and 0.9 by {:.0}:",
+                by(0.2),
+                by(0.5),
+                by(0.7),
+                by(0.9)
+            ),
+            format!("The intervals of a table with that ρ are widened by {:.2}.", by(0.1203)),
+        ];
+        for sentence in sentences {
+            assert!(page.contains(&sentence), "docs/method.md ought to say:\n\n{sentence}\n");
+        }
+    }
+}

@@ -179,13 +179,16 @@ impl Measured {
     }
 
     fn needed(&self, ratio: Option<f64>, delta: f64, level: f64) -> Option<usize> {
-        if self.a.len().min(self.b.len()) < MIN_REPEATS {
+        let repeats = self.a.len().min(self.b.len());
+        if repeats < MIN_REPEATS {
             return Some(MIN_REPEATS); // too few to estimate a spread from
         }
-        match &self.pairs {
+        let needed = match &self.pairs {
             Some(logs) => pairs_needed(deviation(logs)?, ratio?, delta, level),
             None => repeats_needed(Spread { a: spread(&self.a)?, b: spread(&self.b)? }, ratio?, delta, level),
-        }
+        };
+        // As many as there are have just not decided.
+        needed.map(|needed| needed.max(repeats + 1))
     }
 }
 
