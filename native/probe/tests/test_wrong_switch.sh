@@ -1,0 +1,83 @@
+#!/bin/sh
+# The tests of coroutines can fail: each of these mistakes in the way to switch, made in a copy of the sources, is found.
+. "$(dirname "$0")/common.sh"
+
+cc=${CC:-cc}
+architecture=$("$probe" --version | sed -n 's/^\([a-z0-9_]*\) -std=.*/\1/p')
+case ${CFLAGS:-} in
+*NO_INTRINSICS* | *__e2k__*) architecture=none ;;
+*-fsanitize*)
+	# What is wrong then, it says first; and it takes long.
+	finish
+	exit
+	;;
+esac
+static=
+[ -z "${RUN:-}" ] || static=-static
+sources='switch_coroutine.c switch_assembly.c switch_setjmp.c switch_ucontext.c'
+
+# Compiles the copy with its tests.
+compile() {
+	rm -f "$work/coroutines"
+	# shellcheck disable=SC2086 # words
+	(cd "$work/copy" && $cc -std=c11 ${CFLAGS:-} -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I"$here/../src" -I"$here/../../tests" \
+		$static -o "$work/coroutines" $sources "$here/coroutines.c" -pthread -lm) >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+}
+here=$(cd "$(dirname "$0")" && pwd)
+
+# Takes long where a mistake loops for ever.
+runs() {
+	# shellcheck disable=SC2086 # words
+	timeout -k 1 120 ${RUN:-} "$work/coroutines" >"$work/out" 2>&1
+}
+
+# wrong NAME FILE SCRIPT: sed's, which must change something.
+wrong() {
+	rm -rf "$work/copy"
+	mkdir "$work/copy"
+	cp "$here"/../src/switch_*.c "$here"/../src/switch_*.h "$work/copy"
+	sed -e "$3" "$here/../src/$2" >"$work/copy/$2"
+	ok "$1: a change" sh -c "! cmp -s '$work/copy/$2' '$here/../src/$2'"
+	ok "$1: it compiles" compile
+	ok "$1: it is found" sh -c "! '$work/runs'"
+}
+cat >"$work/runs" <<END
+#!/bin/sh
+exec timeout -k 1 120 ${RUN:-} "$work/coroutines"
+END
+chmod +x "$work/runs"
+
+mkdir "$work/copy"
+cp "$here"/../src/switch_*.c "$here"/../src/switch_*.h "$work/copy"
+ok 'without a mistake it compiles' compile
+ok 'and is right' runs
+
+wrong 'a turn counted twice' switch_coroutine.h 's/pair->received++;  /pair->received += 2;/'
+wrong 'no page that nobody may touch' switch_coroutine.c 's/mprotect(mapping, page, PROT_NONE) == 0 \&\& //'
+wrong 'contexts whose signal mask is said to be shared' switch_ucontext.c 's/\.keeps_signal_mask = true/.keeps_signal_mask = false/'
+wrong 'jumps that keep the signal mask' switch_setjmp.c 's/sigsetjmp(\([a-z]*\)->jump, 0)/sigsetjmp(\1->jump, 1)/'
+case $architecture in
+x86_64)
+	wrong 'a register that is not kept' switch_x86_64.h 's/"r12", //'
+	wrong 'a frame that is lost' switch_x86_64.h 's/"mov 8(%1), %%rbp/"xor %%ebp, %%ebp/'
+	wrong 'a base that is lost' switch_x86_64.h 's/"mov %%rbx, 16(%0)/"nop/'
+	wrong 'a rounding mode that stays' switch_x86_64.h 's/"ldmxcsr 32(%1)/"nop/'
+	wrong 'an x87 control word that stays' switch_x86_64.h 's/"fldcw 36(%1)/"nop/'
+	# shellcheck disable=SC2016 # what the assembler reads
+	wrong 'control words that are not looked at' switch_x86_64.h 's/[$]0xffc0/\$0/'
+	wrong 'a crooked stack' switch_x86_64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	;;
+aarch64)
+	wrong 'a register that is not kept' switch_aarch64.h 's/"x20",$//; s/"x21", //'
+	wrong 'vectors that are not kept' switch_aarch64.h 's/"v8", "v9", "v10", "v11", //'
+	wrong 'a frame that is lost' switch_aarch64.h 's/"ldp x9, x29, \[%1\]/"ldr x9, [%1]/'
+	wrong 'a crooked stack' switch_aarch64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	;;
+riscv64)
+	wrong 'a register that is not kept' switch_riscv64.h 's/"s2", "s3", //'
+	wrong 'floating point that is not kept' switch_riscv64.h 's/"fs0", "fs1", "fs2", //'
+	wrong 'a base that is lost' switch_riscv64.h 's/"sd s1, 16(%0)/"nop/'
+	wrong 'a crooked stack' switch_riscv64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	;;
+esac
+finish
