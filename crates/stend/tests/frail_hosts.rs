@@ -95,11 +95,12 @@ fn a_compiler_that_fails_here_is_named_with_its_file_and_its_first_error() {
     let stand = Stand::new();
     let work = stand.path().join("work");
     let bad = stand.path().join("bad");
+    let path = format!("{}:{}", stand.path().display(), std::env::var("PATH").unwrap());
     // There is a disk for each of these tests there.
     for (what, deed, _, parts) in misdeeds().into_iter().filter(|(_, _, disk, _)| disk.is_none()) {
         executable(&bad, &quick("bad 1", &deed));
-        let mut run = stand.command(&["run", "summit", "--cc", bad.to_str().unwrap(), "--even-if-unfit"]);
-        let ended = common::ended(run.env("STEND_BUILD_TIME", "4s"));
+        let mut run = stand.command(&["run", "summit", "--cc", "bad", "--even-if-unfit"]);
+        let ended = common::ended(run.env("STEND_BUILD_TIME", "4s").env("PATH", &path));
         assert_eq!(ended.status, Some(4), "{what}: {}", ended.err);
         let last = ended.err.lines().last().unwrap_or_default();
         assert!(parts.iter().all(|part| last.contains(part)), "{what}: {parts:?}\n{}", ended.err);

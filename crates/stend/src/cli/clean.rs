@@ -1,4 +1,4 @@
-//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built on one that ssh reaches; put back what
+//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built there for them; put back what
 //! runs had changed.
 
 use clap::Args;
