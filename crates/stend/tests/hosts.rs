@@ -95,10 +95,15 @@ fn clocks_are_compared_and_one_that_is_wrong_or_set_changes_no_duration() {
     sshd.with_build();
     let build = sshd.there().join(&sshd.builds()[0]).join("build");
     let asked = sshd.stand.path().join("asked");
-    fs::rename(build.join("stend-probe"), build.join("real")).unwrap();
+    // What stands in for small programs goes on doing so.
+    fs::create_dir(build.join("real")).unwrap();
+    for part in ["stend-probe", "stand-ins"] {
+        fs::rename(build.join(part), build.join("real").join(part)).unwrap();
+    }
+    std::os::unix::fs::symlink("real/stand-ins", build.join("stand-ins")).unwrap();
     let lying = format!(
-        "#!/bin/sh\n[ \"$1\" = clock ] || exec {build}/real \"$@\"\n\
-         if [ -e {asked} ]; then exec {build}/real clock --ahead 7200s; fi\n: >{asked}\nexec {build}/real clock --ahead 3600s\n",
+        "#!/bin/sh\n[ \"$1\" = clock ] || exec {build}/real/stend-probe \"$@\"\n\
+         if [ -e {asked} ]; then exec {build}/real/stend-probe clock --ahead 7200s; fi\n: >{asked}\nexec {build}/real/stend-probe clock --ahead 3600s\n",
         build = build.display(),
         asked = asked.display()
     );
