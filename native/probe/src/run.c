@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,10 +23,12 @@
 #include "run_plan.h"
 #include "run_result.h"
 #include "run_sampler.h"
+#include "stand_in.h"
 #include "version.h"
 #include "wire.h"
 
 #define RESULT_VERSION 1
+#define USUAL_PATH "/bin:/usr/bin"
 /* Of what a repeat prints at most so much is kept; one that prints more is ended. */
 #define MOST_OUTPUT ((size_t)64 << 20)
 #define MOST_ERRORS ((size_t)256 << 10)
@@ -103,7 +106,7 @@ static bool find_program(const char *name, char *path, size_t bytes)
 	if (strchr(name, '/') != NULL)
 		return (size_t)snprintf(path, bytes, "%s", name) < bytes && is_program(path);
 	if (directories == NULL)
-		directories = "/bin:/usr/bin";
+		directories = USUAL_PATH;
 	for (;; directories = end + 1) {
 		end = strchrnul(directories, ':');
 		int length = (int)(end - directories);
@@ -118,12 +121,15 @@ static bool find_program(const char *name, char *path, size_t bytes)
 /* This program itself, to be started again. */
 static const char *own_path(const char *started_as)
 {
-	static char path[4096];
+	static char path[PATH_MAX];
 	const char *given = getenv("STEND_PROBE");
 	ssize_t length;
 
-	if (given != NULL && *given != '\0')
-		return given;
+	if (given != NULL && *given != '\0') {
+		if (realpath(given, path) == NULL)
+			fail(EXIT_USAGE, "STEND_PROBE is %s: %s", given, strerror(errno));
+		return path;
+	}
 	length = readlink("/proc/self/exe", path, sizeof path - 1);
 	if (length > 0) {
 		path[length] = '\0';
@@ -332,8 +338,39 @@ static void send_session(struct json *json, uint64_t session, const struct sampl
 
 struct place {
 	const char *probe;
-	char pid_file[4000];
+	char directory[3900]; /* of this run alone */
+	char pid_file[3950];
+	char stand_ins[3950];
 };
+
+/* A directory for the run's files, and in it what stands in for programs that this machine lacks. */
+static void make_place(struct place *place, const char *work)
+{
+	const char *path = getenv("PATH");
+	char *longer;
+
+	snprintf(place->directory, sizeof place->directory, "%s/run-%ld", work, (long)getpid());
+	snprintf(place->pid_file, sizeof place->pid_file, "%s/guard.pid", place->directory);
+	snprintf(place->stand_ins, sizeof place->stand_ins, "%s/stand-ins", place->directory);
+	make_directories(place->stand_ins);
+	stand_in_link(place->stand_ins, place->probe);
+	path = path != NULL ? path : USUAL_PATH;
+	longer = malloc(strlen(path) + strlen(place->stand_ins) + 2);
+	if (longer == NULL)
+		fail(EXIT_BROKEN, "out of memory");
+	sprintf(longer, "%s:%s", path, place->stand_ins);
+	if (setenv("PATH", longer, 1) != 0)
+		fail(EXIT_BROKEN, "cannot set PATH: %s", strerror(errno));
+	free(longer);
+}
+
+static void remove_place(const struct place *place)
+{
+	stand_in_link(place->stand_ins, NULL);
+	rmdir(place->stand_ins);
+	unlink(place->pid_file);
+	rmdir(place->directory);
+}
 
 static char **guarded(const struct plan_command *one, const struct place *place, char *timeout, size_t bytes)
 {
@@ -494,7 +531,7 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 		before = result_continue(plan, chosen.continued);
 	else if (isatty(STDOUT_FILENO))
 		fail(EXIT_USAGE, "standard output is a terminal; write the result into a file: stend-probe run %s > result.jsonl", path);
-	snprintf(place.pid_file, sizeof place.pid_file, "%s/guard-%ld.pid", work, (long)getpid());
+	make_place(&place, work);
 	catch_signals();
 	if (chosen.continued == NULL)
 		send_plan(&json, plan);
@@ -506,7 +543,7 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 	send_session(&json, before.sessions, &sampler);
 	bool complete = make_all(&json, plan, before.sessions, &place, &sampler);
 	sampler_end(&sampler);
-	unlink(place.pid_file);
+	remove_place(&place);
 	open_line(&json, "finished");
 	json_signed(&json, "realtime_ns", unix_ns());
 	json_boolean(&json, "complete", complete);

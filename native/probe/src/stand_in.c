@@ -17,6 +17,7 @@
 #include "commands.h"
 #include "fail.h"
 #include "options.h"
+#include "stand_in.h"
 
 static int complain(const char *path)
 {
@@ -247,22 +248,28 @@ int stand_in(const char *name, char **words)
 	return fflush(stdout) == 0 ? status : EXIT_BROKEN;
 }
 
+void stand_in_link(const char *directory, const char *probe)
+{
+	char path[4096];
+
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+		if (snprintf(path, sizeof path, "%s/%s", directory, programs[i].name) >= (int)sizeof path)
+			fail(EXIT_USAGE, "the directory's name is too long");
+		unlink(path);
+		if (probe != NULL && symlink(probe, path) != 0)
+			fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
+	}
+}
+
 int command_stand_in(int argc, char **argv)
 {
 	int first = options_parse(&command, argc, argv);
-	char path[4096];
 
 	if (argc != first + 1)
 		fail(EXIT_USAGE, "it takes one directory");
 	if (mkdir(argv[first], 0777) != 0 && errno != EEXIST)
 		fail(EXIT_BROKEN, "%s: %s", argv[first], strerror(errno));
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-		if (snprintf(path, sizeof path, "%s/%s", argv[first], programs[i].name) >= (int)sizeof path)
-			fail(EXIT_USAGE, "the directory's name is too long");
-		unlink(path);
-		/* By a way that a move of both leaves true. */
-		if (symlink("../stend-probe", path) != 0)
-			fail(EXIT_BROKEN, "%s: %s", path, strerror(errno));
-	}
+	/* By a way that a move of both leaves true. */
+	stand_in_link(argv[first], "../stend-probe");
 	return EXIT_FINE;
 }

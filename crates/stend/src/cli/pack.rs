@@ -54,7 +54,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let contents = if alone {
         text.into_bytes()
     } else {
-        let files = [(PLAN, text.as_bytes()), ("README", README.as_bytes())];
+        let readme = README.replace("{sources}", &stand::sources());
+        let files = [(PLAN, text.as_bytes()), ("README", readme.as_bytes())];
         stand::archive(&format!("{directory}/"), &files).context("the sources cannot be packed")?
     };
     write(&path, &contents)?;
@@ -102,7 +103,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 const README: &str =
     "What measures this machine, and what is to be measured (suite.json). It takes a shell and a C compiler:
 
-    sh build.sh                                        # CC=gcc or another compiler; flags may follow
+    SOURCES={sources} sh build.sh             # CC=gcc or another compiler before it, flags behind it
     build/stend-probe run suite.json > result.jsonl    # each repeat is a line; Ctrl-C keeps what there is
     build/stend-probe run suite.json --continue result.jsonl
 

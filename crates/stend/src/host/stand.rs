@@ -294,7 +294,7 @@ fn identity(version: &str, compiler: &Compiler, sources: &str) -> String {
 }
 
 /// The sources in a number, as `native/Makefile` counts them too.
-fn sources() -> String {
+pub(crate) fn sources() -> String {
     let contents: Vec<u8> = SOURCES.iter().flat_map(|(_, contents)| *contents).copied().collect();
     digest_of(&contents)[..16].to_owned()
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use stend_model::carried::{CarriedPlan, CarriedStep, Load, PLAN_VERSION, Question, RESULT_VERSION, ResultLine};
 use stend_model::machine::Machine;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Step};
-use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session, Skipped, is_run_id};
+use stend_model::run::{Build, Origin, Repeat, Run, RunState, Series, Session, Skipped, is_run_id};
 use stend_model::suite::{Instrument, Scenario, Suite};
 
 use super::attempt::Attempt;
@@ -163,6 +163,8 @@ struct Reading {
     sessions: Vec<Session>,
     recorded: Vec<(Repeat, Vec<Series>)>,
     made: HashSet<usize>,
+    /// What translates the instructions of `stend-probe` there, if something does.
+    emulator: Option<String>,
     /// What the machine said to this session's questions.
     answers: BTreeMap<String, Result<Output, String>>,
     complete: bool,
@@ -170,7 +172,7 @@ struct Reading {
 
 impl Reading {
     fn begin(line: ResultLine) -> Result<Self, String> {
-        let ResultLine::Plan { result, run, realtime_ns, plan, .. } = line else {
+        let ResultLine::Plan { result, run, realtime_ns, plan, mut build, .. } = line else {
             return Err("a result begins with its plan".into());
         };
         let version = |what: &str, found: u32, known: u32| {
@@ -205,12 +207,19 @@ impl Reading {
             target: None,
             sides: Vec::new(),
             carried: true,
-            build: None,
+            build: Some(Build {
+                program: None,
+                asked_flags: String::new(),
+                compiler: build.remove("compiler").unwrap_or_default(),
+                flags: build.remove("flags").unwrap_or_default(),
+                sources: build.remove("sources"),
+            }),
             // Until the first session says what it is.
             machine: machine::from_answers(Err("it was not asked".into()), None, &[]),
         };
         let (sessions, recorded, made) = Default::default();
-        Ok(Self { plan: *plan, run, sessions, recorded, made, answers: BTreeMap::new(), complete: false })
+        let emulator = build.remove("emulator");
+        Ok(Self { plan: *plan, run, emulator, sessions, recorded, made, answers: BTreeMap::new(), complete: false })
     }
 
     fn take(&mut self, line: ResultLine) -> Result<(), String> {
@@ -286,7 +295,8 @@ impl Reading {
         let collected = answers.remove(COLLECTION).ok_or("the machine was not asked what it is")?;
         let asked = self.plan.questions.iter().find(|question| question.name == TOOLS);
         let queries = asked.and_then(|question| machine::queries_of(&question.words)).unwrap_or_default();
-        let machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
+        let mut machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
+        machine.software.emulator.clone_from(&self.emulator);
         match machine.missing.get("collection") {
             Some(reason) => Err(format!("the machine does not say what it is: {reason}")),
             None => Ok(machine),
