@@ -97,6 +97,49 @@ proptest! {
         prop_assert!(near(back.low * there.high, 1.0) && near(back.high * there.low, 1.0));
     }
 
+    /// Against all averages, sorted; and test and interval agree, turn with the sides, move with the differences, and know no order.
+    #[test]
+    fn signed_ranks_and_their_interval(mut d in vec(prop_oneof![3 => -1e3..1e3_f64, 1 => (-5..6_i32).prop_map(f64::from)], 1..40), by in -1e3..1e3_f64, scale in 1e-300..1e300_f64) {
+        let test = signed_rank(&d).unwrap();
+        prop_assert!(test.p > 0.0 && test.p <= 1.0);
+        let negative: Vec<f64> = d.iter().map(|d| -d).collect();
+        let n = d.len() as f64;
+        let back = signed_rank(&negative).unwrap();
+        prop_assert_eq!((back.p, back.statistic), (test.p, n * (n + 1.0) / 2.0 - test.statistic));
+        let mut all: Vec<f64> = d.iter().enumerate().flat_map(|(i, x)| d[i..].iter().map(move |y| f64::midpoint(*x, *y))).collect();
+        all.sort_by(f64::total_cmp);
+        prop_assert_eq!(pseudomedian(&d), median(&all));
+        prop_assert_eq!(pseudomedian(&negative), median(&all).map(|middle| -middle));
+        if let Some(found) = pseudomedian_interval(&d, 0.95) {
+            prop_assert_eq!((found.low, found.high), (all[found.rank - 1], all[all.len() - found.rank]));
+            prop_assert!(found.attained >= 0.95 && found.attained < 1.0);
+            let moved = pseudomedian_interval(&d.iter().map(|d| d + by).collect::<Vec<_>>(), 0.95).unwrap();
+            prop_assert!((moved.low - found.low - by).abs() < 1e-9 && (moved.high - found.high - by).abs() < 1e-9);
+            if test.method == Method::Exact && all.iter().all(|average| *average != 0.0) {
+                prop_assert_eq!(test.p < 0.05, found.low > 0.0 || found.high < 0.0, "{:?} {:?}", test, found);
+            }
+        } else {
+            prop_assert!(d.len() < 6);
+        }
+        // Sizes do not matter as long as their order is kept; and all may be huge or tiny.
+        let scaled: Vec<f64> = d.iter().map(|d| d * scale).collect();
+        prop_assert_eq!(signed_rank(&scaled).map(|test| test.p), Some(test.p));
+        d.reverse();
+        prop_assert_eq!(signed_rank(&d), Some(test));
+    }
+
+    /// The greater the effect, the nearer the ratio to it and the further the interval.
+    #[test]
+    fn pairs_follow_the_effect(pairs in vec((1.0..1000.0_f64, 1.0..1000.0_f64), 6..20), factor in 1.0..10.0_f64) {
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let more = vec![a.iter().map(|a| a * factor).collect::<Vec<_>>()];
+        let there = paired_ratio_interval(&[a], std::slice::from_ref(&b), &quick()).unwrap();
+        let further = paired_ratio_interval(&more, &[b], &quick()).unwrap();
+        for (greater, less) in [(further.ratio, there.ratio), (further.low, there.low), (further.high, there.high)] {
+            prop_assert!(near(greater, less * factor));
+        }
+    }
+
     #[test]
     fn tests_swap_permute_and_ignore_scale(mut a in vec(positive(), 1..40), b in vec(positive(), 1..40)) {
         let there = mann_whitney(&a, &b).unwrap();
@@ -216,6 +259,11 @@ proptest! {
         prop_assert!(mann_whitney(&x, &y).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
         prop_assert!(sign_flip(&x, 3).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
         let _ = repeats_needed(Spread { a: p, b: d }, d, p, d);
+        let _ = pairs_needed(p, d, p, d);
+        prop_assert!(signed_rank(&x).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
+        prop_assert!(finite(pseudomedian(&x)));
+        prop_assert!(pseudomedian_interval(&x, p).is_none_or(|i| no_nan(i.low) && i.low <= i.high && no_nan(i.high)));
+        let _ = paired_ratio_interval(&s, std::slice::from_ref(&x), &RatioOptions { draws: 50, confidence: p, ..RatioOptions::default() });
         let options = RatioOptions { draws: 50, confidence: p, ..RatioOptions::default() };
         let _ = ratio_interval(&s, std::slice::from_ref(&x), &options);
         let direction = Direction::HigherIsBetter;
