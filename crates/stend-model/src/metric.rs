@@ -112,11 +112,11 @@ enum Quantity {
     /// Core cycles of the load itself: CPU time of all ends × the calibrated clock. On a busy machine it counts no wait.
     CpuCycles,
     /// A named amount of work, or something observed. A name that ends in `_cpu` is CPU time: `controllers_cpu` is what was observed as
-    /// `controllers_cpu_ns`.
+    /// `controllers_cpu_ns`. One that ends in `_energy` is energy: `processor_energy` is what was observed as `processor_energy_joules`.
     Named(String),
 }
 
-/// Exponents of wall time, CPU time, bytes, cycles and temperature.
+/// Exponents of wall time, CPU time, bytes, cycles, temperature and energy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Dimension {
     time: i8,
@@ -124,6 +124,7 @@ struct Dimension {
     bytes: i8,
     cycles: i8,
     celsius: i8,
+    energy: i8,
 }
 
 impl Quantity {
@@ -134,6 +135,9 @@ impl Quantity {
             Self::Cpu => Dimension { cpu: 1, ..none },
             Self::Cycles | Self::CpuCycles => Dimension { cycles: 1, ..none },
             Self::Named(name) if name.ends_with("_cpu") => Dimension { cpu: 1, ..none },
+            Self::Named(name) if name.ends_with("_energy") || name.ends_with("_joules") => {
+                Dimension { energy: 1, ..none }
+            }
             Self::Named(name) if name.ends_with("_ns") => Dimension { time: 1, ..none },
             Self::Named(name) if name == "bytes" || name.ends_with("_bytes") => Dimension { bytes: 1, ..none },
             Self::Named(name) if name.ends_with("_hz") => Dimension { time: -1, ..none },
@@ -142,7 +146,7 @@ impl Quantity {
         }
     }
 
-    /// In base units: seconds, bytes, cycles, hertz, degrees Celsius, or a plain count.
+    /// In base units: seconds, bytes, cycles, hertz, degrees Celsius, joules, or a plain count.
     fn of(&self, report: &Report) -> Option<f64> {
         match self {
             Self::Wall => Some(report.wall_ns as f64 * 1e-9),
@@ -150,6 +154,7 @@ impl Quantity {
             Self::Cycles => Some(report.wall_ns as f64 * 1e-9 * report.observed.get("clock_hz")?),
             Self::CpuCycles => Some(report.cpu_ns? as f64 * 1e-9 * report.observed.get("clock_hz")?),
             Self::Named(name) if name.ends_with("_cpu") => Some(report.observed.get(&format!("{name}_ns"))? * 1e-9),
+            Self::Named(name) if name.ends_with("_energy") => report.observed.get(&format!("{name}_joules")).copied(),
             Self::Named(name) => {
                 let value = *report.work.get(name).or_else(|| report.observed.get(name))?;
                 Some(if name.ends_with("_ns") { value * 1e-9 } else { value })
@@ -161,13 +166,14 @@ impl Quantity {
 impl Expression {
     fn dimension(&self) -> Dimension {
         let over = self.denominator.as_ref().map(Quantity::dimension).unwrap_or_default();
-        let Dimension { time, cpu, bytes, cycles, celsius } = self.numerator.dimension();
+        let Dimension { time, cpu, bytes, cycles, celsius, energy } = self.numerator.dimension();
         Dimension {
             time: time - over.time,
             cpu: cpu - over.cpu,
             bytes: bytes - over.bytes,
             cycles: cycles - over.cycles,
             celsius: celsius - over.celsius,
+            energy: energy - over.energy,
         }
     }
 
@@ -264,6 +270,14 @@ pub enum Unit {
     Hertz,
     /// Degrees Celsius.
     Celsius,
+    /// Bytes for a joule.
+    BytesPerJoule,
+    /// Operations for a joule.
+    OperationsPerJoule,
+    /// Joules.
+    Joules,
+    /// Watts: joules per second of wall time.
+    Watts,
     /// Hundredths.
     Percent,
     /// A plain number.
@@ -272,7 +286,7 @@ pub enum Unit {
 
 impl Unit {
     /// Every unit.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 21] = [
         Self::BytesPerSecond,
         Self::BytesPerCpuSecond,
         Self::OperationsPerCpuSecond,
@@ -288,6 +302,10 @@ impl Unit {
         Self::Bytes,
         Self::Hertz,
         Self::Celsius,
+        Self::BytesPerJoule,
+        Self::OperationsPerJoule,
+        Self::Joules,
+        Self::Watts,
         Self::Percent,
         Self::One,
     ];
@@ -310,6 +328,10 @@ impl Unit {
             Self::Bytes => "B",
             Self::Hertz => "Hz",
             Self::Celsius => "°C",
+            Self::BytesPerJoule => "B/J",
+            Self::OperationsPerJoule => "op/J",
+            Self::Joules => "J",
+            Self::Watts => "W",
             Self::Percent => "%",
             Self::One => "1",
         }
@@ -331,6 +353,10 @@ impl Unit {
             Self::Cores => Dimension { cpu: 1, time: -1, ..none },
             Self::Bytes => Dimension { bytes: 1, ..none },
             Self::Celsius => Dimension { celsius: 1, ..none },
+            Self::BytesPerJoule => Dimension { bytes: 1, energy: -1, ..none },
+            Self::OperationsPerJoule => Dimension { energy: -1, ..none },
+            Self::Joules => Dimension { energy: 1, ..none },
+            Self::Watts => Dimension { energy: 1, time: -1, ..none },
             Self::Percent | Self::One => none,
         }
     }
@@ -443,7 +469,7 @@ mod tests {
 
     fn report() -> Report {
         let line = r#"{"event":"repeat","wall_ns":2000000000,"cpu_ns":1000000000,"work":{"bytes":8000,"operations":4},
-            "observed":{"clock_hz":3000000000,"latency_p99_ns":1500,"processor_load":0.5,"controllers_cpu_ns":250000000},"check":"passed"}"#;
+            "observed":{"clock_hz":3000000000,"latency_p99_ns":1500,"processor_load":0.5,"controllers_cpu_ns":250000000,"processor_energy_joules":50},"check":"passed"}"#;
         match parse_line(line) {
             Ok(Some(Event::Repeat(report))) => report,
             other => panic!("{other:?}"),
@@ -476,6 +502,9 @@ mod tests {
             ("processor_load", "%", 50.0),
             ("operations/controllers_cpu", "op/CPU-s", 16.0),
             ("controllers_cpu", "CPU-s", 0.25),
+            ("operations/processor_energy", "op/J", 0.08),
+            ("processor_energy", "J", 50.0),
+            ("processor_energy/wall", "W", 25.0),
             ("controllers_cpu/wall", "cores", 0.125),
             ("controllers_cpu_ns", "s", 0.25),
         ] {

@@ -12,6 +12,7 @@ use stend_stats::{ChangeRule, change_points};
 
 use crate::compare::{differences_of_builds, values_by_session};
 use crate::language::english_plural;
+use crate::nearest;
 use crate::store::Record;
 
 /// A machine's history of one metric.
@@ -52,6 +53,8 @@ pub(crate) struct LeftOut {
     pub(crate) emulated: usize,
     /// They have no repeat that counts.
     pub(crate) no_value: usize,
+    /// They measured two sides, which are different things on purpose.
+    pub(crate) two_sides: usize,
 }
 
 /// What one run gave.
@@ -190,8 +193,11 @@ pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> 
             let scenarios: BTreeMap<_, _> =
                 names.keys().map(|name| count(name)).filter(|(_, runs)| *runs > 0).collect();
             if scenarios.is_empty() {
+                let metrics = there.iter().flat_map(|run| measured(run)).flat_map(|scenario| &scenario.metrics);
+                let known = names.keys().copied().chain(metrics.map(|metric| metric.name.as_str()));
                 return Err(format!(
-                    "no run has a scenario or a metric \"{what}\"; there are {}",
+                    "no run has a scenario or a metric \"{what}\"{}; there are {}",
+                    nearest::hint(what, known),
                     listed(names.keys().copied())
                 ));
             }
@@ -203,13 +209,20 @@ pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> 
         place.map(|place| (run, place))
     };
     let all: Vec<_> = there.into_iter().filter_map(place).collect();
-    let (newest, newest_place) = *all.last().expect("its name comes from one of them");
+    let (all, two_sides): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| run.sides.is_empty());
+    let Some((newest, newest_place)) = all.last().copied() else {
+        let ids = listed(two_sides.iter().map(|(run, _)| run.id.as_str()));
+        return Err(format!(
+            "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare RUN` shows one"
+        ));
+    };
     let newest_scenario = &newest.suite.scenarios[newest_place];
     let metric = match metric {
         None => newest_scenario.metrics.first().ok_or_else(|| format!("scenario \"{scenario}\" has no metric"))?,
         Some(name) => newest_scenario.metric(name).ok_or_else(|| {
             let metrics = newest_scenario.metrics.iter().map(|metric| metric.name.as_str());
-            format!("scenario \"{scenario}\" has no metric \"{name}\"; it has {}", listed(metrics))
+            let hint = nearest::hint(name, metrics.clone());
+            format!("scenario \"{scenario}\" has no metric \"{name}\"{hint}; it has {}", listed(metrics))
         })?,
     };
     let hardware = newest.machine.hardware_id();
@@ -223,6 +236,7 @@ pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> 
         other_work: other_work.len(),
         emulated: emulated.into_iter().filter_map(place).count(),
         no_value: 0,
+        two_sides: two_sides.len(),
     };
     Ok(Wanted::History(Chosen { runs: same_work, scenario: &newest_scenario.name, metric, left_out }))
 }

@@ -20,6 +20,7 @@ mod instrument;
 mod language;
 mod lock;
 mod machine;
+mod nearest;
 mod noise;
 mod profile;
 mod report;

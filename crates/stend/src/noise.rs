@@ -307,13 +307,15 @@ impl Floors {
 
     /// The greatest floor of these machines for the work of a scenario.
     pub(crate) fn get(&self, machines: [&Machine; 2], scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
+        let found = machines.into_iter().filter_map(|machine| self.of_machine(machine, scenario, metric));
+        found.max_by(|one, other| one.share.total_cmp(&other.share))
+    }
+
+    /// The floor of one machine for the work of a scenario.
+    pub(crate) fn of_machine(&self, machine: &Machine, scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
         if self.known.is_empty() {
             return None;
         }
-        let identity = scenario.identity();
-        let of_machine =
-            |machine: &Machine| self.known.get(&(machine.hardware_id(), identity.clone(), metric.name.clone()));
-        let found = machines.into_iter().filter_map(of_machine);
-        found.max_by(|one, other| one.share.total_cmp(&other.share))
+        self.known.get(&(machine.hardware_id(), scenario.identity(), metric.name.clone()))
     }
 }

@@ -100,6 +100,9 @@ fn machines_are_named_for_their_newest_run_of_the_suite() {
     assert_eq!(titles(&["new", "--suite", "other"]), ["new"]);
     runs.refused(&["new"], &["\"new\" has runs of several suites: other, test", "--suite"]);
     runs.refused(&["old", "--suite", "other"], &["\"old\" has no run of the suite \"other\"", "runs of test"]);
+    runs.refused(&["nwe"], &["\"nwe\" is neither a run", "did you mean \"new\"?"]);
+    runs.refused(&["last~99"], &["\"last~99\" goes back too far: there are 4 runs", "stend list"]);
+    runs.refused(&["2026"], &["\"2026\" matches several runs", A, D, "give more of the id"]);
     runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (on-the-way"]);
     runs.refused(&["old", "new", "--baseline", A], &["not among what is compared", B, C]);
     runs.refused(&["old", "arm-wrestling", "--baseline", "arm-wrestling"], &["cannot be the base", "no samples"]);
@@ -198,7 +201,9 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
     runs.refused(&[A, B, "--filter", "scenario:("], &["the filter `scenario:(`, character 11: behind \"scenario:\""]);
     runs.refused(&[A, B, "--filter", "depth:16"], &["character 1: there is no key \"depth\" here"]);
     let ended = runs.compare(&[A, B, "--unit", "parrots"]);
-    assert!(ended.status == Some(2) && ended.err.contains("unknown unit \"parrots\""), "{}", ended.err);
+    assert!(ended.status == Some(2) && ended.err.contains("unknown unit \"parrots\"; known are"), "{}", ended.err);
+    let ended = runs.compare(&[A, B, "--unit", "GB/s"]);
+    assert!(ended.err.contains("unknown unit \"GB/s\" (did you mean \"B/s\"?)"), "{}", ended.err);
     runs.refused(&[A, "--only", "worse"], &["--only takes two runs"]);
 }
 
@@ -228,6 +233,17 @@ fn a_threshold_is_crossed_only_beyond_itself() {
     ] {
         assert_eq!(status(arguments), wanted, "{arguments:?}");
     }
+    // Nothing crosses it, but not because all is well.
+    runs.add(&[runs.mould.run(C, &[("x", times(1.0, 0.1, 10)), ("y", times(1.0, 0.1, 10))])]);
+    let ended = runs.compare(&[A, C, "--fail-on", "worse"]);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("nothing crossed it, but 2 of 2 figures are unresolved"), "{}", ended.err);
+    let ended = runs.compare(&[A, B, "--fail-on", "worse:5"]);
+    assert!(
+        ended.status == Some(2) && ended.err.contains("5 without % is 5 times the base; write 5%"),
+        "{}",
+        ended.err
+    );
     let ended = runs.compare(&[A, B, "--fail-on", "worst"]);
     assert!(ended.status == Some(2) && ended.err.contains("write worse or different"), "{}", ended.err);
     runs.refused(&[A, "--fail-on", "worse"], &["--fail-on takes two runs"]);
@@ -264,6 +280,10 @@ fn a_verdict_says_what_it_rests_on() {
     let [low, high] = [0, 1].map(|end| number(&shift["interval"][end]));
     assert!(low <= number(&shift["value"]) && number(&shift["value"]) <= high, "{shift}");
     assert!((number(&shift["value"]) / 1e9 - 1.0).abs() < 0.05, "{shift}");
+    // One line says what δ rests on, and what to type.
+    let out = flat(&runs.stand.fine(&["compare", A, C]).out);
+    assert_eq!(out.matches("δ = 1 % is assumed: how much").count(), 1, "{out}");
+    assert!(out.contains("differs from itself was not measured; `stend noise` with the suite test"), "{out}");
     let csv = runs.stand.fine(&["compare", A, C, "--format", "csv"]).out;
     let field = |line: &str, name: &str| {
         let place = csv.lines().next().unwrap().split(',').position(|head| head == name).unwrap();
@@ -279,6 +299,38 @@ fn a_verdict_says_what_it_rests_on() {
     let table = runs.table(&[B, A]);
     let of_suite = &table["rows"][0]["cells"][1]["against_base"];
     assert_eq!((&of_suite["floor_source"]["kind"], &of_suite["floor"]), (&json!("suite"), &json!(0.02)));
+}
+
+/// Of two metrics the second one drifts in all scenarios alike, and is not shown.
+#[test]
+fn the_note_on_drift_says_which_metrics_it_counts() {
+    let runs = Runs::new();
+    let with_time = |id: &str, factor: f64| {
+        let mut run = runs.run(id, &[("x", 1.0), ("y", 1.0), ("z", 1.0)]);
+        for scenario in run.run["suite"]["scenarios"].as_array_mut().unwrap() {
+            let main = scenario["metrics"][0].clone();
+            let wall = json!({ "name": "time", "value": "wall", "unit": "s", "better": "lower" });
+            scenario["metrics"] = json!([main, wall]);
+        }
+        let count = run.repeats.len() as f64;
+        for (place, repeat) in run.repeats.iter_mut().enumerate() {
+            let slower = factor * (1.0 + 0.2 * place as f64 / count);
+            let wall = repeat["report"]["wall_ns"].as_f64().unwrap() * slower;
+            repeat["report"]["wall_ns"] = json!(wall.round() as u64);
+            // As much more work: the throughput knows nothing of it.
+            repeat["report"]["work"]["bytes"] = json!(1e6 * slower);
+        }
+        run
+    };
+    runs.add(&[with_time(A, 1.0), with_time(B, 1.15)]);
+    let table = runs.table(&[A, B]);
+    let note = table["notes"].as_array().unwrap().iter().find(|note| note["kind"] == "within_drift").unwrap();
+    assert_eq!((&note["differences"], &note["main"]), (&json!(3), &json!(0)), "{table}");
+    let out = flat(&runs.stand.fine(&["compare", A, B]).out);
+    assert!(
+        out.contains("3 differences are significant and yet unresolved (of metrics beside the main ones)"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -305,7 +357,7 @@ fn one_figure_is_explained_in_words() {
     let same = why("pipe:throughput");
     assert!(same.contains("≈ same") && same.contains("yes or else all of the interval within δ"), "{same}");
     runs.refused(&[A, B, "--why", "copy"], &["\"copy\" is a part of several scenarios' names"]);
-    runs.refused(&[A, B, "--why", "pope"], &["there is no scenario \"pope\" here", "\"pipe\""]);
+    runs.refused(&[A, B, "--why", "pope"], &["there is no scenario \"pope\" here (did you mean \"pipe\"?)"]);
     runs.refused(&[A, B, "--why", "pipe:latency"], &["\"pipe\" has no metric \"latency\"; it has \"throughput\""]);
     runs.refused(&[A, "--why", "pipe"], &["--why \"pipe\" takes two runs or more"]);
 }

@@ -175,7 +175,10 @@ fn other_machines_and_other_work_are_left_out_and_counted() {
     import(&stand, &template, 12, usual(12), |document| document["machine"]["name"] = json!("renamed"));
     let history = &stand.json(&["history", "small"])["history"];
     assert_eq!(history["points"].as_array().unwrap().len(), 11, "{history}");
-    assert_eq!(history["left_out"], json!({ "other_machine": 1, "other_work": 1, "no_value": 0 }));
+    assert_eq!(
+        history["left_out"],
+        json!({ "other_machine": 1, "other_work": 1, "emulated": 0, "no_value": 0, "two_sides": 0 })
+    );
     assert_eq!((&history["machine"], &history["changes"]), (&json!("renamed"), &json!([])));
     let text = stand.fine(&["history", "small"]).out;
     assert!(text.contains("Left out: 1 run of other hardware") && text.contains("did other work"), "{text}");
@@ -206,6 +209,28 @@ fn what_is_meant_may_be_said_in_several_ways() {
 }
 
 #[test]
+fn runs_of_two_sides_are_left_out() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("small", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--no-progress", "--ab", "name=one", "name=two"]);
+    let id = stand.json(&["list"])["runs"][0]["id"].as_str().unwrap().to_owned();
+    let ended = stand.run(&["history", "small"]);
+    assert_eq!(ended.status, Some(2), "{}", ended.out);
+    assert!(
+        ended.err.lines().count() == 1
+            && ended.err.contains("only measured in runs of two sides")
+            && ended.err.contains(&id),
+        "{}",
+        ended.err
+    );
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let history = &stand.json(&["history", "small"])["history"];
+    assert_eq!((history["points"].as_array().unwrap().len(), &history["left_out"]["two_sides"]), (1, &json!(1)));
+    let text = stand.fine(&["history", "small"]).out;
+    assert!(text.contains("Left out: 1 run of two sides"), "{text}");
+}
+
+#[test]
 fn bad_input_gets_one_line() {
     let (stand, _) = stand(1, 99);
     let refused = |arguments: &[&str], says: &[&str]| {
@@ -213,6 +238,7 @@ fn bad_input_gets_one_line() {
         assert_eq!(ended.status, Some(2), "{arguments:?} {}", ended.out);
         assert!(ended.err.lines().count() == 1 && says.iter().all(|part| ended.err.contains(part)), "{}", ended.err);
     };
+    refused(&["history", "troughput"], &["\"troughput\" (did you mean \"throughput\"?)"]);
     refused(&["history", "tiny"], &["\"tiny\"", "\"large\", \"small\""]);
     refused(&["history", "small:latency"], &["small", "\"latency\"", "it has \"throughput\""]);
     refused(&["history", "l"], &["several scenarios", "\"large\", \"small\""]);

@@ -33,10 +33,10 @@ static const struct option_definition options[] = {
 };
 
 static const struct command command = {
-	"sample", "Watch the machine: processors, memory, disks, networks, pressure, temperatures, control groups.",
+	"sample", "Watch the machine: processors, memory, disks, networks, pressure, temperatures, energy, control groups.",
 	"Prints `begin`, one `sample` a tick from the first moment on, and `end`. Ends when standard input is closed, if that is\n"
 	"a pipe, a socket or a terminal; on TERM, INT and HUP; or after --seconds. Ticks stand at fixed moments; one that could\n"
-	"not be kept is left out. Frequencies are read at most ten times a second, temperatures and swapping once. So that\n"
+	"not be kept is left out. Frequencies and energy are read at most ten times a second, temperatures and swapping once. So that\n"
 	"watching costs at most 0.4 % of one core (at 10 samples a second; in proportion above), a group of metrics that\n"
 	"is expensive on this machine is read less often, though at least once a second. What is not there is listed under\n"
 	"`missing` in `begin`; what goes away later is left out of the samples.",
@@ -115,7 +115,7 @@ static bool sleep_until(uint64_t moment, bool *watch_input)
 }
 
 static void print_begin(struct json *json, struct sample_system *system, struct sample_devices *devices,
-                        struct sample_groups *groups)
+                        struct sample_energy *energy, struct sample_groups *groups)
 {
 	wire_open_begin(json, "sample");
 	json_unsigned(json, "hertz", chosen.hertz);
@@ -127,6 +127,7 @@ static void print_begin(struct json *json, struct sample_system *system, struct 
 	json_open_object(json, "missing");
 	sample_system_make(system, chosen.root, json);
 	sample_devices_make(devices, chosen.root, &chosen.disks, json);
+	sample_energy_make(energy, chosen.root, json);
 	sample_groups_make(groups, chosen.root, &chosen.groups, json);
 	/* Closes "missing" and the event. */
 	wire_close_begin(json);
@@ -134,6 +135,7 @@ static void print_begin(struct json *json, struct sample_system *system, struct 
 
 static struct sample_system the_system;
 static struct sample_devices the_devices;
+static struct sample_energy the_energy;
 static struct sample_groups the_groups;
 static struct sample_loader the_loader;
 
@@ -150,6 +152,7 @@ GROUP(system, frequencies)
 GROUP(devices, disks)
 GROUP(devices, networks)
 GROUP(devices, temperatures)
+GROUP(energy, readings)
 
 static void add_control_groups(struct sample_line *line)
 {
@@ -170,7 +173,7 @@ static struct group {
 	{ add_processors, 0, 1, 0 }, { add_memory, 0, 1, 0 },    { add_swap, 1, 1, 0 },
 	{ add_pressure, 0, 1, 0 },   { add_disks, 0, 1, 0 },     { add_networks, 0, 1, 0 },
 	{ add_control_groups, 0, 1, 0 }, { add_loader, 0, 1, 0 },
-	{ add_frequencies, 10, 1, 0 }, { add_temperatures, 1, 1, 0 },
+	{ add_frequencies, 10, 1, 0 }, { add_readings, 10, 1, 0 }, { add_temperatures, 1, 1, 0 },
 };
 
 enum { GROUPS = sizeof groups / sizeof *groups };
@@ -229,7 +232,7 @@ int command_sample(int argc, char **argv)
 	catch_signals();
 	watch_input = input_can_close();
 	sample_loader_make(&the_loader, chosen.root, chosen.loader);
-	print_begin(&json, &the_system, &the_devices, &the_groups);
+	print_begin(&json, &the_system, &the_devices, &the_energy, &the_groups);
 	start_groups();
 
 	uint64_t start = monotonic_ns(), period = 1000000000u / chosen.hertz;
@@ -250,6 +253,7 @@ int command_sample(int argc, char **argv)
 	wire_end(&json, 0);
 	sample_system_free(&the_system);
 	sample_devices_free(&the_devices);
+	sample_energy_free(&the_energy);
 	sample_groups_free(&the_groups);
 	sample_loader_free(&the_loader);
 	free(chosen.groups.all);

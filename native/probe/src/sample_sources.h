@@ -73,6 +73,26 @@ void sample_devices_add_networks(struct sample_devices *devices, struct sample_l
 void sample_devices_add_temperatures(struct sample_devices *devices, struct sample_line *line);
 void sample_devices_free(struct sample_devices *devices);
 
+struct energy_sensor {
+	struct source_file file;
+	char name[128]; /* "energy.rapl.package-0", "power.ina226_power1" */
+	bool is_power;  /* in microwatts; otherwise a counter of microjoules */
+	uint64_t range; /* of a counter: the greatest value, behind which it begins anew; 0: not known */
+	uint64_t last, total;
+};
+
+struct sample_energy {
+	const char *root;
+	struct energy_sensor *all;
+	size_t count;
+	char refused[192]; /* the last one that may not be read */
+};
+
+void sample_energy_make(struct sample_energy *energy, const char *root, struct json *missing);
+/* Some are read by a processor that has to be woken for it, some over a slow bus. */
+void sample_energy_add_readings(struct sample_energy *energy, struct sample_line *line);
+void sample_energy_free(struct sample_energy *energy);
+
 /* A directory of a control group's, of either version, with the files there that count. */
 struct control_group {
 	char name[64];

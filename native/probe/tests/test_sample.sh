@@ -72,6 +72,21 @@ printf '41500\n' >"$root/sys/class/thermal/thermal_zone0/temp"
 printf 'x86_pkg_temp\n' >"$root/sys/class/thermal/thermal_zone1/type"
 printf -- '-5250\n' >"$root/sys/class/thermal/thermal_zone1/temp"
 printf 'nvme\n' >"$root/sys/class/hwmon/hwmon0/name"
+energy=$root/sys/class/powercap
+mkdir -p "$energy/intel-rapl" "$energy/intel-rapl:0" "$energy/intel-rapl:0:1" "$energy/intel-rapl-mmio:0" "$root/sys/class/hwmon/hwmon1"
+for zone in intel-rapl:0=package-0=1234567890 intel-rapl:0:1=dram=5000000 intel-rapl-mmio:0=package-0=1234567890; do
+	at=$energy/${zone%%=*}
+	name=${zone#*=}
+	printf '%s\n' "${name%=*}" >"$at/name"
+	printf '%s\n' "${name#*=}" >"$at/energy_uj"
+	printf '262143328850\n' >"$at/max_energy_range_uj"
+done
+printf 'ina226\n' >"$root/sys/class/hwmon/hwmon1/name"
+printf '7250000\n' >"$root/sys/class/hwmon/hwmon1/power1_input"
+printf '1000000\n' >"$root/sys/class/hwmon/hwmon1/power1_average"
+printf '9000000\n' >"$root/sys/class/hwmon/hwmon1/power2_average"
+printf 'board\n' >"$root/sys/class/hwmon/hwmon1/power2_label"
+printf '3500000\n' >"$root/sys/class/hwmon/hwmon1/energy1_input"
 printf 'Composite "A"\n' >"$root/sys/class/hwmon/hwmon0/temp1_label"
 printf '38850\n' >"$root/sys/class/hwmon/hwmon0/temp1_input"
 
@@ -87,15 +102,38 @@ for pair in "cpu.user_ns_total\":$((300 * tick))" "cpu1.steal_ns_total\":$((4 * 
 	'disk.sda.in_flight":3' 'disk.sda.busy_ns_total":50000000' 'disk.loop1.reads_total":5' \
 	'net.eth0.7.received_bytes_total":123456789' 'net.eth0.7.received_packets_total":77' 'net.eth0.7.sent_bytes_total":555' \
 	'net.eth0.7.sent_packets_total":6' 'cpu1.frequency_hz":3400000000' 'thermal.x86_pkg_temp_celsius":41.500' \
-	'thermal.x86_pkg_temp_2_celsius":-5.250' 'thermal.nvme_Composite__A__celsius":38.850'; do
+	'thermal.x86_pkg_temp_2_celsius":-5.250' 'thermal.nvme_Composite__A__celsius":38.850' \
+	'energy.rapl.package-0_joules_total":1234.567' 'energy.rapl.package-0.dram_joules_total":5.000' \
+	'power.ina226_power1_watts":7.250' 'power.ina226_board_watts":9.000' 'energy.ina226_energy1_joules_total":3.500'; do
 	ok "fixtures: $pair" grep -q "\"${pair}[,}]" "$work/lines"
 done
 ok 'fixtures: the queue over time' grep -q '"disk.sda.queue_ns_total":70000000[,}]' "$work/lines"
-for name in disk.sda1 disk.ram0 disk.loop0; do
+for name in disk.sda1 disk.ram0 disk.loop0 energy.rapl.package-0_2; do
 	ok "fixtures: no $name" sh -c "! grep -q '\"$name' '$work/lines'"
 done
 ok 'fixtures: missing pressure' sh -c "head -n 1 '$work/lines' | grep -q '\"pressure.cpu\":\"cannot read /proc/pressure/cpu\"'"
 ok 'fixtures: nothing else missing' sh -c "! head -n 1 '$work/lines' | grep -q 'thermal zone\|diskstats\|cpufreq'"
+
+# A counter that begins anew behind its range loses nothing.
+: >"$work/lines"
+"$probe" sample --root "$root" --hertz 10 </dev/null >"$work/lines" &
+sampler=$!
+wait_for grep -q '"energy.rapl.package-0_joules_total":1234.567' "$work/lines"
+printf '262143328849\n' >"$energy/intel-rapl:0/energy_uj"
+wait_for grep -q '"energy.rapl.package-0_joules_total":262143.328' "$work/lines"
+printf '1999998\n' >"$energy/intel-rapl:0/energy_uj"
+wait_for grep -q '"energy.rapl.package-0_joules_total":262145.328' "$work/lines"
+kill $sampler
+wait $sampler
+ok 'energy: behind the range' grep -q '"energy.rapl.package-0_joules_total":262145.328' "$work/lines"
+printf '1234567890\n' >"$energy/intel-rapl:0/energy_uj"
+# What only root may read is said to be refused; root may read everything.
+if [ "$(id -u)" -ne 0 ]; then
+	chmod 0 "$energy/intel-rapl:0/energy_uj"
+	"$probe" sample --root "$root" --seconds 0.1 </dev/null >"$work/lines"
+	ok 'energy: refused' grep -q '"energy":"cannot read /sys/class/powercap/intel-rapl:0/energy_uj: Permission denied"' "$work/lines"
+	chmod 644 "$energy/intel-rapl:0/energy_uj"
+fi
 
 # Control groups of both versions, as kernels write them, and disks that are summed.
 old=/sys/fs/cgroup

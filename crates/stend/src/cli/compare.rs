@@ -21,7 +21,7 @@ use crate::compare::table::{AgainstBase, Note, Only, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
 use crate::report::{csv, markdown, why};
 use crate::store::{Record, Store};
-use crate::{catalogue, history, machine};
+use crate::{catalogue, history, machine, nearest};
 use fail_on::FailOn;
 use names::{Named, Names};
 
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Compare only figures in this unit: B/s, ns, IOPS, cycles/B
-    #[arg(long, value_name = "UNIT")]
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
     /// Show only rows with such a verdict. All are judged all the same, and counted
     #[arg(long, value_name = "VERDICT", hide_possible_values = false)]
@@ -188,7 +188,9 @@ fn row_of<'t>(table: &'t Table, wanted: &str) -> Result<&'t Row, Failure> {
     let names: BTreeMap<&str, ()> = table.rows.iter().map(|row| (row.scenario.as_str(), ())).collect();
     let bad = |why: String| Failure::usage(format!("--why: {why}"));
     let (scenario, metric) = history::named(&names, wanted).map_err(bad)?.ok_or_else(|| {
-        bad(format!("there is no scenario \"{wanted}\" here; there are {}", history::listed(names.keys().copied())))
+        let names = || names.keys().copied();
+        let hint = nearest::hint(wanted.split(':').next().unwrap_or_default(), names());
+        bad(format!("there is no scenario \"{wanted}\" here{hint}; there are {}", history::listed(names())))
     })?;
     let rows = || table.rows.iter().filter(|row| row.scenario == scenario);
     let found = match metric {
@@ -196,8 +198,9 @@ fn row_of<'t>(table: &'t Table, wanted: &str) -> Result<&'t Row, Failure> {
         Some(metric) => rows().find(|row| row.metric == metric),
     };
     found.ok_or_else(|| {
-        let metrics = history::listed(rows().map(|row| row.metric.as_str()));
-        bad(format!("\"{scenario}\" has no metric \"{}\"; it has {metrics}", metric.unwrap_or_default()))
+        let metrics = || rows().map(|row| row.metric.as_str());
+        let (wanted, listed) = (metric.unwrap_or_default(), history::listed(metrics()));
+        bad(format!("\"{scenario}\" has no metric \"{wanted}\"{}; it has {listed}", nearest::hint(wanted, metrics())))
     })
 }
 
@@ -205,6 +208,13 @@ impl Arguments {
     fn is_narrowed(&self) -> bool {
         self.filter.is_some() || self.unit.is_some()
     }
+}
+
+fn unit(text: &str) -> Result<Unit, String> {
+    let known = || Unit::ALL.map(Unit::symbol);
+    text.parse().map_err(|_| {
+        format!("unknown unit \"{text}\"{}; known are {}", nearest::hint(text, known()), known().join(", "))
+    })
 }
 
 fn filter(arguments: &Arguments) -> Result<Filter, Failure> {

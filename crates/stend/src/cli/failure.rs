@@ -99,9 +99,11 @@ impl From<std::io::Error> for Failure {
 
 fn exit_of(error: &StoreError) -> Exit {
     match error {
-        StoreError::NoSuchRun(_) | StoreError::Ambiguous(..) | StoreError::BadExport(_) | StoreError::Different(_) => {
-            Exit::Usage
-        }
+        StoreError::NoSuchRun(_)
+        | StoreError::TooFarBack { .. }
+        | StoreError::Ambiguous(..)
+        | StoreError::BadExport(_)
+        | StoreError::Different(_) => Exit::Usage,
         _ => Exit::Unusable,
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
     let mut taken = Vec::new();
     let mut pending = Vec::new();
     let mut noise = Vec::new();
+    let mut assumed = notes::Assumed::default();
     let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
     for scenario in base.run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
         for (place, metric) in scenario.metrics.iter().enumerate() {
@@ -70,6 +71,12 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
                     let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
+                    if filter.takes(scenario, metric) {
+                        let is_known =
+                            |record: &Record| floors.of_machine(&record.run.machine, scenario, metric).is_some();
+                        assumed.judged(0, is_known(base));
+                        assumed.judged(column, is_known(record));
+                    }
                     let cell = judgement_cell(base, record, scenario, metric, floor);
                     noise.extend(floor.filter(|floor| floor.share >= cell.delta && filter.takes(scenario, metric)));
                     let floor_source = FloorSource::of(cell.delta, metric.floor.map(|floor| floor.0), floor);
@@ -93,6 +100,7 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
     }
     notes.extend(judge(&mut rows, &taken, pending, records));
     notes.extend(notes::on_noise(noise));
+    notes.extend(assumed.note(records));
     let mut taken = taken.into_iter();
     rows.retain(|_| taken.next().unwrap_or(true));
     let titles = Titles::of(records);
@@ -126,7 +134,7 @@ struct Pending {
 /// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives notes on what decided.
 fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Record]) -> Vec<Note> {
     let results = results(taken, &pending);
-    let mut notes = Vec::from_iter(note_on_drift(results.iter().flatten()));
+    let mut notes = Vec::from_iter(note_on_drift(rows, &pending, &results));
     notes.extend(note_on_ratios(rows, &pending, &results, records));
     for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
         let Some(result) = result else { continue };
@@ -185,10 +193,16 @@ fn beyond_drift(result: stend_stats::CellResult, drift: Option<f64>) -> stend_st
     stend_stats::CellResult { drift, ..result }
 }
 
-fn note_on_drift<'a>(results: impl Iterator<Item = &'a stend_stats::CellResult>) -> Option<Note> {
-    let within: Vec<_> = results.filter(|result| result.reason == stend_stats::Reason::WithinDrift).collect();
-    let least = within.iter().filter_map(|result| result.drift).reduce(f64::min)?;
-    Some(Note::WithinDrift { differences: within.len(), least })
+fn note_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stats::CellResult>]) -> Option<Note> {
+    let within: Vec<_> = pending
+        .iter()
+        .zip(results)
+        .filter_map(|(pending, result)| Some((&rows[pending.row], (*result)?)))
+        .filter(|(_, result)| result.reason == stend_stats::Reason::WithinDrift)
+        .collect();
+    let least = within.iter().filter_map(|(_, result)| result.drift).reduce(f64::min)?;
+    let main = within.iter().filter(|(row, _)| row.main).count();
+    Some(Note::WithinDrift { differences: within.len(), main, least })
 }
 
 /// Figures without a ratio, a note for each run.

@@ -55,6 +55,25 @@ pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
     by_run.into_iter().map(note).collect()
 }
 
+/// The runs of which figures are judged, by their places, and whether the noise of any of these figures was measured on their machines.
+#[derive(Default)]
+pub(super) struct Assumed(BTreeMap<usize, bool>);
+
+impl Assumed {
+    /// A figure of this run is judged.
+    pub(super) fn judged(&mut self, run: usize, is_known: bool) {
+        *self.0.entry(run).or_default() |= is_known;
+    }
+
+    /// For the machines of whose noise nothing is known.
+    pub(super) fn note(self, records: &[&Record]) -> Option<Note> {
+        let unknown = self.0.iter().filter(|(_, known)| !**known).map(|(run, _)| &records[*run].run.machine.name);
+        let machines: BTreeSet<String> = unknown.cloned().collect();
+        let suite = records[0].run.suite.name.clone();
+        (!machines.is_empty()).then(|| Note::AssumedNoise { machines: machines.into_iter().collect(), suite })
+    }
+}
+
 /// Scenarios that not all runs have, those together that the same runs lack; of those that the filter takes.
 pub(super) fn left_out(records: &[&Record], filter: &Filter) -> Vec<LeftOut> {
     let mut left_out: Vec<LeftOut> = Vec::new();

@@ -200,8 +200,11 @@ pub(crate) enum Note {
     OnlyRows { only: Only, shown: usize, of: usize },
     /// Values of these figures are zero or negative, so that they have no ratio, and no verdict.
     NoRatio { run: String, base: String, figures: Vec<String> },
-    /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more.
-    WithinDrift { differences: usize, least: f64 },
+    /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
+    /// the scenarios' main metrics.
+    WithinDrift { differences: usize, main: usize, least: f64 },
+    /// The floor δ of 1 % is an assumption about these machines: how much they differ from themselves at this suite was not measured.
+    AssumedNoise { machines: Vec<String>, suite: String },
     /// So many floors δ, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in this run at this time.
     OwnNoise { run: String, measured_at: Timestamp, floors: usize, most: f64 },
 }

@@ -1,8 +1,10 @@
 //! The weighing: what each machine does for a watt and for its price, where these are known.
 //!
-//! Watts and prices are given by hand, single numbers without a spread. So a ratio keeps the interval of its figures alone, and has no verdict:
+//! Watts are what the machine's sensors said while each scenario ran, or given by hand, as prices are: single numbers without a spread. So a ratio keeps the interval of its figures alone, and has no verdict:
 //! the test was made on what was measured, not on what it is divided by. Of two machines only facts of the same thing are held against each
 //! other: watts of a processor say nothing beside watts of a whole machine, and dollars nothing beside roubles.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
@@ -44,8 +46,18 @@ pub(crate) enum Divisor {
 pub(crate) struct Side {
     /// Watts, or the price.
     pub(crate) amount: f64,
-    /// Who says so.
+    /// Who says so; empty where sensors do.
     pub(crate) source: String,
+    /// Watts while each scenario ran, where sensors measured them; then the amount is the median of these.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) measured: BTreeMap<String, f64>,
+}
+
+impl Side {
+    /// What figures of a scenario are divided by.
+    fn amount_for(&self, scenario: &str) -> Option<f64> {
+        if self.measured.is_empty() { Some(self.amount) } else { self.measured.get(scenario).copied() }
+    }
 }
 
 /// A metric, weighed.
@@ -81,6 +93,8 @@ pub(crate) struct Facts {
     power: Option<Power>,
     /// Who says so, where the fact itself does not.
     source: String,
+    /// Watts that sensors measured while each scenario ran, by what they are of.
+    measured: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 /// The fewest digits that pass for a hardware id.
@@ -98,19 +112,62 @@ pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference]
         let is_it = |weighed: &&Weighed| {
             weighed.name == machine.name || (weighed.name.len() >= LEAST_DIGITS && hardware.starts_with(&weighed.name))
         };
-        let weighed = files.iter().flat_map(|file| &file.machine).find(is_it)?;
-        Some(Facts { price: weighed.price.clone(), power: weighed.power.clone(), source: String::new() })
+        let weighed = files.iter().flat_map(|file| &file.machine).find(is_it);
+        Some(Facts {
+            price: weighed.and_then(|weighed| weighed.price.clone()),
+            power: weighed.and_then(|weighed| weighed.power.clone()),
+            source: String::new(),
+            measured: measured_watts(record),
+        })
     };
     let published = |reference: &str, machine: &str, source: &str| {
         let reference = references.iter().find(|one| one.name == reference)?;
         let machine = reference.machine.iter().find(|one| one.id == machine)?;
-        Some(Facts { price: machine.price.clone(), power: machine.power.clone(), source: source.into() })
+        let (price, power) = (machine.price.clone(), machine.power.clone());
+        Some(Facts { price, power, source: source.into(), measured: BTreeMap::new() })
     };
     let of = |origin: &ColumnOrigin| match origin {
         ColumnOrigin::Run { id, .. } => of_run(id),
         ColumnOrigin::Published { reference, machine, source, .. } => published(reference, machine, source),
     };
     table.columns.iter().map(|column| of(&column.origin).unwrap_or_default()).collect()
+}
+
+/// What RAPL counts besides processors, mostly as a part of them.
+const WITHIN_RAPL: [&str; 4] = ["core", "uncore", "dram", "psys"];
+
+/// Median watts of each scenario's repeats that count: of the processors, by RAPL, and of the one other sensor, if there is one only. Of
+/// several nobody here knows which of them contains which.
+fn measured_watts(record: &Record) -> BTreeMap<String, BTreeMap<String, f64>> {
+    let mut watts: BTreeMap<&str, BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
+    for repeat in record.repeats.iter().filter(|repeat| repeat.counts()) {
+        let (Some(report), Some(scenario)) = (&repeat.report, record.run.suite.scenarios.get(repeat.scenario)) else {
+            continue;
+        };
+        for (name, joules) in &report.observed {
+            let Some(sensor) = name.strip_suffix("_energy_joules") else { continue };
+            let seconds = match (report.t_ns, &repeat.usage) {
+                (None, Some(usage)) => usage.wall_ns,
+                _ => report.wall_ns,
+            } as f64
+                * 1e-9;
+            let of_scenario = watts.entry(sensor).or_default().entry(scenario.name.as_str()).or_default();
+            of_scenario.extend(Some(joules / seconds).filter(|watts| watts.is_finite() && *watts > 0.0));
+        }
+    }
+    let others = watts.keys().filter(|sensor| **sensor != "processor" && !WITHIN_RAPL.contains(*sensor)).count();
+    let of = |sensor: &str| match sensor {
+        "processor" => Some("processor, by RAPL".to_owned()),
+        sensor if WITHIN_RAPL.contains(&sensor) || others != 1 => None,
+        sensor => Some(format!("{sensor}, by its sensor")),
+    };
+    let medians = |scenarios: BTreeMap<&str, Vec<f64>>| -> BTreeMap<String, f64> {
+        scenarios
+            .into_iter()
+            .filter_map(|(scenario, watts)| Some((scenario.to_owned(), stend_stats::median(&watts)?)))
+            .collect()
+    };
+    watts.into_iter().filter_map(|(sensor, scenarios)| Some((of(sensor)?, medians(scenarios)))).collect()
 }
 
 /// A weighing for each thing that is known of any column's machine.
@@ -137,19 +194,25 @@ fn known(facts: &Facts) -> Vec<((Divisor, String), Side)> {
     let side = |amount, source: &Option<String>| Side {
         amount,
         source: source.clone().unwrap_or_else(|| facts.source.clone()),
+        measured: BTreeMap::new(),
     };
+    let sensors = facts.measured.iter().filter_map(|(of, measured)| {
+        let amount = stend_stats::median(&measured.values().copied().collect::<Vec<_>>())?;
+        let side = Side { amount, source: String::new(), measured: measured.clone() };
+        Some(((Divisor::Watt, of.clone()), side))
+    });
     let watts = facts.power.iter().map(|power| ((Divisor::Watt, power.of.clone()), side(power.loaded, &power.source)));
     let money = facts.price.iter().map(|price| {
         let by = Divisor::Money { currency: price.currency.clone() };
         ((by, price.of.clone()), side(price.amount, &price.source))
     });
-    watts.chain(money).collect()
+    sensors.chain(watts).chain(money).collect()
 }
 
 fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
-    let base = sides.first().and_then(Option::as_ref).map(|side| side.amount);
+    let base = sides.first().and_then(Option::as_ref).and_then(|side| side.amount_for(&row.scenario));
     let cell = |(cell, side): (&Cell, &Option<Side>)| {
-        let own = side.as_ref()?.amount;
+        let own = side.as_ref()?.amount_for(&row.scenario)?;
         let value = match cell {
             Cell::Measured(measured) => measured.median,
             Cell::Published(published) => published.value?,

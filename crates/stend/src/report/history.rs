@@ -261,7 +261,7 @@ fn notes(history: &History) -> Vec<String> {
                 .into(),
         );
     }
-    let LeftOut { other_machine, other_work, emulated, no_value } = history.left_out;
+    let LeftOut { other_machine, other_work, emulated, no_value, two_sides } = history.left_out;
     let mut left_out = |count: usize, one: &str, many: &str| {
         if count > 0 {
             notes.push(format!("Left out: {}.", english_plural(count, one, many)));
@@ -278,6 +278,11 @@ fn notes(history: &History) -> Vec<String> {
         "runs in which a scenario of this name did other work than in the newest",
     );
     left_out(emulated, "run that an emulator made", "runs that an emulator made");
+    left_out(
+        two_sides,
+        "run of two sides, which are different things on purpose",
+        "runs of two sides, which are different things on purpose",
+    );
     left_out(no_value, "run without a repeat that counts", "runs without a repeat that counts");
     notes
 }

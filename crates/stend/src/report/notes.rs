@@ -219,16 +219,39 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
-        Note::WithinDrift { differences, least } => {
-            let percent = format!("{:.1} %", least * 100.0);
-            let many = english_plural(*differences, "difference is", "differences are");
+        Note::AssumedNoise { machines, suite } => {
+            let names = machines.join(", ");
+            let (differ, there) =
+                if machines.len() == 1 { ("differs from itself", "it") } else { ("differ from themselves", "them") };
             Phrase::new(
                 format!(
-                    "{many} significant and yet unresolved: within a run, the first half differs from the second by {percent} or \
+                    "δ = 1 % is assumed: how much {names} {differ} was not measured; `stend noise` with the suite {suite} on {there} does that"
+                ),
+                format!(
+                    "δ = 1 % – допущение: насколько {names} отличается от себя, не измерено; это делает там stend noise с набором {suite}"
+                ),
+            )
+        }
+        Note::WithinDrift { differences, main, least } => {
+            let percent = format!("{:.1} %", least * 100.0);
+            let many = english_plural(*differences, "difference is", "differences are");
+            let (of_en, of_ru) = match differences - main {
+                0 => Default::default(),
+                _ if *main == 0 => {
+                    (" (of metrics beside the main ones)".to_owned(), " (по показателям кроме главных)".to_owned())
+                }
+                others => (
+                    format!(" ({main} of main metrics, {others} of others)"),
+                    format!(" (по главным показателям {main}, по прочим {others})"),
+                ),
+            };
+            Phrase::new(
+                format!(
+                    "{many} significant and yet unresolved{of_en}: within a run, the first half differs from the second by {percent} or \
                      more, so two runs may differ as much for no reason; run both again at another time"
                 ),
                 format!(
-                    "{differences} {}, но не решено: внутри прогона первая половина отличается от второй на {percent} и больше, \
+                    "{differences} {}, но не решено{of_ru}: внутри прогона первая половина отличается от второй на {percent} и больше, \
                      поэтому и два прогона могут так отличаться без причины; повторите оба в другое время",
                     russian_plural(*differences, "отличие значимо", "отличия значимы", "отличий значимы")
                 ),

@@ -61,6 +61,7 @@ impl Scale {
             return match name {
                 _ if name.ends_with("bytes") => (Self::Unit(Unit::BytesPerSecond), 1.0),
                 // Nanoseconds by the second: the share of time that it went on.
+                _ if name.ends_with("_joules") => (Self::Unit(Unit::Watts), 1.0),
                 _ if name.ends_with("_ns") => (Self::Unit(Unit::Percent), 1e-7),
                 _ => (Self::CountPerSecond, 1.0),
             };
@@ -71,6 +72,8 @@ impl Scale {
             _ if metric.ends_with("bytes") => Unit::Bytes,
             _ if metric.ends_with("_hz") => Unit::Hertz,
             _ if metric.ends_with("_celsius") => Unit::Celsius,
+            _ if metric.ends_with("_watts") => Unit::Watts,
+            _ if metric.ends_with("_joules") => Unit::Joules,
             _ if metric.ends_with("_ns") => Unit::Nanoseconds,
             _ if metric.ends_with("_percent") => Unit::Percent,
             _ if metric == "iops" || metric.ends_with("_iops") => Unit::Iops,

@@ -1,11 +1,12 @@
 //! The weighing in words: what each machine does for a watt and for its price.
 
-use stend_model::metric::Better;
+use stend_model::metric::{Better, three_digits};
 
 use super::phrase::Phrase;
 use super::text::factor;
 use crate::compare::table::Table;
 use crate::compare::weighing::{Divisor, WeighedCell, WeighedRow, Weighing};
+use crate::language::english_plural;
 
 /// What stands under a weighing's heading, so that nobody takes its factors for verdicts.
 pub(super) static MEANING: Phrase = Phrase::fixed(
@@ -68,6 +69,25 @@ pub(super) fn columns<'a>(table: &'a Table, weighing: &Weighing) -> Vec<(usize, 
 pub(super) fn sources(table: &Table, weighing: &Weighing) -> Vec<Phrase> {
     let source = |(place, title): (usize, &str)| {
         let side = weighing.sides.get(place)?.as_ref()?;
+        if !side.measured.is_empty() {
+            let watts = |value: f64| three_digits(value);
+            let least = side.measured.values().copied().fold(f64::INFINITY, f64::min);
+            let most = side.measured.values().copied().fold(0.0, f64::max);
+            let (of, number) = (&weighing.of, side.measured.len());
+            let many = english_plural(number, "scenario", "scenarios");
+            return Some(Phrase::new(
+                format!(
+                    "{title}: {} … {} W, {of}, measured while {many} ran; of each the median of its repeats",
+                    watts(least),
+                    watts(most)
+                ),
+                format!(
+                    "{title}: {} … {} Вт, {of}, измерено во время каждого сценария (всего {number}); медиана по повторам",
+                    watts(least),
+                    watts(most)
+                ),
+            ));
+        }
         let (amount, unit, source) = (side.amount, unit(weighing), &side.source);
         Some(Phrase::new(
             format!("{title}: {amount} {unit}, {} ({source})", weighing.of),

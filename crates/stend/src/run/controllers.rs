@@ -1,13 +1,11 @@
 //! What a target's controllers used in exactly the stretch that was measured.
 //!
-//! Their control groups are read by the sampler, ten times a second if nothing else is asked for; the instrument says when its measured
-//! part began and how long it was. At the two ends of it, what had been used is interpolated between the readings on either side; where
-//! there is none outside, the two readings nearest inside are followed on. So run-up and layout are left out, and at each end the
-//! figure is wrong by less than what the controllers use from one reading to the next.
+//! Their control groups are read by the sampler; run-up and layout are left out ([`super::counters`]).
 
 use stend_model::run::Series;
 use stend_model::wire::Report;
 
+use super::counters::growth;
 use crate::target::watched::controller;
 
 /// Adds to what was observed: `controllers_cpu_ns`, `controller0_cpu_ns`, …, and `controllers_memory_bytes`, which is the most that they
@@ -21,9 +19,7 @@ pub(super) fn count(report: &mut Report, controllers: usize, series: &[Series]) 
     };
     let mut sum = Some(0.0);
     for number in 0..controllers {
-        let used = of(number, "cpu_ns_total").and_then(|series| Some(at(series, ended)? - at(series, began)?));
-        // What has been reset in between is no amount.
-        let used = used.filter(|used| *used >= 0.0).map(f64::round);
+        let used = of(number, "cpu_ns_total").and_then(|series| growth(series, began, ended)).map(f64::round);
         sum = sum.zip(used).map(|(sum, used)| sum + used);
         report.observed.extend(used.map(|used| (format!("{}_cpu_ns", controller(number)), used)));
     }
@@ -33,25 +29,6 @@ pub(super) fn count(report: &mut Report, controllers: usize, series: &[Series]) 
         most_together(&memory.unwrap_or_default(), began, ended)
             .map(|most| ("controllers_memory_bytes".to_owned(), most)),
     );
-}
-
-/// A counter's value at a moment.
-fn at(series: &Series, moment: i64) -> Option<f64> {
-    let times = &series.times_ns;
-    let after = times.partition_point(|time| *time < moment);
-    if times.get(after) == Some(&moment) {
-        return series.values.get(after).copied();
-    }
-    let first = after.clamp(1, times.len().max(2) - 1) - 1;
-    let (&[time, next_time], &[value, next_value]) =
-        (times.get(first..first + 2)?, series.values.get(first..first + 2)?)
-    else {
-        return None;
-    };
-    let interval = (next_time - time) as f64;
-    let share = (moment - time) as f64 / interval;
-    // Farther from the readings than they are from each other nothing is known.
-    (interval > 0.0 && (-1.0..=2.0).contains(&share)).then_some(value + share * (next_value - value))
 }
 
 /// The largest sum of these series, which were read at the same moments, in a stretch.

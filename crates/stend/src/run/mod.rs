@@ -7,6 +7,8 @@ mod attempt;
 pub(crate) mod carried;
 mod clocks;
 mod controllers;
+mod counters;
+mod energy;
 mod faults;
 pub(crate) mod fitness;
 pub(crate) mod gates;
@@ -260,6 +262,7 @@ fn make_repeats(
         }
         if let Some(report) = &mut attempt.report {
             controllers::count(report, controllers, &series);
+            energy::count(report, attempt.usage.as_ref(), &series);
         }
         let broken = attempt.broken.clone();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;

@@ -124,6 +124,14 @@ pub(crate) enum StoreError {
     /// There is no such run.
     #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
     NoSuchRun(String),
+    /// There are not so many runs.
+    #[error("\"{wanted}\" goes back too far: there {}; `stend list` shows them", if *.runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") })]
+    TooFarBack {
+        /// What was asked for.
+        wanted: String,
+        /// How many there are.
+        runs: u64,
+    },
     /// Several runs match.
     #[error("\"{0}\" matches several runs: {1}; give more of the id")]
     Ambiguous(String, String),
@@ -354,7 +362,16 @@ impl Store {
                     row.get(0)
                 })
                 .optional();
-            return found.map_err(explain)?.ok_or_else(|| StoreError::NoSuchRun(wanted.into()));
+            return match found.map_err(explain)? {
+                Some(id) => Ok(id),
+                None => {
+                    let count = self.connection.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0));
+                    let runs = count.map_err(explain)?.unsigned_abs();
+                    // Without any run, that is what there is to say.
+                    let wanted = wanted.to_owned();
+                    Err(if runs == 0 { StoreError::NoSuchRun(wanted) } else { StoreError::TooFarBack { wanted, runs } })
+                }
+            };
         }
         let mut statement = self
             .connection

@@ -139,7 +139,8 @@ fn runs_are_found_as_people_name_them() {
         assert_eq!(store.resolve(wanted).unwrap(), found);
     }
     assert!(matches!(store.resolve("2026"), Err(StoreError::Ambiguous(..))));
-    for wanted in ["last~2", "last~x", "laster", "nothing", "%"] {
+    assert!(matches!(store.resolve("last~2"), Err(StoreError::TooFarBack { runs: 2, .. })));
+    for wanted in ["last~x", "laster", "nothing", "%"] {
         assert!(matches!(store.resolve(wanted), Err(StoreError::NoSuchRun(_))), "{wanted}");
     }
 }

@@ -7,6 +7,7 @@ use stend_model::identity::short;
 use stend_model::reference::Reference;
 
 use super::Failure;
+use crate::nearest;
 use crate::store::{Store, StoreError, Summary};
 
 /// What one of the words on the command line means.
@@ -88,8 +89,10 @@ impl<'a> Names<'a> {
         self.store.resolve(word).map_err(|error| match error {
             StoreError::NoSuchRun(wanted) => {
                 let machines: BTreeSet<_> = self.runs.iter().map(|run| run.machine.as_str()).collect();
+                let known = machines.iter().copied().chain(self.references.iter().map(|one| one.name.as_str()));
+                let hint = nearest::hint(&wanted, known);
                 Failure::usage(format!(
-                    "\"{wanted}\" is neither a run (see `stend list`) nor a machine ({}) nor a reference ({})",
+                    "\"{wanted}\" is neither a run (see `stend list`) nor a machine ({}) nor a reference ({}){hint}",
                     or_none(machines),
                     or_none(self.references.iter().map(|reference| reference.name.as_str()))
                 ))
