@@ -70,7 +70,7 @@ x86_64)
 aarch64)
 	wrong 'a register that is not kept' switch_aarch64.h 's/"x20",$//; s/"x21", //'
 	wrong 'vectors that are not kept' switch_aarch64.h 's/"v8", "v9", "v10", "v11", //'
-	wrong 'a frame that is lost' switch_aarch64.h 's/"ldp x9, x29, \[%1\]/"ldr x9, [%1]/'
+	wrong 'a base that is lost' switch_aarch64.h 's/"stp x19, x30, \[%0, #16\]/"str x30, [%0, #24]/'
 	wrong 'a crooked stack' switch_aarch64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
 	;;
 riscv64)
