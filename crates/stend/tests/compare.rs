@@ -436,7 +436,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     let ended = common::ended(command.env("XDG_CONFIG_HOME", runs.stand.path().join("configuration")));
     assert!(ended.out.contains("Per watt: the whole"), "{}", ended.out);
     std::fs::write(&file, text("0")).unwrap();
-    runs.refused(&[A, B, "--machines", path], &["machines.toml: machine \"light\": a power of 0 W is none"]);
+    runs.refused(&[A, B, "--machines", path], &["machines.toml:5:8: machine \"light\": a power of 0 W is none"]);
     std::fs::write(&file, text("10").replace("light", "else").replace("heavy", "other")).unwrap();
     runs.refused(
         &[A, B, "--machines", path],
