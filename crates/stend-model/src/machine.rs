@@ -13,8 +13,11 @@ use crate::quantity::format_size;
 /// A machine's fingerprint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name on the network, which is part of neither id.
+    /// What it is called, which is part of neither id: the name that the user gave it, else its name on the network.
     pub name: String,
+    /// Its name on the network, where the user calls it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_name: Option<String>,
     /// What it is made of.
     pub hardware: Hardware,
     /// What runs on it.
@@ -253,6 +256,7 @@ mod tests {
     fn machine() -> Machine {
         Machine {
             name: "a".into(),
+            network_name: None,
             hardware: Hardware {
                 architecture: "x86_64".into(),
                 processor: "Processor".into(),

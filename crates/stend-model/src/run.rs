@@ -11,6 +11,7 @@ use crate::plan::Phase;
 use crate::side::Side;
 use crate::suite::Suite;
 use crate::target::TargetOfRun;
+use crate::weight::Known;
 use crate::wire::{Begin, Mark, Report, Usage};
 
 /// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished.
@@ -53,6 +54,9 @@ pub struct Run {
     /// The `stend-probe` that it was made with; runs of old versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
+    /// What was known of the machine by its name when the run began; none for one that has no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
     /// The machine under test when the run began.
     pub machine: Machine,
 }

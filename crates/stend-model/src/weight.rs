@@ -1,4 +1,6 @@
-//! What a machine costs and draws: facts that no instrument measures, given by hand with where they come from.
+//! What a person knows of a machine and no instrument measures: how it is reached, what it is called, what it costs and draws.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,21 +36,37 @@ pub struct Power {
     pub source: Option<String>,
 }
 
-/// Machines with what they cost and draw, as a file has them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Machines with what is known of them, as a file has them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Machines, for stend")]
 pub struct Machines {
     /// Each with the name that its runs have.
-    pub machine: Vec<Weighed>,
+    #[serde(default)]
+    pub machine: Vec<Known>,
 }
 
 /// What is known of one machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Weighed {
+pub struct Known {
     /// The name that its runs have (`stend list`), or the first digits of its hardware id, which all such machines share.
     pub name: String,
+    /// How it is reached: `user@host`, a name of ssh's configuration, or `local` for this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<String>,
+    /// The C compiler that builds stend-probe there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cc: Option<String>,
+    /// What that compiler is told beside `-std=c11 -O2`, words apart by spaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cflags: Option<String>,
+    /// Words of the user's own: `rack = "3"`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// What it costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
@@ -64,8 +82,13 @@ impl Machines {
     /// One line: `file:line:column: what is wrong`.
     pub fn parse(text: &str, file: &str) -> Result<Self, String> {
         let machines: Self = crate::position::parse_toml(text, file)?;
-        for machine in &machines.machine {
-            let what = format!("{file}: machine \"{}\"", machine.name);
+        for (number, machine) in machines.machine.iter().enumerate() {
+            // Where its name stands, after those of the machines before it.
+            let same = machines.machine[..number].iter().filter(|before| before.name == machine.name).count();
+            let quoted = [format!("\"{}\"", machine.name), format!("'{}'", machine.name)];
+            let mut places = quoted.iter().flat_map(|quoted| text.match_indices(quoted)).map(|(at, _)| at);
+            let (line, column) = crate::position::line_and_column(text, places.nth(same).unwrap_or(0));
+            let what = format!("{file}:{line}:{column}: machine \"{}\"", machine.name);
             check(machine.price.as_ref(), machine.power.as_ref()).map_err(|why| format!("{what}: {why}"))?;
             let sources = [
                 machine.price.as_ref().map(|price| ("price", &price.source)),

@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-#[path = "../tests/common/forge.rs"]
-mod forge;
+#[path = "../tests/common/mod.rs"]
+mod common;
 
-use forge::{Mould, times};
+use common::forge::{Mould, times};
+use common::sshd::Sshd;
 
 const SUITE_HEAD: &str = "title = \"for the bench\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n";
 const METRIC: &str = "metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
@@ -30,6 +31,7 @@ fn main() {
     let lab = Lab { directory: directory.path().to_owned(), probe, above: Cell::new(0) };
     println!("{:<58} {:>10}   {:>22}   to be below", "what", "median", "range");
     lab.sampling();
+    lab.eight_stands();
     lab.between_repeats();
     lab.list();
     lab.compare();
@@ -116,6 +118,40 @@ impl Lab {
         let printed = String::from_utf8_lossy(&output.stdout);
         let usage: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
         (usage["user_ns"].as_f64().unwrap() + usage["system_ns"].as_f64().unwrap()) / 1e9
+    }
+
+    /// CPU time of the lab, its ssh clients with it, while eight machines are measured side by side: each a cheap repeat a second and ten samples a
+    /// second. What connecting, finishing and reporting cost once is in the difference of two lengths no more.
+    fn eight_stands(&self) {
+        const STANDS: usize = 8;
+        let Some(desk) = Sshd::new() else { return };
+        desk.with_build();
+        let others: Vec<Sshd> = (1..STANDS).filter_map(|_| Sshd::new()).collect();
+        let names: Vec<String> = (1..STANDS).map(|number| format!("stand{number}")).collect();
+        for (other, name) in others.iter().zip(&names) {
+            other.with_build();
+            desk.knows(other, name);
+        }
+        let on = format!("stand,{}", names.join(","));
+        // Whoever loses its parent becomes this process's child, and is counted: ssh keeps a connection in the background.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
+        let wait = "echo '{{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}}'; sleep 1; \
+            echo '{{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{{\"bytes\":1}},\"check\":\"passed\"}}'; echo '{{\"event\":\"end\"}}'";
+        let once = |repeats: u32| {
+            let head = format!("repeats = {repeats}\nwarmup = 0\nsample_hertz = 10\n");
+            let suite = self.suite("waits", &head, wait);
+            let (began, before) = (Instant::now(), cpu_of_children());
+            let mut stend = desk.command(&["run", &suite, "--on", &on, "--even-if-unfit", "--quiet"]);
+            run(stend.stderr(Stdio::null()));
+            while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+            (began.elapsed().as_secs_f64(), cpu_of_children() - before)
+        };
+        let mut shares = Vec::new();
+        for _ in 0..3 {
+            let [(short, short_cpu), (long, long_cpu)] = [once(2), once(22)];
+            shares.push((long_cpu - short_cpu) / (long - short) * 100.0);
+        }
+        self.report("the lab while eight machines are measured, % of one core", &shares, "%", 5.0);
     }
 
     /// From the end of one instrument to the start of the next: judged, stored durably, next one started.
@@ -224,6 +260,16 @@ impl Lab {
         once();
         (0..20).map(|_| once()).collect()
     }
+}
+
+/// CPU seconds of all children that have ended and were waited for, and of theirs.
+fn cpu_of_children() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // After the name, which may hold anything: user and system time of children are the 14th and 15th.
+    let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks: u64 = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
+    // Linux tells them in hundredths of a second everywhere.
+    ticks as f64 / 100.0
 }
 
 fn run(command: &mut Command) {

@@ -11,6 +11,9 @@ use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 use stend_model::weight::Machines;
 
+use crate::compare::weighing::MachineFiles;
+use crate::hosts::Hosts;
+
 use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, job_file_of, suite_of};
@@ -210,12 +213,12 @@ pub(crate) fn references() -> Vec<Reference> {
     REFERENCES.iter().map(parse).collect()
 }
 
-/// What machines cost and draw, as the files say that were named, and then those in `stend/machines/` of the user's configuration
-/// (`$XDG_CONFIG_HOME`, else `~/.config`).
+/// What is known of machines: by the files that were named; and by the list beside the store, then by those in `stend/machines/` of the user's
+/// configuration (`$XDG_CONFIG_HOME`, else `~/.config`).
 ///
 /// # Errors
 /// A file cannot be read, or is none of machines; one line that says where.
-pub(crate) fn machines(named: &[PathBuf]) -> Result<Vec<Machines>, String> {
+pub(crate) fn machines(named: &[PathBuf], store: &Path) -> Result<MachineFiles, String> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let directory = configuration.map(|directory| directory.join("stend/machines"));
@@ -228,7 +231,9 @@ pub(crate) fn machines(named: &[PathBuf]) -> Result<Vec<Machines>, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{file} cannot be read: {error}"))?;
         Machines::parse(&text, &file)
     };
-    named.iter().chain(&own).map(read).collect()
+    let mut kept = vec![Hosts::read(store)?.into_machines()];
+    kept.extend(own.iter().map(read).collect::<Result<Vec<_>, _>>()?);
+    Ok(MachineFiles { named: named.iter().map(read).collect::<Result<_, _>>()?, kept })
 }
 
 #[cfg(test)]

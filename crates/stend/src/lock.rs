@@ -1,7 +1,8 @@
 //! A lock on a file of this machine, for as long as a process holds it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Error, Read, Seek, Write};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{Error, ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use rustix::io::Errno;
 
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
+/// Of what stands in the file so much is read, in bytes.
+const LONGEST_HOLDER: u64 = 256;
 
 /// A lock that is held. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(crate) struct FileLock {
 /// Why a lock was not taken.
 #[derive(Debug)]
 pub(crate) enum LockError {
-    /// Somebody else holds it: ` (process 7)`, or nothing if it did not name itself.
+    /// Somebody else holds it: ` (user@lab, process 7, since …)`, or nothing if it did not name itself.
     Held(String),
     /// The file cannot be made or opened.
     Unusable(Error),
@@ -33,24 +36,78 @@ impl FileLock {
     pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(LockError::Unusable)?;
+        Self::take_open(options.open(path).map_err(LockError::Unusable)?)
+    }
+
+    /// Takes a lock that all users of this machine share, in a directory where anybody may write. So nothing is followed and nothing but a
+    /// plain file of one name is taken: the file might be somebody's trap. `stend-probe lock --shared` does the same.
+    pub(crate) fn take_shared(path: &Path) -> Result<Self, LockError> {
+        Self::take_open(open_shared(path).map_err(LockError::Unusable)?)
+    }
+
+    fn take_open(mut file: File) -> Result<Self, LockError> {
         let taken = attempts(|| flock(&file, FlockOperation::NonBlockingLockExclusive), PAUSE);
         if !taken.map_err(|error| LockError::NotLocked(error.into()))? {
-            let mut holder = String::new();
-            let _ = file.read_to_string(&mut holder);
-            let holder = holder.trim();
-            // A lab elsewhere says more of itself than its number.
-            let number = holder.bytes().all(|byte| byte.is_ascii_digit());
-            return Err(LockError::Held(match (holder.is_empty(), number) {
-                (true, _) => String::new(),
-                (_, true) => format!(" (process {holder})"),
-                _ => format!(" ({holder})"),
-            }));
+            let mut holder = Vec::new();
+            let _ = (&mut file).take(LONGEST_HOLDER).read_to_end(&mut holder);
+            return Err(LockError::Held(in_brackets(&String::from_utf8_lossy(&holder))));
         }
-        // Who holds it is for the message alone, so a full disk is no reason to stop here.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
+        // Who holds it is for the message alone, so a full disk is no reason to stop here, nor a file that another user made.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", holder()));
         Ok(Self { _file: file })
     }
+}
+
+/// A holder as it stands in a message. Anybody may have written it, so it must do nothing to a terminal.
+pub(crate) fn in_brackets(holder: &str) -> String {
+    let holder: String = holder.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    if holder.is_empty() { holder } else { format!(" ({holder})") }
+}
+
+/// Who this program is, for those who want a lock that it holds: `user@lab, process 7, since 2026-11-22 10:00 UTC`.
+pub(crate) fn holder() -> String {
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    let user = user.unwrap_or_else(|_| format!("user {}", rustix::process::getuid().as_raw()));
+    let lab = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let lab = if lab.trim().is_empty() { "a lab" } else { lab.trim() };
+    let since = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
+    format!("{user}@{lab}, process {}, since {since}", std::process::id())
+}
+
+fn open_shared(path: &Path) -> std::io::Result<File> {
+    // Without O_CREAT where the file is there: kernels refuse that for somebody else's file in a directory that all may write.
+    let plain = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32;
+    let open = |options: &mut OpenOptions| options.read(true).custom_flags(plain).open(path);
+    for _ in 0..ATTEMPTS {
+        let opened = match open(OpenOptions::new().write(true)) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => open(&mut OpenOptions::new()),
+            opened => opened,
+        };
+        let file = match opened {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                match open(OpenOptions::new().write(true).create_new(true).mode(0o666)) {
+                    // Somebody was quicker.
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(error),
+                    Ok(file) => {
+                        file.set_permissions(Permissions::from_mode(0o666))?;
+                        file
+                    }
+                }
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                return Err(Error::other("it is a symbolic link"));
+            }
+            opened => opened?,
+        };
+        let metadata = file.metadata()?;
+        return match (metadata.is_file(), metadata.nlink()) {
+            (true, 0 | 1) => Ok(file),
+            (true, _) => Err(Error::other("it has another name too")),
+            (false, _) => Err(Error::other("it is no plain file")),
+        };
+    }
+    Err(Error::other("it comes and goes"))
 }
 
 /// Tries until the lock is taken (`true`), for a while. A stend that was killed a moment ago may have been starting an instrument: that
@@ -99,7 +156,37 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(holder(&path), "");
-        std::fs::write(&path, "7").unwrap();
-        assert_eq!(holder(&path), " (process 7)");
+        std::fs::write(&path, "a\x1b[2Jb").unwrap();
+        assert_eq!(holder(&path), " (a?[2Jb)", "what stands there does nothing to a terminal");
+    }
+
+    #[test]
+    fn a_lock_of_all_users_is_a_plain_file_of_one_name_that_all_may_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        drop(FileLock::take_shared(&path).unwrap());
+        let held = FileLock::take_shared(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o666);
+        assert!(std::fs::read_to_string(&path).unwrap().contains(&format!("process {}", std::process::id())));
+        assert!(matches!(FileLock::take_shared(&path), Err(LockError::Held(_))));
+        drop(held);
+        let precious = directory.path().join("precious");
+        std::fs::write(&precious, "precious").unwrap();
+        let refused = |why: &str| match FileLock::take_shared(&path) {
+            Err(LockError::Unusable(error)) => assert!(error.to_string().contains(why), "{error}"),
+            other => panic!("{other:?}"),
+        };
+        for (link, why) in [
+            (std::os::unix::fs::symlink as fn(_, _) -> _, "symbolic link"),
+            (|from: &Path, to: &Path| std::fs::hard_link(from, to), "another name"),
+        ] {
+            std::fs::remove_file(&path).unwrap();
+            link(&precious, &path).unwrap();
+            refused(why);
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        refused("directory");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
     }
 }

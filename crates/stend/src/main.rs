@@ -2,12 +2,9 @@
 //!
 //! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/architecture.md` shows it.
 
-/// Says something on standard error, like `eprintln!`. That nobody listens any more is no reason to end a run.
+/// Says something on standard error, like `eprintln!`; of the machine that this thread measures, where there are several.
 macro_rules! talk {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => { $crate::voice::say(format_args!($($words)*)) };
 }
 
 mod catalogue;
@@ -16,7 +13,9 @@ mod compare;
 mod dips;
 mod history;
 mod host;
+mod hosts;
 mod instrument;
+mod interrupt;
 mod language;
 mod lock;
 mod machine;
@@ -31,6 +30,7 @@ mod store;
 mod target;
 #[cfg(test)]
 mod testing;
+mod voice;
 
 fn main() -> std::process::ExitCode {
     cli::main()

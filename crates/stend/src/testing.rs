@@ -33,6 +33,7 @@ pub(crate) fn suite() -> Suite {
 pub(crate) fn machine() -> Machine {
     Machine {
         name: "testbed".into(),
+        network_name: None,
         hardware: Hardware {
             architecture: "e2k".into(),
             processor: "E8C2".into(),
@@ -91,6 +92,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         profile: false,
         noise: false,
         target: None,
+        known: None,
         sides: Vec::new(),
         carried: false,
         build: None,

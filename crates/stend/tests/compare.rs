@@ -115,6 +115,34 @@ fn machines_are_named_for_their_newest_run_of_the_suite() {
 }
 
 #[test]
+fn machines_are_known_by_the_names_that_the_user_gave_them() {
+    let runs = Runs::new();
+    let mut by_address = runs.run(A, &[("x", 1.0)]).on("e8c.lan");
+    by_address.run["host"] = json!("root@e8c");
+    let mut by_name = runs.run(B, &[("x", 1.0)]).on("elbrus");
+    // More memory since then: it is still what the user calls so.
+    by_name.run["machine"]["hardware"]["memory_bytes"] = json!(1_u64 << 40);
+    runs.add(&[by_address, by_name, runs.run(C, &[("x", 1.0)]).on("xeon")]);
+    runs.stand.fine(&["hosts", "add", "elbrus", "root@e8c"]);
+    runs.stand.fine(&["hosts", "add", "idle", "root@idle"]);
+    assert_eq!(runs.titles(&["elbrus", "xeon"]), [format!("elbrus {B}"), format!("xeon {C}")]);
+    runs.refused(&["idle", "xeon"], &["the machine \"idle\" has no run yet; `stend run --on idle`"]);
+    runs.add(&[
+        runs.run(D, &[("y", 1.0)]).on("elbrus").of_suite("other"),
+        runs.run("20260501-0000-000e", &[("y", 1.0)]).on("xeon").of_suite("other"),
+        runs.run("20260601-0000-000f", &[("x", 1.0)]).on("xeon"),
+    ]);
+    // Of "test" elbrus' newest is of February, of "other" the older of both is of April.
+    let ended = runs.compare(&["elbrus", "xeon"]);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("suite other, the newest that all have finished runs of; --suite takes another: test"));
+    assert_eq!(
+        runs.titles(&["elbrus", "xeon", "--suite", "test"]),
+        [format!("elbrus {B}"), "xeon 20260601-0000-000f".to_owned()]
+    );
+}
+
+#[test]
 fn a_range_is_one_column_as_long_as_nothing_changes() {
     let runs = Runs::new();
     let mut newer = runs.run(C, &[("x", 0.5)]).on("pc");
@@ -408,7 +436,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     let ended = common::ended(command.env("XDG_CONFIG_HOME", runs.stand.path().join("configuration")));
     assert!(ended.out.contains("Per watt: the whole"), "{}", ended.out);
     std::fs::write(&file, text("0")).unwrap();
-    runs.refused(&[A, B, "--machines", path], &["machines.toml: machine \"light\": a power of 0 W is none"]);
+    runs.refused(&[A, B, "--machines", path], &["machines.toml:5:8: machine \"light\": a power of 0 W is none"]);
     std::fs::write(&file, text("10").replace("light", "else").replace("heavy", "other")).unwrap();
     runs.refused(
         &[A, B, "--machines", path],

@@ -143,9 +143,9 @@ fn two_labs_see_each_other() {
     let second = common::ended(second.env("STEND_STORE", sshd.stand.path().join("another")));
     assert_eq!(second.status, Some(4), "{}", second.err);
     let line = second.err.lines().last().unwrap();
-    let parts = ["other-name", "another stend is using", &format!("process {}, since 20", first.id())];
+    let parts = ["another stend measures on other-name", &format!("process {}, since 20", first.id()), "machine.lock"];
     assert!(parts.iter().all(|part| line.contains(part)), "{line}");
-    sshd.refuses(&["clean", "--on", "stand"], 4, &["another stend is using"]);
+    sshd.refuses(&["clean", "--on", "stand"], 4, &["another stend measures on stand"]);
     first.kill().unwrap();
     first.wait().unwrap();
     wait_until("a killed lab leaves nothing running", || sshd.running().is_empty());

@@ -176,7 +176,11 @@ fn a_missing_transport_and_a_missing_root_are_named() {
     if readable.is_ok_and(|status| status.success()) {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--clear-groups"]).arg(&program).args(&arguments);
-        command.env("STEND_WORK", stand.path().join("nobody")).env("STEND_PROBE", probe()).current_dir(stand.path());
+        command
+            .env("STEND_WORK", stand.path().join("nobody"))
+            .env("STEND_LOCK", stand.path().join("machine.lock"))
+            .env("STEND_PROBE", probe())
+            .current_dir(stand.path());
         says(&ended(&mut command), 4, &["a pool takes root", "sudo", "kind = \"file\""]);
     }
 }

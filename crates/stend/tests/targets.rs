@@ -358,7 +358,11 @@ fn files_need_no_root_and_are_exported_too() {
         let of_root = stand.command(arguments);
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(arguments);
-        command.env("STEND_WORK", stand.path().join("work")).env("STEND_PROBE", probe()).current_dir(stand.path());
+        command
+            .env("STEND_WORK", stand.path().join("work"))
+            .env("STEND_LOCK", stand.path().join("machine.lock"))
+            .env("STEND_PROBE", probe())
+            .current_dir(stand.path());
         command
     };
     let made =

@@ -219,6 +219,10 @@ fn what_a_machine_lacks_is_named_with_what_brings_it() {
     let of_root = stand.command(&["target", "up", "--transport", "iscsi"]);
     let mut as_nobody = Command::new("setpriv");
     as_nobody.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(of_root.get_args());
-    as_nobody.env("STEND_WORK", stand.path().join("nobody")).env("STEND_PROBE", probe()).current_dir(stand.path());
+    as_nobody
+        .env("STEND_WORK", stand.path().join("nobody"))
+        .env("STEND_LOCK", stand.path().join("machine.lock"))
+        .env("STEND_PROBE", probe())
+        .current_dir(stand.path());
     says(&ended(&mut as_nobody), 4, &["iscsi takes root", "sudo"]);
 }

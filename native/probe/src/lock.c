@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 static struct {
 	const char *file;
 	const char *holder;
+	bool shared;
 } chosen;
 
 static void check(void)
@@ -35,6 +37,8 @@ static void check(void)
 static const struct option_definition options[] = {
 	{ "file", OPTION_TEXT, "FILE", NULL, "the file, which is made if it is not there", &chosen.file, 0, 0 },
 	{ "holder", OPTION_TEXT, "TEXT", "", "who holds it, for those who want it too", &chosen.holder, 0, 0 },
+	{ "shared", OPTION_FLAG, NULL, NULL, "all users of this machine share the file: they may write it, and it is no link",
+	  &chosen.shared, 0, 0 },
 };
 
 static const struct command command = {
@@ -56,13 +60,49 @@ static void read_holder(int file, char *holder, size_t bytes)
 		snprintf(holder, bytes, "somebody");
 }
 
-bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes)
+static _Noreturn void refuse(const char *path, const char *why)
+{
+	fail(EXIT_BROKEN, "cannot open %s: %s", path, why);
+}
+
+/* In a directory where anybody may write, the file might be somebody's trap. So nothing is followed, and nothing but a plain file of one
+ * name is taken. Without O_CREAT where it is there: kernels refuse that for somebody else's file in such a directory. */
+static int open_shared(const char *path)
+{
+	const int plain = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	struct stat status;
+	int file = -1;
+
+	for (int attempt = 0; file < 0 && attempt < ATTEMPTS; attempt++) {
+		file = open(path, O_RDWR | plain);
+		if (file < 0 && errno == EACCES)
+			file = open(path, O_RDONLY | plain);
+		if (file < 0 && errno == ENOENT) {
+			file = open(path, O_RDWR | O_CREAT | O_EXCL | plain, 0666);
+			if (file >= 0 && fchmod(file, 0666) != 0)
+				refuse(path, strerror(errno));
+			if (file < 0 && errno == EEXIST)
+				continue; /* somebody was quicker */
+		}
+		if (file < 0)
+			refuse(path, errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+	}
+	if (file < 0)
+		refuse(path, "it comes and goes");
+	if (fstat(file, &status) != 0)
+		refuse(path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		refuse(path, "it is no plain file");
+	if (status.st_nlink > 1)
+		refuse(path, "it has another name too");
+	return file;
+}
+
+static bool take(int file, const char *path, const char *holder, char *held_by, size_t bytes)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), attempts = 0;
+	int attempts = 0;
 
-	if (file < 0)
-		fail(EXIT_BROKEN, "cannot open %s: %s", path, strerror(errno));
 	while (flock(file, LOCK_EX | LOCK_NB) != 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			fail(EXIT_BROKEN, "%s cannot be locked: %s", path, strerror(errno));
@@ -73,10 +113,24 @@ bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes
 		}
 		nanosleep(&pause, NULL);
 	}
-	/* Who holds it is for messages alone, so a full disk is no reason to stop here. */
-	if (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0)
+	/* Who holds it is for messages alone, so a full disk is no reason to stop here, nor a file that another user made. */
+	if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY && (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0))
 		warn_line("%s does not take a name: %s", path, strerror(errno));
 	return true;
+}
+
+bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes)
+{
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+	if (file < 0)
+		refuse(path, strerror(errno));
+	return take(file, path, holder, held_by, bytes);
+}
+
+bool lock_take_shared(const char *path, const char *holder, char *held_by, size_t bytes)
+{
+	return take(open_shared(path), path, holder, held_by, bytes);
 }
 
 int command_lock(int argc, char **argv)
@@ -84,7 +138,7 @@ int command_lock(int argc, char **argv)
 	char held_by[256], byte;
 
 	options_parse(&command, argc, argv);
-	if (!lock_take(chosen.file, chosen.holder, held_by, sizeof held_by))
+	if (!(chosen.shared ? lock_take_shared : lock_take)(chosen.file, chosen.holder, held_by, sizeof held_by))
 		fail(EXIT_HELD, "%s is held by %s", chosen.file, held_by);
 	if (printf("locked\n") < 0 || fflush(stdout) != 0)
 		fail(EXIT_BROKEN, "cannot write to standard output: %s", strerror(errno));

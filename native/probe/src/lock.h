@@ -9,4 +9,7 @@
  * file says, is in `held_by`. Ends the program where the file cannot be opened or locked. */
 bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes);
 
+/* The same of a file that all users of the machine share, in a directory where anybody may write. */
+bool lock_take_shared(const char *path, const char *holder, char *held_by, size_t bytes);
+
 #endif

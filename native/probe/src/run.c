@@ -186,11 +186,14 @@ static const char *work_directory(void)
 
 static void take_lock(const char *work)
 {
+	const char *machine = environment("STEND_LOCK");
 	char path[4096], holder[32], held_by[256];
 
 	snprintf(path, sizeof path, "%s/in-use.lock", work);
-	snprintf(holder, sizeof holder, "%ld", (long)getpid());
-	if (!lock_take(path, holder, held_by, sizeof held_by))
+	snprintf(holder, sizeof holder, "process %ld", (long)getpid());
+	/* The machine's, which all users share, and that of the directory. */
+	if (!lock_take_shared(machine != NULL ? machine : "/tmp/stend.lock", holder, held_by, sizeof held_by) ||
+	    !lock_take(path, holder, held_by, sizeof held_by))
 		fail(EXIT_UNSUPPORTED, "another stend measures on this machine (%s); wait for it", held_by);
 }
 

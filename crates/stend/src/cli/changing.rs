@@ -40,7 +40,8 @@ impl Changing {
     }
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+/// `NAME=VALUE`.
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())

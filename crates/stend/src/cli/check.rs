@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let host = arguments.on.host()?;
+    let host = arguments.on.host(global)?;
     let host = &*host;
     let work = prepare::work_directory(host).map_err(Failure::unusable)?;
     let suite =

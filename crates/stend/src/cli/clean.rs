@@ -4,6 +4,7 @@
 use clap::Args;
 use stend_model::run::is_run_id;
 
+use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
@@ -18,10 +19,10 @@ pub(super) struct Arguments {
     on: On,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let unusable = |error: HostError| Failure::unusable(error.to_string());
     // While somebody measures, those files are in use. Where there are none, nothing is made either.
-    let Some(Cleaned { host, work, lock }) = arguments.on.to_clean()? else {
+    let Some(Cleaned { host, work, locks }) = arguments.on.to_clean(global)? else {
         talk!("there is nothing to remove");
         return Ok(Exit::Fine);
     };
@@ -67,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         host.remove(&path).map_err(unusable)?;
         talk!("removed {path}");
     }
-    drop(lock);
+    drop(locks);
     if removed == 0 {
         talk!("there is nothing to remove");
     }

@@ -19,6 +19,7 @@ use crate::compare::filter::Filter;
 use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{AgainstBase, Note, Only, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
+use crate::hosts::Hosts;
 use crate::report::{csv, markdown, why};
 use crate::store::{Record, Store};
 use crate::{catalogue, history, machine, nearest};
@@ -88,7 +89,7 @@ work changed, the next column begins.";
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = filter(arguments)?;
     let store = Store::open_to_read(&global.store_directory()?)?;
-    let (runs, references) = chosen(&store, arguments)?;
+    let (runs, references) = chosen(global, &store, arguments)?;
     let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
     if arguments.only.is_some() && records.len() < 2 {
         return Err(Failure::usage("--only takes two runs or more: one alone has no verdicts"));
@@ -117,7 +118,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if asked {
         table.layout = Some(layout(arguments, records[0])?);
     }
-    let files = catalogue::machines(&arguments.machines).map_err(Failure::usage)?;
+    let files = catalogue::machines(&arguments.machines, &global.store_directory()?).map_err(Failure::usage)?;
     let weighings = weigh(&table, &facts(&table, &records, &references, &files));
     if let (Some(file), true) = (arguments.machines.first(), weighings.is_empty()) {
         let names: BTreeSet<&str> = records.iter().map(|record| record.run.machine.name.as_str()).collect();
@@ -226,9 +227,10 @@ fn filter(arguments: &Arguments) -> Result<Filter, Failure> {
 }
 
 /// What was named: the runs, the base first, and the references.
-fn chosen(store: &Store, arguments: &Arguments) -> Result<(Vec<Pool>, Vec<Reference>), Failure> {
+fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<Pool>, Vec<Reference>), Failure> {
     let all_references = catalogue::references();
-    let names = Names::new(store, &all_references, arguments.suite.as_deref(), &arguments.what)?;
+    let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
+    let names = Names::new(store, &all_references, hosts, arguments.suite.as_deref(), &arguments.what)?;
     let (mut runs, mut references) = (Vec::new(), Vec::new());
     for word in &arguments.what {
         match names.find(word)? {

@@ -9,6 +9,7 @@ mod doctor;
 mod export;
 mod failure;
 mod history;
+mod hosts;
 mod import;
 mod list;
 mod man;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::interrupt::Interrupt;
 use failure::{Exit, Failure};
 
 /// Measures what a machine is worth on the work that servers do, keeps every sample, and says better, worse, same or
@@ -100,6 +102,8 @@ enum Command {
     Import(import::Arguments),
     /// Pack a suite for a machine that no link reaches: plan and sources in one file, to be carried there
     Pack(pack::Arguments),
+    /// List the machines that have names, give names, and say what no instrument can know of them
+    Hosts(hosts::Arguments),
     /// Show the fingerprint of a machine
     Probe(probe::Arguments),
     /// Say whether a machine is fit to measure now
@@ -130,7 +134,8 @@ pub(crate) fn main() -> ExitCode {
             if !failure.is_closed_pipe() {
                 talk!("stend: {failure}");
             }
-            failure.exit().into()
+            // Whatever it was that failed then.
+            if Interrupt::heard() { Exit::Interrupted.into() } else { failure.exit().into() }
         }
     }
 }
@@ -150,13 +155,14 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Export(arguments) => export::run(global, arguments),
         Command::Import(arguments) => import::run(global, arguments),
         Command::Pack(arguments) => pack::run(arguments),
-        Command::Probe(arguments) => probe::run(arguments),
+        Command::Hosts(arguments) => hosts::run(global, arguments),
+        Command::Probe(arguments) => probe::run(global, arguments),
         Command::Check(arguments) => check::run(global, arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Suites(arguments) => suites::run(arguments),
         Command::References(arguments) => references::run(arguments),
         Command::Target(arguments) => target::run(global, arguments),
-        Command::Clean(arguments) => clean::run(arguments),
+        Command::Clean(arguments) => clean::run(global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
     }

@@ -1,24 +1,40 @@
 //! `--on`: which machine is measured, and how it is reached.
 
+use std::path::Path;
+
 use clap::Args;
 use stend_model::run::Build;
 
+use super::Global;
 use super::failure::Failure;
 use crate::host::stand::{self, Compiler};
 use crate::host::{HERE, Host, HostError, Local, Lock, Ssh};
+use crate::hosts::{Destination, Hosts};
+use crate::interrupt::Interrupt;
 use crate::run::prepare;
 
+/// One machine.
 #[derive(Debug, Clone, Args)]
 pub(super) struct On {
-    /// Another machine than this one, which ssh reaches: user@host, or a name of ~/.ssh/config. It takes a shell, tar and a C compiler there
+    /// Another machine than this one: a name that `stend hosts` knows, or what ssh takes: user@host, or a name of ~/.ssh/config. It takes a
+    /// shell, tar and a C compiler there
     #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/hosts.md)")]
     on: Option<String>,
+}
+
+/// One machine or several.
+#[derive(Debug, Clone, Args)]
+pub(super) struct OnSeveral {
+    /// Other machines than this one, side by side, each a run of its own: names that `stend hosts` knows, or what ssh takes: user@host, or a
+    /// name of ~/.ssh/config. It takes a shell, tar and a C compiler there; `local` is this machine
+    #[arg(long, value_name = "HOST[,HOST…]", value_delimiter = ',', help_heading = "Another machine (docs/hosts.md)")]
+    on: Vec<String>,
 }
 
 /// How `stend-probe` is built.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Building {
-    /// Build stend-probe by this C compiler [default: cc on another machine; on this one the stend-probe that is there is taken]
+    /// Build stend-probe by this C compiler [default: what `stend hosts` knows, else cc, on another machine; on this one the stend-probe that is there is taken]
     #[arg(long, value_name = "PROGRAM", help_heading = "Another machine (docs/hosts.md)")]
     cc: Option<String>,
     /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
@@ -33,63 +49,108 @@ pub(super) struct Reached {
     pub(super) probe: String,
     /// What that was built of.
     pub(super) build: Build,
+    /// The compiler that builds what else is built.
+    pub(super) compiler: Compiler,
     /// The directory for runs' files.
     pub(super) work: String,
+    /// That no other lab builds or measures there.
+    pub(super) lock: Box<dyn Lock>,
 }
 
 impl On {
-    /// The machine's name, as a run keeps it.
-    pub(super) fn name(&self) -> &str {
-        self.on.as_deref().unwrap_or(HERE)
+    /// Where it leads.
+    pub(super) fn destination(&self, global: &Global) -> Result<Destination, Failure> {
+        lead(&global.store_directory()?, self.on.as_deref().unwrap_or(HERE))
     }
 
     /// Reaches the machine.
-    pub(super) fn host(&self) -> Result<Box<dyn Host>, Failure> {
-        Ok(match self.on.as_deref() {
-            None | Some(HERE) => Box::new(Local),
-            Some(_) => self.host_with_probe()?.0,
-        })
+    pub(super) fn host(&self, global: &Global) -> Result<Box<dyn Host>, Failure> {
+        host(&self.destination(global)?)
     }
 
     /// Reaches the machine, and gives the path of a `stend-probe` there if one is ready. It is built only where nothing else tells what machine
     /// it is.
-    pub(super) fn host_with_probe(&self) -> Result<(Box<dyn Host>, Option<String>), Failure> {
-        let Some(destination) = self.on.as_deref().filter(|name| *name != HERE) else {
+    pub(super) fn host_with_probe(&self, global: &Global) -> Result<(Box<dyn Host>, Option<String>), Failure> {
+        let destination = self.destination(global)?;
+        if destination.is_here() {
             return Ok((Box::new(Local), prepare::find_probe(&Local).ok()));
-        };
-        let ssh = Ssh::connect(destination).map_err(|error| Failure::unusable(error.to_string()))?;
-        let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
-        let probe = stand::built(&ssh, &work);
-        if let Some(probe) = &probe {
-            ssh.set_probe(probe);
-        } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
-            let Reached { host, probe, .. } = Building::default().reach(destination)?;
-            return Ok((host, Some(probe)));
         }
-        Ok((Box::new(ssh), probe))
+        reach_with_probe(&destination)
     }
 
     /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such
     /// directory.
-    pub(super) fn to_clean(&self) -> Result<Option<Cleaned>, Failure> {
-        let unusable = |error: HostError| Failure::unusable(error.to_string());
+    pub(super) fn to_clean(&self, global: &Global) -> Result<Option<Cleaned>, Failure> {
+        let destination = self.destination(global)?;
         let mut lockable = true;
-        let (host, work): (Box<dyn Host>, _) = match self.on.as_deref() {
-            None | Some(HERE) => (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?),
-            Some(destination) => {
-                let ssh = Ssh::connect(destination).map_err(unusable)?;
-                let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
-                // Where nothing was ever built nobody measures, and there is nothing that could hold a lock.
-                lockable = stand::built(&ssh, &work).map(|probe| ssh.set_probe(&probe)).is_some();
-                (Box::new(ssh), work)
-            }
+        let (host, work): (Box<dyn Host>, _) = if destination.is_here() {
+            (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?)
+        } else {
+            let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?).map_err(unreachable)?;
+            let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
+            // Where nothing was ever built nobody measures, and there is nothing that could hold a lock.
+            lockable = stand::locker(&ssh, &work).map(|probe| ssh.set_probe(&probe)).is_some();
+            (Box::new(ssh), work)
         };
         if host.list(&work).is_err() {
             return Ok(None);
         }
-        let lock = lockable.then(|| prepare::lock(&*host, &work)).transpose().map_err(Failure::unusable)?;
-        Ok(Some(Cleaned { host, work, lock }))
+        let take = || -> Result<_, String> { Ok([prepare::lock_machine(&*host)?, prepare::lock(&*host, &work)?]) };
+        let locks = lockable.then(take).transpose().map_err(Failure::unusable)?;
+        Ok(Some(Cleaned { host, work, locks }))
     }
+}
+
+impl OnSeveral {
+    /// Where they lead, each once: at least one.
+    pub(super) fn destinations(&self, global: &Global) -> Result<Vec<Destination>, Failure> {
+        let store = global.store_directory()?;
+        if self.on.is_empty() {
+            return Ok(vec![lead(&store, HERE)?]);
+        }
+        let mut all: Vec<Destination> = Vec::new();
+        for word in &self.on {
+            let one = lead(&store, word)?;
+            if let Some(same) = all.iter().find(|other| other.address == one.address) {
+                return Err(Failure::usage(if same.word == one.word {
+                    format!("--on names \"{word}\" twice; name each machine once")
+                } else {
+                    format!("--on: \"{same}\" and \"{word}\" are one machine, {}; name it once", one.address)
+                }));
+            }
+            all.push(one);
+        }
+        Ok(all)
+    }
+}
+
+fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
+    Hosts::read(store).and_then(|hosts| hosts.lead(word)).map_err(Failure::usage)
+}
+
+/// Reaches a machine.
+pub(super) fn host(destination: &Destination) -> Result<Box<dyn Host>, Failure> {
+    if destination.is_here() { Ok(Box::new(Local)) } else { Ok(reach_with_probe(destination)?.0) }
+}
+
+/// Reaches another machine, and gives the path of a `stend-probe` there if one is ready.
+fn reach_with_probe(destination: &Destination) -> Result<(Box<dyn Host>, Option<String>), Failure> {
+    let interrupt = Interrupt::listen()?;
+    let ssh = Ssh::connect(&destination.address, &interrupt).map_err(unreachable)?;
+    let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
+    let probe = stand::built(&ssh, &work);
+    if let Some(probe) = &probe {
+        ssh.set_probe(probe);
+    } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
+        // What cannot be asked without these it is asked by stend-probe.
+        let Reached { host, probe, .. } = Building::default().reach(destination, &interrupt)?;
+        return Ok((host, Some(probe)));
+    }
+    Ok((Box::new(ssh), probe))
+}
+
+fn unreachable(error: HostError) -> Failure {
+    Failure::unusable(error.to_string())
 }
 
 /// A machine that is being cleaned.
@@ -97,7 +158,7 @@ pub(super) struct Cleaned {
     pub(super) host: Box<dyn Host>,
     /// The directory for runs' files.
     pub(super) work: String,
-    pub(super) lock: Option<Box<dyn Lock>>,
+    pub(super) locks: Option<[Box<dyn Lock>; 2]>,
 }
 
 impl Building {
@@ -119,23 +180,37 @@ impl Building {
         }
     }
 
-    /// Reaches the machine of this name, and sees to it that `stend-probe` is there.
-    pub(super) fn reach(&self, name: &str) -> Result<Reached, Failure> {
-        if name == HERE {
+    /// The same where the user did not say, as it is known of the machine.
+    fn or_known(&self, destination: &Destination) -> Self {
+        let known = destination.known.as_ref();
+        Self {
+            cc: self.cc.clone().or_else(|| known?.cc.clone()),
+            cflags: self.cflags.clone().or_else(|| known?.cflags.clone()),
+        }
+    }
+
+    /// Reaches a machine, keeps other labs away from it, and sees to it that `stend-probe` is there.
+    pub(super) fn reach(&self, destination: &Destination, interrupt: &Interrupt) -> Result<Reached, Failure> {
+        let building = self.or_known(destination);
+        let compiler = building.compiler();
+        if destination.is_here() {
             let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
-            let (probe, build) = if self.cc.is_none() && self.cflags.is_none() {
+            // Before anything is built: a compiler would disturb what another lab measures.
+            let lock = prepare::lock_machine(&Local).map_err(Failure::unusable)?;
+            let (probe, build) = if building.cc.is_none() && building.cflags.is_none() {
                 let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
                 let build = stand::build_of(&Local, &probe);
                 (probe, build)
             } else {
-                let built = stand::build(&Local, &work, &self.compiler(), &mut |words| talk!("{words}"));
+                let built = stand::build(&Local, &work, &compiler, &mut |words| talk!("{words}"), None);
                 built.map(|built| (built.probe, built.build)).map_err(Failure::unusable)?
             };
-            return Ok(Reached { host: Box::new(Local), probe, build, work });
+            return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
         }
+        let name = &destination.address;
         let of_link =
             |words: String| Failure::unusable(if words.starts_with(name) { words } else { format!("{name}: {words}") });
-        let ssh = Ssh::connect(name).map_err(|error| of_link(error.to_string()))?;
+        let ssh = Ssh::connect(name, interrupt).map_err(|error| of_link(error.to_string()))?;
         let work = prepare::work_directory(&ssh).map_err(of_link)?;
         // What an earlier build has instead of rm removes what this one leaves if it fails.
         if ssh.find_program("rm").is_none()
@@ -143,9 +218,19 @@ impl Building {
         {
             ssh.set_probe(&probe);
         }
-        let built = stand::build(&ssh, &work, &self.compiler(), &mut |words| talk!("{name}: {words}"));
-        let stand::Built { probe, build, .. } = built.map_err(of_link)?;
-        ssh.set_probe(&probe);
-        Ok(Reached { host: Box::new(ssh), probe, build, work })
+        let mut lock = None;
+        let mut lock_by = |probe: &str| -> Result<(), String> {
+            ssh.set_probe(probe);
+            if lock.is_none() {
+                lock = Some(prepare::lock_machine(&ssh)?);
+            }
+            Ok(())
+        };
+        let mut tell = |words: &str| talk!("{name}: {words}");
+        let built = stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(of_link)?;
+        let stand::Built { probe, build, .. } = built;
+        lock_by(&probe).map_err(of_link)?;
+        let lock = lock.expect("it was taken by what was built, if not before");
+        Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock })
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
@@ -16,8 +17,8 @@ pub(super) struct Arguments {
     json: Json,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let (host, probe) = arguments.on.host_with_probe()?;
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let (host, probe) = arguments.on.host_with_probe(global)?;
     let machine = prepare::fingerprint(&*host, probe.as_deref()).map_err(Failure::unusable)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;

@@ -1,4 +1,4 @@
-//! `stend resume`: go on with a run that was interrupted or killed.
+//! `stend resume`: go on with runs that were interrupted or killed.
 
 use clap::Args;
 use stend_model::run::{Run, RunState};
@@ -7,14 +7,19 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::Building;
 use super::output::Json;
-use super::run::{Bench, Options, Settled, interrupted_early, measure};
+use super::run::together::{self, Job};
+use super::run::{Bench, Options, Settled, measure};
+use crate::hosts::{Destination, Hosts};
+use crate::interrupt::Interrupt;
+use crate::run::Ending;
 use crate::store::Store;
 use crate::{catalogue, machine, target};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run [default: the newest that is not finished]
-    run: Option<String>,
+    /// The run, or several of as many machines, which are gone on with side by side [default: the newest that is not finished]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -23,20 +28,57 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let mut store = Store::open(&directory)?;
-    let id = match &arguments.run {
-        Some(wanted) => store.resolve(wanted)?,
-        None => store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?,
+    let store = Store::open(&directory)?;
+    let ids = match &arguments.runs[..] {
+        [] => vec![store.newest_open()?.ok_or_else(|| Failure::usage("there is no run that is not finished"))?],
+        wanted => wanted.iter().map(|wanted| store.resolve(wanted)).collect::<Result<Vec<_>, _>>()?,
     };
-    if store.load(&id)?.run.carried {
-        return Err(Failure::usage(format!(
-            "run {id} was made without a lab and carried here: go on with it there (stend-probe run PLAN --continue RESULT), and import the result again"
-        )));
+    let hosts = Hosts::read(&directory).map_err(Failure::usage)?;
+    let mut jobs: Vec<Job> = Vec::new();
+    for id in ids {
+        if jobs.iter().any(|job| job.run.as_ref() == Some(&id)) {
+            return Err(Failure::usage(format!("run {id} is named twice; name each once")));
+        }
+        let run = store.load(&id)?.run;
+        if run.carried {
+            return Err(Failure::usage(format!(
+                "run {id} was made without a lab and carried here: go on with it there (stend-probe run PLAN --continue RESULT), and import the result again"
+            )));
+        }
+        let destination = destination(&hosts, &run)?;
+        jobs.push(Job {
+            name: if run.known.is_some() { run.machine.name } else { run.host },
+            again: format!("resume {id}"),
+            run: Some(id.clone()),
+            make: Box::new(move |interrupt, _| go_on(global, arguments, &id, &destination, interrupt)),
+        });
     }
+    drop(store);
+    together::run(global, jobs, arguments.options, arguments.json)
+}
+
+/// How a run's machine is reached now: by its name, if it still has it, else as it was.
+fn destination(hosts: &Hosts, run: &Run) -> Result<Destination, Failure> {
+    match run.known.as_ref().filter(|known| hosts.find(&known.name).is_some()) {
+        Some(known) => hosts.lead(&known.name).map_err(Failure::usage),
+        None => Ok(Destination { known: run.known.clone(), ..Destination::of_address(&run.host) }),
+    }
+}
+
+/// Makes what is missing of one run.
+fn go_on(
+    global: &Global,
+    arguments: &Arguments,
+    id: &str,
+    destination: &Destination,
+    interrupt: &Interrupt,
+) -> Result<Ending, Failure> {
+    let directory = global.store_directory()?;
+    let mut store = Store::open(&directory)?;
     // Locked before it is loaded, so that nobody adds to it in between.
-    let Run { host, build, .. } = store.load(&id)?.run;
-    let bench = Bench::prepare(&directory, &host, &Building::of(build.as_ref()))?;
-    let mut record = store.load(&id)?;
+    let build = store.load(id)?.run.build;
+    let bench = Bench::prepare(&directory, destination, &Building::of(build.as_ref()), interrupt)?;
+    let mut record = store.load(id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
     }
@@ -80,10 +122,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
     } else if let Some(wanted) = wanted {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
-        target::take_down(&*bench.host, &bench.work, &id)?;
+        target::take_down(&*bench.host, &bench.work, id)?;
         let needs = target::Needs::of(&record.run.suite);
         needs.check_probe(&*bench.host, &bench.probe)?;
-        target::check(&*bench.host, &bench.work, &id, wanted.clone(), &needs)?;
+        target::check(&*bench.host, &bench.work, id, wanted.clone(), &needs)?;
     }
     let found: Vec<_> = record.run.sides.iter().map(|side| side.found.clone()).collect();
     let settings = bench.settings(&mut record.run.sides)?;
@@ -95,9 +137,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     let Some(conditions) =
-        bench.fitness(global, &id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?
+        bench.fitness(global, id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?
     else {
-        return Ok(interrupted_early());
+        return Ok(Ending::Interrupted);
     };
-    measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options, arguments.json)
+    measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options)
 }

@@ -12,7 +12,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::{Host as _, Local};
-use crate::run::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::run::prepare;
 use crate::target::{self, ControllerStatus, Needs, State, Status};
 

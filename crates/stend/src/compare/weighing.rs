@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Reference;
-use stend_model::weight::{Machines, Power, Price, Weighed};
+use stend_model::weight::{Known, Machines, Power, Price};
 
 use super::standing::{in_direction, interval_in_direction};
 use super::table::{Cell, ColumnOrigin, Row, Table};
@@ -97,28 +97,41 @@ pub(crate) struct Facts {
     measured: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
+/// The files that say what is known of machines.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MachineFiles {
+    /// Those that the user named.
+    pub(crate) named: Vec<Machines>,
+    /// The list of machines beside the store, and those of the user's configuration.
+    pub(crate) kept: Vec<Machines>,
+}
+
 /// The fewest digits that pass for a hardware id.
 const LEAST_DIGITS: usize = 8;
 
-/// What is known of each column's machine. Where several files know it, the first counts.
-pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &[Machines]) -> Vec<Facts> {
+/// What is known of each column's machine. What files say that the user named counts first, then what the run keeps of its time, then what
+/// is kept elsewhere; in each the first that knows it.
+pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &MachineFiles) -> Vec<Facts> {
     let of_run = |id: &str| {
         let record = records.iter().find(|record| record.run.id == id)?;
         if record.emulator().is_some() {
             return None;
         }
-        let machine = &record.run.machine;
-        let hardware = machine.hardware_id();
-        let is_it = |weighed: &&Weighed| {
-            weighed.name == machine.name || (weighed.name.len() >= LEAST_DIGITS && hardware.starts_with(&weighed.name))
+        let run = &record.run;
+        let hardware = run.machine.hardware_id();
+        let is_it = |known: &&Known| {
+            known.name == run.machine.name || (known.name.len() >= LEAST_DIGITS && hardware.starts_with(&known.name))
         };
-        let weighed = files.iter().flat_map(|file| &file.machine).find(is_it);
-        Some(Facts {
-            price: weighed.and_then(|weighed| weighed.price.clone()),
-            power: weighed.and_then(|weighed| weighed.power.clone()),
-            source: String::new(),
-            measured: measured_watts(record),
-        })
+        let all = |files: &'_ [Machines]| -> Vec<Known> {
+            files.iter().flat_map(|file| &file.machine).filter(is_it).cloned().collect()
+        };
+        let known = all(&files.named).into_iter().chain(run.known.clone()).chain(all(&files.kept));
+        let mut facts = Facts { measured: measured_watts(record), ..Facts::default() };
+        for Known { price, power, .. } in known {
+            facts.price = facts.price.or(price);
+            facts.power = facts.power.or(power);
+        }
+        Some(facts)
     };
     let published = |reference: &str, machine: &str, source: &str| {
         let reference = references.iter().find(|one| one.name == reference)?;
@@ -276,8 +289,8 @@ value = 5e8
 unit = "B/s"
 "#;
 
-    fn machines(text: &str) -> Vec<Machines> {
-        vec![Machines::parse(text, "m.toml").unwrap()]
+    fn machines(text: &str) -> MachineFiles {
+        MachineFiles { named: vec![Machines::parse(text, "m.toml").unwrap()], kept: Vec::new() }
     }
 
     #[test]
@@ -318,6 +331,25 @@ unit = "B/s"
     }
 
     #[test]
+    fn a_run_keeps_what_was_known_of_its_machine_and_a_file_that_is_named_corrects_it() {
+        let watts = |watts: u32| {
+            machines(&format!(
+                "[[machine]]\nname = \"testbed\"\npower = {{ loaded = {watts}, of = \"board\", source = \"s\" }}\n"
+            ))
+        };
+        let mut base = record("a", &[1.0]);
+        base.run.known = watts(20).named.remove(0).machine.pop();
+        let table = compare(&[&base], &[]);
+        let amount = |files: &MachineFiles| {
+            let found = weigh(&table, &facts(&table, &[&base], &[], files));
+            found[0].sides[0].as_ref().unwrap().amount
+        };
+        assert_eq!(amount(&MachineFiles::default()), 20.0);
+        assert_eq!(amount(&watts(30)), 30.0);
+        assert_eq!(amount(&MachineFiles { named: Vec::new(), kept: watts(30).named }), 20.0);
+    }
+
+    #[test]
     fn a_machine_is_known_by_its_hardware_too_and_otherwise_not_weighed() {
         let base = record("a", &[1.0]);
         let table = compare(&[&base], &[]);
@@ -328,6 +360,6 @@ unit = "B/s"
         };
         let id = base.run.machine.hardware_id();
         assert_eq!([weighed(&id[..12]), weighed("testbed"), weighed(&id[..3]), weighed("another")], [1, 1, 0, 0]);
-        assert!(weigh(&table, &facts(&table, &[&base], &[], &[])).is_empty());
+        assert!(weigh(&table, &facts(&table, &[&base], &[], &MachineFiles::default())).is_empty());
     }
 }

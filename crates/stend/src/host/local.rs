@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{Command, Happening, Host, HostError, Lock, Output, Process};
+use super::{Command, Happening, Host, HostError, Lock, Lockable, Output, Process};
 use crate::lock::{FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
@@ -118,15 +118,17 @@ impl Host for Local {
         true
     }
 
-    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
-        let path = std::path::Path::new(directory).join(super::LOCK_FILE);
-        match FileLock::take(&path) {
+    fn lock(&self, what: &Lockable) -> Result<Box<dyn Lock>, HostError> {
+        let path = what.path();
+        let take = match what {
+            Lockable::Directory(_) => FileLock::take,
+            Lockable::Machine(_) => FileLock::take_shared,
+        };
+        match take(path.as_ref()) {
             Ok(lock) => Ok(Box::new(lock)),
-            Err(LockError::Held(holder)) => Err(HostError::Locked { directory: directory.into(), holder }),
-            Err(LockError::Unusable(error)) => Err(at(&path.to_string_lossy(), error)),
-            Err(LockError::NotLocked(error)) => {
-                Err(HostError::NotLocked { path: path.to_string_lossy().into_owned(), error })
-            }
+            Err(LockError::Held(holder)) => Err(what.held("", &holder)),
+            Err(LockError::Unusable(error)) => Err(what.unusable("", error)),
+            Err(LockError::NotLocked(error)) => Err(HostError::NotLocked { path, error }),
         }
     }
 }

@@ -66,8 +66,16 @@ pub(crate) trait Host: Send + Sync {
         false
     }
 
-    /// Sees to it that no other stend uses a directory there until the lock is dropped, or this program ends in whatever way.
-    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError>;
+    /// Sees to it that no other stend uses a directory there, or the machine, until the lock is dropped, or this program ends in whatever way.
+    fn lock(&self, what: &Lockable) -> Result<Box<dyn Lock>, HostError>;
+
+    /// Whether commands give up with [`HostError::Interrupted`] when the user interrupts the program. Not while it tidies up.
+    fn heed_interrupt(&self, _yes: bool) {}
+
+    /// Whether the user has interrupted the program, and that is to be heeded now.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 
     /// Where a program lies that the PATH leads to; one that is given with a slash lies there or nowhere.
     fn find_program(&self, name: &str) -> Option<String> {
@@ -133,6 +141,52 @@ impl Output {
     }
 }
 
+/// What a lab locks on a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Lockable {
+    /// The directory for runs' files.
+    Directory(String),
+    /// The machine itself, which users and labs share, by a file of this path.
+    Machine(String),
+}
+
+impl Lockable {
+    /// The file that is locked.
+    fn path(&self) -> String {
+        match self {
+            Self::Directory(directory) => format!("{directory}/{LOCK_FILE}"),
+            Self::Machine(path) => path.clone(),
+        }
+    }
+
+    /// Why it is not to be had: somebody has it. `at` is what stands before paths of another machine, `holder` who it is, in brackets.
+    fn held(&self, at: &str, holder: &str) -> HostError {
+        HostError::Locked(match self {
+            Self::Directory(directory) => {
+                let stands = "another stend is using";
+                format!("{stands} {at}{directory}{holder}; wait for it, or set STEND_WORK to another directory")
+            }
+            Self::Machine(path) => {
+                let machine = at.strip_suffix(':').unwrap_or("this machine");
+                format!(
+                    "another stend measures on {machine}{holder}; wait for it (the lock there is {path}; docs/hosts.md)"
+                )
+            }
+        })
+    }
+
+    /// Why it cannot be locked at all.
+    fn unusable(&self, at: &str, error: std::io::Error) -> HostError {
+        let path = format!("{at}{}", self.path());
+        match self {
+            Self::Directory(_) => HostError::File { path, error },
+            Self::Machine(_) => HostError::Locked(format!(
+                "{path} is no lock: {error}; remove it, or set STEND_LOCK to another path there"
+            )),
+        }
+    }
+}
+
 /// A lock that is held until it is dropped.
 pub(crate) trait Lock: Send {}
 
@@ -173,14 +227,12 @@ pub(crate) enum HostError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// Another stend uses a directory.
-    #[error("another stend is using {directory}{holder}; wait for it, or set STEND_WORK to another directory")]
-    Locked {
-        /// The directory there.
-        directory: String,
-        /// The process that uses it, in brackets, if it is known.
-        holder: String,
-    },
+    /// Somebody else holds a lock, or it is none; one line.
+    #[error("{0}")]
+    Locked(String),
+    /// The user interrupted the program.
+    #[error("interrupted")]
+    Interrupted,
     /// The system does not lock a file.
     #[error("{path} cannot be locked: {error}; set STEND_WORK to a directory on another file system")]
     NotLocked {

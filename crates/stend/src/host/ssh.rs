@@ -7,18 +7,23 @@
 //! There it takes a POSIX shell. The words of a command are sent in an encoding that every login shell leaves alone, and what login shells
 //! print of themselves is left out: what counts begins with a mark.
 
+mod locks;
+
 use std::fs::DirBuilder;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Command, Happening, Host, HostError, Local, Lock, Output, Process, stand};
+use super::{Command, Happening, Host, HostError, Local, Lock, Lockable, Output, Process, stand};
+use crate::interrupt::Interrupt;
+use locks::Locks;
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
@@ -39,15 +44,20 @@ pub(crate) struct Ssh {
     /// Held while the connection is opened.
     opening: Mutex<()>,
     /// The path of `stend-probe` there, which holds locks.
-    probe: OnceLock<String>,
+    probe: Mutex<Option<String>>,
+    /// What is locked there.
+    locks: Locks,
+    interrupt: Interrupt,
+    /// Whether commands give up when the user interrupts the program.
+    heeds: AtomicBool,
 }
 
 impl Ssh {
     /// Opens the connection to a destination as ssh takes it: `user@host`, or a name of its configuration.
     ///
     /// # Errors
-    /// There is no way to the machine, or it is not what it was; ssh's reason, in one line.
-    pub(crate) fn connect(destination: &str) -> Result<Self, HostError> {
+    /// There is no way to the machine, or it is not what it was, ssh's reason in one line; or the user interrupted it.
+    pub(crate) fn connect(destination: &str, interrupt: &Interrupt) -> Result<Self, HostError> {
         if destination.is_empty() || destination.starts_with('-') {
             return Err(link(destination, "it is no destination for ssh; user@host, or a name of ~/.ssh/config"));
         }
@@ -55,20 +65,24 @@ impl Ssh {
             destination: destination.to_owned(),
             directory: own_directory().map_err(|error| link(destination, &error.to_string()))?,
             opening: Mutex::new(()),
-            probe: OnceLock::new(),
+            probe: Mutex::default(),
+            locks: Locks::default(),
+            interrupt: interrupt.clone(),
+            heeds: AtomicBool::new(true),
         };
         ssh.open()?;
         Ok(ssh)
     }
 
-    /// Says where `stend-probe` is there.
+    /// Says where `stend-probe` is there, or what of it holds locks.
     pub(crate) fn set_probe(&self, path: &str) {
-        let _ = self.probe.set(path.to_owned());
+        *self.probe.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
     }
 
     /// Puts what stands in for programs that the machine lacks behind those that it has.
     fn path(&self) -> String {
-        let directory = self.probe.get().map(|probe| stand::stand_ins(probe));
+        let probe = self.probe.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let directory = probe.map(|probe| stand::stand_ins(&probe));
         directory.map(|directory| format!("PATH=$PATH:{}\nexport PATH\n", quoted(&directory))).unwrap_or_default()
     }
 
@@ -89,11 +103,44 @@ impl Ssh {
         // Its first session is this one; it stays in the background when that ends. It asks for passphrases at the terminal.
         builder.args(["--", &self.destination, "exit 0"]);
         builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let ended = finish(builder, None, LONGEST_LOGIN).map_err(|error| self.failure(error))?;
+        let ended = self.finish(builder, None, LONGEST_LOGIN)?;
         if ended.exit == Some(0) {
-            return Ok(());
+            // What was locked before the link dropped is not locked any more.
+            return self.locks.take_again(self).inspect_err(|_| self.close());
         }
         Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr))))
+    }
+
+    fn close(&self) {
+        let mut builder = std::process::Command::new("ssh");
+        builder.arg("-S").arg(self.socket()).args(["-O", "exit", "--", &self.destination]);
+        builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = builder.status();
+        let _ = std::fs::remove_file(self.socket());
+    }
+
+    /// Starts a command over the connection that is open or not at all.
+    fn start_over_open_link(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
+        let process = Local.start(&Command::new(self.client(&self.script_of(command))))?;
+        Ok(Box::new(Remote { process, out: false, err: false, last_words: String::new(), then: None }))
+    }
+
+    /// Feeds an ssh client and waits for its end.
+    fn finish(
+        &self,
+        builder: std::process::Command,
+        input: Option<&[u8]>,
+        timeout: Duration,
+    ) -> Result<Output, HostError> {
+        let stop = || self.is_interrupted();
+        if stop() {
+            return Err(HostError::Interrupted);
+        }
+        finish(builder, input, timeout, &stop).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => HostError::Start { program: "ssh".into(), error },
+            ErrorKind::Interrupted => HostError::Interrupted,
+            _ => link(&self.destination, &error.to_string()),
+        })
     }
 
     /// The ssh client for a command, over the connection that is open or not at all.
@@ -116,7 +163,7 @@ impl Ssh {
         builder.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         // A group of its own: Ctrl-C at the terminal is for stend, which then decides what becomes of the command.
         builder.process_group(0);
-        let ended = finish(builder, input, timeout).map_err(|error| self.failure(error))?;
+        let ended = self.finish(builder, input, timeout)?;
         let (Some(stdout), Some(stderr)) = (after_mark(&ended.stdout), after_mark(&ended.stderr)) else {
             // The next command opens it again.
             let _ = std::fs::remove_file(self.socket());
@@ -142,13 +189,6 @@ impl Ssh {
         script + "exec " + &words.join(" ")
     }
 
-    fn failure(&self, error: Error) -> HostError {
-        match error.kind() {
-            ErrorKind::NotFound => HostError::Start { program: "ssh".into(), error },
-            _ => link(&self.destination, &error.to_string()),
-        }
-    }
-
     /// Runs a script on a file.
     fn on_file(&self, path: &str, script: &str, input: Option<&[u8]>) -> Result<Vec<u8>, HostError> {
         let script = format!("{}\n{script}", marked(&format!("{}set -- {}", self.path(), quoted(path))));
@@ -168,10 +208,7 @@ impl Ssh {
 
 impl Drop for Ssh {
     fn drop(&mut self) {
-        let mut builder = std::process::Command::new("ssh");
-        builder.arg("-S").arg(self.socket()).args(["-O", "exit", "--", &self.destination]);
-        builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let _ = builder.status();
+        self.close();
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
@@ -203,8 +240,7 @@ impl Host for Ssh {
 
     fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
         self.open()?;
-        let process = Local.start(&Command::new(self.client(&self.script_of(command))))?;
-        Ok(Box::new(Remote { process, out: false, err: false, last_words: String::new(), then: None }))
+        self.start_over_open_link(command)
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
@@ -246,49 +282,19 @@ impl Host for Ssh {
         self.on_file(path, REMOVE, None).map(drop)
     }
 
-    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
-        let probe = self.probe.get().expect("stend-probe is there before anything is locked");
-        let path = format!("{directory}/{}", super::LOCK_FILE);
-        let holder = holder();
-        let mut process = self.start(&Command::new([probe, "lock", "--file", &path, "--holder", &holder]))?;
-        let deadline = Instant::now() + LONGEST_LOGIN;
-        let mut words = String::new();
-        loop {
-            match process.next(deadline.saturating_duration_since(Instant::now())) {
-                Some(Happening::Line(_)) => return Ok(Box::new(RemoteLock { _process: process })),
-                Some(Happening::ErrorLine(line)) => words = String::from_utf8_lossy(&line).into_owned(),
-                Some(Happening::Ended(Some(HELD))) => {
-                    let holder = words.rsplit_once("held by ").map_or(String::new(), |held| format!(" ({})", held.1));
-                    return Err(HostError::Locked { directory: format!("{}:{directory}", self.destination), holder });
-                }
-                Some(Happening::Ended(_)) => {
-                    let error = Error::other(words.rsplit(": ").next().unwrap_or_default().to_owned());
-                    return Err(HostError::NotLocked { path: format!("{}:{path}", self.destination), error });
-                }
-                None => return Err(link(&self.destination, TIMED_OUT)),
-            }
-        }
+    fn lock(&self, what: &Lockable) -> Result<Box<dyn Lock>, HostError> {
+        self.open()?;
+        self.locks.take(self, what)
+    }
+
+    fn heed_interrupt(&self, yes: bool) {
+        self.heeds.store(yes, Ordering::Relaxed);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.heeds.load(Ordering::Relaxed) && self.interrupt.requested()
     }
 }
-
-/// `stend-probe lock`'s status when somebody else holds the lock.
-const HELD: i32 = 75;
-
-/// Who holds a lock there, for the messages of others.
-fn holder() -> String {
-    let of = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "somebody".into());
-    let lab = of("/proc/sys/kernel/hostname").filter(|name| !name.is_empty()).unwrap_or_else(|| "a lab".into());
-    let since = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
-    format!("{user}@{lab}, process {}, since {since}", std::process::id())
-}
-
-/// A lock that a process over there holds as long as its standard input is open.
-struct RemoteLock {
-    _process: Box<dyn Process>,
-}
-
-impl Lock for RemoteLock {}
 
 /// A command over there.
 struct Remote {
@@ -407,8 +413,16 @@ fn own_directory() -> std::io::Result<PathBuf> {
 
 const TIMED_OUT: &str = "it did not answer in time";
 
-/// Feeds a program and waits for its end. One that takes longer is killed.
-fn finish(mut builder: std::process::Command, input: Option<&[u8]>, timeout: Duration) -> std::io::Result<Output> {
+/// How often it is looked whether the user wants to end.
+pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Feeds a program and waits for its end. One that takes longer, or that is not wanted any more, is killed.
+fn finish(
+    mut builder: std::process::Command,
+    input: Option<&[u8]>,
+    timeout: Duration,
+    stop: &dyn Fn() -> bool,
+) -> std::io::Result<Output> {
     let mut child = builder.spawn()?;
     let (sender, parts) = channel();
     for (place, stream) in streams(&mut child) {
@@ -425,14 +439,14 @@ fn finish(mut builder: std::process::Command, input: Option<&[u8]>, timeout: Dur
         // One that ends without reading it says why on standard error.
         thread::spawn(move || stdin.write_all(&input));
     }
-    let collected = collect(&parts, Instant::now() + timeout);
-    if collected.is_none() {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(Error::other(TIMED_OUT));
+    match collect(&parts, Instant::now() + timeout, stop) {
+        Ok([stdout, stderr]) => Ok(Output { exit: child.wait()?.code(), stdout, stderr }),
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(error)
+        }
     }
-    let [stdout, stderr] = collected.unwrap_or_default();
-    Ok(Output { exit: child.wait()?.code(), stdout, stderr })
 }
 
 fn streams(child: &mut Child) -> Vec<(usize, Box<dyn Read + Send>)> {
@@ -441,14 +455,21 @@ fn streams(child: &mut Child) -> Vec<(usize, Box<dyn Read + Send>)> {
     out.into_iter().chain(err).collect()
 }
 
-/// What came on both streams, or nothing if they did not end in time.
-fn collect(parts: &Receiver<(usize, Vec<u8>)>, deadline: Instant) -> Option<[Vec<u8>; 2]> {
+/// What came on both streams, if they end in time.
+fn collect(
+    parts: &Receiver<(usize, Vec<u8>)>,
+    deadline: Instant,
+    stop: &dyn Fn() -> bool,
+) -> std::io::Result<[Vec<u8>; 2]> {
     let mut collected = [Vec::new(), Vec::new()];
     loop {
-        match parts.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match parts.recv_timeout(left.min(INTERRUPT_INTERVAL)) {
             Ok((place, bytes)) => collected[place] = bytes,
-            Err(RecvTimeoutError::Disconnected) => return Some(collected),
-            Err(RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => return Ok(collected),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Error::other(TIMED_OUT)),
+            Err(RecvTimeoutError::Timeout) if stop() => return Err(ErrorKind::Interrupted.into()),
+            Err(RecvTimeoutError::Timeout) => {}
         }
     }
 }

@@ -23,6 +23,8 @@ const BUILD: &str = "build-";
 const BUILDING: &str = "building-";
 /// The program in a build's directory.
 const PROBE: &str = "build/stend-probe";
+/// What of it holds locks while the rest is built.
+const LOCKER: &str = "build/stend-lock";
 /// Links to it, beside it, that stand in for small programs that a machine may lack.
 const STAND_INS: &str = "stand-ins";
 /// What every build is told first.
@@ -37,6 +39,12 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(20);
 /// So many lines of a compiler's complaints are kept.
 const MOST_LINES: usize = 1000;
+
+/// How often a build looks whether the user wants to end.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Locks a machine, by the program there whose path it is given.
+pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), String> + 'a;
 
 /// Which compiler builds, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,15 +72,17 @@ pub(crate) struct Built {
     pub(crate) identity: String,
 }
 
-/// `stend-probe` on a machine, below `work`. It is built if it is not there.
+/// `stend-probe` on a machine, below `work`. It is built if it is not there; before that `lock`, if it is given, is told the path of a program
+/// there by which the machine can be locked.
 ///
 /// # Errors
-/// There is no such compiler, it fails, or what it built does not run there; one line.
+/// There is no such compiler, it fails, or what it built does not run there; or the machine cannot be locked. One line.
 pub(crate) fn build(
     host: &dyn Host,
     work: &str,
     compiler: &Compiler,
     tell: &mut dyn FnMut(&str),
+    lock: Option<&mut LockBy>,
 ) -> Result<Built, String> {
     let version = version(host, compiler)?;
     let sources = sources();
@@ -96,6 +106,11 @@ pub(crate) fn build(
         let _ = host.remove(&building);
         error.to_string()
     })?;
+    let locked = lock.map_or(Ok(()), |lock| build_locker(host, &building, compiler).and_then(|locker| lock(&locker)));
+    if let Err(reason) = locked {
+        host.heed_interrupt(false);
+        return Err(reason + &left(host, &building));
+    }
     let mut words = vec!["sh", "-c", include_str!("build.sh"), "sh", &building, &directory];
     words.extend(compiler.flags.split_whitespace());
     let mut command = Command::new(words);
@@ -120,10 +135,47 @@ pub(crate) fn build(
             left(host, &building)
         )),
         Err(error) => {
+            // Also where the user interrupted it.
+            host.heed_interrupt(false);
             let _ = host.remove(&building);
             Err(error.to_string())
         }
     }
+}
+
+/// Builds the little of the sources that holds locks: the rest takes long, and would disturb what another lab measures.
+fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<String, String> {
+    // Without the user's flags, and without optimisation: it only waits.
+    let script = r#"
+        cd "$1" || exit
+        printf '%s\n' 'int command_lock(int, char **);' \
+            'int main(int count, char **words) { return command_lock(count - 1, words + 1); }' >build/lock_main.c || exit
+        $CC -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iprobe/src -o build/stend-lock \
+            build/lock_main.c probe/src/lock.c probe/src/options.c probe/src/fail.c ||
+            { echo "build.sh: $CC does not build what holds locks" >&2; exit 1; }
+    "#;
+    let mut command = Command::new(["sh", "-c", script, "sh", building]);
+    command.environment.insert("CC".into(), compiler.program.clone());
+    let output = watched(host, building, command, LONGEST_ANSWER, &mut |_| {}).map_err(|error| error.to_string())?;
+    let output = output.ok_or_else(|| {
+        format!(
+            "{} did not build what holds locks within {} s and was killed",
+            compiler.program,
+            LONGEST_ANSWER.as_secs()
+        )
+    })?;
+    if output.exit == Some(0) { Ok(format!("{building}/{LOCKER}")) } else { Err(complaint(&output, &compiler.program)) }
+}
+
+/// Anything that was built there, runs, and holds locks.
+pub(crate) fn locker(host: &dyn Host, work: &str) -> Option<String> {
+    let names = host.list(work).ok()?;
+    let builds = names.iter().filter(|name| is_build(name));
+    let mut paths = builds.flat_map(|name| [PROBE, LOCKER].map(|program| format!("{work}/{name}/{program}")));
+    paths.find(|path| {
+        let help = host.run(&Command::new([path.as_str(), "lock", "--help"]));
+        help.is_ok_and(|output| output.exit == Some(0) && output.text().contains("--shared"))
+    })
 }
 
 /// Removes what a build left that failed, and says where it is if that cannot be done: some machines have neither rm nor a tar that removes.
@@ -224,7 +276,7 @@ fn watched(
     let mut lines = 0;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        match process.next(left) {
+        match process.next(left.min(INTERRUPT_INTERVAL)) {
             Some(Happening::Line(text)) => {
                 line(&String::from_utf8_lossy(&text));
                 output.stdout.extend(text.into_iter().chain([b'\n']));
@@ -243,7 +295,7 @@ fn watched(
                 }
                 return Ok(Some(Output { exit, ..output }));
             }
-            None if left.is_zero() => {
+            None if left.is_zero() || host.is_interrupted() => {
                 process.stop();
                 let deadline = Instant::now() + GRACE;
                 while let Some(happening) = process.next(deadline.saturating_duration_since(Instant::now())) {
@@ -252,7 +304,7 @@ fn watched(
                     }
                 }
                 process.kill();
-                return Ok(None);
+                return if host.is_interrupted() { Err(HostError::Interrupted) } else { Ok(None) };
             }
             None => {}
         }

@@ -313,6 +313,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         profile: true,
         noise: false,
         target: None,
+        known: None,
         sides: Vec::new(),
         carried: false,
         build: None,
@@ -489,6 +490,7 @@ fn repeat_series(start_ns: i64, samples: usize, foreign_load: bool, noise: &mut 
 fn machine() -> Machine {
     Machine {
         name: "pc-7".into(),
+        network_name: None,
         hardware: Hardware {
             architecture: "x86_64".into(),
             processor: "AMD Ryzen 7 7700X".into(),

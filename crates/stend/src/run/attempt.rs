@@ -11,10 +11,10 @@ use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 
 use super::carried::probe_words;
 use super::faults::Faults;
-use super::interrupt::Interrupt;
 use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
+use crate::interrupt::Interrupt;
 use crate::side::Setting;
 use crate::target::{self, Injector};
 

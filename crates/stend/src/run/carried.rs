@@ -214,6 +214,7 @@ impl Reading {
                 flags: build.remove("flags").unwrap_or_default(),
                 sources: build.remove("sources"),
             }),
+            known: None,
             // Until the first session says what it is.
             machine: machine::from_answers(Err("it was not asked".into()), None, &[]),
         };

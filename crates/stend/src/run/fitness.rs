@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use stend_model::suite::{Gate, Gates, Scenario};
 
-use super::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::machine::{Finding, State};
 
 /// How often an unfit machine is looked at again.

@@ -8,7 +8,7 @@ use stend_model::side::Side;
 use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 
-use crate::host::{Command, Host, HostError, Lock};
+use crate::host::{Command, Host, HostError, Lock, Lockable};
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Space, Use};
 use crate::side;
@@ -58,10 +58,25 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
 /// # Errors
 /// It cannot be made, or another stend uses it.
 pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
-    host.make_directory(directory).and_then(|()| host.lock(directory)).map_err(|error| match error {
+    let lock = || host.lock(&Lockable::Directory(directory.to_owned()));
+    host.make_directory(directory).and_then(|()| lock()).map_err(|error| match error {
         HostError::File { .. } => format!("{error}; set STEND_WORK to a directory that can be written"),
         error => error.to_string(),
     })
+}
+
+/// Sees to it that no other lab builds or measures on the machine, whoever's it is: by the file that `STEND_LOCK` names there.
+///
+/// # Errors
+/// Another lab is there, or the file will not do.
+pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, String> {
+    let script = r#"printf %s "${STEND_LOCK:-/tmp/stend.lock}""#;
+    let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
+    let path = output.text().trim_end_matches('\n').to_owned();
+    if !path.starts_with('/') {
+        return Err(format!("\"{path}\" is no place for the machine's lock; set STEND_LOCK to an absolute path"));
+    }
+    host.lock(&Lockable::Machine(path)).map_err(|error| error.to_string())
 }
 
 /// The machine's fingerprint, with what emulates it if `stend-probe`, whose path there is `probe`, sees anything of that.

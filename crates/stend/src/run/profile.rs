@@ -10,9 +10,9 @@ use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::wire::Check;
 
 use super::attempt::{Attempt, Attempts};
-use super::interrupt::Interrupt;
 use super::{Ending, Journal, Observer, rate};
 use crate::host::Host;
+use crate::interrupt::Interrupt;
 use crate::profile::perf::{self, Perf};
 use crate::profile::{Lack, Observed, Profile, strace};
 

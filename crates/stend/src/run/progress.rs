@@ -2,31 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stend_model::plan::{Phase, Step};
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
 
 use super::{Left, Observer};
+use crate::voice::Line;
 
 /// Tells the user on standard error.
 pub(crate) struct Progress<'a> {
     suite: &'a Suite,
     sides: &'a [Side],
-    bar: Option<ProgressBar>,
+    bar: Option<Line>,
     quiet: bool,
 }
 
 impl<'a> Progress<'a> {
     /// With `bar`, one line that is redrawn; else a line a repeat, or with `quiet` only what went wrong.
     pub(crate) fn new(run: &'a Run, bar: bool, quiet: bool) -> Self {
-        let bar = bar.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{pos:>4}/{len} {bar:30} {msg}").expect("the template is right");
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let bar = bar.then(|| Line::new("{pos:>4}/{len} {bar:30} {msg}"));
         Self { suite: &run.suite, sides: &run.sides, bar, quiet }
     }
 
@@ -38,7 +33,7 @@ impl<'a> Progress<'a> {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.say(line),
             None => talk!("{line}"),
         }
     }
@@ -99,17 +94,9 @@ impl Observer for Progress<'_> {
     }
 }
 
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
 /// What the user sees while a machine is waited for.
 pub(crate) struct Waiting {
-    bar: Option<ProgressBar>,
+    bar: Option<Line>,
     quiet: bool,
     said: Option<Instant>,
 }
@@ -120,10 +107,7 @@ impl Waiting {
 
     /// With `bar`, one line that is redrawn; else a line now and then, or none with `quiet`.
     pub(crate) fn new(bar: bool, quiet: bool) -> Self {
-        let bar = bar.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5)));
-        if let Some(bar) = &bar {
-            bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is right"));
-        }
+        let bar = bar.then(|| Line::of_words(""));
         Self { bar, quiet, said: None }
     }
 
@@ -135,14 +119,6 @@ impl Waiting {
         } else if !self.quiet && self.said.is_none_or(|said| said.elapsed() >= Self::SILENCE) {
             talk!("{line}");
             self.said = Some(Instant::now());
-        }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
         }
     }
 }

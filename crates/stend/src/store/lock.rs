@@ -1,6 +1,8 @@
-//! One lab measures at a time with one store: two would measure each other.
+//! One lab at a time measures a machine with one store: two would measure each other. Other machines may be measured meanwhile.
 
 use std::path::Path;
+
+use stend_model::identity::{identity_of, short};
 
 use super::StoreError;
 use crate::lock::{FileLock, LockError};
@@ -15,13 +17,17 @@ pub(crate) struct MeasuringLock {
 }
 
 impl MeasuringLock {
-    /// Takes the lock of the store in `directory`, or says who has it.
-    pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
-        let path = directory.join(NAME);
+    /// Takes the lock of one machine in the store in `directory`, or says who has it. `host` is how the machine is reached; nothing for this one.
+    pub(crate) fn take(directory: &Path, host: Option<&str>) -> Result<Self, StoreError> {
+        // A destination may hold anything, so its digest stands for it.
+        let path = directory.join(
+            host.map_or_else(|| NAME.to_owned(), |host| format!("measuring-{}.lock", short(&identity_of(&host)))),
+        );
         match FileLock::take(&path) {
             Ok(lock) => Ok(Self { _lock: lock }),
             Err(LockError::Held(holder)) => Err(StoreError::Busy(format!(
-                "another stend is measuring with this store{holder}; wait for it, or give another --store"
+                "another stend is measuring {} with this store{holder}; wait for it",
+                host.unwrap_or("this machine")
             ))),
             Err(LockError::Unusable(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Err(StoreError::Full { path })

@@ -286,13 +286,15 @@ fn a_store_that_is_just_being_made_is_an_empty_one() {
 }
 
 #[test]
-fn only_one_measures_at_a_time() {
+fn only_one_measures_a_machine_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
-    let lock = MeasuringLock::take(directory.path()).unwrap();
-    let message = MeasuringLock::take(directory.path()).unwrap_err().to_string();
-    assert!(message.contains(&std::process::id().to_string()), "{message}");
+    let take = |host| MeasuringLock::take(directory.path(), host);
+    let lock = take(Some("root@board")).unwrap();
+    let message = take(Some("root@board")).unwrap_err().to_string();
+    assert!(message.contains(&std::process::id().to_string()) && message.contains("root@board"), "{message}");
+    let _others = [take(None).unwrap(), take(Some("root@another")).unwrap()];
     drop(lock);
-    MeasuringLock::take(directory.path()).unwrap();
+    take(Some("root@board")).unwrap();
 }
 
 #[test]

@@ -57,6 +57,8 @@ impl Stand {
             .current_dir(self.path())
             .env("STEND_STORE", self.store())
             .env("STEND_WORK", self.path().join("work"))
+            // Tests on one machine are as many labs, and what they measure does not count.
+            .env("STEND_LOCK", self.path().join("machine.lock"))
             .env("STEND_PROBE", probe())
             .env("NO_COLOR", "1");
         command
@@ -187,6 +189,9 @@ pub(crate) fn in_own_namespaces(kinds: &str, script: &str, environment: &[(&str,
     let kinds = format!("-{}{kinds}", if root { "" } else { "r" });
     let mut command = Command::new("unshare");
     command.arg(&kinds).args(["sh", "-c", script]).envs(environment.iter().copied());
+    if let Some((_, work)) = environment.iter().find(|(name, _)| *name == "STEND_WORK") {
+        command.env("STEND_LOCK", format!("{work}.machine.lock"));
+    }
     let trial = if kinds.contains('m') { "mount -t tmpfs none /mnt" } else { "true" };
     let possible = Command::new("unshare").arg(&kinds).args(["sh", "-c", trial]).output();
     if (only_root && !root) || !possible.is_ok_and(|output| output.status.success()) {

@@ -138,7 +138,9 @@ impl Sshd {
         let path = std::env::var("PATH").unwrap();
         // What is built there is there.
         command.env("PATH", format!("{}/bin:{path}", self.stand.path().display())).env_remove("STEND_PROBE");
+        // The desk is another machine than the one that it reaches.
         command.env("STEND_WORK", self.stand.path().join("here"));
+        command.env("STEND_LOCK", self.stand.path().join("here.lock"));
         command
     }
 
@@ -180,6 +182,23 @@ impl Sshd {
             fs::create_dir_all(self.there()).unwrap();
             copy(built.path(), &self.there());
         }
+    }
+
+    /// Lets this desk reach another machine too, by this name of ssh's.
+    pub(crate) fn knows(&self, other: &Self, name: &str) {
+        let file = self.stand.path().join("ssh_config");
+        let (port, theirs) = (other.link.port, other.stand.path().display());
+        let host = format!(
+            "Host {name}\n HostName 127.0.0.1\n Port {port}\n User root\n IdentityFile {theirs}/user\n \
+             UserKnownHostsFile {theirs}/known\n StrictHostKeyChecking yes\n"
+        );
+        fs::write(&file, fs::read_to_string(&file).unwrap() + &host).unwrap();
+    }
+
+    /// Sends the server a signal: one that is stopped takes connections and says nothing.
+    pub(crate) fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.server.id().to_string()]).status();
+        assert!(status.unwrap().success());
     }
 
     /// What runs there of this test's.
@@ -224,7 +243,7 @@ pub(crate) fn configure(stand: &Stand, ports: [u16; 2], more: &str) {
     let path = stand.path().display();
     let server = format!(
         "Port {}\nListenAddress 127.0.0.1\nHostKey {path}/host\nAuthorizedKeysFile {path}/user.pub\nStrictModes no\nUsePAM no\n\
-         PidFile none\nPermitRootLogin yes\n{more}\nSetEnv PATH={path}/programs STEND_WORK={path}/there\n",
+         PidFile none\nPermitRootLogin yes\n{more}\nSetEnv PATH={path}/programs STEND_WORK={path}/there STEND_LOCK={path}/machine.lock\n",
         ports[0]
     );
     fs::write(stand.path().join("sshd_config"), server).unwrap();

@@ -7,6 +7,7 @@ use stend_model::identity::short;
 use stend_model::reference::Reference;
 
 use super::Failure;
+use crate::hosts::Hosts;
 use crate::nearest;
 use crate::store::{Store, StoreError, Summary};
 
@@ -26,6 +27,8 @@ pub(super) struct Names<'a> {
     /// Oldest first.
     runs: Vec<Summary>,
     references: &'a [Reference],
+    /// What the user calls machines.
+    hosts: Hosts,
     /// The suite that machines' runs are of, where it was said or follows from the other words.
     suite: Option<String>,
 }
@@ -43,11 +46,12 @@ impl<'a> Names<'a> {
     pub(super) fn new(
         store: &'a Store,
         references: &'a [Reference],
+        hosts: Hosts,
         suite: Option<&str>,
         words: &[String],
     ) -> Result<Self, Failure> {
         let runs = store.list()?;
-        let mut names = Self { store, runs, references, suite: suite.map(str::to_owned) };
+        let mut names = Self { store, runs, references, hosts, suite: suite.map(str::to_owned) };
         if names.suite.is_none() {
             names.suite = names.common_suite(words);
         }
@@ -78,7 +82,11 @@ impl<'a> Names<'a> {
 
     fn is_machine(&self, word: &str) -> bool {
         // An id is an id, whatever a machine is called.
-        self.runs.iter().any(|run| run.machine == word) && !self.runs.iter().any(|run| run.id == word)
+        self.runs.iter().any(|run| self.is_of(run, word)) && !self.runs.iter().any(|run| run.id == word)
+    }
+
+    fn is_of(&self, run: &Summary, machine: &str) -> bool {
+        self.hosts.is_of(run, machine)
     }
 
     /// The id of a run, with its side if one was named.
@@ -87,6 +95,9 @@ impl<'a> Names<'a> {
             return Ok(format!("{}:{side}", self.run(run)?));
         }
         self.store.resolve(word).map_err(|error| match error {
+            StoreError::NoSuchRun(wanted) if self.hosts.find(&wanted).is_some() => {
+                Failure::usage(format!("the machine \"{wanted}\" has no run yet; `stend run --on {wanted}` makes one"))
+            }
             StoreError::NoSuchRun(wanted) => {
                 let machines: BTreeSet<_> = self.runs.iter().map(|run| run.machine.as_str()).collect();
                 let known = machines.iter().copied().chain(self.references.iter().map(|one| one.name.as_str()));
@@ -114,18 +125,41 @@ impl<'a> Names<'a> {
             let suites = |machine: &String| self.suites_of(machine).into_iter().map(str::to_owned).collect();
             common = machines.map(suites).reduce(|a: BTreeSet<String>, b| &a & &b).unwrap_or_default();
         }
-        if common.len() == 1 { common.pop_first() } else { None }
+        let machines: Vec<_> = words.iter().filter(|word| self.is_machine(word)).collect();
+        if common.len() < 2 || machines.len() < 2 {
+            return if common.len() == 1 { common.pop_first() } else { None };
+        }
+        // The suite that all of them were measured with last: of each, the machine that waits longest says when.
+        let since = |suite: &String| {
+            let newest = |machine: &&String| self.newest_finished(machine, suite).map(|run| &run.started_at);
+            machines.iter().map(newest).min().flatten()
+        };
+        let newest = common.iter().filter(|suite| since(suite).is_some()).max_by_key(|suite| since(suite))?.clone();
+        let others: Vec<_> = common.iter().filter(|suite| **suite != newest).map(String::as_str).collect();
+        talk!(
+            "suite {newest}, the newest that all have finished runs of; --suite takes another: {}",
+            others.join(", ")
+        );
+        Some(newest)
+    }
+
+    fn newest_finished(&self, machine: &str, suite: &str) -> Option<&Summary> {
+        let is_it = |run: &&Summary| self.is_of(run, machine) && run.suite == suite && run.state == "finished";
+        self.runs.iter().rfind(is_it)
     }
 
     fn suites_of(&self, machine: &str) -> BTreeSet<&str> {
-        self.runs.iter().filter(|run| run.machine == machine).map(|run| run.suite.as_str()).collect()
+        self.runs.iter().filter(|run| self.is_of(run, machine)).map(|run| run.suite.as_str()).collect()
     }
 
     /// The newest run of a machine, a finished one if there is one.
     fn newest_of(&self, machine: &str) -> Result<String, Failure> {
         let suite = self.suite_of(machine)?;
-        let runs: Vec<_> = self.runs.iter().filter(|run| run.machine == machine && run.suite == suite).collect();
-        one_hardware(machine, &runs)?;
+        let runs: Vec<_> = self.runs.iter().filter(|run| self.is_of(run, machine) && run.suite == suite).collect();
+        // What has a name of the user's is what the user says it is.
+        if self.hosts.find(machine).is_none() {
+            one_hardware(machine, &runs)?;
+        }
         let finished = runs.iter().rev().find(|run| run.state == "finished");
         let newest = finished.or_else(|| runs.last()).expect("a machine is known by its runs, and the suite too");
         Ok(newest.id.clone())
@@ -192,12 +226,12 @@ impl<'a> Names<'a> {
         if let Some(end) = at_ends.first() {
             runs.retain(|run| is_same(run, end));
         }
-        runs.retain(|run| machine.is_none_or(|machine| run.machine == machine));
+        runs.retain(|run| machine.is_none_or(|machine| self.is_of(run, machine)));
         let Some(first) = runs.first() else {
             return Err(bad("holds no finished run; give the earlier end first (see `stend list`)".into()));
         };
         let machine = machine.unwrap_or(&first.machine);
-        if at_ends.is_empty() && runs.iter().any(|run| run.machine != *machine) {
+        if at_ends.is_empty() && runs.iter().any(|run| !self.is_of(run, machine)) {
             let machines: BTreeSet<_> = runs.iter().map(|run| run.machine.as_str()).collect();
             return Err(bad(format!(
                 "holds runs of several machines: {}; say which as in {machine}:{word}",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::host::{Command, Host, HostError, Lock, Output, Process};
+use crate::host::{Command, Host, HostError, Lock, Lockable, Output, Process};
 
 /// What the scripts may use; all else must come from the fixture.
 const COMMANDS: [&str; 5] = ["sh", "cat", "sleep", "sha256sum", "df"];
@@ -126,8 +126,8 @@ impl Host for FixtureHost {
         unreachable!("a fingerprint does not remove {path}")
     }
 
-    fn lock(&self, directory: &str) -> Result<Box<dyn Lock>, HostError> {
-        unreachable!("a fingerprint does not lock {directory}")
+    fn lock(&self, what: &Lockable) -> Result<Box<dyn Lock>, HostError> {
+        unreachable!("a fingerprint does not lock {what:?}")
     }
 }
 
@@ -172,7 +172,7 @@ impl Host for Unreachable {
         unreachable!()
     }
 
-    fn lock(&self, _: &str) -> Result<Box<dyn Lock>, HostError> {
+    fn lock(&self, _: &Lockable) -> Result<Box<dyn Lock>, HostError> {
         unreachable!()
     }
 }

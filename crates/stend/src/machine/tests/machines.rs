@@ -19,7 +19,7 @@ const ALL: [&str; 7] =
 
 #[test]
 fn an_x86_guest() {
-    let Machine { name, hardware, software, missing, raw } = machine("x86-guest");
+    let Machine { name, hardware, software, missing, raw, .. } = machine("x86-guest");
     assert_eq!(name, "testbed");
     assert_eq!((hardware.sockets, hardware.cores, hardware.threads, hardware.numa_nodes), (1, 2, 2, 1));
     assert_eq!(hardware.vendor.as_deref(), Some("Intel"));

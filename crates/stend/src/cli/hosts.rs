@@ -1,0 +1,339 @@
+//! `stend hosts`: machines by their names, how each is reached, and what no instrument can know of them.
+
+use std::fmt::Write as _;
+use std::process::{Command as Program, Stdio};
+
+use clap::{Args, Subcommand};
+use jiff::Zoned;
+use stend_model::weight::{Known, Power, Price};
+
+use super::Global;
+use super::changing::assignment;
+use super::failure::{Exit, Failure};
+use super::output::{self, Json};
+use crate::catalogue;
+use crate::host::HERE;
+use crate::hosts::{Hosts, check_destination, check_name};
+use crate::lock::FileLock;
+use crate::store::Store;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    json: Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Give a machine a name
+    Add {
+        /// The name: letters, digits and - _ .
+        name: String,
+        /// How it is reached: user@host, a name of ~/.ssh/config, or local
+        destination: String,
+        #[command(flatten)]
+        facts: Facts,
+    },
+    /// Change what is known of a machine; an empty value takes a fact away
+    Set {
+        /// The name
+        name: String,
+        /// How it is reached from now on
+        destination: Option<String>,
+        #[command(flatten)]
+        facts: Facts,
+    },
+    /// Show what is known of a machine, and its newest runs
+    Show {
+        /// The name
+        name: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Take a name away; the machine's runs keep it
+    Remove {
+        /// The name
+        name: String,
+    },
+}
+
+/// What no instrument can know.
+#[derive(Debug, Default, Args)]
+struct Facts {
+    /// A word of your own, such as rack=3; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = assignment)]
+    labels: Vec<(String, String)>,
+    /// What the whole machine costs: an amount and a currency, "1200 EUR"
+    #[arg(long, value_name = "PRICE")]
+    price: Option<String>,
+    /// What the whole machine draws under load, in watts
+    #[arg(long, value_name = "WATTS")]
+    watts: Option<String>,
+    /// Who says so of price and watts [default: that they were given here today]
+    #[arg(long, value_name = "TEXT")]
+    source: Option<String>,
+    /// Where it stands
+    #[arg(long, value_name = "TEXT")]
+    place: Option<String>,
+    /// The C compiler that builds stend-probe there, where it is not cc
+    #[arg(long, value_name = "PROGRAM")]
+    cc: Option<String>,
+    /// What that compiler is told beside -std=c11 -O2
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    cflags: Option<String>,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    match &arguments.action {
+        None => list(global, arguments.json)?,
+        Some(Action::Show { name, json }) => show(global, name, *json)?,
+        Some(Action::Add { name, destination, facts }) => add(global, name, destination, facts)?,
+        Some(Action::Set { name, destination, facts }) => set(global, name, destination.as_deref(), facts)?,
+        Some(Action::Remove { name }) => change(global, |hosts| {
+            known(hosts, name)?;
+            hosts.without(name).map_err(Failure::usage)
+        })?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn read(global: &Global) -> Result<Hosts, Failure> {
+    Hosts::read(&global.store_directory()?).map_err(Failure::usage)
+}
+
+fn known<'h>(hosts: &'h Hosts, name: &str) -> Result<&'h Known, Failure> {
+    hosts.find(name).ok_or_else(|| {
+        let names: Vec<_> = hosts.all().iter().map(|known| known.name.as_str()).collect();
+        let there =
+            if names.is_empty() { "no machine has one yet".into() } else { format!("there is {}", names.join(", ")) };
+        Failure::usage(format!(
+            "no machine is named \"{name}\"; {there} (`stend hosts add NAME DESTINATION` gives one)"
+        ))
+    })
+}
+
+/// Writes the file anew, while nobody else does, if what would stand there is right.
+fn change(global: &Global, make: impl FnOnce(&Hosts) -> Result<String, Failure>) -> Result<(), Failure> {
+    let store = global.store_directory()?;
+    std::fs::create_dir_all(&store)
+        .map_err(|error| Failure::unusable(format!("{} cannot be made: {error}", store.display())))?;
+    // Held for a moment only. Where it cannot be had, the file can still be written.
+    let _lock = FileLock::take(&store.join("hosts.lock"));
+    let hosts = read(global)?;
+    let text = make(&hosts)?;
+    hosts.check(&text).map_err(Failure::usage)?;
+    output::write(hosts.path(), text.as_bytes())
+}
+
+fn add(global: &Global, name: &str, destination: &str, facts: &Facts) -> Result<(), Failure> {
+    check_name(name).map_err(Failure::usage)?;
+    if catalogue::references().iter().any(|reference| reference.name == name) {
+        return Err(Failure::usage(format!(
+            "\"{name}\" is a reference (`stend references`); give the machine another name"
+        )));
+    }
+    change(global, |hosts| {
+        if hosts.find(name).is_some() {
+            return Err(Failure::usage(format!(
+                "there is a machine \"{name}\" already; `stend hosts set {name}` changes it"
+            )));
+        }
+        hosts
+            .with(&with_facts(Known { name: name.into(), ..Known::default() }, Some(destination), facts)?)
+            .map_err(Failure::usage)
+    })?;
+    if !global.quiet {
+        for note in also(global, name, destination)? {
+            talk!("note: {note}");
+        }
+    }
+    Ok(())
+}
+
+fn set(global: &Global, name: &str, destination: Option<&str>, facts: &Facts) -> Result<(), Failure> {
+    change(global, |hosts| {
+        // This machine has a name of its own always, and so facts may be told of it at once.
+        let here = || Known { name: HERE.into(), destination: Some(HERE.into()), ..Known::default() };
+        let old = match hosts.find(name) {
+            None if name == HERE => here(),
+            _ => known(hosts, name)?.clone(),
+        };
+        hosts.with(&with_facts(old, destination, facts)?).map_err(Failure::usage)
+    })
+}
+
+/// What else the name means, and which is taken.
+fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    if catalogue::SUITES.iter().any(|(suite, _)| *suite == name) {
+        notes.push(format!("{name} is a suite too: `stend run {name}` takes the suite, `--on {name}` the machine"));
+    }
+    let store = Store::open_to_read(&global.store_directory()?)?;
+    if let Ok(run) = store.resolve(name) {
+        notes.push(format!("{name} is the beginning of run {run} too: `stend compare {name}` takes the machine"));
+    }
+    let named = store.list()?.iter().filter(|run| run.machine == name).count();
+    if named > 0 {
+        notes.push(format!("{named} of the runs that there are have this name already, and count as its own"));
+    }
+    if name != destination
+        && let Some(address) = ssh_host(name)
+    {
+        notes.push(format!("ssh knows a host {name} too ({address}): `--on {name}` goes to {destination}"));
+    }
+    Ok(notes)
+}
+
+/// Where ssh would go by this name, if its configuration has it.
+fn ssh_host(name: &str) -> Option<String> {
+    let mut ssh = Program::new("ssh");
+    let output = ssh.args(["-G", "--", name]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let address = text.lines().find_map(|line| line.strip_prefix("hostname "))?;
+    (address != name).then(|| address.to_owned())
+}
+
+fn with_facts(mut known: Known, destination: Option<&str>, facts: &Facts) -> Result<Known, Failure> {
+    let text = |old: &mut Option<String>, new: &Option<String>| {
+        if let Some(new) = new {
+            *old = (!new.is_empty()).then(|| new.clone());
+        }
+    };
+    if let Some(destination) = destination {
+        check_destination(destination).map_err(Failure::usage)?;
+        known.destination = Some(destination.into());
+    }
+    text(&mut known.place, &facts.place);
+    text(&mut known.cc, &facts.cc);
+    text(&mut known.cflags, &facts.cflags);
+    for (label, value) in &facts.labels {
+        if value.is_empty() {
+            known.labels.remove(label);
+        } else {
+            known.labels.insert(label.clone(), value.clone());
+        }
+    }
+    const WHOLE: &str = "the whole machine";
+    let source = || Some(facts.source.clone().unwrap_or_else(|| format!("given on {}", Zoned::now().date())));
+    if let Some(price) = &facts.price {
+        known.price = match price.as_str() {
+            "" => None,
+            price => {
+                let (amount, currency) = amount_and_currency(price).ok_or_else(|| {
+                    Failure::usage(format!("--price \"{price}\": write an amount and a currency, as in \"1200 EUR\""))
+                })?;
+                Some(Price { amount, currency, of: WHOLE.into(), source: source() })
+            }
+        };
+    }
+    if let Some(watts) = &facts.watts {
+        known.power = match watts.as_str() {
+            "" => None,
+            watts => {
+                let number = watts.strip_suffix('W').unwrap_or(watts).trim();
+                let loaded = number.parse().ok().filter(|watts: &f64| watts.is_finite() && *watts > 0.0);
+                let loaded = loaded
+                    .ok_or_else(|| Failure::usage(format!("--watts \"{watts}\": write watts above 0, as in 65")))?;
+                Some(Power { loaded, idle: None, of: WHOLE.into(), source: source() })
+            }
+        };
+    }
+    Ok(known)
+}
+
+/// `1200 EUR`, `1200EUR`, `EUR 1200`.
+fn amount_and_currency(text: &str) -> Option<(f64, String)> {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let number = text.trim().trim_matches(|c: char| !is_digit(c));
+    let rest = text.trim().replacen(number, "", 1);
+    let currency = rest.trim();
+    let amount: f64 = number.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount > 0.0)?;
+    let is_currency = !currency.is_empty() && currency.chars().all(|c| c.is_alphabetic() || "€$£¥₽".contains(c));
+    is_currency.then(|| (amount, currency.to_owned()))
+}
+
+fn list(global: &Global, json: Json) -> Result<(), Failure> {
+    let hosts = read(global)?;
+    if json.json {
+        return output::print_json("hosts", &hosts.all());
+    }
+    if hosts.all().is_empty() {
+        talk!("no machine has a name yet; `stend hosts add NAME DESTINATION` gives one");
+        return Ok(());
+    }
+    let widest = |of: fn(&Known) -> &str| hosts.all().iter().map(|known| of(known).chars().count()).max().unwrap_or(0);
+    let (name, destination) =
+        (widest(|known| &known.name), widest(|known| known.destination.as_deref().unwrap_or("-")));
+    let mut text = String::new();
+    for known in hosts.all() {
+        let reached = known.destination.as_deref().unwrap_or("-");
+        let line = format!("{:<name$}  {reached:<destination$}  {}", known.name, facts_of(known).join(" · "));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    output::print(&text)
+}
+
+/// What is known of a machine beside its name and how it is reached, in words.
+pub(super) fn facts_of(known: &Known) -> Vec<String> {
+    let labels = known.labels.iter().map(|(label, value)| format!("{label}={value}"));
+    let price = known.price.iter().map(|price| format!("{} {} ({})", price.amount, price.currency, price.of));
+    let power = known.power.iter().map(|power| format!("{} W ({})", power.loaded, power.of));
+    let compiler = [("cc", &known.cc), ("cflags", &known.cflags)];
+    let compiler =
+        compiler.into_iter().filter_map(|(what, value)| value.as_ref().map(|value| format!("{what} {value}")));
+    known.place.iter().cloned().chain(labels).chain(price).chain(power).chain(compiler).collect()
+}
+
+fn show(global: &Global, name: &str, json: Json) -> Result<(), Failure> {
+    let hosts = read(global)?;
+    let known = known(&hosts, name)?;
+    if json.json {
+        return output::print_json("host", known);
+    }
+    const MOST_RUNS: usize = 5;
+    let mut text = format!("{name}: {}\n", known.destination.as_deref().unwrap_or("nothing says how it is reached"));
+    for fact in facts_of(known) {
+        let _ = writeln!(text, "  {fact}");
+    }
+    let sources = [
+        known.price.as_ref().map(|price| ("price", &price.source)),
+        known.power.as_ref().map(|power| ("power", &power.source)),
+    ];
+    for (what, source) in sources.into_iter().flatten() {
+        let _ = writeln!(text, "  source of its {what}: {}", source.as_deref().unwrap_or("-"));
+    }
+    let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
+    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of(run, name)).collect();
+    for run in own.iter().take(MOST_RUNS) {
+        let _ = writeln!(text, "  run {}  {}  {}", run.id, run.suite, run.state);
+    }
+    if own.is_empty() {
+        let _ = writeln!(text, "  no run yet; `{} run --on {name}` makes one", output::program());
+    }
+    let _ = writeln!(text, "  ({})", hosts.path().display());
+    output::print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_as_people_write_them() {
+        for (text, wanted) in [
+            ("1200 EUR", Some((1200.0, "EUR"))),
+            ("1200.50EUR", Some((1200.5, "EUR"))),
+            ("$ 52", Some((52.0, "$"))),
+            ("0 EUR", None),
+            ("1200", None),
+            ("EUR", None),
+            ("12 0 EUR", None),
+            ("-5 EUR", None),
+        ] {
+            assert_eq!(amount_and_currency(text), wanted.map(|(amount, of)| (amount, of.to_owned())), "{text}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The machine under test, made ready for a run.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use stend_model::machine::Machine;
+use stend_model::run::{Build, Skipped};
+use stend_model::side::Side;
+use stend_model::suite::Suite;
+use stend_model::target::Target;
+
+use super::{Options, PATIENCE};
+use crate::cli::Global;
+use crate::cli::failure::Failure;
+use crate::cli::on::{Building, Reached};
+use crate::cli::output;
+use crate::host::stand::Compiler;
+use crate::host::{HERE, Host, Local, Lock};
+use crate::hosts::Destination;
+use crate::interrupt::Interrupt;
+use crate::machine;
+use crate::run::fitness::{self, Conditions};
+use crate::run::prepare;
+use crate::run::progress::Waiting;
+use crate::side::{self, Setting, Tuning};
+use crate::store::MeasuringLock;
+
+/// The machine under test, and what has to be settled there before anything is measured.
+pub(in crate::cli) struct Bench {
+    pub(in crate::cli) host: Box<dyn Host>,
+    /// The path of `stend-probe`.
+    pub(in crate::cli) probe: String,
+    /// What that was built of.
+    pub(in crate::cli) build: Build,
+    /// The compiler of sides that are built and name none.
+    compiler: Compiler,
+    /// The store's directory.
+    pub(super) store: PathBuf,
+    /// The directory for runs' files.
+    pub(in crate::cli) work: String,
+    pub(super) interrupt: Interrupt,
+    /// Held as long as this is: the store's for this machine, the machine's, which other users and labs share, and that of the directory for
+    /// runs' files, which other stores may share.
+    _locks: (MeasuringLock, [Box<dyn Lock>; 2]),
+}
+
+impl Bench {
+    /// Sees to it that nobody else measures that machine or with its work directory, and finds what every run needs.
+    pub(in crate::cli) fn prepare(
+        store: &Path,
+        destination: &Destination,
+        building: &Building,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let store_lock = MeasuringLock::take(store, Some(&*destination.address).filter(|_| !destination.is_here()))?;
+        let Reached { host, probe, build, compiler, work, lock } = building.reach(destination, interrupt)?;
+        let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
+        // Before the machine is looked at: what a killed run had changed is no setting of the machine.
+        let side::Restored { put_back, left } = side::restore(&*host, &work).map_err(Failure::unusable)?;
+        for line in put_back.iter().chain(&left) {
+            talk!("{line}: a run that was killed had changed it");
+        }
+        let (store, interrupt) = (store.to_owned(), interrupt.clone());
+        Ok(Self { host, probe, build, compiler, store, work, interrupt, _locks: (store_lock, [lock, work_lock]) })
+    }
+
+    /// The machine's fingerprint, with the compiler that built for it.
+    pub(in crate::cli) fn fingerprint(&self) -> Result<Machine, Failure> {
+        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe)).map_err(Failure::unusable)?;
+        self.build.note(&mut machine);
+        Ok(machine)
+    }
+
+    /// Sees to it that the machine has what the sides take, and that it can be set: what their instruments are started with. Notes in the sides
+    /// what was found.
+    pub(in crate::cli) fn settings(&self, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
+        let host = &*self.host;
+        let mut tell =
+            |words: &str| if host.name() == HERE { talk!("{words}") } else { talk!("{}: {words}", host.name()) };
+        let prepare = |side: &mut Side| side::prepare(host, &self.work, &self.compiler, side, &mut tell);
+        let settings = sides.iter_mut().map(prepare).collect::<Result<_, _>>();
+        let settings = settings.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
+        let tuning = Tuning::new(&*self.host, &self.work, sides);
+        let tried = tuning.and_then(|mut tuning| tuning.try_out(&self.work).map(|()| tuning));
+        let tuning = tried.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
+        for (place, side) in sides.iter_mut().enumerate() {
+            side.found.settings = tuning.settings_of(place);
+        }
+        Ok(settings)
+    }
+
+    /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user
+    /// interrupted it. `run` is the run's id, or any word for one that is still to be made.
+    pub(in crate::cli) fn fitness(
+        &self,
+        global: &Global,
+        run: &str,
+        suite: &Suite,
+        skipped: &[Skipped],
+        target: Option<&Target>,
+        options: Options,
+    ) -> Result<Option<Conditions>, Failure> {
+        let gates = fitness::widest_gates(prepare::measured(suite, skipped));
+        // Results are kept here, wherever they are measured.
+        let store = (self.host.name() == Local.name()).then(|| self.store.to_string_lossy());
+        let store = store.as_deref();
+        let spaces = prepare::spaces(&*self.host, prepare::measured(suite, skipped), store, &self.work, run, target);
+        let spaces = spaces.map_err(Failure::unusable)?;
+        let look = || machine::check(&*self.host, &spaces, &gates);
+        let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };
+        let patience = options.wait.unwrap_or(usual);
+        let mut waiting = Waiting::new(options.bar(global), global.quiet);
+        let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
+        drop(waiting);
+        let Some(conditions) = found else { return Ok(None) };
+        if !conditions.unfit.is_empty() && !options.even_if_unfit {
+            let wait = if conditions.lasting { "" } else { "--wait TIME waits longer, " };
+            return Err(Failure::unusable(format!(
+                "the machine is not fit to measure: {} ({wait}--even-if-unfit measures all the same)",
+                conditions.unfit.join("; ")
+            )));
+        }
+        for condition in &conditions.unfit {
+            talk!("warning: the machine is not fit to measure: {condition}");
+        }
+        if !global.quiet && !conditions.noted.is_empty() {
+            talk!("noted: {} (`{} check` says what to do)", conditions.noted.join("; "), output::program());
+        }
+        Ok(Some(conditions))
+    }
+}
+
+/// What was settled of a session before it begins.
+pub(in crate::cli) struct Settled {
+    /// What the instruments of each side are started with.
+    pub(in crate::cli) settings: Vec<Setting>,
+    /// How fit the machine is.
+    pub(in crate::cli) conditions: Conditions,
+}

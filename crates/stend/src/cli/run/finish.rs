@@ -1,0 +1,124 @@
+//! What is said and written of a run that is complete.
+
+use super::Options;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::output::{self, Json};
+use crate::cli::{Global, noise};
+use crate::compare::sides::views;
+use crate::compare::table::Table;
+use crate::language::english_plural;
+use crate::run::gates::percent;
+use crate::run::{Refusal, refused_for_good, spent, standings};
+use crate::steady::never_steady;
+use crate::store::{Record, Store};
+
+/// Prints the table of a complete run, and concludes it.
+pub(in crate::cli) fn finish(
+    global: &Global,
+    store: &Store,
+    id: &str,
+    options: Options,
+    json: Json,
+) -> Result<Exit, Failure> {
+    let record = store.load(id)?;
+    let views = views(record.clone());
+    let table = output::table_of(&views);
+    if record.run.noise {
+        noise::print(global, store, &record, json)?;
+    } else if json.json {
+        output::print_json("table", &table)?;
+    } else {
+        output::print(&output::differences(&table))?;
+        output::print_table(global, &views[0], &table, options.all_metrics)?;
+    }
+    let exit = conclude(global, store, &record, &views, &table)?;
+    if !global.quiet {
+        let stend = output::program();
+        match store.finished_before(id)? {
+            _ if record.run.noise => {}
+            _ if !record.run.sides.is_empty() => talk!("compare the two sides: {stend} compare {id}"),
+            Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
+            None => talk!("after another run: {stend} compare {id} last"),
+        }
+        talk!("show all of this one: {stend} show {id}");
+    }
+    Ok(exit)
+}
+
+/// Writes the report of a complete run, says what it fell short of, and gives the exit status by it.
+pub(super) fn conclude(
+    global: &Global,
+    store: &Store,
+    record: &Record,
+    views: &[Record],
+    table: &Table,
+) -> Result<Exit, Failure> {
+    let short = short_of_repeats(record);
+    let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
+    let path = output::report_path(&global.store_directory()?, &[record], "html");
+    let path = output::write_report(store, views, table, &path)?;
+    say_what_is_short(&short, record);
+    for (scenario, state) in &unsteady {
+        let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
+        talk!("{scenario} never got steady, and was measured all the same{}", how.unwrap_or_default());
+    }
+    if !global.quiet {
+        talk!("report: {}", path.display());
+        if !record.profiles.is_empty() {
+            talk!("where the time goes: {} profile {}", output::program(), record.run.id);
+        }
+    }
+    let misused =
+        record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
+    Ok(match (misused, short.is_empty() && unsteady.is_empty()) {
+        (true, _) => Exit::Usage,
+        (false, false) => Exit::Unsteady,
+        (false, true) => Exit::Fine,
+    })
+}
+
+/// Scenarios that have fewer valid repeats than they should, and why the last one failed.
+fn short_of_repeats(record: &Record) -> Vec<String> {
+    let suite = &record.run.suite;
+    let session = record.sessions.last().map_or(0, |session| session.number);
+    let standings = standings(&record.run, &record.repeats, session);
+    let pairs = if record.run.sides.is_empty() { "" } else { " pairs" };
+    let mut short = Vec::new();
+    for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
+        let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
+        let unprepared = scenario.is_precondition() && standing.failures_in_a_row > 0;
+        if !skipped && (unprepared || !standing.settled && standing.valid < scenario.repeats) {
+            let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
+            let reason = of_it.map(|repeat| repeat.outcome.reason()).find(|reason| !reason.is_empty());
+            short.push(format!(
+                "{}: {} of {}{pairs} ({})",
+                scenario.name,
+                standing.valid,
+                scenario.repeats,
+                reason.unwrap_or_default()
+            ));
+        }
+    }
+    short
+}
+
+/// One line a scenario; the first ones tell enough where a whole suite fell short.
+fn say_what_is_short(short: &[String], record: &Record) {
+    const MOST_LINES: usize = 8;
+    if short.is_empty() {
+        return;
+    }
+    let many = english_plural(short.len(), "scenario has", "scenarios have");
+    talk!("{many} fewer repeats that count than they should:");
+    for line in short.iter().take(MOST_LINES) {
+        talk!("  {line}");
+    }
+    if short.len() > MOST_LINES {
+        let more = short.len() - MOST_LINES;
+        talk!("  and {more} more; `{} show` lists every repeat that does not count", output::program());
+    }
+    if let Some(budget) = record.run.suite.time_budget.filter(|_| record.run.suite.out_of_time(spent(&record.repeats)))
+    {
+        talk!("none was made again after {budget}, the run's time budget; `--time-budget` gives it more");
+    }
+}

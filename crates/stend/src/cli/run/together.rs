@@ -1,0 +1,203 @@
+//! Machines measured side by side, each a run of its own in a thread of its own. What befalls one costs only its own run.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use serde::Serialize;
+
+use super::Options;
+use super::finish::{conclude, finish};
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::output::{self, JSON_VERSION, Json};
+use crate::cli::{Global, noise};
+use crate::compare::filter::Filter;
+use crate::compare::sides::views;
+use crate::interrupt::Interrupt;
+use crate::run::Ending;
+use crate::store::{Record, Store};
+use crate::voice::{Display, Voice};
+
+/// What makes a run, or goes on with one: it is told of Ctrl-C, and tells the run's id as soon as the run is in the store.
+type Make<'a> = dyn Fn(&Interrupt, &OnceLock<String>) -> Result<Ending, Failure> + Send + Sync + 'a;
+
+/// One run to be made.
+pub(in crate::cli) struct Job<'a> {
+    /// The machine, as the user calls it.
+    pub(in crate::cli) name: String,
+    /// The run's id, if it is in the store already.
+    pub(in crate::cli) run: Option<String>,
+    /// What to type after `stend` where nothing was begun.
+    pub(in crate::cli) again: String,
+    pub(in crate::cli) make: Box<Make<'a>>,
+}
+
+/// What came of it.
+struct Made {
+    name: String,
+    run: Option<String>,
+    again: String,
+    result: Result<Ending, Failure>,
+}
+
+/// Makes all runs, and prints one table of those that are complete. The exit status is the worst of all.
+pub(in crate::cli) fn run(global: &Global, jobs: Vec<Job>, options: Options, json: Json) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()?;
+    match <[Job; 1]>::try_from(jobs) {
+        Ok([job]) => one(global, job, &interrupt, options, json),
+        Err(jobs) => several(global, jobs, &interrupt, options, json),
+    }
+}
+
+fn one(global: &Global, job: Job, interrupt: &Interrupt, options: Options, json: Json) -> Result<Exit, Failure> {
+    let begun = begun(&job);
+    match ((job.make)(interrupt, &begun), begun.get()) {
+        (Ok(Ending::Complete), Some(run)) => {
+            let store = Store::open_to_read(&global.store_directory()?)?;
+            finish(global, &store, run, options, json)
+        }
+        (Ok(_), run) => Ok(interrupted(run)),
+        // Whatever it was that failed then.
+        (Err(_), None) if interrupt.requested() => Ok(interrupted(None)),
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+fn begun(job: &Job) -> OnceLock<String> {
+    job.run.clone().map_or_else(OnceLock::new, OnceLock::from)
+}
+
+fn interrupted(run: Option<&String>) -> Exit {
+    if run.is_none() {
+        talk!("interrupted before anything was measured");
+    }
+    Exit::Interrupted
+}
+
+fn several(
+    global: &Global,
+    jobs: Vec<Job>,
+    interrupt: &Interrupt,
+    options: Options,
+    json: Json,
+) -> Result<Exit, Failure> {
+    let display = Display::new(options.bar(global), jobs.iter().map(|job| &*job.name));
+    let voices: Vec<_> = jobs.iter().map(|job| display.voice(&job.name)).collect();
+    let made: Vec<Made> = std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (job, voice) in jobs.into_iter().zip(voices.clone()) {
+            threads.push(scope.spawn(move || alone(job, voice, interrupt)));
+        }
+        threads.into_iter().map(|thread| thread.join().expect("what panics in it is caught")).collect()
+    });
+    display.clear();
+    conclude_all(global, &made, voices, options, json)
+}
+
+/// Makes one run among several.
+fn alone(job: Job, voice: Voice, interrupt: &Interrupt) -> Made {
+    let last = voice.last_words();
+    let _speaking = voice.speak();
+    let begun = begun(&job);
+    let made = catch_unwind(AssertUnwindSafe(|| (job.make)(interrupt, &begun)));
+    let result = match made.unwrap_or_else(|_| Err(Failure::unusable("stend itself failed, as said above"))) {
+        Err(_) if begun.get().is_none() && interrupt.requested() => Ok(Ending::Interrupted),
+        result => result,
+    };
+    last.say(&match &result {
+        Ok(Ending::Complete) => "complete".to_owned(),
+        Ok(Ending::Interrupted) => "interrupted".to_owned(),
+        Err(failure) => failure.to_string(),
+    });
+    Made { name: job.name, run: begun.into_inner(), again: job.again, result }
+}
+
+/// Of one machine, for programs.
+#[derive(Serialize)]
+struct HostJson<'m> {
+    host: &'m str,
+    run: Option<&'m str>,
+    /// What the status would be if this were the only machine.
+    exit: u8,
+    /// Why its run is not complete.
+    reason: Option<String>,
+}
+
+fn conclude_all(
+    global: &Global,
+    made: &[Made],
+    voices: Vec<Voice>,
+    options: Options,
+    json: Json,
+) -> Result<Exit, Failure> {
+    let store = Store::open_to_read(&global.store_directory()?)?;
+    let mut complete: Vec<Record> = Vec::new();
+    for one in made {
+        if let (Ok(Ending::Complete), Some(run)) = (&one.result, &one.run) {
+            complete.push(store.load(run)?);
+        }
+    }
+    let all: Vec<Record> = complete.iter().cloned().flat_map(views).collect();
+    let is_noise = complete.iter().any(|record| record.run.noise);
+    let table = match &all.iter().collect::<Vec<_>>()[..] {
+        [] => None,
+        [_] => Some(output::table_of(&all)),
+        several => Some(output::beside_one_another(&store, several, &[], &Filter::default())?),
+    };
+    if let (Some(table), false, false) = (&table, json.json, is_noise) {
+        output::print(&output::differences(table))?;
+        output::print_table(global, &all[0], table, options.all_metrics)?;
+    }
+    let mut exits = Vec::new();
+    for (one, voice) in made.iter().zip(voices) {
+        let _speaking = voice.without_line().speak();
+        exits.push(match (&one.result, &one.run) {
+            (Ok(Ending::Complete), Some(run)) => {
+                let record = complete.iter().find(|record| record.run.id == *run).expect("it is complete");
+                if is_noise && !json.json {
+                    noise::print(global, &store, record, json)?;
+                }
+                let views = views(record.clone());
+                conclude(global, &store, record, &views, &output::table_of(&views))?
+            }
+            (result, _) => {
+                let exit = result.as_ref().map_or_else(Failure::exit, |_| Exit::Interrupted);
+                talk!("{}", one.not_complete());
+                exit
+            }
+        });
+    }
+    if json.json {
+        let hosts: Vec<_> = made.iter().zip(&exits).map(|(made, exit)| made.for_programs(*exit)).collect();
+        let text = serde_json::json!({ "schema_version": JSON_VERSION, "hosts": hosts, "table": table });
+        output::print(&format!("{text:#}\n"))?;
+    } else if let (false, true, false) = (global.quiet, complete.len() > 1, is_noise) {
+        let ids: Vec<_> = complete.iter().map(|record| record.run.id.as_str()).collect();
+        talk!("compare them again: {} compare {}", output::program(), ids.join(" "));
+    }
+    Ok(exits.into_iter().max_by_key(|exit| *exit as u8).unwrap_or(Exit::Fine))
+}
+
+impl Made {
+    /// Why its run is not complete, and what to type.
+    fn not_complete(&self) -> String {
+        let stend = output::program();
+        let next = match &self.run {
+            Some(run) => format!("go on with: {stend} resume {run}"),
+            None => format!("try again with: {stend} {}", self.again),
+        };
+        match &self.result {
+            Err(failure) => format!("{failure}; {next}"),
+            Ok(_) if self.run.is_none() => format!("interrupted before anything was measured; {next}"),
+            Ok(_) => format!("interrupted; {next}"),
+        }
+    }
+
+    fn for_programs(&self, exit: Exit) -> HostJson<'_> {
+        let reason = match &self.result {
+            Err(failure) => Some(failure.to_string()),
+            Ok(Ending::Interrupted) => Some("interrupted".into()),
+            Ok(Ending::Complete) => None,
+        };
+        HostJson { host: &self.name, run: self.run.as_deref(), exit: exit as u8, reason }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a lab has locked on a machine that ssh reaches: each lock is held by a process there whose standard input is the link.
+
+use std::io::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use super::{INTERRUPT_INTERVAL, TIMED_OUT, link};
+use crate::host::{Command, Happening, Host as _, HostError, Lock, Lockable, Process, Ssh};
+use crate::lock;
+
+/// `stend-probe lock`'s status when somebody else holds the lock.
+const HELD: i32 = 75;
+/// Its status when it does not understand how it was started.
+const MISUSED: i32 = 2;
+/// A machine under load may take its time to start a process.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// All that is locked there.
+#[derive(Default)]
+pub(super) struct Locks(Mutex<Vec<Weak<Held>>>);
+
+/// A lock, and the process that holds it.
+struct Held {
+    what: Lockable,
+    process: Mutex<Box<dyn Process>>,
+}
+
+/// A lock that a process over there holds as long as its standard input is open.
+struct RemoteLock(#[expect(dead_code, reason = "it is held")] Arc<Held>);
+
+impl Lock for RemoteLock {}
+
+impl Locks {
+    /// Takes a lock over the link, which is open.
+    pub(super) fn take(&self, ssh: &Ssh, what: &Lockable) -> Result<Box<dyn Lock>, HostError> {
+        let held = Arc::new(Held { what: what.clone(), process: Mutex::new(hold(ssh, what)?) });
+        let mut all = self.all();
+        all.retain(|held| held.strong_count() > 0);
+        all.push(Arc::downgrade(&held));
+        Ok(Box::new(RemoteLock(held)))
+    }
+
+    /// Takes all of them again, after the link dropped and is open anew. Another lab may have been quicker.
+    pub(super) fn take_again(&self, ssh: &Ssh) -> Result<(), HostError> {
+        let all: Vec<_> = self.all().iter().filter_map(Weak::upgrade).collect();
+        for held in all {
+            let again = hold(ssh, &held.what)?;
+            *held.process.lock().unwrap_or_else(PoisonError::into_inner) = again;
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Weak<Held>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a process there that holds the lock.
+fn hold(ssh: &Ssh, what: &Lockable) -> Result<Box<dyn Process>, HostError> {
+    let probe = ssh.probe.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let probe = probe.expect("what holds locks is there before anything is locked");
+    let path = what.path();
+    let at = format!("{}:", ssh.destination);
+    let holder = lock::holder();
+    let mut words = vec![probe.as_str(), "lock", "--file", &path, "--holder", &holder];
+    words.extend(matches!(what, Lockable::Machine(_)).then_some("--shared"));
+    let mut process = ssh.start_over_open_link(&Command::new(words))?;
+    let deadline = Instant::now() + PATIENCE;
+    let mut words = String::new();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match process.next(left.min(INTERRUPT_INTERVAL)) {
+            Some(Happening::Line(_)) => return Ok(process),
+            Some(Happening::ErrorLine(line)) => words = String::from_utf8_lossy(&line).into_owned(),
+            Some(Happening::Ended(Some(HELD))) => {
+                let holder = words.rsplit_once("held by ").map_or(String::new(), |held| lock::in_brackets(held.1));
+                return Err(what.held(&at, &holder));
+            }
+            // A build of an older stend, which knows no such lock.
+            Some(Happening::Ended(Some(MISUSED))) => {
+                return Err(HostError::Start { program: format!("{probe} lock"), error: Error::other(words) });
+            }
+            Some(Happening::Ended(Some(_))) => {
+                let error = Error::other(words.rsplit(": ").next().unwrap_or_default().to_owned());
+                return Err(match words.contains(" cannot be locked: ") {
+                    true => HostError::NotLocked { path: format!("{at}{path}"), error },
+                    false => what.unusable(&at, error),
+                });
+            }
+            Some(Happening::Ended(None)) => return Err(link(ssh.name(), &words)),
+            None if left.is_zero() => return Err(link(&ssh.destination, TIMED_OUT)),
+            None if ssh.is_interrupted() => return Err(HostError::Interrupted),
+            None => {}
+        }
+    }
+}
