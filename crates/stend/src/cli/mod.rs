@@ -22,6 +22,7 @@ mod references;
 mod report;
 mod resume;
 mod run;
+mod shape;
 mod show;
 mod suites;
 mod target;

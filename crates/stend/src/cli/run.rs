@@ -460,6 +460,8 @@ fn finish(
     let short = short_of_repeats(&record);
     let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
     let path = output::report_path(directory, &[&record], "html");
+    let mut table = table;
+    output::weigh_known(&mut table, &views.iter().collect::<Vec<_>>(), &catalogue::references())?;
     let path = output::write_report(store, &views, &table, &path)?;
     say_what_is_short(&short, &record);
     for (scenario, state) in &unsteady {
