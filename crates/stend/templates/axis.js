@@ -34,17 +34,22 @@ function threeDigits(number) {
   var size = Math.abs(number);
   return size >= 100 ? number.toFixed(0) : size >= 10 ? number.toFixed(1) : size >= 0.01 || size === 0 ? number.toFixed(2) : number.toPrecision(3);
 }
+function withUnit(number, unit) {
+  var digits = threeDigits(number);
+  return (root.lang === "ru" ? digits.replace(".", ",") + "\u00a0" + unit : digits + " " + unit).trim();
+}
 // The value at a height of a drawing; where areas stand on one another, what lies between it and the height of the one below.
 function valueAt(svg, y, below) {
   var data = svg.dataset, share = (below - y) / HEIGHT;
   var value = Number(data.bottom) + share * (Number(data.top) - Number(data.bottom));
   if ("log" in data) value = Math.pow(10, value);
-  return (threeDigits(value / Number(data.divisor)) + " " + data.suffix).trim();
+  return withUnit(value / Number(data.divisor), root.lang === "ru" && data.suffixRu || data.suffix);
 }
 
 function Series(section, samples) {
   var self = this, number = 0;
   this.seconds = Number(section.dataset.seconds);
+  this.columns = samples ? samples.columns : 0;
   this.from = 0; // What is seen, as shares of the axis.
   this.to = 1;
   this.at = null; // The moment that is looked at, as a share of the axis.
@@ -72,7 +77,7 @@ function Series(section, samples) {
   // What stands beside the drawings, at a share of the axis.
   this.marks = all(".bands span, .flags span, .moments span", section).filter(function (span) { return span.style.left; })
     .map(function (span) { return { span: span, at: parseFloat(span.style.left) / 100 }; });
-  this.ends = all(".time", section).map(function (time) { return all("span", time); });
+  this.ends = all(".time", section).map(function (time) { return all(":scope > span", time); });
   this.bands = all("rect.band", this.drawings.length ? this.drawings[0].svg : section).map(function (rect) {
     var left = Number(rect.getAttribute("x")) / WIDTH;
     return { from: left, to: left + Number(rect.getAttribute("width")) / WIDTH, title: rect.querySelector("title") };
@@ -96,6 +101,7 @@ function Series(section, samples) {
     self.zoom(what);
   });
   this.drawings.forEach(function (drawing) { self.watch(drawing.svg.parentNode); });
+  document.addEventListener("languagechange", function () { self.draw(); });
   this.draw();
 }
 // Where on the axis a pointer is.
@@ -152,14 +158,14 @@ Series.prototype.see = function (from, to) {
   this.draw();
 };
 Series.prototype.timeText = function (share) {
-  return threeDigits(share * this.seconds) + " s";
+  return withUnit(share * this.seconds, root.lang === "ru" ? "с" : "s");
 };
 Series.prototype.draw = function () {
   var self = this, from = this.from, width = this.to - this.from, whole = width === 1;
   this.drawings.forEach(function (drawing) {
     drawing.svg.setAttribute("viewBox", from * WIDTH + " 0 " + width * WIDTH + " " + HEIGHT);
     drawing.svg.classList.toggle("zoomed", !whole);
-    refine(drawing.svg, drawing.lines, self.seconds, from, self.to, function () { if (self.at !== null) self.look(self.at); });
+    refine(drawing.svg, drawing.lines, self.columns, self.seconds, from, self.to, function () { if (self.at !== null) self.look(self.at); });
   });
   this.marks.forEach(function (mark) {
     var place = (mark.at - from) / width;

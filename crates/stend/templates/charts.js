@@ -25,7 +25,7 @@ function chartMarkup(chart, bands) {
       return '<span class="' + band.class + '" style="left:' + band.percent + '%">' + escaped(band.label) + "</span>";
     }).join("") + "</div>"
     + '<div class="plot"><svg viewBox="0 0 4000 1000" preserveAspectRatio="none" data-bottom="' + readout.bottom + '" data-top="' + readout.top
-    + '" data-divisor="' + readout.divisor + '" data-suffix="' + escaped(readout.suffix) + '"' + (readout.logarithmic ? " data-log" : "")
+    + '" data-divisor="' + readout.divisor + '" data-suffix="' + escaped(readout.suffix) + '"' + (readout.suffix_ru ? ' data-suffix-ru="' + escaped(readout.suffix_ru) + '"' : "") + (readout.logarithmic ? " data-log" : "")
     + ' role="img" aria-labelledby="' + id + 't" aria-describedby="' + id + 'd">'
     + '<title id="' + id + 't"' + both(chart.title) + ">" + spoken(chart.title) + '</title><desc id="' + id + 'd"' + both(chart.caption) + ">" + spoken(chart.caption) + "</desc>"
     + bands.map(function (band) {

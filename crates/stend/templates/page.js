@@ -44,10 +44,13 @@ function show(lang) {
   root.lang = lang;
   all("[data-switch]").forEach(function (button) { button.setAttribute("aria-pressed", String(button.dataset.switch === lang)); });
   // The page is written in English, so at first there is nothing to change for it.
-  if (changed) speak(document);
+  if (!changed) return;
+  speak(document);
+  document.dispatchEvent(new Event("languagechange"));
 }
 function speak(within) {
   all("[data-en]", within).forEach(function (element) { element.textContent = element.getAttribute("data-" + root.lang); });
+  all("[data-title-en]", within).forEach(function (element) { element.title = element.getAttribute("data-title-" + root.lang); });
 }
 show(state().lang || remembered() || (/^ru\b/i.test(navigator.language || "") ? "ru" : "en"));
 all("[data-switch]").forEach(function (button) {

@@ -83,14 +83,19 @@ function finePath(points, axis, from, to, columns) {
 
 // Draws the lines of a drawing with all their points between two shares of the axis; with what the page came with, if it did, where all of it
 // is seen. `done` is called if a line changed.
-function refine(svg, lines, seconds, from, to, done) {
+function refine(svg, lines, columns, seconds, from, to, done) {
   var data = svg.dataset, whole = from === 0 && to === 1, changed = false;
   lines.forEach(function (line) {
     var path = line.path;
     if (line.whole === undefined) line.whole = path.getAttribute("d");
     if (!(whole && line.whole) && !line.all) return;
     var axis = { seconds: seconds, bottom: Number(data.bottom), top: Number(data.top), log: "log" in data, area: path.classList.contains("area") };
-    var d = whole && line.whole || finePath(line.all(), axis, from * seconds, to * seconds, 800);
+    var d = line.whole;
+    if (!whole || !d) {
+      // At first as the caption says it; of a closer look there is more.
+      var points = line.all(), few = whole && points.times.length <= 4 * columns;
+      d = finePath(points, axis, from * seconds, to * seconds, few ? 1e9 : whole ? columns : 800);
+    }
     if (whole) line.whole = d;
     if (path.getAttribute("d") === d) return;
     path.setAttribute("d", d);

@@ -6,10 +6,20 @@ if (table) (function () {
   var suiteOrder = all("tr", body);
   var heads = all("thead tr:last-child th", table);
   var filter = byId("filter"), minor = byId("minor"), shown = byId("shown");
-  var verdicts = all("[data-verdict]");
+  var verdicts = all("[data-verdict]"), differing = byId("differing");
 
-  // Orders as the address has it: the column's place and d or a; nothing is the suite's order.
+  // How much a row tells of a difference: better and worse before what is not resolved and what is the same, the largest change first.
+  function difference(row) {
+    return all(".verdict", row).map(function (verdict) {
+      var factor = Number(verdict.closest("td").dataset.key), size = factor > 0 ? Math.abs(Math.log(factor)) : 0;
+      var weight = verdict.matches(".better, .worse") ? 2e6 : verdict.matches(".unresolved") ? 1e6 : 0;
+      return weight + size;
+    }).reduce(function (a, b) { return Math.max(a, b); }, -1);
+  }
+
+  // Orders as the address has it: the column's place and d or a; "first" is what differs first; nothing is the suite's order.
   function sort(wanted) {
+    if (differing) differing.setAttribute("aria-pressed", String(wanted === "first"));
     var column = parseInt(wanted, 10), order = { a: "ascending", d: "descending" }[wanted.slice(-1)];
     if (!(column >= 0 && heads[column] && heads[column].querySelector("button") && order)) order = "none";
     heads.forEach(function (head, place) {
@@ -27,6 +37,7 @@ if (table) (function () {
         return sign * (column === 0 ? x.localeCompare(y) : Number(x) - Number(y));
       });
     }
+    if (wanted === "first") rows.sort(function (a, b) { return difference(b) - difference(a); });
     // A row that is moved loses the focus, so none is moved without need.
     if (rows.some(function (row, place) { return body.rows[place] !== row; })) body.append.apply(body, rows);
   }
@@ -41,6 +52,12 @@ if (table) (function () {
       sort(wanted);
       setState({ sort: wanted });
     });
+  });
+
+  if (differing) differing.addEventListener("click", function () {
+    var wanted = differing.getAttribute("aria-pressed") === "true" ? "" : "first";
+    sort(wanted);
+    setState({ sort: wanted });
   });
 
   function choose() {

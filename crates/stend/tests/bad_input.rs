@@ -320,5 +320,10 @@ fn runs_without_anything_in_common() {
         let suite = stand.suite("repeats = 1\nwarmup = 0", &[(name, "steady.sh 1")]);
         stand.fine(&["run", &suite, "--quiet"]);
     }
-    says(&stand.run(&["compare", "last~1", "last"]), 2, &["no scenario in common"]);
+    for command in ["compare", "report"] {
+        says(&stand.run(&[command, "last~1", "last"]), 2, &["these runs have no scenario in common"]);
+    }
+    says(&stand.run(&["report", "last", "--filter", "scenario:three"]), 2, &["takes no figure", "scenarios: \"two\""]);
+    says(&stand.run(&["report", "last", "--only", "worse"]), 2, &["--only takes two runs or more"]);
+    says(&stand.run(&["report", "last", "--baseline", "last~1"]), 2, &["is not among what is reported"]);
 }

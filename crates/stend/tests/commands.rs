@@ -166,6 +166,25 @@ fn a_report_is_opened_with_what_the_desktop_has() {
     assert_eq!(open(&["report", "last", "--open", "-o", "-"]).status, Some(2));
 }
 
+#[test]
+fn a_report_is_narrowed_and_turned_as_a_comparison_is() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "steady.sh 1")]);
+    for _ in 0..2 {
+        stand.fine(&["run", &suite, "--quiet"]);
+    }
+    let ids = |arguments: &[&str]| -> Vec<String> {
+        let out = stand.fine(&[arguments, &["last~1", "last", "--format", "csv", "-o", "-"][..]].concat()).out;
+        out.lines().skip(1).map(str::to_owned).collect()
+    };
+    let (all, one) = (ids(&["report"]), ids(&["report", "--filter", "scenario:one"]));
+    assert!(!one.is_empty() && one.len() < all.len(), "{one:?}");
+    assert!(one.iter().all(|line| !line.contains("two")), "{one:?}");
+    assert_ne!(ids(&["report", "--baseline", "last"]), all, "the other one is the base");
+    let page = stand.fine(&["report", "last~1", "last", "--unit", "B/s", "--only", "unresolved", "-o", "-"]).out;
+    assert!(page.contains("</html>"));
+}
+
 /// Whoever looks at a report finds a whole one, the old or the new.
 #[test]
 fn a_report_takes_the_place_of_the_old_one_at_once() {

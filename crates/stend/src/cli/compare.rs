@@ -7,17 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use stend_model::metric::{Better, Unit};
+use stend_model::metric::Better;
 use stend_model::reference::Reference;
 use stend_model::suite::{Key, Layout};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
-use crate::compare::are_comparable;
-use crate::compare::filter::Filter;
+use super::shape::{FILTER_HELP, Shape, refused_as_emulated};
 use crate::compare::pool::{Pool, pools};
-use crate::compare::table::{AgainstBase, Note, Only, Row, Table, Verdict};
+use crate::compare::table::{AgainstBase, Note, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
 use crate::report::{csv, markdown, why};
@@ -27,7 +26,7 @@ use fail_on::FailOn;
 use names::{Named, Names};
 
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
 pub(super) struct Arguments {
     /// What is compared, the first run being the base: runs (an id or its beginning, last, last~1), machines (by name: the newest run),
     /// ranges of a machine's history (FROM..TO, where the ends are runs or days, or MACHINE:FROM..TO), and references. One run alone is set
@@ -37,18 +36,8 @@ pub(super) struct Arguments {
     /// Of which suite the runs of machines and of ranges are, where machines have runs of several
     #[arg(long, value_name = "NAME")]
     suite: Option<String>,
-    /// Which of what is compared is the base, if not the first
-    #[arg(long, value_name = "RUN")]
-    baseline: Option<String>,
-    /// Which figures are compared, such as `scenario:"4k*" -metric:"latency p99"`; see below
-    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
-    filter: Option<String>,
-    /// Compare only figures in this unit: B/s, ns, IOPS, cycles/B
-    #[arg(long, value_name = "UNIT", value_parser = unit)]
-    unit: Option<Unit>,
-    /// Show only rows with such a verdict. All are judged all the same, and counted
-    #[arg(long, value_name = "VERDICT", hide_possible_values = false)]
-    only: Option<Only>,
+    #[command(flatten)]
+    shape: Shape,
     /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
     #[arg(long, value_name = "KEY")]
     row: Option<Key>,
@@ -78,41 +67,27 @@ pub(super) struct Arguments {
     json: Json,
 }
 
-const AFTER_HELP: &str = "A filter is KEY:VALUE, where KEY is scenario, family, metric, unit or an axis of a matrix. In VALUE, \
-* stands for any characters and ? for one; what is in double quotes stands for itself. KEY:(A OR B) takes either. Such parts are \
-joined by AND (or a space) and OR, turned round by - before them, and grouped by ( ). The correction for many comparisons is over \
-what the filter takes, so choose it before looking at verdicts.
-
-Runs of a range that differ in nothing that is known of them stand in one column, as sessions of one run; where machine, builds or \
+const RANGE_HELP: &str = "Runs of a range that differ in nothing that is known of them stand in one column, as sessions of one run; where machine, builds or \
 work changed, the next column begins.";
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    let filter = filter(arguments)?;
+    let filter = arguments.shape.filter()?;
     let store = Store::open_to_read(&global.store_directory()?)?;
     let (runs, references) = chosen(global, &store, arguments)?;
     let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
-    if arguments.only.is_some() && records.len() < 2 {
-        return Err(Failure::usage("--only takes two runs or more: one alone has no verdicts"));
-    }
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
     }
+    // One run alone stands beside publications, with which an emulator's cannot be compared either.
     if let Some(refusal) = refused_as_emulated(&records) {
         return Err(Failure::usage(refusal));
     }
-    filter.check(&records[0].run.suite.scenarios).map_err(|error| Failure::usage(error.to_string()))?;
-    let mut table = output::beside_one_another(&store, &records, &references, &filter)?;
+    let mut table = arguments.shape.table(&store, &records, &references, &filter)?;
     table.notes.splice(0..0, runs.iter().filter_map(Pool::note));
-    if records.len() > 1 && !has_common_scenario(&records) {
-        return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
-    }
     if let Some(wanted) = &arguments.why
         && records.len() < 2
     {
         return Err(Failure::usage(format!("--why \"{wanted}\" takes two runs or more: one alone has no verdicts")));
-    }
-    if table.rows.is_empty() && arguments.is_narrowed() {
-        return Err(Failure::usage(nothing_taken(&filter, records[0])));
     }
     let asked = arguments.row.is_some() || arguments.column.is_some();
     if asked {
@@ -132,7 +107,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let judged = table.in_layout(arguments.all_metrics);
     let cells: Vec<_> =
         judged.iter().flat_map(|row| row.against_base().map(|against| (row.better, against.clone()))).collect();
-    if let Some(only) = arguments.only {
+    if let Some(only) = arguments.shape.only {
         let of = judged.len();
         table.only = Some(only);
         table.notes.push(Note::OnlyRows { only, shown: table.shown(arguments.all_metrics).len(), of });
@@ -205,27 +180,6 @@ fn row_of<'t>(table: &'t Table, wanted: &str) -> Result<&'t Row, Failure> {
     })
 }
 
-impl Arguments {
-    fn is_narrowed(&self) -> bool {
-        self.filter.is_some() || self.unit.is_some()
-    }
-}
-
-fn unit(text: &str) -> Result<Unit, String> {
-    let known = || Unit::ALL.map(Unit::symbol);
-    text.parse().map_err(|_| {
-        format!("unknown unit \"{text}\"{}; known are {}", nearest::hint(text, known()), known().join(", "))
-    })
-}
-
-fn filter(arguments: &Arguments) -> Result<Filter, Failure> {
-    let filter = match &arguments.filter {
-        Some(text) => Filter::parse(text).map_err(|error| Failure::usage(error.to_string()))?,
-        None => Filter::default(),
-    };
-    Ok(arguments.unit.into_iter().fold(filter, Filter::and_unit))
-}
-
 /// What was named: the runs, the base first, and the references.
 fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<Pool>, Vec<Reference>), Failure> {
     let all_references = catalogue::references();
@@ -250,7 +204,7 @@ fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<
             "references cannot be compared with one another: they are single numbers without samples; name a run first",
         ));
     }
-    if let Some(baseline) = &arguments.baseline {
+    if let Some(baseline) = &arguments.shape.baseline {
         if all_references.iter().any(|reference| reference.name == *baseline) {
             return Err(Failure::usage(format!(
                 "the reference \"{baseline}\" cannot be the base: it has no samples; name a run with --baseline"
@@ -271,25 +225,6 @@ fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<
         references = all_references;
     }
     Ok((runs, references))
-}
-
-/// What there would be, where a filter takes nothing.
-fn nothing_taken(filter: &Filter, base: &Record) -> String {
-    const SHOWN: usize = 5;
-    let scenarios = &base.run.suite.scenarios;
-    let listed = |names: BTreeSet<String>| {
-        let more = names.len().saturating_sub(SHOWN);
-        let shown = names.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
-        if more > 0 { format!("{shown} and {more} more") } else { shown }
-    };
-    let metrics = || scenarios.iter().flat_map(|scenario| &scenario.metrics);
-    format!(
-        "the filter `{filter}` takes no figure of {}; scenarios: {}; metrics: {}; units: {}",
-        base.run.id,
-        listed(scenarios.iter().map(|scenario| format!("\"{}\"", scenario.name)).collect()),
-        listed(metrics().map(|metric| format!("\"{}\"", metric.name)).collect()),
-        listed(metrics().map(|metric| metric.unit.to_string()).collect())
-    )
 }
 
 /// The layout that was asked for. What was not named is as in the base's suite, where that goes with it.
@@ -322,39 +257,6 @@ fn keys(row: Option<&Key>, column: Option<&Key>, own: Option<&Layout>) -> (Key, 
         (None, _) => Key::Metric,
     };
     (row, column)
-}
-
-/// Why nothing can be compared, where no pair of the base and another run, or of one run and the publications, is left without an emulator.
-fn refused_as_emulated(records: &[&Record]) -> Option<String> {
-    let base = records[0];
-    let others = &records[1..];
-    let left = if others.is_empty() {
-        base.emulator().is_none()
-    } else {
-        others.iter().any(|other| are_comparable(base, other))
-    };
-    if left {
-        return None;
-    }
-    let emulated = records.iter().find_map(|record| Some((record.run.id.as_str(), record.emulator()?)));
-    let (id, emulator) = emulated?;
-    let advice = if base.emulator().is_some() && others.iter().filter(|other| other.emulator().is_none()).count() > 1 {
-        "; --baseline names a base that a processor made".to_owned()
-    } else {
-        format!("; `{} show {id}` shows it", output::program())
-    };
-    Some(format!(
-        "emulated: not compared: run {id} was emulated by {emulator}: conformance only, its times tell of no machine{advice}"
-    ))
-}
-
-/// Whether any of the others has a scenario of the base's.
-fn has_common_scenario(records: &[&Record]) -> bool {
-    let names = |record: &Record| -> BTreeSet<String> {
-        record.run.suite.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
-    };
-    let base = names(records[0]);
-    records[1..].iter().any(|record| !base.is_disjoint(&names(record)))
 }
 
 #[cfg(test)]

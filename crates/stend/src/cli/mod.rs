@@ -23,6 +23,7 @@ mod references;
 mod report;
 mod resume;
 mod run;
+mod shape;
 mod show;
 mod suites;
 mod target;

@@ -18,6 +18,7 @@ use super::failure::Failure;
 use crate::compare::filter::Filter;
 use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
+use crate::compare::weighing::{facts, weigh};
 use crate::compare::{compare, compare_what};
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
@@ -169,6 +170,18 @@ pub(super) fn differences(table: &Table) -> String {
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
     write(to, page(store, records, table)?.as_bytes())?;
     Ok(to.to_owned())
+}
+
+/// Weighs a comparison by what is known of what its machines draw and cost.
+pub(super) fn weigh_known(
+    global: &Global,
+    table: &mut Table,
+    records: &[&Record],
+    references: &[Reference],
+) -> Result<(), Failure> {
+    let files = catalogue::machines(&[], &global.store_directory()?).map_err(Failure::usage)?;
+    table.weighings = weigh(table, &facts(table, records, references, &files));
+    Ok(())
 }
 
 /// The page of these runs, the first of which is the base.

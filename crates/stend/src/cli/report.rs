@@ -10,14 +10,16 @@ use jiff::Timestamp;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output;
+use super::shape::{FILTER_HELP, Shape};
 use crate::catalogue;
-use crate::compare::filter::Filter;
+use crate::compare::table::Note;
 use crate::language::Language;
 use crate::machine;
 use crate::report::{csv, figures_index, html, markdown};
 use crate::store::Store;
 
 #[derive(Debug, Args)]
+#[command(after_help = FILTER_HELP)]
 pub(super) struct Arguments {
     /// Runs, the first of which is the base; RUN:SIDE is one side of a run
     #[arg(default_value = "last")]
@@ -32,6 +34,8 @@ pub(super) struct Arguments {
     /// The language of drawings; a page has both, and tables are English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
     language: Spoken,
+    #[command(flatten)]
+    shape: Shape,
     /// Open what was written, in the browser
     #[arg(long)]
     open: bool,
@@ -87,8 +91,25 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for wanted in &arguments.runs {
         records.extend(output::load(&store, wanted)?);
     }
+    if let Some(baseline) = &arguments.shape.baseline {
+        let id = store.resolve(baseline)?;
+        let place = records.iter().position(|record| record.run.stored_id() == id);
+        let place = place.ok_or_else(|| {
+            let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
+            Failure::usage(format!("--baseline \"{baseline}\" is not among what is reported: {}", ids.join(", ")))
+        })?;
+        records[..=place].rotate_right(1);
+    }
     let all = records.iter().collect::<Vec<_>>();
-    let table = output::beside_one_another(&store, &all, &catalogue::references(), &Filter::default())?;
+    let references = catalogue::references();
+    let filter = arguments.shape.filter()?;
+    let mut table = arguments.shape.table(&store, &all, &references, &filter)?;
+    output::weigh_known(global, &mut table, &all, &references)?;
+    if let Some(only) = arguments.shape.only {
+        table.only = Some(only);
+        let (of, shown) = (table.rows.len(), table.rows.iter().filter(|row| table.is_asked_for(row)).count());
+        table.notes.push(Note::OnlyRows { only, shown, of });
+    }
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),

@@ -1,5 +1,6 @@
 //! The answer to the reader's question, in a sentence that a person would say.
 
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::standing::standings;
 use super::text::{self, Placed, factor, other_runs};
@@ -24,31 +25,46 @@ fn main_rows(table: &Table) -> impl Iterator<Item = &Row> {
 fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
     let rows: Vec<&Row> = main_rows(table).collect();
     let columns: Placed = text::references(table, &rows).into_iter().flat_map(|(_, columns)| columns).collect();
-    let mut factors: Vec<f64> = Vec::new();
+    let mut factors: Vec<(f64, &str, &str)> = Vec::new();
     let mut machines = 0;
-    for (index, _) in &columns {
+    for (index, column) in &columns {
         let of_machine = rows.iter().filter_map(|row| match row.cells.get(*index) {
-            Some(Cell::Published(published)) => text::advantage(published, row.better),
+            Some(Cell::Published(published)) => {
+                let factor = text::advantage(published, row.better)?;
+                Some((factor, row.scenario.as_str(), column.title.as_str()))
+            }
             _ => None,
         });
         let before = factors.len();
         factors.extend(of_machine);
         machines += usize::from(factors.len() > before);
     }
-    let (low, high) = (factors.iter().copied().reduce(f64::min)?, factors.iter().copied().reduce(f64::max)?);
-    let (all, above) = (factors.len(), factors.iter().filter(|factor| **factor > 1.0).count());
-    let [low, high] = [low, high].map(|value| factor(value).trim_start_matches("× ").to_owned());
+    factors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (low, high) = (*factors.first()?, *factors.last()?);
+    let (all, above) = (factors.len(), factors.iter().filter(|(factor, ..)| *factor > 1.0).count());
+    let times = |value: f64| factor(value).trim_start_matches("× ").to_owned();
+    let english = |(value, scenario, machine): (f64, &str, &str)| {
+        format!("{} times as good as {machine} on “{scenario}”", times(value))
+    };
+    let in_russian = |(value, scenario, machine): (f64, &str, &str)| {
+        format!("{} от {machine} на «{scenario}»", russian(&times(value)))
+    };
+    let ends = |of: &dyn Fn((f64, &str, &str)) -> String, and: &str| {
+        if all > 1 { format!("{} {and} {}", of(low), of(high)) } else { of(low) }
+    };
     let this = &base.title;
     Some(Phrase::new(
         format!(
-            "{this} does better than {above} of {} of {}: it is {low} to {high} times as good. These differences cannot be tested, for single numbers were published.",
+            "{this} does better than {above} of {} of {}: it is {}. These differences cannot be tested, for single numbers were published.",
             english_plural(all, "published figure", "published figures"),
             english_plural(machines, "other machine", "other machines"),
+            ends(&english, "at worst, and at best"),
         ),
         format!(
-            "{this} превосходит {above} из {all} {} {machines} {}: её результат – от {low} до {high} опубликованного. Проверить эти отличия нельзя: опубликованы отдельные числа.",
+            "{this} превосходит {above} из {all} {} {machines} {}: её результат – {}. Проверить эти отличия нельзя: опубликованы отдельные числа.",
             russian_plural(all, "опубликованной цифры", "опубликованных цифр", "опубликованных цифр"),
             russian_plural(machines, "другой машины", "других машин", "других машин"),
+            ends(&in_russian, "в худшем случае, в лучшем –"),
         ),
     ))
 }
@@ -63,13 +79,14 @@ fn alone(table: &Table, base: &Column) -> Option<Phrase> {
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (middle, (most, name)) = (spreads.get(spreads.len() / 2)?.0, *spreads.last()?);
     let (middle, most) = (text::spread(Some(middle)), text::spread(Some(most)));
+    let (middle_ru, most_ru) = (russian(&middle), russian(&most));
     let this = &base.title;
     Some(Phrase::new(
         format!(
-            "There is nothing to hold {this} against yet; its own repeats differ by {middle} on a typical scenario, and by {most} at most ({name})."
+            "There is nothing to hold {this} against yet; its own repeats differ by {middle} on a typical scenario, and by {most} at most (“{name}”)."
         ),
         format!(
-            "Сравнить {this} пока не с чем; её собственные повторы различаются на {middle} в типичном сценарии и самое большее на {most} ({name})."
+            "Сравнить {this} пока не с чем; её собственные повторы различаются на {middle_ru} в типичном сценарии и самое большее на {most_ru} («{name}»)."
         ),
     ))
 }
@@ -94,7 +111,9 @@ mod tests {
         let said = answer(&table);
         assert!(said[0].en.starts_with("pc-7 does better than "), "{}", said[0].en);
         assert!(
-            said[0].en.contains("of 10 other machines: it is 0.44 to 19.4 times as good")
+            said[0].en.contains("of 10 other machines: it is 0.44 times as good as ")
+                && said[0].en.contains(" at worst, and at best 19.4 times as good as ")
+                && said[0].ru.contains(": её результат – 0,44 от ")
                 && !said[0].en.contains("verdict"),
             "{}",
             said[0].en

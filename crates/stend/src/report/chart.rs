@@ -20,7 +20,7 @@ use super::text::{duration, grouped};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Detail {
     /// Columns of the axis of time; of a line at most four points are drawn in each.
-    columns: usize,
+    pub(super) columns: usize,
     /// Whether a page holds all points of each line, and not only those that are drawn at first.
     all_points: bool,
 }

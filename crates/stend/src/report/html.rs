@@ -33,9 +33,10 @@ use super::notes;
 use super::phrase::Phrase;
 use super::points::base64;
 use super::text;
+use super::weighing;
 use super::wide::matrix_blocks;
 pub(crate) use figures::{Figure, figures};
-use overview::{MachineView, MissingView, SourceView, TableView};
+use overview::{MachineView, MissingView, SourceView, TableView, WeighingView};
 use questions::QuestionView;
 use scenario::ScenarioView;
 use wide::WideView;
@@ -78,6 +79,8 @@ struct Page {
     clocks: Vec<Phrase>,
     wide: Vec<WideView>,
     table: TableView,
+    weighings: Vec<WeighingView>,
+    weighing_meaning: &'static Phrase,
     heat: Vec<HeatMaps>,
     curves: Vec<CurvesView>,
     notes: Vec<Phrase>,
@@ -127,6 +130,8 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         clocks: overview::clocks(input),
         wide: wide::wide(input.table, &names),
         table: overview::table(input.table, &names),
+        weighings: overview::weighings(input.table),
+        weighing_meaning: &weighing::MEANING,
         heat,
         curves,
         notes: input.table.notes.iter().map(notes::note).collect(),

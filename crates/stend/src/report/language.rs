@@ -1,5 +1,6 @@
 //! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
 
+use super::numbers::russian;
 use super::phrase::Phrase;
 use crate::language::{english_plural, russian_plural};
 
@@ -64,7 +65,7 @@ texts! {
     same: "same within the floor", "одинаково в пределах порога";
     unresolved: "unresolved: the evidence does not say", "не решено: данные этого не говорят";
     legend_published: "× 2.00 beside a published figure: this machine is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
-        "× 2.00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
+        "× 2,00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
     legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
         "n: годные повторы, из всех измеренных. * : значение далеко от остальных; оно учтено.";
     nothing: "Nothing was measured.", "Ничего не измерено.";
@@ -116,6 +117,9 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
+    nothing_differs: "Nothing differs: no scenario is better or worse.", "Ничего не отличается: ни один сценарий не лучше и не хуже.";
+    differing_first: "What differs first", "Сначала отличия";
+    weighing: "Per watt and per price", "На ватт и на цену";
     timeline: "On one axis of time", "На одной оси времени";
     timeline_caption: "Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which not all jobs of the load completed an operation has no sum and is left out: with few and long operations these are most.",
         "Линии через все графики – события под номерами из списка. Затенено – разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.";
@@ -173,9 +177,9 @@ texts! {
     sources: "Published sources", "Опубликованные источники";
     method: "Method", "Метод";
     method_point: "A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.",
-        "Результат – медиана годных повторов. Разброс – 1.4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
+        "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
     method_verdict: "Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %; and beyond the drift, by which the runs differ from themselves, first half against second. Same: the whole interval lies within the floor. All else is unresolved.",
-        "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0.05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+        "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
     method_grade: "Evidence: A – samples from two or more sessions; B – samples from one session; C – a published figure with its spread; D – a single published number.",
@@ -209,6 +213,7 @@ texts! {
     show_only: "Only", "Только";
     only_better: "better", "лучше";
     only_worse: "worse", "хуже";
+    only_same: "the same", "одинаково";
     only_unresolved: "unresolved", "не решено";
     rows_shown: "Rows shown:", "Показано строк:";
     why: "What is to be said, and why", "Что можно сказать и почему";
@@ -296,7 +301,7 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
         points.map_or_else(Default::default, |points| (format!(", {points} drawn"), format!(", показано {points}")));
     Phrase::new(
         format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
-        format!("наименьшее {lowest}, наибольшее {highest}; отсчётов {samples}{ru}"),
+        format!("наименьшее {}, наибольшее {}; отсчётов {samples}{ru}", russian(lowest), russian(highest)),
     )
 }
 

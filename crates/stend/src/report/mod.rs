@@ -33,6 +33,7 @@ pub(crate) mod language;
 pub(crate) mod markdown;
 pub(crate) mod noise;
 mod notes;
+mod numbers;
 mod phrase;
 mod points;
 pub(crate) mod profile;

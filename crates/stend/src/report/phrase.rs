@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use super::numbers::russian;
 use super::text;
 use crate::compare::table::OfCeiling;
 
@@ -41,7 +42,7 @@ impl Serialize for Phrase {
 pub(super) fn of_ceiling(ceiling: &OfCeiling) -> Phrase {
     let OfCeiling { scenario, share } = ceiling;
     let share = text::percent(*share);
-    Phrase::new(format!("{share} of {scenario}"), format!("{share} от «{scenario}»"))
+    Phrase::new(format!("{share} of {scenario}"), format!("{} от «{scenario}»", russian(&share)))
 }
 
 impl Phrase {
@@ -51,6 +52,34 @@ impl Phrase {
         Attributes(self)
     }
 }
+
+impl Phrase {
+    /// The attribute that makes this an element's tooltip, in both languages; nothing for an empty text.
+    pub(super) fn title(&self) -> Title<'_> {
+        Title(self)
+    }
+}
+
+/// See [`Phrase::title`].
+pub(super) struct Title<'a>(&'a Phrase);
+
+impl fmt::Display for Title<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Phrase { en, ru } = self.0;
+        if en.is_empty() {
+            return Ok(());
+        }
+        write!(f, " title=\"{}\"", Escaped(en))?;
+        if en == ru {
+            Ok(())
+        } else {
+            write!(f, " data-title-en=\"{}\" data-title-ru=\"{}\"", Escaped(en), Escaped(ru))
+        }
+    }
+}
+
+// Its `Display` escapes what it prints.
+impl askama::filters::HtmlSafe for Title<'_> {}
 
 /// See [`Phrase::attributes`].
 pub(super) struct Attributes<'a>(&'a Phrase);

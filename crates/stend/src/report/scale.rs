@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use stend_model::metric::{Unit, three_digits};
 
+use super::numbers::russian_unit;
 use super::text::{decimals_for, scale_of};
 
 /// Units of every drawing's canvas, across and down.
@@ -29,12 +30,17 @@ pub(super) struct Readout {
     logarithmic: bool,
     divisor: f64,
     suffix: String,
+    /// The unit in Russian, where that has a name of its own.
+    suffix_ru: Option<String>,
 }
 
 impl fmt::Display for Readout {
     /// As attributes of the drawing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bottom, top, logarithmic, divisor, suffix } = self;
+        let Self { bottom, top, logarithmic, divisor, suffix, suffix_ru } = self;
+        if let Some(russian) = suffix_ru {
+            write!(f, "data-suffix-ru=\"{russian}\" ")?;
+        }
         write!(f, "data-bottom=\"{bottom}\" data-top=\"{top}\" data-divisor=\"{divisor}\" data-suffix=\"{suffix}\"")?;
         if *logarithmic { f.write_str(" data-log") } else { Ok(()) }
     }
@@ -98,7 +104,7 @@ impl Scale {
     pub(super) fn readout(self, bottom: f64, top: f64, logarithmic: bool) -> Readout {
         let largest = if logarithmic { 10f64.powf(top) } else { bottom.abs().max(top.abs()) };
         let (divisor, suffix) = self.parts(largest);
-        Readout { bottom, top, logarithmic, divisor, suffix }
+        Readout { bottom, top, logarithmic, divisor, suffix_ru: russian_unit(&suffix), suffix }
     }
 
     /// Two values in one unit, with as many decimals as tell them apart.

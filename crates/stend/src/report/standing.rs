@@ -3,6 +3,7 @@
 use stend_model::suite::Layout;
 
 use super::notes::listed;
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::{change, change_interval, factor};
 use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
@@ -113,7 +114,10 @@ fn on_all(all: usize) -> [String; 2] {
 fn most(extreme: Option<&Extreme>) -> [String; 2] {
     let Some(Extreme { scenario, ratio }) = extreme else { return [const { String::new() }; 2] };
     let factor = factor(*ratio);
-    [format!(", most of all on “{scenario}” ({factor})"), format!(", больше всего в «{scenario}» ({factor})")]
+    [
+        format!(", most of all on “{scenario}” ({factor})"),
+        format!(", больше всего в «{scenario}» ({})", russian(&factor)),
+    ]
 }
 
 /// What the mean's line is called.
@@ -148,7 +152,9 @@ pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
                 "{run}: {ratio}{interval}, the geometric mean over {count} scenarios, where more is better{without_en}"
             ),
             format!(
-                "{run}: {ratio}{interval} – среднее геометрическое по {count} {}, больше – лучше{without_ru}",
+                "{run}: {}{} – среднее геометрическое по {count} {}, больше – лучше{without_ru}",
+                russian(&ratio),
+                russian(&interval),
                 russian_plural(count, "сценарию", "сценариям", "сценариям")
             ),
         ))

@@ -1,6 +1,7 @@
 //! What is said and written of a run that is complete.
 
 use super::Options;
+use crate::catalogue;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, Json};
 use crate::cli::{Global, noise};
@@ -56,7 +57,9 @@ pub(super) fn conclude(
     let short = short_of_repeats(record);
     let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
     let path = output::report_path(&global.store_directory()?, &[record], "html");
-    let path = output::write_report(store, views, table, &path)?;
+    let mut table = table.clone();
+    output::weigh_known(global, &mut table, &views.iter().collect::<Vec<_>>(), &catalogue::references())?;
+    let path = output::write_report(store, views, &table, &path)?;
     say_what_is_short(&short, record);
     for (scenario, state) in &unsteady {
         let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));

@@ -3,6 +3,7 @@
 use stend_model::run::Session;
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
+use crate::compare::weighing::{WeighedRow, Weighing};
 
 use super::scenario::title;
 use super::{Input, RunData};
@@ -12,6 +13,7 @@ use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_under_name};
 use crate::report::text::{self, change, factor, interval, mark, word};
+use crate::report::weighing;
 
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
@@ -41,6 +43,14 @@ pub(super) struct TableView {
     pub(super) has_minor: bool,
     /// Whether another run is judged here, so that rows can be chosen by verdict.
     pub(super) judged: bool,
+}
+
+impl TableView {
+    /// Whether a figure is better or worse than the base's.
+    pub(super) fn differs(&self) -> bool {
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.filter_map(|cell| cell.verdict.as_ref()).any(|verdict| ["better", "worse"].contains(&verdict.class))
+    }
 }
 
 pub(super) struct GroupView {
@@ -185,7 +195,7 @@ pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
 }
 
 pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
-    let rows: Vec<&Row> = table.rows.iter().collect();
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| table.is_asked_for(row)).collect();
     let runs = text::other_runs(table);
     let mut groups = Vec::new();
     let mut columns: Vec<(usize, bool)> = Vec::new();
@@ -240,7 +250,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             cells: cells.collect(),
         }
     };
-    let has_minor = table.rows.iter().any(|row| !row.main);
+    let has_minor = rows.iter().any(|row| !row.main);
     let base = table.columns.first().filter(|_| !runs.is_empty()).map(|column| column.title.clone());
     let base = base.unwrap_or_default();
     let rows: Vec<RowView> = rows.into_iter().map(view).collect();
@@ -350,4 +360,35 @@ pub(super) fn sources(table: &Table) -> Vec<SourceView> {
         view
     };
     text::references(table, &rows).into_iter().map(view).collect()
+}
+
+/// What each machine does for a watt, or for its price.
+pub(super) struct WeighingView {
+    pub(super) title: Phrase,
+    pub(super) columns: Vec<String>,
+    /// A scenario, and what it comes to in each column.
+    pub(super) rows: Vec<(String, Vec<String>)>,
+    /// Who says what each machine draws or costs.
+    pub(super) sources: Vec<Phrase>,
+}
+
+pub(super) fn weighings(table: &Table) -> Vec<WeighingView> {
+    let view = |weighing: &Weighing| {
+        let columns = weighing::columns(table, weighing);
+        let row = |row: &WeighedRow| {
+            let cell = |(place, _): &(usize, &str)| {
+                let Some(cell) = &row.cells[*place] else { return String::new() };
+                let (figure, standing) = (weighing::figure(weighing, row, cell), weighing::standing(cell));
+                if standing.is_empty() { figure } else { format!("{figure}, {standing}") }
+            };
+            (row.scenario.clone(), columns.iter().map(cell).collect())
+        };
+        WeighingView {
+            title: weighing::title(weighing),
+            rows: weighing.rows.iter().map(row).collect(),
+            sources: weighing::sources(table, weighing),
+            columns: columns.iter().map(|(_, title)| (*title).to_owned()).collect(),
+        }
+    };
+    table.weighings.iter().map(view).collect()
 }

@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use crate::report::chart::{Band, Chart, Charts};
+use crate::report::chart::{Band, Chart, Charts, Detail};
+use crate::report::numbers::figure;
 use crate::report::phrase::Phrase;
 use crate::report::points::{self, Points};
 use crate::report::scale::Readout;
@@ -12,6 +13,8 @@ use crate::report::timeline::Timeline;
 /// What precedes the points.
 #[derive(Serialize)]
 struct Header<'a> {
+    /// Of how many columns the whole axis has points in a drawing.
+    columns: usize,
     bands: Vec<BandData<'a>>,
     charts: Vec<ChartData<'a>>,
 }
@@ -33,8 +36,8 @@ struct ChartData<'a> {
     instrument: bool,
     title: &'a Phrase,
     caption: &'a Phrase,
-    length: &'a str,
-    ticks: Vec<(f64, &'a str)>,
+    length: Phrase,
+    ticks: Vec<(f64, Phrase)>,
     readout: &'a Readout,
     lines: Vec<LineData<'a>>,
 }
@@ -47,7 +50,7 @@ struct LineData<'a> {
 }
 
 /// The samples of a scenario's run, as text: the lines of the timeline, which stand in the page, then those of the charts.
-pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts) -> String {
+pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts, detail: Detail) -> String {
     let mut lines: Vec<&Points> = Vec::new();
     let of_timeline = timeline.iter().flat_map(|timeline| &timeline.rows).flat_map(|row| &row.lines);
     lines.extend(of_timeline.map(|line| &line.points));
@@ -60,7 +63,7 @@ pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts) -> String {
     }
     let bands = charts.instrument.iter().chain(&charts.machine).next().map(|chart| chart.bands.as_slice());
     let bands = bands.unwrap_or_default().iter().map(band_data).collect();
-    points::encode(Header { bands, charts: drawn }, &lines)
+    points::encode(Header { columns: detail.columns, bands, charts: drawn }, &lines)
 }
 
 fn band_data(band: &Band) -> BandData<'_> {
@@ -76,8 +79,8 @@ fn chart_data(chart: &Chart, instrument: bool, first: usize) -> ChartData<'_> {
         instrument,
         title: &chart.title,
         caption: &chart.caption,
-        length: &chart.length,
-        ticks: chart.ticks.iter().map(|tick| (tick.top, tick.label.as_str())).collect(),
+        length: figure(&chart.length),
+        ticks: chart.ticks.iter().map(|tick| (tick.top, figure(&tick.label))).collect(),
         readout: &chart.readout,
         lines: lines.map(|(line, number)| LineData { name: line.name.as_ref(), number }).collect(),
     }

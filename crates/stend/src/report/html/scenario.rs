@@ -24,6 +24,7 @@ use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
+use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::reason::{ReasonView, reasons};
 use crate::report::recorded::{recorded, recorded_all};
@@ -294,13 +295,13 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
 /// What a verdict rests on.
 fn evidence(against: &AgainstBase) -> Phrase {
     let q = against.q.map(|q| format!("q = {}", stend_model::metric::three_digits(q)));
-    let parts = |ratio: &str, floor: &str, drift: &str| {
+    let parts = |ratio: &str, floor: &str, drift: &str| -> String {
         let ratio = against.interval.map(|(low, high)| format!("{ratio} {low:.3} … {high:.3}"));
         let floor = Some(format!("{floor} {}", percent(against.floor)));
         let drift = against.drift.map(|share| format!("{drift} {}", percent(share)));
         [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
-    Phrase::new(parts("ratio", "floor", "drift"), parts("отношение", "порог", "дрейф"))
+    Phrase::new(parts("ratio", "floor", "drift"), russian(&parts("отношение", "порог", "дрейф")))
 }
 
 fn panel(title: &str, repeats: &[&Repeat], metric: &Metric, measured: Option<&Measured>) -> PanelData {
@@ -366,7 +367,7 @@ fn scenario_run(
         profile: None,
         has_series,
         seconds,
-        samples: if has_series { samples(timeline.as_ref(), &charts) } else { String::new() },
+        samples: if has_series { samples(timeline.as_ref(), &charts, detail) } else { String::new() },
         timeline,
         charts,
     }
