@@ -11,7 +11,7 @@ use stend_model::identity::digest_of;
 use stend_model::quantity::parse_duration;
 use stend_model::run::Build;
 
-use super::{Command, HERE, Happening, Host, HostError, Output};
+use super::{Command, HERE, Happening, Host, HostError, Output, Process};
 use crate::machine::compiler_of;
 
 /// The sources: path below `native/`, contents; in the order of their paths.
@@ -102,6 +102,7 @@ pub(crate) fn build(
     let there = if host.name() == HERE { "" } else { " there" };
     tell(&format!("building stend-probe{there} with {}", version.lines().next().unwrap_or(&compiler.program)));
     let building = format!("{work}/{BUILDING}{:016x}", jiff::Timestamp::now().as_nanosecond() as u64);
+    let _keeper = keeper(host, &building).map_err(|error| error.to_string())?;
     host.put_tree(&building, &files().collect::<Vec<_>>()).map_err(|error| {
         let _ = host.remove(&building);
         error.to_string()
@@ -141,6 +142,19 @@ pub(crate) fn build(
             Err(error.to_string())
         }
     }
+}
+
+/// Removes a directory there when this program ends or the link does, whether or not anything is at work in it just then. A build that is done
+/// has another name.
+fn keeper(host: &dyn Host, building: &str) -> Result<Box<dyn Process>, HostError> {
+    // Twice: what unpacks files there notices the end of the link a moment later.
+    const SCRIPT: &str = r#"
+        remove() { rm -rf "$1" || tar -c -f /dev/null --remove-files "$1"; }
+        while read -r _; do :; done
+        cd / && exec >/dev/null 2>&1
+        remove "$1"; sleep 1; [ ! -e "$1" ] || remove "$1"
+    "#;
+    host.start(&Command::new(["sh", "-c", SCRIPT, "sh", building]))
 }
 
 /// Builds the little of the sources that holds locks: the rest takes long, and would disturb what another lab measures.
