@@ -14,9 +14,13 @@ browser='
 chromium:chromium:the report is tested in a real browser
 node:nodejs npm:the tests of the report in a browser are driven by it
 npm:npm:it fetches what those tests need'
+# Any version of clang's; Ubuntu has it in clang's own packages.
+fuzzer='
+'$(find /usr/lib/llvm-*/lib/clang -name "libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null | sed -n 1p)':libclang-rt-dev:what reads input is fuzzed'
 if grep -qs '^ID=ubuntu' /etc/os-release; then
     perf=linux-tools-generic
     browser=
+    fuzzer=
 fi
 # program (or file, with its path):packages:what it is for
 case $purpose in
@@ -42,7 +46,7 @@ nbdkit:nbdkit:controllers are tested with the real nbdkit
 tgtd:tgt:controllers are tested with the real tgtd
 qemu-storage-daemon:qemu-system-common qemu-block-extra:LUNs are brought from the real iSCSI to the load
 strace:strace:profiles are tested with the real strace
-valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$browser
+valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$browser$fuzzer
     ;;
 cross)
     wanted='qemu-aarch64-static:qemu-user-static:runs programs of other processors

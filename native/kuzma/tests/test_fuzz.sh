@@ -21,8 +21,8 @@ if [ -n "${RUN:-}" ]; then
 fi
 [ "$seconds" -gt 0 ] || finish
 mkdir -p "$folder"
-echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d != 0 && n > 9; }' >"$folder/probe.c"
-if ! "$compiler" -fsanitize=fuzzer,address,undefined "$folder/probe.c" -o "$folder/probe" 2>/dev/null; then
+echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d != 0 && n > 9; }' >"$folder/tried.c"
+if ! "$compiler" -fsanitize=fuzzer,address,undefined "$folder/tried.c" -o "$folder/tried" 2>/dev/null; then
 	echo "skipped: fuzzing: there is no clang with libFuzzer here" >&2
 	[ -z "${CI:-}" ] || failed=1
 	finish

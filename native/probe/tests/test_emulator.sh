@@ -9,7 +9,7 @@ says() {
 	"$@" switch --method call --seconds 1ms >"$work/wire" 2>>"$work/err"
 	sed -n 's/^emulated by //p' "$work/version"
 	sed -n 's/^  "emulator": *"\(.*\)",$/\1/p' "$work/info"
-	sed -n 's/.*"build":{[^}]*"emulator":"\([^"]*\)"}.*/\1/p' "$work/wire"
+	sed -n 's/.*"build":{[^}]*"emulator":"\([^"]*\)"[,}].*/\1/p' "$work/wire"
 }
 thrice='qemu-user
 qemu-user
