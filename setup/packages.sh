@@ -16,7 +16,7 @@ node:nodejs npm:the tests of the report in a browser are driven by it
 npm:npm:it fetches what those tests need'
 # Any version of clang's; Ubuntu has it in clang's own packages.
 fuzzer='
-'$(find /usr/lib/llvm-*/lib/clang -name "libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null | sed -n 1p)':libclang-rt-dev:what reads input is fuzzed'
+'$(find /usr/lib/llvm-*/lib/clang -name 'libclang_rt.fuzzer-*.a' -print -quit 2>/dev/null)':libclang-rt-dev:what reads input is fuzzed'
 if grep -qs '^ID=ubuntu' /etc/os-release; then
     perf=linux-tools-generic
     browser=

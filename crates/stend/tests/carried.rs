@@ -159,7 +159,11 @@ fn what_is_killed_loses_the_repeat_in_flight_alone() {
     gate.wait_until_reached();
     let other = isolated.measure(&["plan.json"], Some("other.jsonl"));
     assert_eq!(other.status, Some(4), "{}", other.err);
-    assert!(other.err.contains(&format!("another stend measures on this machine (process {})", child.id())), "{}", other.err);
+    assert!(
+        other.err.contains(&format!("another stend measures on this machine (process {})", child.id())),
+        "{}",
+        other.err
+    );
     let locked = isolated.stand.run(&["run", &isolated.suite, "--even-if-unfit"]);
     assert!(locked.err.contains("another stend"), "{}", locked.err);
     child.kill().unwrap();

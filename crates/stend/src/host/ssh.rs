@@ -45,6 +45,8 @@ pub(crate) struct Ssh {
     opening: Mutex<()>,
     /// The path of `stend-probe` there, which holds locks.
     probe: Mutex<Option<String>>,
+    /// Where there are programs that stand in for those that the machine lacks.
+    stand_ins: Mutex<Option<String>>,
     /// What is locked there.
     locks: Locks,
     interrupt: Interrupt,
@@ -66,6 +68,7 @@ impl Ssh {
             directory: own_directory().map_err(|error| link(destination, &error.to_string()))?,
             opening: Mutex::new(()),
             probe: Mutex::default(),
+            stand_ins: Mutex::default(),
             locks: Locks::default(),
             interrupt: interrupt.clone(),
             heeds: AtomicBool::new(true),
@@ -76,13 +79,15 @@ impl Ssh {
 
     /// Says where `stend-probe` is there, or what of it holds locks.
     pub(crate) fn set_probe(&self, path: &str) {
+        if let Some(directory) = stand::stand_ins(path) {
+            *self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner) = Some(directory);
+        }
         *self.probe.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
     }
 
     /// Puts what stands in for programs that the machine lacks behind those that it has.
     fn path(&self) -> String {
-        let probe = self.probe.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let directory = probe.map(|probe| stand::stand_ins(&probe));
+        let directory = self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner).clone();
         directory.map(|directory| format!("PATH=$PATH:{}\nexport PATH\n", quoted(&directory))).unwrap_or_default()
     }
 

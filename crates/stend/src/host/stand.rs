@@ -167,6 +167,9 @@ fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<
         $CC -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iprobe/src -o build/stend-lock \
             build/lock_main.c probe/src/lock.c probe/src/options.c probe/src/fail.c ||
             { echo "build.sh: $CC does not build what holds locks" >&2; exit 1; }
+        [ -s build/stend-lock ] ||
+            { echo "build.sh: $CC says that all is well, and did not write stend-lock; is it a C compiler?" >&2; exit 1; }
+        ./build/stend-lock lock --help >/dev/null || { echo "build.sh: what $CC built does not run here" >&2; exit 1; }
     "#;
     let mut command = Command::new(["sh", "-c", script, "sh", building]);
     command.environment.insert("CC".into(), compiler.program.clone());
@@ -221,10 +224,13 @@ pub(crate) fn built(host: &dyn Host, work: &str) -> Option<String> {
     paths.into_iter().find(|path| runs(host, path))
 }
 
-/// The directory of programs that stand in for those that the machine lacks.
-pub(super) fn stand_ins(probe: &str) -> String {
-    let directory = probe.rsplit_once('/').map_or(".", |path| path.0);
-    format!("{directory}/{STAND_INS}")
+/// The directory of programs that stand in for those that the machine lacks, beside a `stend-probe`; what only holds locks has none.
+pub(super) fn stand_ins(program: &str) -> Option<String> {
+    if program.ends_with(LOCKER) {
+        return None;
+    }
+    let directory = program.rsplit_once('/').map_or(".", |path| path.0);
+    Some(format!("{directory}/{STAND_INS}"))
 }
 
 /// Whether this is a build in the directory for runs' files.
