@@ -157,6 +157,13 @@ pub struct Difference {
 }
 
 impl Machine {
+    /// Gives it the name by which a person knows it; what it calls itself stays beside.
+    pub fn call(&mut self, name: &str) {
+        if self.name != name {
+            self.network_name = Some(std::mem::replace(&mut self.name, name.to_owned()));
+        }
+    }
+
     /// The id of the hardware.
     pub fn hardware_id(&self) -> String {
         identity_of(&self.hardware.without_names())

@@ -163,18 +163,42 @@ void sample_devices_free(struct sample_devices *devices)
 	free(devices->sets);
 }
 
-/* What has a folder of its own in /sys/block is whole; a slash in a name is written ! there. */
-static bool is_whole_disk(const struct sample_devices *devices, const char *name)
+/* Its folder in /sys/block, where a slash in a name is written !. */
+static void folder_of_disk(char *path, size_t bytes, const char *name)
 {
-	char path[512];
-
-	if (strncmp(name, "ram", 3) == 0)
-		return false;
-	snprintf(path, sizeof path, "%s/sys/block/%s", devices->root, name);
+	snprintf(path, bytes, "/sys/block/%s", name);
 	for (char *at = path + strlen(path) - strlen(name); *at != '\0'; at++)
 		if (*at == '/')
 			*at = '!';
+}
+
+/* What has a folder of its own there is whole. */
+static bool is_whole_disk(const struct sample_devices *devices, const char *name)
+{
+	char folder[128], path[512];
+
+	if (strncmp(name, "ram", 3) == 0)
+		return false;
+	folder_of_disk(folder, sizeof folder, name);
+	snprintf(path, sizeof path, "%s%s", devices->root, folder);
 	return access(path, F_OK) == 0;
+}
+
+/* A loop or network block device that nothing is attached to, as distributions make many. Its size is asked again when it has done more
+ * than when it was asked last. */
+static bool is_empty_disk(const struct sample_devices *devices, struct disk *disk, uint64_t operations)
+{
+	char path[160], size[32];
+
+	if (disk->empty && disk->operations == operations)
+		return true;
+	if (!disk->empty && disk->operations != UINT64_MAX)
+		return false;
+	folder_of_disk(path, sizeof path - sizeof "/size", disk->name);
+	strcat(path, "/size");
+	disk->empty = read_line(devices->root, path, size, sizeof size) && strcmp(size, "0") == 0;
+	disk->operations = operations;
+	return disk->empty;
 }
 
 static struct disk_set *set_of(struct sample_devices *devices, const char *disk)
@@ -193,7 +217,7 @@ static struct disk_set *set_of(struct sample_devices *devices, const char *disk)
 	return NULL;
 }
 
-static const struct disk *find_disk(struct sample_devices *devices, const char *name, size_t length, size_t guess)
+static struct disk *find_disk(struct sample_devices *devices, const char *name, size_t length, size_t guess)
 {
 	/* The order of the lines hardly ever changes. */
 	for (size_t n = 0; n < devices->disk_count; n++) {
@@ -211,6 +235,8 @@ static const struct disk *find_disk(struct sample_devices *devices, const char *
 	metric_name(plain, sizeof plain, disk->name, strlen(disk->name));
 	snprintf(disk->prefix, sizeof disk->prefix, "disk.%s", plain);
 	disk->whole = is_whole_disk(devices, disk->name);
+	disk->empty = false;
+	disk->operations = UINT64_MAX; /* not asked yet */
 	disk->set = set_of(devices, disk->name);
 	return disk;
 }
@@ -258,7 +284,7 @@ void sample_devices_add_disks(struct sample_devices *devices, struct sample_line
 		size_t length = strcspn(at, " \t\n");
 		if (length == 0 || length >= sizeof ((struct disk *)0)->name)
 			continue;
-		const struct disk *disk = find_disk(devices, at, length, row);
+		struct disk *disk = find_disk(devices, at, length, row);
 		if (!disk->whole)
 			continue;
 		at += length;
@@ -269,7 +295,9 @@ void sample_devices_add_disks(struct sample_devices *devices, struct sample_line
 				disk->set->columns[i] += columns[i];
 			disk->set->seen = true;
 		}
-		/* Distributions make eight loop devices that are never used. */
+		if (is_empty_disk(devices, disk, columns[0] + columns[4]))
+			continue;
+		/* Nor is one of interest that was never used. */
 		if (strncmp(disk->name, "loop", 4) == 0 && columns[0] == 0 && columns[4] == 0)
 			continue;
 		add_disk(line, disk->prefix, columns);

@@ -36,6 +36,8 @@ struct disk_set;
 struct disk {
 	char name[64], prefix[80];
 	bool whole;
+	bool empty; /* of no size when it had done so many operations */
+	uint64_t operations;
 	struct disk_set *set; /* whose sums it is part of; may be NULL */
 };
 

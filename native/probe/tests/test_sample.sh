@@ -27,7 +27,7 @@ ok 'TERM: status' [ $? -eq 0 ]
 ok 'ends on TERM' sh -c "tail -n 1 '$work/lines' | grep -q '\"event\":\"end\"'"
 
 root=$work/root
-mkdir -p "$root/proc/net" "$root/proc/pressure" "$root/sys/block/sda" "$root/sys/block/sdb" "$root/sys/block/loop0" "$root/sys/block/loop1" \
+mkdir -p "$root/proc/net" "$root/proc/pressure" "$root/sys/block/sda" "$root/sys/block/sdb" "$root/sys/block/loop0" "$root/sys/block/loop1" "$root/sys/block/loop2" \
 	"$root/sys/class/thermal/thermal_zone0" "$root/sys/class/thermal/thermal_zone1" "$root/sys/class/hwmon/hwmon0" \
 	"$root/sys/devices/system/cpu/cpu1/cpufreq"
 cat >"$root/proc/stat" <<'END'
@@ -49,12 +49,14 @@ SwapTotal:       4000000 kB
 SwapFree:        3000000 kB
 Dirty:               128 kB
 END
+echo 0 >"$root/sys/block/loop2/size"
 printf 'pgpgin 5\npswpin 11\npswpout 12\npgfault 9\n' >"$root/proc/vmstat"
 printf '0.52 0.40 0.30 1/100 4242\n' >"$root/proc/loadavg"
 printf 'some avg10=0.00 avg60=0.00 avg300=0.00 total=1500\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=200\n' >"$root/proc/pressure/io"
 cat >"$root/proc/diskstats" <<'END'
    7       0 loop0 0 0 0 0 0 0 0 0 0 0 0
    7       1 loop1 5 0 40 1 0 0 0 0 0 1 1
+   7       2 loop2 5 0 40 1 0 0 0 0 0 1 1
    8       0 sda 100 5 2000 30 200 6 4000 40 3 50 70 0 0 0 0
    8      16 sdb 10 5 200 30 20 6 400 40 2 30 90 0 0 0 0
    8       1 sda1 90 5 1000 30 200 6 4000 40 3 50 70
@@ -108,11 +110,23 @@ for pair in "cpu.user_ns_total\":$((300 * tick))" "cpu1.steal_ns_total\":$((4 * 
 	ok "fixtures: $pair" grep -q "\"${pair}[,}]" "$work/lines"
 done
 ok 'fixtures: the queue over time' grep -q '"disk.sda.queue_ns_total":70000000[,}]' "$work/lines"
-for name in disk.sda1 disk.ram0 disk.loop0 energy.rapl.package-0_2; do
+for name in disk.sda1 disk.ram0 disk.loop0 disk.loop2 energy.rapl.package-0_2; do
 	ok "fixtures: no $name" sh -c "! grep -q '\"$name' '$work/lines'"
 done
 ok 'fixtures: missing pressure' sh -c "head -n 1 '$work/lines' | grep -q '\"pressure.cpu\":\"cannot read /proc/pressure/cpu\"'"
 ok 'fixtures: nothing else missing' sh -c "! head -n 1 '$work/lines' | grep -q 'thermal zone\|diskstats\|cpufreq'"
+
+# What nothing is attached to is no disk, until something is.
+"$probe" sample --root "$root" --hertz 10 </dev/null >"$work/attached" &
+sampler=$!
+wait_for grep -q '"disk.sda.reads_total":100[,}]' "$work/attached"
+echo 2048 >"$root/sys/block/loop2/size"
+sed 's/loop2 5 0/loop2 6 0/' "$root/proc/diskstats" >"$work/diskstats"
+cp "$work/diskstats" "$root/proc/diskstats"
+wait_for grep -q '"disk.loop2.reads_total":6[,}]' "$work/attached"
+ok 'attached: a disk from then on' sh -c "! grep -q '\"disk.loop2.reads_total\":5[,}]' '$work/attached'"
+kill "$sampler"
+wait "$sampler" 2>/dev/null || true
 
 # A counter that begins anew behind its range loses nothing.
 : >"$work/lines"

@@ -10,6 +10,7 @@ use stend_model::run::{RunState, Series};
 
 use super::failure::{Exit, Failure};
 use super::{Global, output};
+use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::run::carried;
 use crate::store::{Carried, Record, Store, read_export};
@@ -19,7 +20,7 @@ pub(super) struct Arguments {
     /// Files that `stend export` or `stend-probe run` wrote
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// What a machine that no lab reaches shall be called [default: what it calls itself]
+    /// What a machine that no lab reaches shall be called: any name, or one of `stend hosts` [default: what it calls itself]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
 }
@@ -33,8 +34,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for path in &arguments.files {
         read.push((path.display().to_string(), read_file(path, arguments.host.as_deref())?));
     }
-    let mut store = Store::open(&global.store_directory()?)?;
-    for (name, (record, series)) in read {
+    let directory = global.store_directory()?;
+    let mut store = Store::open(&directory)?;
+    let hosts = Hosts::read(&directory).map_err(Failure::usage)?;
+    for (name, (mut record, series)) in read {
+        if record.run.carried {
+            record.run.known = hosts.find(&record.run.machine.name).cloned();
+        }
         let id = &record.run.id;
         if !record.run.carried {
             let word = if store.import(&record, &series)? { "imported" } else { "is here already" };

@@ -263,7 +263,7 @@ fn measure_on(
     };
     let mut machine = bench.fingerprint()?;
     if let Some(known) = destination.known.as_ref().filter(|known| known.name != HERE) {
-        machine.network_name = Some(std::mem::replace(&mut machine.name, known.name.clone()));
+        machine.call(&known.name);
     }
     if let Some(emulator) = &machine.software.emulator {
         if noise || !sides.is_empty() {

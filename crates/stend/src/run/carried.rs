@@ -342,6 +342,9 @@ impl Reading {
             return Err("it ends before anything was measured; make it again".into());
         }
         run.host = host.unwrap_or(&run.machine.name).to_owned();
+        if let Some(name) = host {
+            run.machine.call(name);
+        }
         // What was interrupted may still be gone on with over there.
         run.state = if complete { RunState::Finished } else { RunState::Open };
         let (repeats, series): (Vec<_>, Vec<_>) = recorded.into_iter().unzip();
