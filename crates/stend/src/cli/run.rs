@@ -262,8 +262,11 @@ fn measure_on(
         return Ok(Ending::Interrupted);
     };
     let mut machine = bench.fingerprint()?;
-    if let Some(known) = destination.known.as_ref().filter(|known| known.name != HERE) {
-        machine.call(&known.name);
+    // As the person calls it who measures it: several machines may have one name for themselves.
+    match &destination.known {
+        Some(known) if known.name != HERE => machine.call(&known.name),
+        None if !destination.is_here() => machine.call(&destination.address),
+        _ => {}
     }
     if let Some(emulator) = &machine.software.emulator {
         if noise || !sides.is_empty() {
