@@ -5,7 +5,9 @@
 # What it starts of itself may need an emulator.
 STEND_PROBE=$probe
 STEND_WORK=$work/used
-export STEND_PROBE STEND_WORK
+# Whatever else measures on this machine while this is tested.
+STEND_LOCK=$work/machine.lock
+export STEND_PROBE STEND_WORK STEND_LOCK
 
 # A load that is made as often as there are lines in `free`, and then waits.
 cat >"$work/load" <<'END'
