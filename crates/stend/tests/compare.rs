@@ -93,10 +93,8 @@ fn machines_are_named_for_their_newest_run_of_the_suite() {
     // The suite of the run that is named.
     assert_eq!(titles(&[A, "new"]), [format!("old {A}"), format!("new {C}")]);
     assert_eq!(titles(&["new", "old", "--baseline", "old"]), [format!("old {B}"), format!("new {C}")]);
-    assert_eq!(
-        titles(&["old", "new", C, "--baseline", "last~1"]),
-        [format!("new {C}"), format!("old {B}"), format!("new {C}")]
-    );
+    assert_eq!(titles(&["old", "new", "--baseline", "last~1"]), [format!("new {C}"), format!("old {B}")]);
+    runs.refused(&["old", "new", C], &["is named twice"]);
     assert_eq!(titles(&["new", "--suite", "other"]), ["new"]);
     runs.refused(&["new"], &["\"new\" has runs of several suites: other, test", "--suite"]);
     runs.refused(&["old", "--suite", "other"], &["\"old\" has no run of the suite \"other\"", "runs of test"]);
@@ -482,6 +480,7 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     runs.refused(&[A, &ids[0], "--fail-on", "worse"], &["no figure of these runs can be judged"]);
     runs.add(&[runs.run(B, &[("z", 1.0)])]);
     runs.refused(&[A, B], &["no scenario in common"]);
+    runs.refused(&[A, A], &["is named twice"]);
     runs.refused(
         &["vostok-2020", "vostok-2021"],
         &["references cannot be compared with one another", "name a run first"],

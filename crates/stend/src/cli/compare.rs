@@ -75,6 +75,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let (runs, references) = chosen(global, &store, arguments)?;
     let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = runs.iter().find(|pool| !seen.insert((&pool.record.run.id, pool.record.sessions.len()))) {
+        let id = &twice.record.run.id;
+        return Err(Failure::usage(format!("run {id} is named twice; compare it with another one, or show it alone")));
+    }
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
     }
