@@ -493,3 +493,16 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     let ended = runs.stand.run(&["import", file.to_str().unwrap()]);
     assert!(ended.status == Some(2) && ended.err.contains("is no run exported by stend: line 3"), "{}", ended.err);
 }
+
+#[test]
+fn neighbouring_repeats_that_resemble_each_other_are_said_to() {
+    let runs = Runs::new();
+    // One wave over a session, as of a neighbour that comes and goes; and the same values in an order without one.
+    let wave: Vec<f64> = (0..20).map(|place| 1.0 + 0.02 * (f64::from(place) * 0.3).sin()).collect();
+    let mixed: Vec<f64> = (0..20).map(|place| wave[place * 7 % 20]).collect();
+    let of = |id, values: &Vec<f64>| runs.mould.run(id, &[("x", values.clone()), ("y", values.clone())]);
+    runs.add(&[of(A, &wave), of(B, &wave), of(C, &mixed), of(D, &mixed)]);
+    let said = |one: &str, other: &str| flat(&runs.stand.fine(&["compare", one, other]).out);
+    assert!(said(A, B).contains("neighbouring repeats resemble each other (correlation 0."), "{}", said(A, B));
+    assert!(!said(C, D).contains("neighbouring repeats"), "{}", said(C, D));
+}

@@ -135,6 +135,7 @@ struct Pending {
 fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Record]) -> Vec<Note> {
     let results = results(taken, &pending);
     let mut notes = Vec::from_iter(note_on_drift(rows, &pending, &results));
+    notes.extend(note_on_neighbours(&pending));
     notes.extend(note_on_ratios(rows, &pending, &results, records));
     for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
         let Some(result) = result else { continue };
@@ -203,6 +204,18 @@ fn note_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stat
     let least = within.iter().filter_map(|(_, result)| result.drift).reduce(f64::min)?;
     let main = within.iter().filter(|(row, _)| row.main).count();
     Some(Note::WithinDrift { differences: within.len(), main, least })
+}
+
+/// Pairs are left out: what hits neighbours alike is in both halves of a pair.
+fn note_on_neighbours(pending: &[Pending]) -> Option<Note> {
+    // There ten repeats a side are worth some four, and an interval is twice as wide.
+    const MUCH: f64 = 0.5;
+    // In standard deviations above shuffled repeats: few repeats resemble each other by chance.
+    const SURE: f64 = 3.0;
+    let runs = pending.iter().filter(|pending| !pending.cell.paired);
+    let sessions = runs.flat_map(|pending| pending.cell.a_sessions.iter().chain(&pending.cell.b_sessions));
+    let found = stend_stats::serial_correlation(sessions.map(Vec::as_slice))?;
+    (found.z > SURE && found.correlation >= MUCH).then_some(Note::HangTogether { correlation: found.correlation })
 }
 
 /// Figures without a ratio, a note for each run.

@@ -203,6 +203,8 @@ pub(crate) enum Note {
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
     /// the scenarios' main metrics.
     WithinDrift { differences: usize, main: usize, least: f64 },
+    /// Neighbouring repeats resemble each other, with this rank correlation over all figures that are compared as runs.
+    HangTogether { correlation: f64 },
     /// The floor δ of 1 % is an assumption about these machines: how much they differ from themselves at this suite was not measured.
     AssumedNoise { machines: Vec<String>, suite: String },
     /// So many floors δ, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in this run at this time.

@@ -219,6 +219,19 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
+        Note::HangTogether { correlation } => Phrase::new(
+            format!(
+                "neighbouring repeats resemble each other (correlation {correlation:.1} over the table): they say less than as many \
+                 independent ones, and intervals are widened by that before anything is called better or worse; something on the machine \
+                 changes slowly, so run again at a quieter time, or in turns (`--ab`)"
+            ),
+            format!(
+                "соседние повторы похожи друг на друга (корреляция {} по всей таблице): они говорят меньше, чем столько же независимых, и \
+                 интервалы расширены на это, прежде чем что-либо названо лучше или хуже; что-то на машине меняется медленно: повторите в \
+                 более спокойное время или по очереди (`--ab`)",
+                format!("{correlation:.1}").replace('.', ",")
+            ),
+        ),
         Note::AssumedNoise { machines, suite } => {
             let names = machines.join(", ");
             let (differ, there) =
