@@ -86,7 +86,8 @@ static bool is_own(const uint8_t header[HEADER])
 {
 	const uint16_t machine = OWN_MACHINE;
 	bool little = header[DATA] == 1;
-	unsigned found = little ? header[MACHINE] | header[MACHINE + 1] << 8 : header[MACHINE] << 8 | header[MACHINE + 1];
+	unsigned low = header[little ? MACHINE : MACHINE + 1], high = header[little ? MACHINE + 1 : MACHINE];
+	unsigned found = low | high << 8;
 	const uint16_t one = 1;
 	uint8_t first;
 
