@@ -107,9 +107,11 @@ fn each_side_is_shown_listed_exported_and_reported() {
     other.fine(&["export", &id, "--output", again.to_str().unwrap()]);
     assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(&again).unwrap());
     assert_eq!(other.fine(&["compare", "last"]).out, stand.fine(&["compare", &id]).out);
-    // One side is a column beside other runs.
-    let beside = other.json(&["compare", &format!("{id}:plain"), &format!("{id}:slow"), &id]);
-    assert_eq!(beside["table"]["columns"].as_array().unwrap().len(), 4);
+    // One side is a column beside others, and no side stands beside itself.
+    let (plain, slow) = (format!("{id}:plain"), format!("{id}:slow"));
+    let beside = other.json(&["compare", &slow, &plain]);
+    assert_eq!(beside["table"]["columns"].as_array().unwrap().len(), 2);
+    says(&other.run(&["compare", &plain, &slow, &id]), 2, &["is named twice"]);
     assert!(other.fine(&["compare", "last:slow", "--format", "csv"]).out.contains(&format!("{id}:slow")));
     says(&other.run(&["compare", "last:fast"]), 2, &["no side \"fast\"", "\"plain\" and \"slow\""]);
     let page = other.fine(&["report", "last"]).out;
