@@ -99,12 +99,8 @@ struct Runs {
 
 impl Runs {
     fn new() -> Self {
-        let (there, stand) = (Stand::new(), Stand::new());
-        let suite = there.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
-        there.fine(&["run", &suite, "--quiet"]);
-        let file = stand.path().join("mould.gz");
-        there.fine(&["export", "last", "-o", file.to_str().unwrap()]);
-        Self { mould: Mould::of(&file), stand }
+        let (stand, mould) = common::with_mould();
+        Self { stand, mould }
     }
 
     fn run(&self, id: &str, milliseconds: f64) -> Forged {

@@ -202,3 +202,14 @@ pub(crate) fn in_own_namespaces(kinds: &str, script: &str, environment: &[(&str,
     }
     Some(ended(&mut command))
 }
+
+/// A store of its own without a run in it, and what runs for it are forged from.
+pub(crate) fn with_mould() -> (Stand, forge::Mould) {
+    let (there, stand) = (Stand::new(), Stand::new());
+    let suite = there.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    there.fine(&["run", &suite, "--quiet"]);
+    let file = stand.path().join("mould.gz");
+    there.fine(&["export", "last", "-o", file.to_str().unwrap()]);
+    let mould = forge::Mould::of(&file);
+    (stand, mould)
+}
