@@ -83,8 +83,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
     }
-    // One run alone stands beside publications, with which an emulator's cannot be compared either.
-    if let Some(refusal) = refused_as_emulated(&records) {
+    // One run alone stands beside publications, with which an emulator's cannot be compared either; of several, the shape asks.
+    if records.len() == 1
+        && let Some(refusal) = refused_as_emulated(&records)
+    {
         return Err(Failure::usage(refusal));
     }
     let mut table = arguments.shape.table(&store, &records, &references, &filter)?;
