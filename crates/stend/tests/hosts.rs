@@ -128,7 +128,11 @@ fn clocks_are_compared_and_one_that_is_wrong_or_set_changes_no_duration() {
     }
     let said = sshd.fine(&["show"]).out;
     let line = said.lines().find(|line| line.starts_with("clocks compared to ±")).expect("a line about clocks");
-    assert!(line.contains(" s ahead; ") && line.contains("it was set by +3\u{a0}600"), "{line}");
+    // As many digits as the comparison was sure of; on a busy machine it may have been sure of few.
+    assert!(line.contains(" s ahead; "), "{line}");
+    let step = line.split("it was set by +").nth(1).and_then(|rest| rest.split(" s ").next()).expect("a step");
+    let step: f64 = step.replace('\u{a0}', "").parse().expect("seconds");
+    assert!((step - 3600.0).abs() * 1e9 <= 2.0 * (sure("before") + sure("after")) + 1e6, "{line}");
 }
 
 #[test]

@@ -57,8 +57,11 @@ fn distance(ns: i64, uncertainty_ns: i64) -> String {
     if ns < 1_000_000_000 {
         return duration(ns as f64);
     }
-    let digits = (9 - uncertainty_ns.max(1).ilog10() as usize).saturating_sub(1).min(6);
-    let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    let digits = 8_u32.saturating_sub(uncertainty_ns.max(1).ilog10()).min(6) as usize;
+    // Rounded in whole nanoseconds: years of seconds leave a float too few digits.
+    let unit = 10_u64.pow(9 - digits as u32);
+    let rounded = ns.saturating_add(unit / 2) / unit * unit;
+    let (seconds, rest) = (rounded / 1_000_000_000, rounded % 1_000_000_000);
     let rest = format!("{rest:09}");
     let point = if digits > 0 { "." } else { "" };
     format!("{}{point}{} s", grouped(seconds as usize), &rest[..digits])
@@ -91,6 +94,8 @@ mod tests {
         let said = words(&set).en;
         assert!(said.contains("; it was set by −3\u{a0}600.012 s meanwhile"), "{said}");
         assert!(said.ends_with("; it gained 3.00 ms in 60.0 s"), "{said}");
+        let almost = Clocks { before: compared(0, 5, 3600 * SECOND - 140_000), after: None };
+        assert!(words(&almost).en.contains(" 3\u{a0}600.000 s ahead"), "{}", words(&almost).en);
         let cut = Clocks { before: compared(0, 7 * SECOND, 1000), after: None };
         assert_eq!(words(&cut).en, "clocks agree to ±400 µs; they were not compared again at the end");
     }
