@@ -55,6 +55,47 @@ fn a_machine_with_a_shell_and_a_compiler_is_measured_and_left_as_it_was() {
     assert!(!sshd.there().exists(), "{:?}", sshd.builds());
 }
 
+/// fio leaves a file of each kind for each job. They are fetched together: one by one they took seconds for each repeat.
+#[test]
+fn what_a_real_tool_leaves_there_is_fetched_all_at_once() {
+    let Some(sshd) = Sshd::new() else { return };
+    let fio = common::pools::said_by("sh", &["-c", "command -v fio"]);
+    if fio.is_empty() {
+        eprintln!("skipped: fio is missing");
+        return;
+    }
+    sshd.with_build();
+    sshd.put_program("fio", fio.trim());
+    let wrapper = fs::read_to_string(sshd.stand.path().join("bin/ssh")).unwrap();
+    let started = sshd.stand.path().join("started");
+    let counting = wrapper.replace("exec ", &format!("echo >>{}\nexec ", started.display()));
+    fs::write(sshd.stand.path().join("bin/ssh"), counting).unwrap();
+    let exchanges = || fs::read_to_string(&started).map_or(0, |text| text.lines().count());
+    let suite = sshd.stand.path().join("one.toml");
+    let text = "name = \"one\"\ntitle = \"one load\"\nwarmup = 0\nsample_hertz = 0\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
+        [[scenario]]\nname = \"reading\"\ninstrument = \"fio\"\n\
+        parameters = { rw = \"randread\", bs = \"4k\", numjobs = 1, iodepth = 2, luns = 8, size = \"1MiB\", runtime = \"300ms\" }\n\
+        metrics = [{ name = \"latency\", value = \"latency_p99_ns\", unit = \"ns\", better = \"lower\" }]\n";
+    fs::write(&suite, text).unwrap();
+    let mut counts = Vec::new();
+    for repeats in ["1", "3"] {
+        let before = exchanges();
+        let run = ["run", suite.to_str().unwrap(), "--on", "stand", "--even-if-unfit", "--quiet", "--repeats", repeats];
+        sshd.fine(&run);
+        counts.push(exchanges() - before);
+        let shown = parse(&sshd.fine(&["show", "--json"]).out);
+        let made = shown["run"]["repeats"].as_array().unwrap();
+        assert!(made.iter().all(|repeat| repeat["outcome"] == "valid"), "{}", made[0]);
+        let store = rusqlite::Connection::open(sshd.stand.store().join("stend.db")).unwrap();
+        let mut logs = store.prepare("SELECT DISTINCT metric FROM series").unwrap();
+        let logs: Vec<String> = logs.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert!(logs.iter().any(|name| name == "lun7.iops"), "{logs:?}");
+    }
+    // Its job file, itself, what it left, and the directory made and removed.
+    let each = (counts[1] - counts[0]) / 2;
+    assert!(each <= 6, "{each} exchanges for each repeat");
+}
+
 #[test]
 fn a_link_that_drops_costs_the_repeat_in_flight_and_the_run_goes_on_later() {
     let Some(sshd) = Sshd::new() else { return };

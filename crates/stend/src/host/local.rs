@@ -1,5 +1,6 @@
 //! The machine that `stend` itself runs on.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -69,6 +70,25 @@ impl Host for Local {
 
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
         std::fs::read(path).map_err(|error| at(path, error))
+    }
+
+    fn read_matching(&self, patterns: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError> {
+        let mut files = BTreeMap::new();
+        for pattern in patterns {
+            let paths = match pattern.strip_suffix('*') {
+                None => vec![pattern.clone()],
+                Some(prefix) => {
+                    let (directory, start) = prefix.rsplit_once('/').unwrap_or((".", prefix));
+                    let names = self.list(directory).unwrap_or_default().into_iter();
+                    names.filter(|name| name.starts_with(start)).map(|name| format!("{directory}/{name}")).collect()
+                }
+            };
+            for path in paths.into_iter().filter(|path| std::path::Path::new(path).is_file()) {
+                let contents = self.read(&path)?;
+                files.insert(path, contents);
+            }
+        }
+        Ok(files)
     }
 
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {

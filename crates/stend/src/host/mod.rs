@@ -36,6 +36,10 @@ pub(crate) trait Host: Send + Sync {
     /// The contents of a file, also of one in `/proc` or `/sys`.
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError>;
 
+    /// The files that these patterns stand for, by path: a pattern is a path, or with a final `*` all files whose paths begin like it. Those
+    /// that are not there are left out.
+    fn read_matching(&self, patterns: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError>;
+
     /// The names in a directory, sorted.
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError>;
 

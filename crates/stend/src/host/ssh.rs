@@ -9,6 +9,7 @@
 
 mod locks;
 
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -252,6 +253,24 @@ impl Host for Ssh {
         self.on_file(path, "exec cat <\"$1\"", None)
     }
 
+    /// All in one exchange, packed by tar: a tool may leave dozens of files, and each exchange takes a round trip and two processes.
+    fn read_matching(&self, patterns: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError> {
+        let Some(first) = patterns.first() else { return Ok(BTreeMap::new()) };
+        let word = |pattern: &String| match pattern.strip_suffix('*') {
+            Some(prefix) => format!("{}*", quoted(prefix)),
+            None => quoted(pattern),
+        };
+        let words: Vec<_> = patterns.iter().map(word).collect();
+        // What is there is put behind what is still to be looked at.
+        let script = format!(
+            "set -- {}\nfor file do shift; [ ! -f \"$file\" ] || set -- \"$@\" \".$file\"; done\n\
+             [ $# -eq 0 ] || {{ cd / && exec tar -c -f - \"$@\"; }}",
+            words.join(" ")
+        );
+        let archive = self.on_file(first, &script, None)?;
+        unpacked(&archive).map_err(|error| HostError::File { path: format!("{}:{first}", self.destination), error })
+    }
+
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
         // Patterns of the shell alone: the hidden names need two of their own.
         let script = r#"cd "$1" || exit; for name in * .[!.]* ..?*; do [ ! -e "$name" ] && [ ! -h "$name" ] || printf '%s\n' "$name"; done"#;
@@ -369,6 +388,19 @@ fn after_mark(bytes: &[u8]) -> Option<&[u8]> {
     let mark = [MARK.as_bytes(), b"\n"].concat();
     let at = bytes.windows(mark.len()).position(|window| window == mark)?;
     Some(&bytes[at + mark.len()..])
+}
+
+/// The files in an archive of tar whose names begin with `./` at the root, by path.
+fn unpacked(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(archive).entries()? {
+        let mut entry = entry?;
+        let path = format!("/{}", String::from_utf8_lossy(&entry.path_bytes()).trim_start_matches("./"));
+        let mut contents = Vec::new();
+        entry.read_to_end(&mut contents)?;
+        files.insert(path, contents);
+    }
+    Ok(files)
 }
 
 /// Removes `$1`. Where there is no rm yet, GNU's tar removes what it packs.

@@ -125,6 +125,8 @@ pub(super) struct Attempts<'a> {
     versions: HashMap<String, String>,
     /// Files for the whole run that were put there already.
     written: HashSet<String>,
+    /// The last attempt removed the directory of a repeat. A run that was killed may have left one.
+    work_is_gone: bool,
     /// Words that stand before the instrument's own: a profiler that starts it.
     under: Vec<String>,
     /// What the side at hand starts its instruments with.
@@ -143,7 +145,7 @@ impl<'a> Attempts<'a> {
     ) -> Self {
         let (versions, written) = (HashMap::new(), HashSet::new());
         let (under, setting) = (Vec::new(), Setting::default());
-        Self { host, probe, place, interrupt, versions, written, under, setting, injector }
+        Self { host, probe, place, interrupt, versions, written, work_is_gone: false, under, setting, injector }
     }
 
     /// From now on attempts are of this side.
@@ -199,10 +201,14 @@ impl<'a> Attempts<'a> {
     fn translate(&mut self, scenario: &Scenario, adapter: &'static dyn Adapter) -> anyhow::Result<Option<Attempt>> {
         let version = self.version(adapter);
         let work = self.place.work.clone();
-        self.host.remove(&work)?;
+        if !self.work_is_gone {
+            self.host.remove(&work)?;
+        }
+        self.work_is_gone = false;
         self.host.make_directory(&work)?;
         let made = self.translate_in(scenario, adapter, version);
         self.host.remove(&work)?;
+        self.work_is_gone = true;
         made
     }
 
@@ -236,14 +242,7 @@ impl<'a> Attempts<'a> {
         if !followed {
             return Ok(None);
         }
-        let mut finished_files = BTreeMap::new();
-        for pattern in &results {
-            for path in self.matching(pattern) {
-                if let Ok(contents) = self.host.read(&path) {
-                    finished_files.insert(path, contents);
-                }
-            }
-        }
+        let finished_files = self.host.read_matching(&results)?;
         attempt.output = shortened(stdout.clone());
         let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
         // A tool may also end with an error because its work was wrong: the adapter knows.
@@ -295,14 +294,6 @@ impl<'a> Attempts<'a> {
             other => other.clone(),
         };
         Cow::Owned(Place { luns: self.place.luns.iter().map(by_front).collect(), ..self.place.clone() })
-    }
-
-    /// The paths that a pattern stands for: itself, or with a final `*` all that begin like it.
-    fn matching(&self, pattern: &str) -> Vec<String> {
-        let Some(prefix) = pattern.strip_suffix('*') else { return vec![pattern.to_owned()] };
-        let (directory, start) = prefix.rsplit_once('/').unwrap_or((".", prefix));
-        let names = self.host.list(directory).unwrap_or_default();
-        names.iter().filter(|name| name.starts_with(start)).map(|name| format!("{directory}/{name}")).collect()
     }
 
     fn version(&mut self, adapter: &dyn Adapter) -> String {

@@ -106,6 +106,10 @@ impl Host for FixtureHost {
         unreachable!("a fingerprint reads {path} by its script")
     }
 
+    fn read_matching(&self, patterns: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError> {
+        unreachable!("a fingerprint reads {patterns:?} by its script")
+    }
+
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
         unreachable!("a fingerprint lists {directory} by its script")
     }
@@ -149,6 +153,10 @@ impl Host for Unreachable {
     }
 
     fn read(&self, _: &str) -> Result<Vec<u8>, HostError> {
+        unreachable!()
+    }
+
+    fn read_matching(&self, _: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError> {
         unreachable!()
     }
 
