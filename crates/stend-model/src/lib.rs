@@ -14,6 +14,7 @@
 //! | [`run`] | a run, its sessions, repeats and sample series |
 //! | [`carried`] | a run on a machine that no lab reaches: its plan and its result |
 //! | [`clocks`] | the clocks of two machines beside each other |
+//! | [`latency`] | how many operations of a repeat took how long |
 //! | [`side`] | one of two configurations that a run measures in turns |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
@@ -22,6 +23,7 @@
 pub mod carried;
 pub mod clocks;
 pub mod identity;
+pub mod latency;
 pub mod machine;
 pub mod metric;
 pub mod plan;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::latency::LatencyCounts;
+
 /// The version of the wire that this crate speaks.
 pub const WIRE_VERSION: u32 = 1;
 
@@ -116,6 +118,9 @@ pub struct Report {
     /// What is no quotient of work and time: `clock_hz`, `latency_p99_ns`, …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub observed: BTreeMap<String, f64>,
+    /// How many operations took how long, by name. `latency` is what `latency_p99_ns` in `observed` is a percentile of, and so for other names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latencies: BTreeMap<String, LatencyCounts>,
     /// Whether the work was right.
     pub check: Check,
     /// What was checked, and how.
@@ -339,6 +344,12 @@ mod tests {
             (r#"{"event":"repeat","wall_ns":0,"work":{"bytes":1},"check":"passed"}"#, "wall_ns"),
             (r#"{"event":"repeat","wall_ns":5,"work":{},"check":"passed"}"#, "empty"),
             (r#"{"event":"repeat","wall_ns":5,"work":{"bytes":-1},"check":"passed"}"#, "negative"),
+            (
+                r#"{"event":"repeat","wall_ns":5,"work":{"x":1},"check":"none","latencies":{"latency":[[5]]}}"#,
+                "length 1",
+            ),
+            (r#"{"event":"repeat","wall_ns":5,"work":{"x":1},"check":"none","latencies":{"latency":[[-5,1]]}}"#, "-5"),
+            (r#"{"event":"repeat","wall_ns":5,"work":{"x":1},"check":"none","latencies":{"latency":5}}"#, "pairs"),
             (r#"{"event":"sample","t_ns":5}"#, "neither"),
             (r#"{"event":"sample","t_ns":5,"metric":"x"}"#, "go together"),
             (r#"{"event":"mark","t_ns":5,"kind":"fault","label":" "}"#, "empty"),
@@ -379,11 +390,13 @@ mod tests {
         }
 
         #[test]
-        fn a_written_event_reads_back(wall_ns in 1u64..1 << 53, bytes in 0u32.., evidence in ".{0,30}") {
+        fn a_written_event_reads_back(wall_ns in 1u64..1 << 53, bytes in 0u32.., evidence in ".{0,30}",
+            pairs in prop::collection::vec((0u64.., 0u64..), 0..9)) {
             let event = Event::Repeat(Report {
                 n: 3, t_ns: Some(7), wall_ns, cpu_ns: None,
                 work: BTreeMap::from([("bytes".into(), f64::from(bytes))]),
-                observed: BTreeMap::new(), check: Check::Passed, evidence: Some(evidence), unknown: Map::new(),
+                observed: BTreeMap::new(), latencies: BTreeMap::from([("latency".into(), LatencyCounts::Pairs(pairs))]),
+                check: Check::Passed, evidence: Some(evidence), unknown: Map::new(),
             });
             let line = serde_json::to_string(&event).unwrap();
             prop_assert_eq!(parse_line(&line), Ok(Some(event)));

@@ -1,20 +1,34 @@
 //! Latencies as counts: histograms are merged, percentiles never averaged.
 
+use std::fmt;
+use std::io::Read;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
 use crate::normal;
 
 /// Values that must lie beyond a percentile before it is told.
 pub const LEAST_IN_TAIL: f64 = 10.0;
 
-/// The least latency that a histogram tells apart, ns.
-const LEAST_NS: u64 = 100;
+/// The least difference that a histogram tells apart, ns. Up to 2048 times as much each latency has a count of its own.
+const LEAST_NS: u64 = 1;
 /// The greatest latency that is recorded, ns: one minute.
 const MOST_NS: u64 = 60_000_000_000;
 /// Decimal digits kept of each latency.
 const DIGITS: u8 = 3;
 
-/// Counts of latencies, 100 ns to 60 s, each kept to three significant digits (0.1 %). An HdrHistogram.
+/// How a compressed histogram begins, before its length.
+const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+/// The bytes of a histogram's head: cookie, length of the counts, and what the counts are of.
+const HEAD: usize = 40;
+/// A histogram may have so many bytes when it is no longer compressed. The counts of one of these take less than a tenth.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Counts of latencies, 1 ns to 60 s, each kept to three significant digits (0.1 %). An HdrHistogram.
 ///
 /// Any number of histograms may be merged without loss: the merged one is bit for bit that of all latencies together.
 /// Source: Tene, *HdrHistogram* (2012 ff.), by the crate `hdrhistogram`.
@@ -34,14 +48,13 @@ const DIGITS: u8 = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
     counts: Histogram<u64>,
-    beyond: u64,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
         let counts =
             Histogram::new_with_bounds(LEAST_NS, MOST_NS, DIGITS).expect("constant bounds that the crate allows");
-        Self { counts, beyond: 0 }
+        Self { counts }
     }
 }
 
@@ -56,16 +69,27 @@ pub struct Percentile {
     pub high: u64,
 }
 
+/// A text that is no histogram of latencies; why, in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAHistogram(String);
+
+impl fmt::Display for NotAHistogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it is no compressed HdrHistogram: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotAHistogram {}
+
 impl Latencies {
-    /// Counts `count` latencies of `ns` nanoseconds. Below 100 ns they fall into the least bucket. Beyond 60 s they are counted as 60 s, and in
-    /// [`Latencies::beyond_range`]. False where more than 2⁶⁴ − 1 would have been counted; then nothing is.
+    /// Counts `count` latencies of `ns` nanoseconds. Beyond 60 s they are counted as 60 s, and in [`Latencies::beyond_range`]. False where
+    /// more than 2⁶⁴ − 1 would have been counted; then nothing is.
     #[must_use]
     pub fn record(&mut self, ns: u64, count: u64) -> bool {
         if self.counts.len().checked_add(count).is_none() {
             return false;
         }
         self.counts.saturating_record_n(ns.min(MOST_NS), count);
-        self.beyond += if ns > MOST_NS { count } else { 0 };
         true
     }
 
@@ -75,10 +99,55 @@ impl Latencies {
         self.counts.len()
     }
 
-    /// How many of them were longer than 60 s, and so are longer than what is said of them.
+    /// How many of them took 60 s, to the bucket's resolution, or longer, and so may be longer than what is said of them.
     #[must_use]
     pub fn beyond_range(&self) -> u64 {
-        self.beyond
+        self.counts.count_at(MOST_NS)
+    }
+
+    /// The buckets that are not empty, shortest latencies first: each with its least and its greatest latency, ns, and how many it counts.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        let bucket =
+            |ns: u64, count: u64| (self.counts.lowest_equivalent(ns), self.counts.highest_equivalent(ns), count);
+        self.counts.iter_recorded().map(move |step| bucket(step.value_iterated_to(), step.count_at_value()))
+    }
+
+    /// The histogram as text: HdrHistogram's own compressed form (version 2, zlib) in base 64, as its libraries write and read it.
+    /// [`Latencies::from_text`] gives back the same, bit for bit.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&self.counts, &mut bytes).expect("writing to memory does not fail");
+        BASE64.encode(bytes)
+    }
+
+    /// Reads such a text, whatever wrote it. A histogram with other bounds or digits is counted anew within these.
+    ///
+    /// # Errors
+    /// The text is no base 64, is cut off or damaged, or is no histogram.
+    pub fn from_text(text: &str) -> Result<Self, NotAHistogram> {
+        let bad = |why: &str| NotAHistogram(why.to_owned());
+        let bytes = BASE64.decode(text.trim()).map_err(|error| bad(&format!("no base 64 ({error})")))?;
+        let (head, compressed) = bytes.split_at_checked(8).ok_or_else(|| bad("it is cut off"))?;
+        if head[..4] != COOKIE {
+            return Err(bad("it does not begin as one"));
+        }
+        if compressed.len() != u32::from_be_bytes([head[4], head[5], head[6], head[7]]) as usize {
+            return Err(bad("it is cut off"));
+        }
+        // To the end, so that the checksum there is held against it, which reading the counts alone does not do.
+        let mut plain = Vec::new();
+        let inflated = ZlibDecoder::new(compressed).take(MOST_BYTES).read_to_end(&mut plain);
+        inflated.map_err(|error| bad(&format!("it is damaged ({error})")))?;
+        let counted = plain.get(4..8).map(|length| u32::from_be_bytes([length[0], length[1], length[2], length[3]]));
+        if counted.is_none_or(|length| length as usize + HEAD != plain.len()) {
+            return Err(bad("it is damaged"));
+        }
+        let read = Deserializer::new().deserialize::<u64, _>(&mut plain.as_slice());
+        let counts = read.map_err(|error| bad(&format!("it is damaged ({error})")))?;
+        let mut latencies = Self::default();
+        let all = counts.iter_recorded().all(|step| latencies.record(step.value_iterated_to(), step.count_at_value()));
+        if all { Ok(latencies) } else { Err(bad("it counts more than 2⁶⁴ − 1 latencies")) }
     }
 
     /// All counts of several histograms together; the order does not matter. None gives an empty one.
@@ -89,7 +158,6 @@ impl Latencies {
     pub fn merged<'a>(several: impl IntoIterator<Item = &'a Self>) -> Self {
         several.into_iter().fold(Self::default(), |mut total, one| {
             total.counts += &one.counts;
-            total.beyond += one.beyond;
             total
         })
     }

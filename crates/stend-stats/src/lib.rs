@@ -65,7 +65,7 @@ pub use correlation::{
 };
 pub use drift::{compare_runs, drift_floors, excess_drift, half_drift};
 pub use false_discovery::benjamini_hochberg;
-pub use histogram::{LEAST_IN_TAIL, Latencies, Percentile};
+pub use histogram::{LEAST_IN_TAIL, Latencies, NotAHistogram, Percentile};
 pub use interval::{Interval, median_interval, precision_reached};
 pub use mann_whitney::{EXACT_TOTAL, Method, Test, mann_whitney};
 pub use needed::{Spread, pairs_needed, repeats_needed};

@@ -238,5 +238,7 @@ fn latencies_merged() {
                 None => assert!(total.count() as f64 * (1.0 - share) < 10.0),
             }
         }
+        let text = case["text"].as_str().expect("text");
+        assert_eq!(Latencies::from_text(text).as_ref(), Ok(&total), "what another implementation wrote");
     }
 }

@@ -311,4 +311,49 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_histogram_comes_back_from_its_text(pairs in vec((prop_oneof![0u64..5000, 0u64..120_000_000_000, any::<u64>()], 0u64..1 << 40), 0..60), split in 0usize..60) {
+        let of = |pairs: &[(u64, u64)]| {
+            let mut latencies = Latencies::default();
+            pairs.iter().for_each(|(ns, count)| assert!(latencies.record(*ns, *count)));
+            latencies
+        };
+        let (first, rest) = pairs.split_at(split.min(pairs.len()));
+        let again = |latencies: &Latencies| Latencies::from_text(&latencies.to_text()).expect("its own text");
+        let (whole, parts) = (of(&pairs), [again(&of(first)), again(&of(rest))]);
+        prop_assert_eq!(&again(&whole), &whole);
+        prop_assert_eq!(&Latencies::merged(&parts), &whole, "merged is the same as counted at once");
+        let counted: u64 = whole.buckets().map(|(_, _, count)| count).sum();
+        prop_assert_eq!(counted, pairs.iter().map(|(_, count)| count).sum::<u64>());
+        for (ns, _) in pairs.iter().filter(|(ns, count)| *count > 0 && *ns < 60_000_000_000) {
+            let of_it = whole.buckets().find(|(low, high, _)| (*low..=*high).contains(ns)).expect("a bucket");
+            prop_assert!((of_it.1 - of_it.0) as f64 <= *ns as f64 / 1000.0, "{:?}", of_it);
+        }
+    }
+
+    #[test]
+    fn a_damaged_histogram_is_noticed(pairs in vec((0u64..1_000_000, 1u64..1000), 1..40), place in any::<prop::sample::Index>(), with in 32u8..127, cut in any::<bool>()) {
+        let mut latencies = Latencies::default();
+        pairs.iter().for_each(|(ns, count)| assert!(latencies.record(*ns, *count)));
+        let mut text = latencies.to_text().into_bytes();
+        let place = place.index(text.len());
+        if cut { text.truncate(place) } else { text[place] = with };
+        let text = String::from_utf8(text).expect("letters");
+        match Latencies::from_text(&text) {
+            Ok(read) => prop_assert_eq!(read, latencies),
+            Err(why) => prop_assert!(!why.to_string().contains('\n')),
+        }
+    }
+
+    #[test]
+    fn no_text_makes_reading_a_histogram_panic(text in ".{0,80}", bytes in vec(any::<u8>(), 0..80)) {
+        let _ = Latencies::from_text(&text);
+        let coded = |bytes: &[u8]| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes);
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut zlib, &bytes).and_then(|()| zlib.try_finish()).expect("memory");
+        let zlib = zlib.finish().expect("memory");
+        let whole: Vec<u8> = [&[0x1c, 0x84, 0x93, 0x14][..], &(zlib.len() as u32).to_be_bytes(), &zlib].concat();
+        let _ = (Latencies::from_text(&coded(&bytes)), Latencies::from_text(&coded(&whole)));
+    }
 }

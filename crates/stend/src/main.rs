@@ -17,6 +17,7 @@ mod hosts;
 mod instrument;
 mod interrupt;
 mod language;
+mod latency;
 mod lock;
 mod machine;
 mod nearest;

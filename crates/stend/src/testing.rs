@@ -129,6 +129,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
             cpu_ns: None,
             work: BTreeMap::from([("bytes".into(), 1e6)]),
             observed: BTreeMap::new(),
+            latencies: BTreeMap::new(),
             check: Check::Passed,
             evidence: None,
             unknown: serde_json::Map::new(),

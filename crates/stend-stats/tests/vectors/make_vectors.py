@@ -309,9 +309,9 @@ def latencies():
 
     own, cases = np.random.default_rng(20261121), []
     for sizes in ([1000], [20_000, 3], [400, 5000, 10_000, 4600]):
-        total, parts = HdrHistogram(100, 60_000_000_000, 3), []
+        total, parts = HdrHistogram(1, 60_000_000_000, 3), []
         for size in sizes:
-            part = HdrHistogram(100, 60_000_000_000, 3)
+            part = HdrHistogram(1, 60_000_000_000, 3)
             # Whole multiples of 12,345 ns, many of them often: a short list that is a large histogram.
             values, counts = np.unique(12_345 * (1 + own.lognormal(3, 1.5, min(size, 300)).astype(int)), return_counts=True)
             counts = counts * max(1, size // 300)
@@ -321,7 +321,8 @@ def latencies():
             total.add(part)
         shares = [0.1, 0.5, 0.9, 0.99]
         cases.append(dict(parts=parts, count=int(total.get_total_count()), least=int(total.get_min_value()), most=int(total.get_max_value()),
-                          shares=shares, values=[int(total.get_value_at_percentile(100 * s)) for s in shares]))
+                          shares=shares, values=[int(total.get_value_at_percentile(100 * s)) for s in shares],
+                          text=total.encode().decode()))
     save("latencies", cases)
 
 

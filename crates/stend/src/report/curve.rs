@@ -1,16 +1,11 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
-use stend_model::metric::Unit;
-
 use super::language::{TEXTS, curve_of, curves_left_out};
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Scale, Tick, log_ticks, ticks};
+use super::scale::{Axis, CANVAS, Scale, Tick, ticks};
 use super::text::interval;
 use crate::compare::curves::{Curves, Point};
 use crate::compare::table::{Cell, Measured, Row, Table};
-
-/// The highest latency over the lowest from which the axis is logarithmic.
-const WIDE: f64 = 8.0;
 
 /// The drawing of one run, ready for the template.
 pub(super) struct CurveView {
@@ -98,16 +93,16 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
     let most = all().map(|place| upper(place.across)).fold(0.0, f64::max) * 1.08;
     let low = all().map(|place| lower(place.up)).fold(f64::INFINITY, f64::min);
     let high = all().map(|place| upper(place.up)).fold(0.0, f64::max);
-    let axes = Axes::new(most, low, high);
+    let axes = Axes { most, upright: Axis::with_air(low, high) };
     let view = |(run, curves_of_run): (&usize, &Vec<Vec<Place>>)| {
         let mut view = CurveView {
             id: format!("curve{number}-{run}"),
             run: table.columns[*run].title.clone(),
             lines: Vec::new(),
             labels: Vec::new(),
-            ticks: axes.ticks(latency),
+            ticks: axes.upright.ticks(Scale::Unit(latency)),
             across: ticks(Scale::Unit(throughput), 0.0, most),
-            logarithmic: axes.logarithmic,
+            logarithmic: axes.upright.is_logarithmic(),
         };
         for (curve, places) in curves.curves.iter().zip(curves_of_run) {
             view.lines.push(line(curve_of(curve.metric, curve.of), places, &axes));
@@ -159,38 +154,16 @@ fn upper(value: &Measured) -> f64 {
 /// From figures to places.
 struct Axes {
     most: f64,
-    low: f64,
-    high: f64,
-    logarithmic: bool,
+    upright: Axis,
 }
 
 impl Axes {
-    fn new(most: f64, low: f64, high: f64) -> Self {
-        let logarithmic = high / low > WIDE;
-        let (low, high) = if logarithmic { (low / 1.25, high * 1.25) } else { (0.0, high * 1.1) };
-        Self { most, low, high, logarithmic }
-    }
-
     fn x(&self, throughput: f64) -> f64 {
         (throughput / self.most * CANVAS.0).round()
     }
 
     fn y(&self, latency: f64) -> f64 {
-        let share = if self.logarithmic {
-            (self.high / latency).ln() / (self.high / self.low).ln()
-        } else {
-            (self.high - latency) / (self.high - self.low)
-        };
-        (share * CANVAS.1).round().clamp(0.0, CANVAS.1)
-    }
-
-    fn ticks(&self, unit: Unit) -> Vec<Tick> {
-        let scale = Scale::Unit(unit);
-        if self.logarithmic {
-            log_ticks(scale, self.low.log10(), self.high.log10())
-        } else {
-            ticks(scale, self.low, self.high)
-        }
+        (self.upright.share(latency) * CANVAS.1).round().clamp(0.0, CANVAS.1)
     }
 }
 
@@ -204,7 +177,7 @@ fn line(name: Phrase, places: &[Place], axes: &Axes) -> CurveLine {
             line.path.push_str(&format!("{}{x} {y}", if line.path.is_empty() { 'M' } else { 'L' }));
         }
         if let Some((low, high)) = place.up.interval {
-            line.intervals.push_str(&format!("M{x} {}V{}", axes.y(high), axes.y(low.max(axes.low))));
+            line.intervals.push_str(&format!("M{x} {}V{}", axes.y(high), axes.y(low.max(axes.upright.low()))));
         }
         if let Some((low, high)) = place.across.interval {
             line.intervals.push_str(&format!("M{} {y}H{}", axes.x(low), axes.x(high)));

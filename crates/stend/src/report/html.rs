@@ -4,6 +4,7 @@
 
 mod figures;
 mod gates;
+mod latency;
 mod overview;
 mod profile;
 mod questions;

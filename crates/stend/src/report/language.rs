@@ -2,6 +2,7 @@
 
 use super::numbers::russian;
 use super::phrase::Phrase;
+use super::text;
 use crate::language::{english_plural, russian_plural};
 
 macro_rules! texts {
@@ -91,6 +92,18 @@ texts! {
     repeats: "Repeats", "Повторы";
     repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval. The axis does not begin at zero.",
         "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %. Ось начинается не с нуля.";
+    latency: "How long single operations took", "Сколько длились отдельные операции";
+    latency_steps_caption: "All operations of the repeats that count, put together. The area of a step is the share of the operations that lie in it.",
+        "Все операции учтённых повторов вместе. Площадь ступени – доля операций, попавших в неё.";
+    latency_curve_caption: "The same as percentiles. Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals; they take operations for independent, so a percentile may be off by more.",
+        "То же перцентилями. За каждой следующей отметкой остаётся вдесятеро меньше операций. Отрезки – интервалы 95 %: они считают операции независимыми, так что ошибка перцентиля может быть и больше.";
+    latency_percentiles: "Percentiles", "Перцентили";
+    latency_curve_short: "Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals, at least that wide.",
+        "За каждой следующей отметкой вдесятеро меньше операций. Отрезки – интервалы 95 %, в действительности не уже.";
+    latency_untold: "A percentile is told where at least ten operations lie beyond it: p99.99 takes 100,000.",
+        "Перцентиль назван, если за ним лежит хотя бы десять операций: для p99,99 их нужно 100 000.";
+    operations: "Operations", "Операции";
+    longest: "Longest", "Самая долгая";
     number: "No.", "№";
     started: "Started, UTC", "Начат, UTC";
     value: "Value", "Значение";
@@ -302,6 +315,15 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
     Phrase::new(
         format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
         format!("наименьшее {}, наибольшее {}; отсчётов {samples}{ru}", russian(lowest), russian(highest)),
+    )
+}
+
+/// How many operations a histogram has, and of how many repeats.
+pub(super) fn merged_of(operations: u64, repeats: usize) -> Phrase {
+    let count = text::grouped(usize::try_from(operations).unwrap_or(usize::MAX));
+    Phrase::new(
+        format!("{count} of {}", english_plural(repeats, "repeat", "repeats")),
+        format!("{count} из {repeats} {}", russian_plural(repeats, "повтора", "повторов", "повторов")),
     )
 }
 

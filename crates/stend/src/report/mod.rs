@@ -30,6 +30,7 @@ mod histogram;
 pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod language;
+mod latency;
 pub(crate) mod markdown;
 pub(crate) mod noise;
 mod notes;

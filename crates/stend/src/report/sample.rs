@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::latency::LatencyCounts;
 use stend_model::machine::{Difference, Hardware, Machine, Software};
 use stend_model::metric::{Better, Metric, Unit};
 use stend_model::plan::Phase;
@@ -398,6 +399,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         cpu_ns: Some(wall_ns as u64),
         work: work.map(owned).into(),
         observed: observed.map(owned).into_iter().collect(),
+        latencies: observed.map(|(_, p99)| ("latency".to_owned(), latencies(p99))).into_iter().collect(),
         check: Check::Passed,
         evidence: Some("first and last block against the reference cipher, round trip of 64 KiB".into()),
         unknown: Default::default(),
@@ -426,6 +428,18 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         output: String::new(),
         error_output: if failed { EVIL.into() } else { String::new() },
     }
+}
+
+/// 1000 latencies of two humps, of which the 99th percentile is about this one.
+fn latencies(p99: f64) -> LatencyCounts {
+    let hump = |middle: f64, count: u64| {
+        (0..40u32).map(move |step| {
+            ((middle * 1.015f64.powi(step as i32 - 20)) as u64, count + u64::from(20 - step.abs_diff(20)) / 4)
+        })
+    };
+    LatencyCounts::Pairs(
+        hump(p99 / 4.0, 15).chain(hump(p99 / 1.35, 5)).chain([(p99 as u64, 12), ((p99 * 3.0) as u64, 8)]).collect(),
+    )
 }
 
 /// What a command used that kept one of 16 processors busy, while the hypervisor took this share of them all.

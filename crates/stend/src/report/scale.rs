@@ -129,6 +129,57 @@ impl Scale {
     }
 }
 
+/// The highest value over the lowest from which an axis of quantities above zero is logarithmic.
+const WIDE: f64 = 8.0;
+
+/// An axis of quantities above zero, such as latencies: of equal ratios where the range is wide.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+impl Axis {
+    /// From one value to the other.
+    pub(super) fn new(low: f64, high: f64) -> Self {
+        Self { low, high, logarithmic: high / low > WIDE }
+    }
+
+    /// The same with some room above; below too, or down to zero.
+    pub(super) fn with_air(low: f64, high: f64) -> Self {
+        let logarithmic = high / low > WIDE;
+        let (low, high) = if logarithmic { (low / 1.25, high * 1.25) } else { (0.0, high * 1.1) };
+        Self { low, high, logarithmic }
+    }
+
+    pub(super) fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
+    /// The lower end.
+    pub(super) fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Where a value is, as a share of the axis from its upper end.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        if self.logarithmic {
+            (self.high / value).ln() / (self.high / self.low).ln()
+        } else {
+            (self.high - value) / (self.high - self.low)
+        }
+    }
+
+    pub(super) fn ticks(&self, scale: Scale) -> Vec<Tick> {
+        if self.logarithmic {
+            log_ticks(scale, self.low.log10(), self.high.log10())
+        } else {
+            ticks(scale, self.low, self.high)
+        }
+    }
+}
+
 /// Ticks at round values within the range, from low to high, all in one unit.
 pub(super) fn ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
     let range = high - low;

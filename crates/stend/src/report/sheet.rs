@@ -212,9 +212,13 @@ impl Sheet {
         Ok(())
     }
 
-    /// What a path of the sheet encloses.
-    pub(super) fn area(&mut self, path: &str, fill: &str) -> Result<()> {
-        self.xml.create_element("path").with_attributes([("d", path), ("fill", fill)]).write_empty()?;
+    /// What a path of the sheet encloses; `opacity` from 0 to 1.
+    pub(super) fn area(&mut self, path: &str, fill: &str, opacity: f64) -> Result<()> {
+        let mut element = self.xml.create_element("path").with_attributes([("d", path), ("fill", fill)]);
+        if opacity < 1.0 {
+            element = element.with_attribute(("fill-opacity", &*opacity.to_string()));
+        }
+        element.write_empty()?;
         Ok(())
     }
 

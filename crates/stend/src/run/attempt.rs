@@ -15,6 +15,7 @@ use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
 use crate::interrupt::Interrupt;
+use crate::latency;
 use crate::side::Setting;
 use crate::target::{self, Injector};
 
@@ -448,7 +449,10 @@ impl Reading {
                     return Err("it printed a second \"begin\"".into());
                 }
             }
-            Some(Event::Repeat(report)) => self.reports.push(report),
+            Some(Event::Repeat(report)) => {
+                latency::check(&report).map_err(|why| format!("of its \"repeat\" {why}"))?;
+                self.reports.push(report);
+            }
             Some(Event::Mark(_)) if self.marks.len() == MOST_MARKS => {
                 return Err(format!("it printed more than {MOST_MARKS} \"mark\" events"));
             }

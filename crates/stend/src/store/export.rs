@@ -13,6 +13,7 @@ use stend_model::plan::SIDES;
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
+use crate::latency;
 use crate::profile::{Observed, Profile};
 
 /// The version of the format.
@@ -125,6 +126,10 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
     }
     if !record.repeats.is_sorted_by(|one, next| one.sequence < next.sequence) {
         return Err("its repeats are not in order".into());
+    }
+    for repeat in &record.repeats {
+        let checked = repeat.report.as_ref().map_or(Ok(()), latency::check);
+        checked.map_err(|why| format!("repeat {}: {why}", repeat.sequence))?;
     }
     let place =
         |profile: &Profile| record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);

@@ -9,6 +9,7 @@
 //! | `cpu_ns` | fio's user + system time of its jobs over that same time. What the guard saw would hold layout and ramp too |
 //! | `work` | `bytes` and `operations`; mixed loads add `read_bytes`, `write_bytes`, `read_operations`, `write_operations` |
 //! | `observed` | `latency_mean_ns` is from submission to completion (fio's `lat`); `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, `latency_max_ns` are of the completion alone (`clat`), for which fio keeps a histogram |
+//! | `latencies` | fio's bins of `clat`, all jobs put together: `latency`, and of mixed loads also `read_latency` and so on |
 //! | samples | `iops`, `bandwidth_bytes_per_s`: fio's own averages over `log_avg_msec`, summed over the jobs. `latency_mean_ns`, `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, `latency_max_ns`: of the completion, from the histograms of all jobs put together, those of job files too; the mean by direction, and where there are no histograms as fine as the windows from fio's own averages. Each also as `lun0.…` where there are several LUNs |
 //!
 //! The wire sends no rates; the samples are the exception, because fio's logs hold nothing else. They only draw curves:

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use stend_model::latency::LatencyCounts;
 use stend_model::wire::quote;
+use stend_stats::Latencies;
 
 use super::json::{Parts, separate};
 
@@ -196,13 +198,36 @@ pub(super) fn latencies(directions: &[&Direction]) -> BTreeMap<String, f64> {
     observed
 }
 
+/// How many operations took how long to complete (`clat`, as the percentiles): of all directions together as `latency`, and of each where
+/// there are several. Nothing where fio kept no histogram of some direction.
+pub(super) fn histograms(directions: &[(&str, Direction)]) -> BTreeMap<String, LatencyCounts> {
+    let each = directions.iter().map(|(name, direction)| (format!("{name}_latency"), counted(direction)));
+    let each: Vec<_> = each.filter_map(|(name, counts)| Some((name, counts?))).collect();
+    if each.len() != directions.len() {
+        return BTreeMap::new();
+    }
+    let all = Latencies::merged(each.iter().map(|(_, counts)| counts));
+    let of_each = each.iter().filter(|_| directions.len() > 1).map(|(name, counts)| (name.as_str(), counts));
+    let named = of_each.chain([("latency", &all)]);
+    named.map(|(name, counts)| (name.to_owned(), LatencyCounts::Histogram(counts.to_text()))).collect()
+}
+
+/// The bins of one direction; `None` if there are none.
+fn counted(direction: &Direction) -> Option<Latencies> {
+    let mut latencies = Latencies::default();
+    let within = bins(direction).all(|(nanoseconds, count)| latencies.record(nanoseconds as u64, count as u64));
+    (within && latencies.count() > 0).then_some(latencies)
+}
+
+/// Nanoseconds with their counts.
+fn bins(direction: &Direction) -> impl Iterator<Item = (f64, f64)> {
+    let bins = direction.clat_ns.bins.iter();
+    bins.filter_map(|(nanoseconds, count)| Some((nanoseconds.parse().ok()?, *count)))
+}
+
 /// A percentile of several histograms together: percentiles themselves cannot be put together.
 fn percentile_of_bins(directions: &[&Direction], percent: f64) -> Option<f64> {
-    let mut bins: Vec<(f64, f64)> = directions
-        .iter()
-        .flat_map(|direction| &direction.clat_ns.bins)
-        .filter_map(|(nanoseconds, count)| Some((nanoseconds.parse::<f64>().ok()?, *count)))
-        .collect();
+    let mut bins: Vec<(f64, f64)> = directions.iter().copied().flat_map(bins).collect();
     bins.sort_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = bins.iter().map(|bin| bin.1).sum::<f64>() * percent / 100.0;
     let mut below = 0.0;

@@ -93,6 +93,7 @@ impl Expected<'_> {
             cpu_ns: Some(cpu_ns),
             work,
             observed,
+            latencies: output::histograms(&directions),
             check: if verdict.passed { Check::Passed } else { Check::Failed },
             evidence: Some(verdict.evidence.join("; ")),
             unknown: Map::new(),

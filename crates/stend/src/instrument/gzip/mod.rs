@@ -101,6 +101,7 @@ impl Adapter for Gzip {
             cpu_ns: Some(finished.usage.cpu_ns()),
             work: BTreeMap::from([("bytes".into(), corpus.bytes.len() as f64)]),
             observed: BTreeMap::from([("compressed_bytes".into(), trailer.compressed as f64)]),
+            latencies: BTreeMap::new(),
             check: if right { Check::Passed } else { Check::Failed },
             evidence: Some(evidence),
             unknown: Map::new(),

@@ -154,6 +154,7 @@ impl Adapter for OpenSsl {
             cpu_ns: Some(finished.usage.cpu_ns()),
             work: BTreeMap::from([("bytes".into(), operations * job.bytes as f64), ("operations".into(), operations)]),
             observed: BTreeMap::new(),
+            latencies: BTreeMap::new(),
             check,
             evidence: Some(evidence),
             unknown: Map::new(),

@@ -1,5 +1,6 @@
 //! Each drawing of a report as a file of its own.
 
+mod latency;
 mod published;
 
 use std::collections::BTreeSet;
@@ -66,6 +67,9 @@ pub(crate) fn figures(input: &Input, language: Language) -> Result<Vec<Figure>> 
         }
         if let Some(histogram) = &scenario.histogram {
             all.histogram(scenario, histogram)?;
+        }
+        for view in &scenario.latencies {
+            all.latency(scenario, view)?;
         }
         for run in &scenario.runs {
             if let Some(timeline) = &run.timeline {
@@ -189,7 +193,7 @@ impl Figures {
             for (number, line) in row.lines.iter().enumerate().rev() {
                 let path = place.path(&line.path);
                 if row.stacked {
-                    sheet.area(&path, LINES[number % LINES.len()].0)?;
+                    sheet.area(&path, LINES[number % LINES.len()].0, 1.0)?;
                 } else {
                     sheet.path(&path, Stroke::of_line(number))?;
                 }
@@ -467,6 +471,8 @@ mod tests {
             "4k-seq-read-timeline",
             "summit-published",
             "magma-parallel-histogram",
+            "4k-rand-read-latency-latency",
+            "4k-rand-read-latency-latency-percentiles",
             "сайт-на-nginx-1-киб-repeats",
         ] {
             assert!(names.contains(name), "{name}: {names:?}");

@@ -14,6 +14,7 @@ use stend_model::wire::{Check, MarkKind};
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::gates::{GatesView, gates};
+use super::latency::{RepeatsOfRun, latencies};
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::samples::samples;
@@ -23,6 +24,7 @@ use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
+use crate::report::latency::LatencyView;
 use crate::report::notes;
 use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -47,6 +49,7 @@ pub(super) struct ScenarioView {
     pub(super) several_metrics: bool,
     pub(super) dots: Option<Dots>,
     pub(super) histogram: Option<Histogram>,
+    pub(super) latencies: Vec<LatencyView>,
     /// The main metric's name.
     pub(super) metric: String,
     pub(super) runs: Vec<ScenarioRunView>,
@@ -172,6 +175,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
     let mut panels = Vec::new();
     let mut values = Vec::new();
     let mut runs = Vec::new();
+    let mut all_repeats = Vec::new();
     for (place, run) in indexed.iter().enumerate() {
         let Some((index, scenario)) = run.scenario(name) else { continue };
         let repeats: Vec<&Repeat> = run.data.repeats.iter().filter(|repeat| repeat.scenario == index).collect();
@@ -189,6 +193,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
         let profile = run.data.profiles.iter().find(|profile| profile.scenario == name);
         view.profile = profile.map(|profile| profile::view(profile, input)).transpose()?;
         runs.push(view);
+        all_repeats.push(RepeatsOfRun { run: &run.data.run.id, title: self::title(input.table, &run.data), repeats });
     }
     let parameters =
         scenario.iter().flat_map(|scenario| &scenario.parameters).map(|(name, value)| format!("{name} = {value}"));
@@ -212,6 +217,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
         several_metrics: rows.len() > 1,
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
         histogram: metric.and_then(|metric| histogram(values, metric.unit)),
+        latencies: latencies(&all_repeats, anchor)?,
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
     })

@@ -1,0 +1,89 @@
+//! How long single operations took, as files.
+
+use anyhow::Result;
+
+use super::{Figures, LEFT, RIGHT, WIDTH, frame};
+use crate::report::html::scenario::ScenarioView;
+use crate::report::language::TEXTS;
+use crate::report::latency::{LatencyView, PercentileCurve};
+use crate::report::scale::Tick;
+use crate::report::sheet::{LINES, Place, QUIET, SMALL, Sheet, Stroke, fitting};
+
+impl Figures {
+    pub(super) fn latency(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
+        self.latency_steps(scenario, view)?;
+        match &view.curve {
+            Some(curve) => self.latency_percentiles(scenario, view, curve),
+            None => Ok(()),
+        }
+    }
+
+    /// The histogram.
+    fn latency_steps(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
+        let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency));
+        let mut sheet = self.latency_sheet(view, &title, self.say(&TEXTS.latency_steps_caption))?;
+        let names: Vec<&str> = view.steps.lines.iter().map(|line| line.title.as_str()).collect();
+        let place = key(&mut sheet, &names)?;
+        for (number, line) in view.steps.lines.iter().enumerate() {
+            let path = place.path(&line.path);
+            sheet.area(&path, LINES[number % LINES.len()].0, 0.15)?;
+            sheet.path(&path, Stroke::of_line(number))?;
+        }
+        frame(&mut sheet, &[], place)?;
+        across(&mut sheet, &view.steps.across, place)?;
+        self.add(&scenario.name, &view.name, title, sheet.finish()?);
+        Ok(())
+    }
+
+    /// The percentiles.
+    fn latency_percentiles(
+        &mut self,
+        scenario: &ScenarioView,
+        view: &LatencyView,
+        curve: &PercentileCurve,
+    ) -> Result<()> {
+        let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency_percentiles));
+        let mut sheet = self.latency_sheet(view, &title, self.say(&TEXTS.latency_curve_short))?;
+        let names: Vec<&str> = curve.lines.iter().map(|line| self.say(&line.name)).collect();
+        let place = key(&mut sheet, &names)?;
+        frame(&mut sheet, &curve.ticks, place)?;
+        across(&mut sheet, &curve.across, place)?;
+        for (number, line) in curve.lines.iter().enumerate() {
+            let stroke = Stroke::of_line(number);
+            sheet.path(&place.path(&line.path), stroke)?;
+            sheet.path(&place.path(&line.intervals), Stroke::plain(stroke.colour, 1.0))?;
+            for dot in &line.dots {
+                sheet.dot((place.x(dot.x), place.y(dot.y)), stroke.colour, false, self.say(&dot.title))?;
+            }
+        }
+        self.add(&scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
+        Ok(())
+    }
+
+    /// A sheet with its caption; the percentiles of every run are its description.
+    fn latency_sheet(&self, view: &LatencyView, title: &str, caption: &str) -> Result<Sheet> {
+        let words = view.words();
+        let mut sheet = self.sheet(PLACE.top + PLACE.height + 32.0, title, self.say(&words))?;
+        sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(caption, SMALL, PLACE.width))?;
+        Ok(sheet)
+    }
+}
+
+const PLACE: Place = Place { left: LEFT, top: 84.0, width: WIDTH - LEFT - RIGHT, height: 280.0 };
+
+/// The runs' names, where there are several, and the place of the drawing below them.
+fn key(sheet: &mut Sheet, names: &[&str]) -> Result<Place> {
+    if names.len() > 1 {
+        sheet.key((LEFT, 64.0), names, false)?;
+    }
+    Ok(PLACE)
+}
+
+/// The figures of the level axis.
+fn across(sheet: &mut Sheet, ticks: &[Tick], place: Place) -> Result<()> {
+    for tick in ticks {
+        let x = place.left + place.width * (1.0 - tick.top / 100.0);
+        sheet.text((x, place.top + place.height + 18.0), "middle", SMALL, QUIET, &tick.label)?;
+    }
+    Ok(())
+}
