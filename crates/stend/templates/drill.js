@@ -49,7 +49,19 @@ document.addEventListener("click", function (event) {
     setState({ place: place }, true);
   }
   goTo(place);
+  showLatencies(link);
 });
+// A figure of a latency leads to where the latencies are drawn that it is taken of.
+function showLatencies(link) {
+  var row = looked && link.closest("tbody tr"), metric = row && row.querySelector(".metric");
+  if (!metric) return;
+  all("section.latency", drill).some(function (section) {
+    if (JSON.parse(section.dataset.metrics).indexOf(metric.textContent) < 0) return false;
+    section.scrollIntoView();
+    section.focus({ preventScroll: true });
+    return true;
+  });
+}
 if (drill) {
   byId("drill-close").addEventListener("click", function () { drill.close(); });
   // Beside the window.

@@ -77,6 +77,43 @@ fn a_change_of_level_is_found_with_what_else_changed_then() {
 }
 
 #[test]
+fn a_history_can_be_drawn_in_both_languages() {
+    let (stand, _) = stand(16, 9);
+    let drawing = stand.fine(&["history", "small", "--format", "svg"]).out;
+    assert_eq!(drawing.matches("<circle ").count(), 16, "{drawing}");
+    for said in [">1  ▼ −33.", "with run 20260910-0600-0009", "kernel 6.1.0 → 6.5.0", ">2026-09-01<", "more is better"]
+    {
+        assert!(drawing.contains(said), "{said}: {drawing}");
+    }
+    let russian = stand.fine(&["history", "small", "--format", "svg", "--language", "ru"]).out;
+    for said in [">1  ▼ −33,", "с прогона 20260910-0600-0009", "kernel 6.1.0 → 6.5.0", "больше – лучше"]
+    {
+        assert!(russian.contains(said), "{said}: {russian}");
+    }
+    let path = stand.path().join("of/small.html");
+    let printed = stand.fine(&["history", "small", "-f", "html", "-o", path.to_str().unwrap()]).out;
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        printed.is_empty()
+            && page.contains("default-src 'none'")
+            && !page.contains("http:")
+            && !page.contains("https:"),
+        "{printed}"
+    );
+    assert_eq!(
+        (page.matches("<g class=\"dot\">").count(), page.matches("<path class=\"flag worse\"").count()),
+        (16, 1)
+    );
+    assert_eq!(page.matches("<span lang=\"en\">").count(), page.matches("<span lang=\"ru\">").count());
+    let table = stand.path().join("small.csv");
+    stand.fine(&["history", "small", "--format", "csv", "-o", table.to_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), stand.fine(&["history", "small", "--format", "csv"]).out);
+    let ended = stand.run(&["history", "throughput", "--format", "svg"]);
+    assert_eq!(ended.status, Some(2));
+    assert!(ended.err.contains("SCENARIO:throughput") && ended.err.contains("\"small\""), "{}", ended.err);
+}
+
+#[test]
 fn a_change_without_a_cause_in_the_fingerprint_says_so() {
     let (stand, template) = stand(8, 99);
     for run in 8..12 {

@@ -1,13 +1,14 @@
 //! `stend history`: one metric over all runs of a machine, and where it changed.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Format, Json};
+use super::output::{self, Json, Spoken};
 use crate::history::{self, Wanted};
 use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
@@ -23,11 +24,33 @@ pub(super) struct Arguments {
     /// the hardware that made the newest one]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    /// How to write it
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// The file to write, `-` for standard output [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The language of a drawing; a page has both, and tables are English
+    #[arg(long, value_name = "LANGUAGE", default_value = "en")]
+    language: Spoken,
     #[command(flatten)]
     json: Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Table,
+    /// For a page or a pull request
+    Markdown,
+    /// For a spreadsheet
+    Csv,
+    /// For programs
+    Json,
+    /// A drawing, with what changed below it
+    Svg,
+    /// The same as a page with a table of the runs, in both languages
+    Html,
 }
 
 /// A scenario that has the metric that was asked for.
@@ -40,12 +63,19 @@ struct WithMetric<'a> {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
     let format = if arguments.json.json { Format::Json } else { arguments.format };
+    let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let runs = store.runs()?;
     let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref()).map_err(Failure::usage)? {
         Wanted::History(chosen) => chosen,
         Wanted::Metric { name, scenarios } => {
             let scenarios: Vec<_> =
                 scenarios.into_iter().map(|(scenario, runs)| WithMetric { scenario, runs }).collect();
+            if matches!(format, Format::Svg | Format::Html) {
+                let named = history::listed(scenarios.iter().map(|one| one.scenario));
+                return Err(Failure::usage(format!(
+                    "a drawing is of one scenario, and \"{name}\" is a metric; give SCENARIO:{name}, with one of {named}"
+                )));
+            }
             if format == Format::Json {
                 output::print_json("scenarios", &scenarios)?;
             } else {
@@ -60,11 +90,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         records.push(Record { run: (*run).clone(), sessions: Vec::new(), repeats, profiles: Vec::new() });
     }
     let history = history::of(&chosen, &records);
-    match format {
-        Format::Json => output::print_json("history", &history)?,
-        Format::Csv => output::print(&render::csv(&history))?,
-        Format::Markdown => output::print(&render::markdown(&history))?,
-        Format::Table => output::print(&render::terminal(&history, output::width(), global.colour()))?,
+    let text = match format {
+        Format::Json => output::json("history", &history)?,
+        Format::Csv => render::csv(&history),
+        Format::Markdown => render::markdown(&history),
+        Format::Table => render::terminal(&history, output::width(), global.colour() && to_file.is_none()),
+        Format::Svg => render::svg(&history, arguments.language.into())?,
+        Format::Html => render::page(&history)?,
+    };
+    match to_file {
+        Some(path) => output::write(path, text.as_bytes())?,
+        None => output::print(&text)?,
     }
     Ok(Exit::Fine)
 }

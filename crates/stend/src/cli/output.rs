@@ -20,6 +20,7 @@ use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
 use crate::compare::{compare, compare_what};
+use crate::language::Language;
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal};
 use crate::store::{Record, Store, StoreError};
@@ -36,6 +37,24 @@ pub(super) enum Format {
     Csv,
     /// For programs
     Json,
+}
+
+/// The language of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Spoken {
+    /// English
+    En,
+    /// Russian
+    Ru,
+}
+
+impl From<Spoken> for Language {
+    fn from(spoken: Spoken) -> Self {
+        match spoken {
+            Spoken::En => Self::English,
+            Spoken::Ru => Self::Russian,
+        }
+    }
 }
 
 /// The version of what `--json` prints; it grows when something that was there changes its meaning.

@@ -9,11 +9,10 @@ use jiff::Timestamp;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output;
+use super::output::{self, Spoken};
 use super::shape::{FILTER_HELP, Shape};
 use crate::catalogue;
 use crate::compare::table::Note;
-use crate::language::Language;
 use crate::machine;
 use crate::report::{csv, figures_index, html, markdown};
 use crate::store::Store;
@@ -69,14 +68,6 @@ impl Format {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Spoken {
-    /// English
-    En,
-    /// Russian
-    Ru,
-}
-
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let to_standard_output = arguments.output.as_deref() == Some(Path::new("-"));
     if to_standard_output && arguments.format == Format::Svg {
@@ -124,10 +115,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Csv => csv::render(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
-            let language = match arguments.language {
-                Spoken::En => Language::English,
-                Spoken::Ru => Language::Russian,
-            };
+            let language = arguments.language.into();
             let figures = output::with_series(&store, &records, |runs| {
                 html::figures(&html::Input { table: &table, runs, generated_at: Timestamp::now() }, language)
             })?;

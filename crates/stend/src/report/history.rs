@@ -1,16 +1,23 @@
-//! A machine's history of one metric: a line of blocks, the changes and what else changed then, and a line a run.
+//! A machine's history of one metric: a line of blocks, the changes and what else changed then, and a line a run; the same as a drawing
+//! and as a page.
+
+mod drawing;
+mod page;
+mod words;
 
 use std::fmt::Write as _;
 
+use self::words::{causes, headline, notes, subject, title};
 use super::grid::{Grid, Style, piece, wrap};
+use super::phrase::Phrase;
 use super::text::{change, count, interval_beside, spread, width};
 use super::{csv, markdown};
 use crate::compare::table::Verdict;
-use crate::history::{Change, Differences, History, LeftOut, Nearest, Point};
+use crate::history::{Change, History, Point};
 use crate::language::english_plural;
-use crate::machine;
-use stend_model::identity::short;
-use stend_model::metric::{Better, three_digits};
+
+pub(crate) use drawing::svg;
+pub(crate) use page::page;
 
 /// Heights from the least value to the greatest.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -18,18 +25,18 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// For a terminal of this width.
 pub(crate) fn terminal(history: &History, limit: usize, colour: bool) -> String {
     let mut out = String::new();
-    let title = piece(title(history), Style::Bold);
-    let _ = writeln!(out, "{}\n{}\n", title.styled(&title.text, colour), subject(history));
+    let title = piece(title(history).en.into_owned(), Style::Bold);
+    let _ = writeln!(out, "{}\n{}\n", title.styled(&title.text, colour), subject(history).en);
     line_of_blocks(&mut out, history, limit, colour);
     for change in &history.changes {
         let style = style(change);
-        let head = piece(headline(history, change), style);
+        let head = piece(headline(history, change).en.into_owned(), style);
         let mut lines = wrap(&head.text, limit.saturating_sub(2)).into_iter();
         let first = lines.next().unwrap_or_default();
         let _ = writeln!(out, "{}", head.styled(&first, colour));
         lines.for_each(|line| out.push_str(&format!("  {line}\n")));
         for cause in causes(change) {
-            for (index, line) in wrap(&cause, limit.saturating_sub(6)).iter().enumerate() {
+            for (index, line) in wrap(&cause.en, limit.saturating_sub(6)).iter().enumerate() {
                 let _ = writeln!(out, "{}{line}", if index == 0 { "    " } else { "      " });
             }
         }
@@ -49,7 +56,7 @@ pub(crate) fn terminal(history: &History, limit: usize, colour: bool) -> String 
         out.push('\n');
     }
     for note in notes(history) {
-        wrap(&note, limit).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        wrap(&note.en, limit).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     }
     out
 }
@@ -57,11 +64,11 @@ pub(crate) fn terminal(history: &History, limit: usize, colour: bool) -> String 
 /// For a page or a pull request.
 pub(crate) fn markdown(history: &History) -> String {
     let mut out = String::new();
-    markdown::heading(&mut out, &title(history), &subject(history));
+    markdown::heading(&mut out, &title(history).en, &subject(history).en);
     for change in &history.changes {
-        let _ = writeln!(out, "- {}", markdown::escape(&headline(history, change)));
+        let _ = writeln!(out, "- {}", markdown::escape(&headline(history, change).en));
         for cause in causes(change) {
-            let _ = writeln!(out, "  - {}", markdown::escape(&cause));
+            let _ = writeln!(out, "  - {}", markdown::escape(&cause.en));
         }
     }
     if !history.changes.is_empty() {
@@ -74,7 +81,7 @@ pub(crate) fn markdown(history: &History) -> String {
     }
     out.push('\n');
     for note in notes(history) {
-        let _ = writeln!(out, "- {}", markdown::escape(&note));
+        let _ = writeln!(out, "- {}", markdown::escape(&note.en));
     }
     out
 }
@@ -120,32 +127,11 @@ pub(crate) fn csv(history: &History) -> String {
                 point.valid.to_string(),
                 optional(change.map(|change| change.ratio)),
                 optional(change.map(|change| change.p)),
-                change.map(|change| causes(change).join("; ")).unwrap_or_default(),
+                change.map(|change| joined(&causes(change))).unwrap_or_default(),
             ],
         );
     }
     out
-}
-
-fn title(history: &History) -> String {
-    let better = match history.better {
-        Better::Higher => "more is better",
-        Better::Lower => "less is better",
-    };
-    format!("{}: {}, {better}", history.scenario, history.metric)
-}
-
-fn subject(history: &History) -> String {
-    let runs = english_plural(history.points.len(), "run", "runs");
-    let day = |point: &Point| point.started_at.strftime("%Y-%m-%d").to_string();
-    let ends = history.points.first().zip(history.points.last());
-    let days = ends.map(|(first, last)| (day(first), day(last)));
-    let when = match days {
-        None => String::new(),
-        Some((first, last)) if first == last => format!(", {first}"),
-        Some((first, last)) => format!(", {first} … {last}"),
-    };
-    format!("{} · hardware {} · {runs}{when}", history.machine, short(&history.hardware_id))
 }
 
 /// The newest values that find room as blocks, with a mark under the first run after each change.
@@ -211,78 +197,7 @@ fn mark_and_size(change_: &Change) -> String {
     format!("{} {}", mark(change_), change(change_.ratio))
 }
 
-fn headline(history: &History, change: &Change) -> String {
-    let at = history.points[change.point].started_at.strftime("%Y-%m-%d %H:%M UTC");
-    let from_to = super::text::from_to(history.unit, change.before, change.after);
-    format!("{} from {at} on, with run {}: {from_to} (p {})", mark_and_size(change), change.after_run, p(change.p))
-}
-
-/// p as people read it: `= 0.0004`, `< 10⁻⁹`.
-fn p(p: f64) -> String {
-    if p < 1e-9 { "< 10⁻⁹".into() } else { format!("= {}", three_digits(p)) }
-}
-
-/// What else changed between the last run before and the first after, or near them.
-fn causes(change: &Change) -> Vec<String> {
-    if !change.with.is_empty() {
-        return in_words(&change.with);
-    }
-    let mut words =
-        vec![format!("nothing of the fingerprint changed between {} and {}", change.before_run, change.after_run)];
-    if let Some(Nearest { before_run, after_run, with }) = &change.nearest {
-        words.push(format!("but near it, between {before_run} and {after_run}: {}", in_words(with).join("; ")));
-    }
-    words
-}
-
-fn in_words(differences: &Differences) -> Vec<String> {
-    let machine = differences.machine.iter().map(machine::in_words);
-    let build = differences.build.iter().map(|difference| match difference.what.as_str() {
-        "stend" => machine::in_words(difference),
-        _ => format!("build, {}", machine::in_words(difference)),
-    });
-    machine.chain(build).collect()
-}
-
-fn notes(history: &History) -> Vec<String> {
-    let mut notes = Vec::new();
-    if history.points.is_empty() {
-        notes.push("No run has a repeat that counts.".into());
-    } else if history.more_needed > 0 {
-        let runs = english_plural(history.more_needed, "run more is", "runs more are");
-        notes.push(format!("Changes of level are looked for from ten runs on: {runs} needed."));
-    } else if history.without_ratio {
-        notes.push("Changes of level are not looked for: some value is not above zero.".into());
-    } else if history.changes.is_empty() {
-        notes.push("The level never changed for good.".into());
-    } else {
-        notes.push(
-            "▲ better, ▼ worse. A change is one for good, p < 0.001 and more than 2 %, from and to the means of the medians on either side."
-                .into(),
-        );
-    }
-    let LeftOut { other_machine, other_work, emulated, no_value, two_sides } = history.left_out;
-    let mut left_out = |count: usize, one: &str, many: &str| {
-        if count > 0 {
-            notes.push(format!("Left out: {}.", english_plural(count, one, many)));
-        }
-    };
-    left_out(
-        other_machine,
-        "run of other hardware (--machine NAME shows it)",
-        "runs of other hardware (--machine NAME shows them)",
-    );
-    left_out(
-        other_work,
-        "run in which a scenario of this name did other work than in the newest",
-        "runs in which a scenario of this name did other work than in the newest",
-    );
-    left_out(emulated, "run that an emulator made", "runs that an emulator made");
-    left_out(
-        two_sides,
-        "run of two sides, which are different things on purpose",
-        "runs of two sides, which are different things on purpose",
-    );
-    left_out(no_value, "run without a repeat that counts", "runs without a repeat that counts");
-    notes
+/// Causes in one line.
+fn joined(causes: &[Phrase]) -> String {
+    causes.iter().map(|cause| cause.en.as_ref()).collect::<Vec<_>>().join("; ")
 }

@@ -98,7 +98,8 @@ struct Page {
     script_digest: String,
 }
 
-const STYLE: &str = include_str!("../../templates/report.css");
+/// The style sheet of every page.
+pub(super) const STYLE: &str = include_str!("../../templates/report.css");
 /// The script's parts, in one function: what one part declares the next ones use, and the page has no global names.
 const SCRIPT: &str = concat!(
     "(function () {\n\"use strict\";\n",

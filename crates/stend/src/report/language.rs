@@ -97,6 +97,8 @@ texts! {
         "Все операции учтённых повторов вместе. Площадь ступени – доля операций, попавших в неё.";
     latency_curve_caption: "The same as percentiles. Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals; they take operations for independent, so a percentile may be off by more.",
         "То же перцентилями. За каждой следующей отметкой остаётся вдесятеро меньше операций. Отрезки – интервалы 95 %: они считают операции независимыми, так что ошибка перцентиля может быть и больше.";
+    latency_steps_short: "All operations of the repeats that count, put together. Area: share of the operations.",
+        "Все операции учтённых повторов вместе. Площадь – доля операций.";
     latency_percentiles: "Percentiles", "Перцентили";
     latency_curve_short: "Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals, at least that wide.",
         "За каждой следующей отметкой вдесятеро меньше операций. Отрезки – интервалы 95 %, в действительности не уже.";
@@ -104,6 +106,13 @@ texts! {
         "Перцентиль назван, если за ним лежит хотя бы десять операций: для p99,99 их нужно 100 000.";
     operations: "Operations", "Операции";
     longest: "Longest", "Самая долгая";
+    history: "History of one metric", "История одного показателя";
+    history_caption: "A dot is a run: the median of its repeats that count, with its 95 % interval. Runs stand at equal distances, however long nobody measured. Dashed: the level between changes. The axis does not begin at zero.",
+        "Точка – прогон: медиана его годных повторов с интервалом 95 %. Прогоны стоят через равные промежутки, сколько бы между ними ни прошло времени. Пунктир – уровень между переменами. Ось начинается не с нуля.";
+    history_changes: "Where the level changed", "Где менялся уровень";
+    history_runs: "The runs", "Прогоны";
+    history_run: "Run", "Прогон";
+    history_change: "Change", "Перемена";
     number: "No.", "№";
     started: "Started, UTC", "Начат, UTC";
     value: "Value", "Значение";

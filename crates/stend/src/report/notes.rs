@@ -452,7 +452,8 @@ pub(super) fn listed(names: &[String]) -> Phrase {
     Phrase::new(format!("{}{more_en}", quoted.join(", ")), format!("{}{more_ru}", quoted.join(", ")))
 }
 
-fn in_words(differences: &[Difference]) -> Phrase {
+/// Differences between machines or builds, one after the other.
+pub(super) fn in_words(differences: &[Difference]) -> Phrase {
     let one = |difference: &Difference, none: &str| {
         let or_none = |text: &str| if text.is_empty() { none.to_owned() } else { text.replace('\n', "; ") };
         let (before, after) = (or_none(&difference.before), or_none(&difference.after));

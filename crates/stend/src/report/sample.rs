@@ -490,7 +490,7 @@ fn latencies(p99: f64) -> LatencyCounts {
         })
     };
     LatencyCounts::Pairs(
-        hump(p99 / 4.0, 15).chain(hump(p99 / 1.35, 5)).chain([(p99 as u64, 12), ((p99 * 3.0) as u64, 8)]).collect(),
+        hump(p99 / 4.0, 15).chain(hump(p99 / 1.35, 5)).chain([(p99 as u64, 22), ((p99 * 3.0) as u64, 8)]).collect(),
     )
 }
 

@@ -139,12 +139,12 @@ pub(super) fn interval_beside(unit: Unit, median: f64, (low, high): (f64, f64)) 
     format!("{low:.decimals$} … {high:.decimals$}")
 }
 
-/// Two levels in one unit, with as many decimals as tell them apart: `from 25.13 to 28.91 MB/s`.
-pub(super) fn from_to(unit: Unit, before: f64, after: f64) -> String {
+/// Two levels in one unit, with as many decimals as tell them apart: `25.13`, and behind it `28.91 MB/s`.
+pub(super) fn two_levels(unit: Unit, before: f64, after: f64) -> (String, String) {
     let (divisor, suffix) = scale_of(unit, before.abs().max(after.abs()));
     let (before, after) = (before / divisor, after / divisor);
     let decimals = decimals_for((after - before).abs() / 100.0).max(decimals_for(after.abs() / 100.0));
-    format!("from {before:.decimals$} to {after:.decimals$} {suffix}").trim_end().to_owned()
+    (format!("{before:.decimals$}"), format!("{after:.decimals$} {suffix}").trim_end().to_owned())
 }
 
 /// A value with five digits: single repeats differ where medians with three look alike.

@@ -231,6 +231,30 @@ test("the language is switched without reloading, and remembered", async () => {
   });
 });
 
+test("a figure of a latency leads to how long single operations took", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await reading({ colorScheme }, async (page) => {
+      const row = page.locator("#results tbody tr", { hasText: "4k rand read, latency" }).first();
+      await row.locator("a.into").first().click();
+      const section = page.locator("#drill section.latency");
+      await section.waitFor();
+      assert.ok(await section.evaluate((own) => own === document.activeElement), "it has the focus");
+      const seen = () => section.evaluate((own) => {
+        const { top } = own.getBoundingClientRect(), window = document.getElementById("drill").getBoundingClientRect();
+        return top >= window.top && top < window.top + window.height / 2;
+      });
+      assert.ok(await seen(), "it is before the reader's eyes");
+      const runs = await section.locator("tbody tr").count();
+      for (const lines of [".outlines path.line", ".curve path.line"]) assert.equal(await section.locator(lines).count(), runs, lines);
+      assert.match(await section.locator("tbody tr").first().innerText(), /10.000 of 10 repeats/);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => axe.run("#drill section.latency"));
+      assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id }) => id), []);
+      if (process.env.STEND_PICTURES) await page.screenshot({ path: `${process.env.STEND_PICTURES}/latency-${colorScheme}.png` });
+    });
+  }
+});
+
 test("a cell opens what is behind it; Escape, the button and Back close it", async () => {
   await reading({}, async (page) => {
     const drill = page.locator("#drill");

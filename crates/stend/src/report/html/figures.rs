@@ -68,8 +68,8 @@ pub(crate) fn figures(input: &Input, language: Language) -> Result<Vec<Figure>> 
         if let Some(histogram) = &scenario.histogram {
             all.histogram(scenario, histogram)?;
         }
-        for view in &scenario.latencies {
-            all.latency(scenario, view)?;
+        for latencies in &scenario.latencies {
+            all.latency(scenario, &latencies.view)?;
         }
         for run in &scenario.runs {
             if let Some(timeline) = &run.timeline {

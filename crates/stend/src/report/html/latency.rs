@@ -1,6 +1,7 @@
 //! The latencies of a scenario's operations: of all runs that counted them, under each name.
 
 use anyhow::{Context as _, Result};
+use stend_model::metric::Metric;
 use stend_model::run::Repeat;
 
 use crate::latency::{merged, names};
@@ -15,11 +16,18 @@ pub(super) struct RepeatsOfRun<'a> {
     pub(super) repeats: Vec<&'a Repeat>,
 }
 
+/// The latencies of one name, and whose they are.
+pub(super) struct NamedLatencies {
+    pub(super) view: LatencyView,
+    /// The names of the metrics that are taken of them, as JSON: a click on a figure of theirs leads here.
+    pub(super) metrics: String,
+}
+
 /// The drawings of each name that some run has.
 ///
 /// # Errors
 /// What some repeat counted cannot be read.
-pub(super) fn latencies(runs: &[RepeatsOfRun], anchor: usize) -> Result<Vec<LatencyView>> {
+pub(super) fn latencies(runs: &[RepeatsOfRun], metrics: &[Metric], anchor: usize) -> Result<Vec<NamedLatencies>> {
     let mut views = Vec::new();
     for (place, name) in names(runs.iter().flat_map(|run| run.repeats.iter().copied())).into_iter().enumerate() {
         let mut of_runs = Vec::new();
@@ -28,7 +36,11 @@ pub(super) fn latencies(runs: &[RepeatsOfRun], anchor: usize) -> Result<Vec<Late
             let found = found.with_context(|| format!("run {} is damaged", run.run))?;
             of_runs.extend(found.map(|merged| OfRun { title: run.title.clone(), merged }));
         }
-        views.extend(latency_view(name, &of_runs, format!("l{anchor}-{place}")));
+        let Some(view) = latency_view(name, &of_runs, format!("l{anchor}-{place}")) else { continue };
+        let is_of_it =
+            |metric: &&Metric| metric.value.to_string().strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        let of_it: Vec<&str> = metrics.iter().filter(is_of_it).map(|metric| metric.name.as_str()).collect();
+        views.push(NamedLatencies { view, metrics: serde_json::to_string(&of_it)? });
     }
     Ok(views)
 }

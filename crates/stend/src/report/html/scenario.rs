@@ -14,7 +14,7 @@ use stend_model::wire::{Check, MarkKind};
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::gates::{GatesView, gates};
-use super::latency::{RepeatsOfRun, latencies};
+use super::latency::{NamedLatencies, RepeatsOfRun, latencies};
 use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::samples::samples;
@@ -24,7 +24,6 @@ use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
-use crate::report::latency::LatencyView;
 use crate::report::notes;
 use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, of_ceiling};
@@ -49,7 +48,7 @@ pub(super) struct ScenarioView {
     pub(super) several_metrics: bool,
     pub(super) dots: Option<Dots>,
     pub(super) histogram: Option<Histogram>,
-    pub(super) latencies: Vec<LatencyView>,
+    pub(super) latencies: Vec<NamedLatencies>,
     /// The main metric's name.
     pub(super) metric: String,
     pub(super) runs: Vec<ScenarioRunView>,
@@ -219,7 +218,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
         several_metrics: rows.len() > 1,
         dots: metric.and_then(|metric| dots(panels, metric.unit)),
         histogram: metric.and_then(|metric| histogram(values, metric.unit)),
-        latencies: latencies(&all_repeats, anchor)?,
+        latencies: latencies(&all_repeats, scenario.map_or(&[][..], |scenario| &scenario.metrics), anchor)?,
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
     })

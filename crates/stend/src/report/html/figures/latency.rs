@@ -7,7 +7,7 @@ use crate::report::html::scenario::ScenarioView;
 use crate::report::language::TEXTS;
 use crate::report::latency::{LatencyView, PercentileCurve};
 use crate::report::scale::Tick;
-use crate::report::sheet::{LINES, Place, QUIET, SMALL, Sheet, Stroke, fitting};
+use crate::report::sheet::{LINES, Place, QUIET, SMALL, Sheet, Stroke};
 
 impl Figures {
     pub(super) fn latency(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
@@ -21,9 +21,8 @@ impl Figures {
     /// The histogram.
     fn latency_steps(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
         let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency));
-        let mut sheet = self.latency_sheet(view, &title, self.say(&TEXTS.latency_steps_caption))?;
         let names: Vec<&str> = view.steps.lines.iter().map(|line| line.title.as_str()).collect();
-        let place = key(&mut sheet, &names)?;
+        let (mut sheet, place) = self.latency_sheet(view, &title, self.say(&TEXTS.latency_steps_short), &names)?;
         for (number, line) in view.steps.lines.iter().enumerate() {
             let path = place.path(&line.path);
             sheet.area(&path, LINES[number % LINES.len()].0, 0.15)?;
@@ -43,9 +42,8 @@ impl Figures {
         curve: &PercentileCurve,
     ) -> Result<()> {
         let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency_percentiles));
-        let mut sheet = self.latency_sheet(view, &title, self.say(&TEXTS.latency_curve_short))?;
         let names: Vec<&str> = curve.lines.iter().map(|line| self.say(&line.name)).collect();
-        let place = key(&mut sheet, &names)?;
+        let (mut sheet, place) = self.latency_sheet(view, &title, self.say(&TEXTS.latency_curve_short), &names)?;
         frame(&mut sheet, &curve.ticks, place)?;
         across(&mut sheet, &curve.across, place)?;
         for (number, line) in curve.lines.iter().enumerate() {
@@ -60,23 +58,18 @@ impl Figures {
         Ok(())
     }
 
-    /// A sheet with its caption; the percentiles of every run are its description.
-    fn latency_sheet(&self, view: &LatencyView, title: &str, caption: &str) -> Result<Sheet> {
-        let words = view.words();
-        let mut sheet = self.sheet(PLACE.top + PLACE.height + 32.0, title, self.say(&words))?;
-        sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(caption, SMALL, PLACE.width))?;
-        Ok(sheet)
+    /// A sheet with its caption and, where there are several, the runs' names, and the place of the drawing below them. The percentiles of
+    /// every run are its description.
+    fn latency_sheet(&self, view: &LatencyView, title: &str, caption: &str, names: &[&str]) -> Result<(Sheet, Place)> {
+        let top = if names.len() > 1 { 80.0 } else { 60.0 };
+        let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: 280.0 };
+        let mut sheet = self.sheet(place.top + place.height + 32.0, title, self.say(&view.words()))?;
+        sheet.text((LEFT, 43.0), "start", SMALL, QUIET, caption)?;
+        if names.len() > 1 {
+            sheet.key((LEFT, 64.0), names, false)?;
+        }
+        Ok((sheet, place))
     }
-}
-
-const PLACE: Place = Place { left: LEFT, top: 84.0, width: WIDTH - LEFT - RIGHT, height: 280.0 };
-
-/// The runs' names, where there are several, and the place of the drawing below them.
-fn key(sheet: &mut Sheet, names: &[&str]) -> Result<Place> {
-    if names.len() > 1 {
-        sheet.key((LEFT, 64.0), names, false)?;
-    }
-    Ok(PLACE)
 }
 
 /// The figures of the level axis.
