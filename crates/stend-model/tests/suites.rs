@@ -56,7 +56,13 @@ fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
 fn a_suite_says_how_its_table_is_laid_out() {
     let with = |table: &str, rest: &str| scenario(rest).replace(HEAD, &format!("{HEAD}table = {table}\n"));
     let parsed = parse(&with("{ column = \"metric\" }", "")).unwrap().table.unwrap();
-    assert_eq!((parsed.row, parsed.column, parsed.metrics.len()), (Key::Scenario, Key::Metric, 0));
+    assert_eq!((parsed.row, parsed.column, parsed.metrics.len()), (Key::Scenario.into(), Key::Metric.into(), 0));
+    let parsed = parse(
+        &with("{ row = \"a, b\", column = \"metric\" }", "matrix = { a = [1, 2], b = [3, 4] }\n")
+            .replace("name = \"s\"", "name = \"s {a} {b}\""),
+    );
+    let row = parsed.unwrap().table.unwrap().row;
+    assert_eq!((row.to_string().as_str(), serde_json::to_string(&row).unwrap().as_str()), ("a,b", "\"a,b\""));
     assert_eq!(parse(&scenario("")).unwrap().table, None);
     let axes = "matrix = { a = [1, 2] }\n";
     for (table, parts) in [
@@ -65,6 +71,11 @@ fn a_suite_says_how_its_table_is_laid_out() {
         ("{ row = \"metric\", column = \"metric\" }", ["both row and column", "must differ"]),
         ("{ row = \"metric\" }", ["runs can only be columns", "row \"scenario\""]),
         ("{ row = \"run\", column = \"metric\" }", ["runs can only be columns", "all runs"]),
+        ("{ row = \"scenario\", column = \"run,metric\" }", ["runs can only be columns, alone", "\"scenario,metric\""]),
+        ("{ row = \"a,a\", column = \"metric\" }", ["row \"a,a\" has \"a\" twice", "t.toml"]),
+        ("{ row = \"a,metric\", column = \"scenario,a\" }", ["both row and column have \"a\"", "must differ"]),
+        ("{ row = \"a,,metric\", column = \"scenario\" }", ["row \"a,,metric\": a key is missing", "depth,jobs"]),
+        ("{ row = \"a,b\", column = \"metric\" }", ["there is no axis \"b\"", "metric, run, a"]),
     ] {
         let text = with(table, axes).replace("name = \"s\"", "name = \"s {a}\"");
         let message = complaint(&text, 3);

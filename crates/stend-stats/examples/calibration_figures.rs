@@ -25,7 +25,7 @@ type Section = (&'static str, fn());
 
 /// All sections, or those named as arguments.
 fn main() {
-    let sections: [Section; 12] = [
+    let sections: [Section; 13] = [
         ("false_marks", false_marks),
         ("false_marks_of_tables", false_marks_of_tables),
         ("of_pairs", of_pairs),
@@ -37,6 +37,7 @@ fn main() {
         ("session_intervals", session_intervals),
         ("needed", needed),
         ("needed_is_enough", needed_is_enough),
+        ("needed_by_runs", needed_by_runs),
         ("histories", histories),
     ];
     let named: Vec<String> = std::env::args().skip(1).collect();
@@ -375,6 +376,57 @@ fn needed_is_enough() {
             share(table),
             share(runs),
             share(paired)
+        );
+    }
+}
+
+/// Of whole runs, a cell that differs by `effect` CV and as many others as the table has beside it.
+fn table_of_runs(size: usize, n: usize, correlation: f64, effect: f64, random: &mut SplitMix64) -> Vec<Cell> {
+    let mut side = |factor: f64| {
+        let values = autoregressive(correlation, n, random);
+        vec![values.into_iter().map(|value| factor * value).collect()]
+    };
+    (0..size).map(|place| cell(side(if place == 0 { 1.0 + 0.02 * effect } else { 1.0 }), side(1.0), 0.01)).collect()
+}
+
+fn needed_by_runs() {
+    println!(
+        "'n to settle' of whole runs, CV 2 %, δ = 1 %, from unresolved runs of ten repeats a side: cells in the table, correlation of"
+    );
+    println!(
+        "neighbours, difference in CV; the quartiles of what is said, what is said without drift and correlation; and of 500 fresh runs"
+    );
+    println!("with the median of either as many as are decided");
+    for (size, correlation, effect) in [1, 20]
+        .into_iter()
+        .flat_map(|size| [0.0, 0.3, 0.5].into_iter().flat_map(move |c| [1.5, 2.5].map(|e| (size, c, e))))
+    {
+        let mut random = SplitMix64::new(29);
+        let (mut said, mut bare, mut unresolved, mut without) = (Vec::new(), Vec::new(), 0, 0);
+        while unresolved < 300 {
+            let cells = table_of_runs(size, 10, correlation, effect, &mut random);
+            let found = compare_runs(&cells)[0];
+            if marked(&found) {
+                continue;
+            }
+            unresolved += 1;
+            without += usize::from(found.needed.is_none());
+            said.extend(found.needed);
+            bare.extend(compare_table(&cells)[0].needed);
+        }
+        let quartiles = |found: &mut Vec<usize>| {
+            found.sort_unstable();
+            [0.25, 0.5, 0.75].map(|share| found[(share * (found.len() - 1) as f64) as usize])
+        };
+        let (said, bare) = (quartiles(&mut said), quartiles(&mut bare));
+        let [decided, decided_bare] = [said[1], bare[1]].map(|n| {
+            let runs = (0..500)
+                .filter(|_| marked(&compare_runs(&table_of_runs(size, n, correlation, effect, &mut random))[0]));
+            runs.count() as f64 / 500.0
+        });
+        println!(
+            "  {size} cells, correlation {correlation}, effect/CV={effect}: said {said:?} ({without} of 300 without), bare {bare:?}; \
+             decided {decided:.3}, with the bare one {decided_bare:.3}"
         );
     }
 }

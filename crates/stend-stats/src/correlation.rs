@@ -191,12 +191,10 @@ pub(crate) fn mid_ranks(values: &[f64]) -> Option<Vec<f64>> {
 /// The independent values that would give a mean as sure as n values of which neighbours have the correlation ρ, and those k apart ρᵏ:
 /// n/(1 + 2·Σ (1 − k/n)·ρᵏ), the sum over k = 1 … n − 1. 1 … n for 0 ≤ ρ < 1.
 pub(crate) fn effective_repeats(n: usize, correlation: f64) -> f64 {
-    let (mut power, mut sum) = (1.0, 1.0);
-    for lag in 1..n {
-        power *= correlation;
-        sum += 2.0 * (1.0 - lag as f64 / n as f64) * power;
-    }
-    n as f64 / sum
+    let (n, rest) = (n as f64, 1.0 - correlation);
+    // The sum is ρ/(1 − ρ) − ρ(1 − ρⁿ)/(n(1 − ρ)²).
+    let sum = correlation / rest - correlation * (1.0 - correlation.powf(n)) / (n * rest * rest);
+    n / (1.0 + 2.0 * sum)
 }
 
 /// How surely two series rise and fall together.

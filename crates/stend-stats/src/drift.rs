@@ -3,9 +3,9 @@
 use crate::correlation::{effective_repeats, serial_correlation};
 use crate::normal::student_quantile;
 use crate::sample::{finite_sorted, mean, median, sorted_quantile};
-use crate::table::{Cell, CellResult, compare_table};
+use crate::table::{Cell, CellResult, Prospect, compare_with_prospects};
 use crate::verdict::{Reason, Verdict};
-use crate::{MIN_REPEATS, RatioInterval};
+use crate::{MIN_REPEATS, RatioInterval, RatioOptions, SerialCorrelation};
 
 /// How far the first half of a session's repeats, in the order in which they were made, lies from the second half:
 /// exp|ln(median of the first / median of the second)| − 1. An odd repeat in the middle is left out.
@@ -95,18 +95,48 @@ const CELLS_OF_A_TABLE: usize = 3;
 /// ```
 #[must_use]
 pub fn drift_floors(cells: &[Cell]) -> Vec<Option<f64>> {
+    drifts(cells).into_iter().map(|drift| drift.map(|drift| drift.floor())).collect()
+}
+
+/// What a cell's floor is made of.
+#[derive(Debug, Clone, Copy)]
+struct Drift {
+    /// The largest [`excess_drift`] of its own sessions.
+    own: f64,
+    /// The table's upper quartile of the largest [`half_drift`]s; 0 in a table of few cells.
+    common: f64,
+    /// What of that is more than chance: the upper quartile of the largest [`excess_drift`]s.
+    lasting: f64,
+}
+
+impl Drift {
+    fn floor(&self) -> f64 {
+        self.own.max(self.common)
+    }
+
+    /// The floor with `times` as many repeats: what of the halves' difference is chance goes as 1/√n.
+    fn with_repeats(&self, times: f64) -> f64 {
+        self.own.max(self.lasting + (self.common - self.lasting).max(0.0) / times.sqrt())
+    }
+}
+
+fn drifts(cells: &[Cell]) -> Vec<Option<Drift>> {
     let largest = |cell: &Cell, drift: fn(&[f64]) -> Option<f64>| {
         let drifts = sessions(cell).filter_map(drift);
         if cell.paired { None } else { drifts.reduce(f64::max) }
     };
-    let whole: Vec<_> = cells.iter().filter_map(|cell| largest(cell, half_drift)).collect();
-    let whole = finite_sorted(&whole).filter(|drifts| drifts.len() >= CELLS_OF_A_TABLE);
-    let common = whole.map(|sorted| sorted_quantile(&sorted, RESTLESSNESS));
-    let floor = |cell: &Cell| {
-        let own = largest(cell, excess_drift);
-        if cell.paired { None } else { own.into_iter().chain(common).reduce(f64::max) }
+    let quartile = |drift: fn(&[f64]) -> Option<f64>| {
+        let all: Vec<_> = cells.iter().filter_map(|cell| largest(cell, drift)).collect();
+        let all = finite_sorted(&all).filter(|drifts| drifts.len() >= CELLS_OF_A_TABLE);
+        all.map(|sorted| sorted_quantile(&sorted, RESTLESSNESS))
     };
-    cells.iter().map(floor).collect()
+    let (common, lasting) = (quartile(half_drift), quartile(excess_drift).unwrap_or(0.0));
+    let drift = |cell: &Cell| {
+        let own = largest(cell, excess_drift);
+        let known = !cell.paired && (own.is_some() || common.is_some());
+        known.then(|| Drift { own: own.unwrap_or(0.0), common: common.unwrap_or(0.0), lasting })
+    };
+    cells.iter().map(drift).collect()
 }
 
 /// One cell's own repeats count as hanging together where shuffled ones would show as much in fewer than one of twenty cells.
@@ -120,24 +150,67 @@ const DOUBT: f64 = 1.0;
 
 /// What the machine does to neighbouring repeats, over all sessions of all cells that are not paired, and over one cell's.
 struct Neighbours {
-    table: f64,
+    table: Option<SerialCorrelation>,
 }
 
 impl Neighbours {
     fn new(cells: &[Cell]) -> Self {
         let unpaired = cells.iter().filter(|cell| !cell.paired);
-        let found = serial_correlation(unpaired.flat_map(sessions));
-        Self { table: found.map_or(0.0, |found| found.with_doubt(DOUBT)) }
+        Self { table: serial_correlation(unpaired.flat_map(sessions)) }
     }
 
-    /// By how much the interval of a cell's ratio is too narrow; 1 where neighbours do not resemble each other. One cell's estimate is
-    /// rough, the table's is not: the larger counts, the cell's own only where it is beyond chance.
-    fn widening(&self, cell: &Cell) -> f64 {
+    /// The correlation by which a cell's interval is widened, if the table had `times` as many repeats. One cell's estimate is rough, the table's
+    /// is not: the larger counts, the cell's own only where it is beyond chance.
+    fn correlation(&self, cell: &Cell, times: f64) -> f64 {
+        let table = self.table.map_or(0.0, |found| found.with_doubt(DOUBT / times));
         let own = serial_correlation(sessions(cell)).filter(|found| found.z > HANGING_TOGETHER);
-        let correlation = own.map_or(self.table, |own| own.correlation.max(self.table));
+        own.map_or(table, |own| own.correlation.max(table))
+    }
+
+    /// By how much the interval of a cell's ratio is too narrow; 1 where neighbours do not resemble each other.
+    fn widening(&self, cell: &Cell) -> f64 {
+        let correlation = self.correlation(cell, 1.0);
         if correlation > 0.0 { widening(sessions(cell).map(<[f64]>::len), correlation) } else { 1.0 }
     }
+
+    /// About how many repeats a side would decide an unresolved cell; `None` where no number would.
+    ///
+    /// n repeats that hang together make an interval as wide as n/w² independent ones, with the [`widening`] w of two sessions of n; and where
+    /// the cell is not the same, its interval has to lie beyond the drift, of which n repeats leave [`Drift::with_repeats`].
+    fn needed(&self, cell: &Cell, prospect: &Prospect, drift: Option<Drift>, delta: f64) -> Option<usize> {
+        let independent = prospect.needed()?;
+        if cell.paired || prospect.is_within_floor() {
+            return Some(independent);
+        }
+        let decides = |n: usize| {
+            let times = n as f64 / prospect.repeats as f64;
+            let floor = drift.map_or(delta, |drift| drift.with_repeats(times).max(delta));
+            let correlation = self.correlation(cell, times);
+            let width = if correlation > 0.0 { widening([n, n].into_iter(), correlation) } else { 1.0 };
+            let beyond = prospect.lies_beyond(floor).then(|| prospect.beyond(floor)).flatten();
+            beyond.is_some_and(|least| n as f64 / (width * width) >= least as f64)
+        };
+        if decides(independent) {
+            return Some(independent);
+        }
+        // To two digits, which is more than such an estimate has.
+        let (mut below, mut enough) = (independent, 2 * independent);
+        while !decides(enough) {
+            (below, enough) = (enough, 2 * enough);
+            if enough > MOST_NEEDED {
+                return None;
+            }
+        }
+        while enough - below > 1 + below / 50 {
+            let middle = below.midpoint(enough);
+            if decides(middle) { enough = middle } else { below = middle }
+        }
+        Some(enough)
+    }
 }
+
+/// More repeats than this nobody makes.
+const MOST_NEEDED: usize = 100_000;
 
 /// By how much an interval is too narrow that takes the repeats of these sessions for independent, if neighbours have the correlation ρ > 0:
 /// √((n − 1)/(nₑ − 1)) · t(Σnₑ − 2)/t(Σn − 2), with nₑ the effective number of the longest session's n repeats, the sums over all sessions, and t
@@ -166,8 +239,11 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 }
 
 /// [`compare_table`] for runs made at different times: a better or worse also has to lie beyond the cell's drift, else it is
-/// unresolved with [`Reason::WithinDrift`]. More repeats would not settle such a cell; another session might. *Same* is judged
-/// by δ alone.
+/// unresolved with [`Reason::WithinDrift`]. *Same* is judged by δ alone.
+///
+/// For an unresolved cell the repeats that would decide it ([`CellResult::needed`]) take both into account: n repeats whose intervals are widened
+/// by w count for n/w², and what of the drift is more than chance stays however many they are. Where that alone keeps the cell unresolved there is no
+/// number: more repeats would not settle it, another session might.
 ///
 /// The drift is the larger of two, and stands in the results:
 /// * the cell's [`drift_floors`];
@@ -199,19 +275,26 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 #[must_use]
 pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
     let neighbours = Neighbours::new(cells);
-    let judge = |((result, cell), drift): ((CellResult, &Cell), Option<f64>)| {
+    let judged = compare_with_prospects(cells, &RatioOptions::default());
+    let judge = |(result, prospect): (CellResult, Option<Prospect>), cell: &Cell, drift: Option<Drift>| {
         let widening = if cell.paired { 1.0 } else { neighbours.widening(cell) };
         let widened = result.interval.filter(|_| widening > 1.0).map(|i| widened_floor(&i, cell.delta, widening));
-        let drift = drift.into_iter().chain(widened).reduce(f64::max);
+        let floor = drift.map(|drift| drift.floor()).into_iter().chain(widened).reduce(f64::max);
         let marked = matches!(result.verdict, Verdict::Better | Verdict::Worse);
         let within = |floor: f64| result.interval.is_some_and(|interval| !lies_beyond(&interval, floor));
-        if marked && drift.is_some_and(within) {
-            CellResult { verdict: Verdict::Unresolved, reason: Reason::WithinDrift, needed: None, drift, ..result }
-        } else {
-            CellResult { drift, ..result }
+        let mut result = CellResult { drift: floor, ..result };
+        if marked && floor.is_some_and(within) {
+            (result.verdict, result.reason) = (Verdict::Unresolved, Reason::WithinDrift);
         }
+        // What of the drift is more than chance stays, however many repeats there are.
+        let lasts =
+            result.reason == Reason::WithinDrift && drift.is_some_and(|drift| within(drift.own.max(drift.lasting)));
+        if matches!(result.reason, Reason::NotSignificant | Reason::CrossesFloor | Reason::WithinDrift) && !lasts {
+            result.needed = prospect.and_then(|prospect| neighbours.needed(cell, &prospect, drift, cell.delta));
+        }
+        result
     };
-    compare_table(cells).into_iter().zip(cells).zip(drift_floors(cells)).map(judge).collect()
+    judged.into_iter().zip(cells).zip(drifts(cells)).map(|((found, cell), drift)| judge(found, cell, drift)).collect()
 }
 
 /// Whether the whole interval lies beyond 1 + floor, or below its reciprocal.

@@ -76,7 +76,7 @@ pub fn pairs_needed(spread: f64, ratio: f64, delta: f64, significance: f64) -> O
 }
 
 /// n times the variance of a sample's median as its bootstrap interval has it, as a share of that of one value: π/2 and 5 % more.
-const MEDIAN: f64 = 1.65;
+pub(crate) const MEDIAN: f64 = 1.65;
 
 /// How a verdict is made from n repeats, or pairs.
 struct Design<P> {

@@ -1,9 +1,12 @@
 //! The whole rule over a table.
 
+use std::f64::consts::FRAC_PI_3;
+
 use crate::MIN_REPEATS;
 use crate::false_discovery::benjamini_hochberg;
 use crate::mann_whitney::{Test, mann_whitney};
-use crate::needed::{Spread, pairs_needed, repeats_needed};
+use crate::needed::{MEDIAN, Spread, pairs_needed, repeats_needed};
+use crate::normal;
 use crate::pairs::{pseudomedian, signed_rank};
 use crate::ratio::{RatioInterval, RatioOptions, log_ratios, paired_ratio_interval, ratio_interval};
 use crate::sample::{MAD_TO_SIGMA, mean, median, median_absolute_deviation};
@@ -43,8 +46,8 @@ pub struct CellResult {
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
-    /// For an unresolved cell, about how many repeats a side would decide;
-    /// `None` where no number can be given. An estimate: see [`repeats_needed`].
+    /// For an unresolved cell, about how many repeats a side would decide; `None` where no number can be given, or repeats would not help.
+    /// An estimate: see [`repeats_needed`], and [`compare_runs`](crate::compare_runs) for what it makes of drift.
     pub needed: Option<usize>,
     /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
     pub drift: Option<f64>,
@@ -92,6 +95,16 @@ pub fn compare_table(cells: &[Cell]) -> Vec<CellResult> {
 /// ```
 #[must_use]
 pub fn compare_table_with(cells: &[Cell], options: &RatioOptions) -> Vec<CellResult> {
+    let judge = |(mut result, prospect): (CellResult, Option<Prospect>)| {
+        let open = matches!(result.reason, Reason::NotSignificant | Reason::CrossesFloor);
+        result.needed = result.needed.or_else(|| prospect.filter(|_| open)?.needed());
+        result
+    };
+    compare_with_prospects(cells, options).into_iter().map(judge).collect()
+}
+
+/// The same without what would decide an unresolved cell, but with what that follows from.
+pub(crate) fn compare_with_prospects(cells: &[Cell], options: &RatioOptions) -> Vec<(CellResult, Option<Prospect>)> {
     let measured: Vec<Measured> = cells.iter().map(|cell| Measured::new(cell, options)).collect();
     let tested: Vec<f64> = measured.iter().filter_map(|m| m.test.map(|t| t.p)).collect();
     let adjusted = benjamini_hochberg(&tested);
@@ -136,7 +149,7 @@ impl Measured {
         Self { a, b, pairs, refused, interval, test }
     }
 
-    fn conclude(self, cell: &Cell, q: Option<f64>, level: f64) -> CellResult {
+    fn conclude(self, cell: &Cell, q: Option<f64>, level: f64) -> (CellResult, Option<Prospect>) {
         let evidence = Evidence {
             repeats_a: self.a.len(),
             repeats_b: self.b.len(),
@@ -150,13 +163,7 @@ impl Measured {
             None => judge(&evidence),
         };
         let ratio = self.ratio();
-        let needed = match judgement.reason {
-            Reason::NotSignificant | Reason::CrossesFloor | Reason::TooFewRepeats => {
-                self.needed(ratio, cell.delta, level)
-            }
-            _ => None,
-        };
-        CellResult {
+        let result = CellResult {
             repeats_a: self.a.len(),
             repeats_b: self.b.len(),
             ratio,
@@ -165,9 +172,11 @@ impl Measured {
             q,
             verdict: judgement.verdict,
             reason: judgement.reason,
-            needed,
+            // Too few to estimate a spread from.
+            needed: (judgement.reason == Reason::TooFewRepeats).then_some(MIN_REPEATS),
             drift: None,
-        }
+        };
+        (result, self.prospect(ratio, cell.delta, level))
     }
 
     fn ratio(&self) -> Option<f64> {
@@ -178,17 +187,67 @@ impl Measured {
         ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)
     }
 
-    fn needed(&self, ratio: Option<f64>, delta: f64, level: f64) -> Option<usize> {
-        let repeats = self.a.len().min(self.b.len());
-        if repeats < MIN_REPEATS {
-            return Some(MIN_REPEATS); // too few to estimate a spread from
+    fn prospect(&self, ratio: Option<f64>, delta: f64, level: f64) -> Option<Prospect> {
+        if self.refused.is_some() {
+            return None;
         }
-        let needed = match &self.pairs {
-            Some(logs) => pairs_needed(deviation(logs)?, ratio?, delta, level),
-            None => repeats_needed(Spread { a: spread(&self.a)?, b: spread(&self.b)? }, ratio?, delta, level),
+        let repeats = self.a.len().min(self.b.len());
+        // A robust spread knows nothing of the far values that make an interval wide: what the interval has shown counts where it is more.
+        let half_width = self.interval.map_or(0.0, |interval| (interval.high / interval.low).ln() / 2.0);
+        let of_one = half_width * (repeats as f64).sqrt() / -normal::inverse(0.025);
+        let spread = match &self.pairs {
+            Some(logs) => Spreads::OfPairs(deviation(logs)?.max(of_one / FRAC_PI_3.sqrt())),
+            None => {
+                let (a, b) = (spread(&self.a)?, spread(&self.b)?);
+                let wider = of_one / MEDIAN.sqrt() / a.hypot(b);
+                let times = if wider.is_finite() { wider.max(1.0) } else { 1.0 };
+                Spreads::OfSides(Spread { a: times * a, b: times * b })
+            }
         };
-        // As many as there are have just not decided.
-        needed.map(|needed| needed.max(repeats + 1))
+        Some(Prospect { spread, ratio: ratio?, delta, level, repeats })
+    }
+}
+
+/// What follows from a cell as it was found for how many repeats would decide it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prospect {
+    spread: Spreads,
+    ratio: f64,
+    delta: f64,
+    /// What p the cell would have to reach.
+    level: f64,
+    /// How many there are a side.
+    pub(crate) repeats: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Spreads {
+    OfSides(Spread),
+    OfPairs(f64),
+}
+
+impl Prospect {
+    /// The independent repeats a side that would decide: as many as there are have just not.
+    pub(crate) fn needed(&self) -> Option<usize> {
+        Some(self.beyond(self.delta)?.max(self.repeats + 1))
+    }
+
+    /// Whether the ratio that was found would be the same, if it were the true one.
+    pub(crate) fn is_within_floor(&self) -> bool {
+        self.ratio.ln().abs() < self.delta.ln_1p()
+    }
+
+    /// Whether it lies beyond a floor.
+    pub(crate) fn lies_beyond(&self, floor: f64) -> bool {
+        self.ratio.ln().abs() > floor.ln_1p()
+    }
+
+    /// The independent repeats a side with which the interval would lie beyond a floor that is δ or more, or within δ; no fewer than six.
+    pub(crate) fn beyond(&self, floor: f64) -> Option<usize> {
+        match self.spread {
+            Spreads::OfSides(spread) => repeats_needed(spread, self.ratio, floor, self.level),
+            Spreads::OfPairs(spread) => pairs_needed(spread, self.ratio, floor, self.level),
+        }
     }
 }
 

@@ -75,3 +75,34 @@ proptest! {
         let _ = compare_runs(&[common::cell(vec![a], vec![b], delta)]);
     }
 }
+
+/// Pairs of which most agree and some are far off: the interval shows what a robust spread does not.
+#[test]
+fn what_makes_an_interval_wide_is_in_the_repeats_that_are_needed() {
+    let base = vec![100.0; 12];
+    let ratios = [0.951, 0.953, 0.955, 0.952, 0.954, 0.953, 0.952, 0.954, 1.15, 1.14, 1.15, 1.16];
+    let mut pairs = common::cell(vec![times(&ratios, 100.0)], vec![base], 0.01);
+    pairs.paired = true;
+    let result = compare_runs(&[pairs])[0];
+    let interval = result.interval.unwrap();
+    assert!(interval.low < 0.96 && interval.high > 1.05 && result.verdict == Verdict::Unresolved, "{result:?}");
+    assert!(result.needed.is_none_or(|needed| needed > 40), "{result:?}");
+}
+
+/// With the correlation and the drift of a table more repeats are needed than the cell's own spread says; where there is none of them as many.
+#[test]
+fn what_hangs_together_needs_more_repeats() {
+    let wave = |phase: f64| -> Vec<f64> {
+        (0..20).map(|place| 100.0 + 2.0 * (phase + f64::from(place) * 0.4).sin()).collect()
+    };
+    let cell = || common::cell(vec![times(&wave(0.3), 1.03)], vec![wave(0.0)], 0.01);
+    let needed = |cells: &[stend_stats::Cell]| compare_runs(cells)[0].needed;
+    let table: Vec<_> = (0..10).map(|_| cell()).collect();
+    assert!(needed(&table).is_none_or(|needed| needed > 100), "{:?}", needed(&table));
+    // Of the same values in an order that neither rises nor falls.
+    let mixed = |values: Vec<f64>| -> Vec<f64> { (0..20).map(|place| values[place * 7 % 20]).collect() };
+    let cell = || common::cell(vec![times(&mixed(wave(0.3)), 1.03)], vec![mixed(wave(0.0))], 0.01);
+    let table: Vec<_> = (0..10).map(|_| cell()).collect();
+    let result = compare_runs(&table)[0];
+    assert!(result.verdict == Verdict::Better || result.needed.is_some_and(|needed| needed < 60), "{result:?}");
+}

@@ -229,6 +229,145 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
 }
 
 #[test]
+fn several_keys_make_the_name_of_a_line_or_a_column() {
+    let runs = Runs::new();
+    let with_axes = |id: &str, factor: f64| {
+        let names = ["read 1 × 1", "read 1 × 8", "read 4 × 1", "read 4 × 8"];
+        let mut run = runs.run(id, &names.map(|name| (name, factor)));
+        for (scenario, name) in run.run["suite"]["scenarios"].as_array_mut().unwrap().iter_mut().zip(names) {
+            let (jobs, depth) = name.trim_start_matches("read ").split_once(" × ").unwrap();
+            scenario["family"] = json!({ "name": "read JOBS × DEPTH", "point": { "jobs": jobs, "depth": depth } });
+        }
+        run
+    };
+    runs.add(&[with_axes(A, 1.0), with_axes(B, 0.5)]);
+    let out = |arguments: &[&str]| runs.stand.fine(&[&["compare", A, B], arguments].concat()).out;
+    let starts = |text: &str, start: &str| {
+        text.lines().any(|line| line.trim_end() == start || line.starts_with(&format!("{start}  ")))
+    };
+    let text = out(&["--row", "jobs,depth", "--column", "metric"]);
+    for label in ["jobs · depth", "1 · 1", "1 · 8", "4 · 1", "4 · 8"] {
+        assert!(starts(&text, label), "{label}: {text}");
+    }
+    // Spaces behind a comma are none of the name.
+    assert_eq!(text, out(&["--row", "jobs, depth"]));
+    let text = out(&["--row", "metric", "--column", "depth,jobs"]);
+    let head = text.lines().find(|line| line.starts_with("metric ")).unwrap();
+    assert!(flat(head).ends_with("1 · 1 1 · 4 8 · 1 8 · 4"), "the first key orders first: {text}");
+    let text = out(&["--row", "scenario,metric"]);
+    assert!(starts(&text, "read 4 × 8 · throughput"), "{text}");
+    let csv = out(&["--row", "depth,jobs", "--format", "csv"]);
+    assert!(csv.starts_with("section,depth,jobs,column,origin,throughput [B/s],"), "{csv}");
+    let json = runs.table(&[A, B, "--row", "depth,jobs"]);
+    assert_eq!(json["layout"], json!({ "row": "depth,jobs", "column": "metric" }));
+
+    for (arguments, parts) in [
+        (&["--row", "jobs,dpth"][..], &["there is no axis \"dpth\"", "scenario, metric, run, depth, jobs"][..]),
+        (&["--row", "jobs,jobs"], &["row \"jobs,jobs\" has \"jobs\" twice"]),
+        (&["--row", "jobs,depth", "--column", "depth"], &["both row and column have \"depth\"; they must differ"]),
+        (&["--row", "jobs,"], &["row \"jobs,\": a key is missing"]),
+        (&["--row", "jobs,run"], &["runs can only be columns, alone"]),
+        (&["--row", "jobs", "--column", "run"], &["runs can only be columns, alone", "\"scenario,metric\""]),
+    ] {
+        runs.refused(&[&[A, B], arguments].concat(), parts);
+    }
+}
+
+#[test]
+fn the_order_of_metrics_is_no_part_of_the_work() {
+    let runs = Runs::new();
+    let with_time = |id: &str, turned: bool| {
+        let mut run = runs.run(id, &[("x", 1.0)]);
+        let metrics = run.run["suite"]["scenarios"][0]["metrics"].as_array_mut().unwrap();
+        metrics.push(json!({ "name": "time", "value": "wall", "unit": "s", "better": "lower" }));
+        if turned {
+            metrics.reverse();
+        }
+        run
+    };
+    runs.add(&[with_time(A, false), with_time(B, true)]);
+    let table = runs.table(&[A, B]);
+    assert_eq!(verdicts(&table), ["same", "same"], "{table}");
+    assert!(table["notes"].as_array().unwrap().iter().all(|note| note["kind"] != "other_work"), "{table}");
+    // What a metric is computed from is.
+    let mut other = with_time(C, false);
+    other.run["suite"]["scenarios"][0]["metrics"][1]["value"] = json!("cpu");
+    runs.add(&[other]);
+    assert_eq!(verdicts(&runs.table(&[A, C])), ["none", "none"]);
+}
+
+#[test]
+fn formats_have_two_names_where_two_are_used() {
+    let runs = Runs::new();
+    runs.add(&[runs.run(A, &[("x", 1.0)]), runs.run(B, &[("x", 0.5)])]);
+    let print = |arguments: &[&str]| runs.stand.fine(arguments).out;
+    assert_eq!(print(&["compare", A, B, "--format", "md"]), print(&["compare", A, B, "--format", "markdown"]));
+    assert_eq!(
+        print(&["report", A, "-o", "-", "--format", "md"]),
+        print(&["report", A, "-o", "-", "--format", "markdown"])
+    );
+    for (command, all) in [
+        ("compare", "table, md, csv, json"),
+        ("history", "table, md, csv, json"),
+        ("report", "html, md, csv, json, svg"),
+    ] {
+        let help = flat(&print(&[command, "--help"]));
+        assert!(help.contains("or: markdown"), "{help}");
+        let ended = runs.stand.run(&[command, A, "--format", "mrkdown"]);
+        assert_eq!((ended.status, ended.err.trim().lines().count()), (Some(2), 1), "{}", ended.err);
+        assert!(
+            ended.err.contains(&format!("invalid value 'mrkdown' for '--format <FORMAT>' [possible values: {all}]")),
+            "{}",
+            ended.err
+        );
+    }
+}
+
+/// What goes to no terminal is as wide as COLUMNS says.
+#[test]
+fn tables_keep_to_the_width_that_there_is() {
+    let runs = Runs::new();
+    let scenarios =
+        [("4k random read, one job at depth 1", 1.0), ("4k random write, eight jobs at depth 16", 1.0), ("copy", 1.0)];
+    runs.add(&[
+        runs.run(A, &scenarios),
+        runs.run(B, &scenarios.map(|(name, middle)| (name, 0.7 * middle))),
+        runs.run(C, &scenarios),
+    ]);
+    let wide = |columns: usize, arguments: &[&str]| {
+        let ended = common::ended(runs.stand.command(arguments).env("COLUMNS", columns.to_string()));
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        assert!(!ended.out.contains('\u{1b}'), "{}", ended.out);
+        let width = |line: &str| line.chars().count();
+        for line in ended.out.lines() {
+            assert!(
+                width(line) <= columns,
+                "{arguments:?} at {columns}: {} columns: {line}\n{}",
+                width(line),
+                ended.out
+            );
+        }
+        ended.out
+    };
+    for arguments in [
+        &["compare", A, B][..],
+        &["compare", A, B, "--all-metrics"],
+        &["compare", A, B, C],
+        &["compare", A, B, "--row", "metric"],
+        &["compare", A, B, "--why", "copy"],
+        &["show", A, "--repeats"],
+        &["history", "copy"],
+    ] {
+        for columns in [60, 80, 200] {
+            wide(columns, arguments);
+        }
+    }
+    // An id says when a run began, where there is no room for more.
+    assert!(wide(120, &["list"]).contains("2026-03-01 00:00:00") && !wide(80, &["list"]).contains("2026-03-01"));
+    assert!(wide(200, &["compare", A, B]).lines().count() < wide(60, &["compare", A, B]).lines().count());
+}
+
+#[test]
 fn a_threshold_is_crossed_only_beyond_itself() {
     let runs = Runs::new();
     runs.add(&[runs.run(A, &[("x", 1.0), ("y", 1.0)]), runs.run(B, &[("x", 1.04), ("y", 0.5)])]);

@@ -1,6 +1,8 @@
 //! The pages that people read: every link within the project leads somewhere, the README says the same in both languages,
 //! and the commands that it names are there.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,4 +91,94 @@ fn the_readme_names_commands_that_there_are() {
         let output = Command::new(env!("CARGO_BIN_EXE_stend")).args([&command, "--help"]).output().unwrap();
         assert!(output.status.success(), "stend {command}: {}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// The long options of a command, as its help has them.
+fn options(command: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_stend")).args([command, "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let names = lines.filter_map(|line| line.split([' ', ',', '=']).find(|word| word.starts_with("--")));
+    names.map(str::to_owned).collect()
+}
+
+/// The names in a declaration of fields: `run: String, factor: f64`.
+fn fields(text: &str) -> impl Iterator<Item = String> {
+    let before_colons = text.split(": ").map(|part| part.rsplit([' ', '{']).next().unwrap_or_default().to_owned());
+    let count = text.matches(": ").count();
+    before_colons.take(count).filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::new();
+    for (place, character) in name.char_indices() {
+        if character.is_uppercase() && place > 0 {
+            out.push('_');
+        }
+        out.extend(character.to_lowercase());
+    }
+    out
+}
+
+/// What JSON has of the types of a source file: names of fields, and of variants.
+fn serialized(file: &str) -> BTreeSet<String> {
+    let (mut found, mut inside, mut skipped) = (BTreeSet::new(), false, false);
+    for line in page(file).lines() {
+        let text = line.trim_start();
+        if line.starts_with("#[derive(") {
+            inside = line.contains("Serialize");
+        } else if line.starts_with('}') {
+            inside = false;
+        } else if text.starts_with("#[serde(skip)]") || text.starts_with("#[serde(flatten)]") {
+            skipped = true;
+        } else if inside && line.starts_with("    ") && !text.starts_with(['#', '/']) && !std::mem::take(&mut skipped) {
+            let declared = text.trim_start_matches("pub(crate) ");
+            let name = declared.split([' ', ',', '(', ':']).next().unwrap();
+            if name.starts_with(|c: char| c.is_uppercase()) {
+                found.insert(snake_case(name));
+            }
+            found.extend(fields(declared));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_page_on_comparing_has_every_option_every_column_and_every_field() {
+    let text = page("docs/compare.md");
+    let named = words(&text);
+    let missing = |wanted: BTreeSet<String>, is_named: &dyn Fn(&str) -> bool| -> Vec<String> {
+        assert!(wanted.len() > 8, "{wanted:?}");
+        wanted.into_iter().filter(|name| !is_named(name)).collect()
+    };
+    let begins = |option: &str| named.iter().any(|word| word.split(' ').next() == Some(option));
+    let mut all = options("compare");
+    all.remove("--help");
+    assert_eq!(missing(all.clone(), &begins), [""; 0], "options that the page does not have");
+    let unknown = named.iter().filter_map(|word| word.split([' ', '=']).next()).filter(|word| word.starts_with("--"));
+    let unknown: Vec<_> = unknown.filter(|word| !all.contains(*word)).collect();
+    assert!(unknown.is_empty(), "options that there are not: {unknown:?}");
+
+    let (stand, mould) = common::with_mould();
+    let run = |id: &str, middle: f64| mould.run(id, &[("x", common::forge::times(middle, 0.004, 10))]);
+    for (id, middle) in [("20260101-0000-000a", 1.0), ("20260201-0000-000b", 2.0)] {
+        let file = stand.path().join("run.gz");
+        run(id, middle).write(&file);
+        stand.fine(&["import", file.to_str().unwrap()]);
+    }
+    let csv = stand.fine(&["compare", "last~1", "last", "--format", "csv"]).out;
+    let columns: BTreeSet<String> = csv.lines().next().unwrap().split(',').map(str::to_owned).collect();
+    let part = text.split_once("\n### CSV\n").unwrap().1.split_once("\n### JSON\n").unwrap().0;
+    let table = part.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let described: BTreeSet<String> =
+        table.flat_map(|cell| cell.trim_end_matches('`').split("`, `")).map(str::to_owned).collect();
+    assert_eq!(described, columns);
+
+    let files = ["table", "evidence", "standing", "weighing"];
+    let fields = files.iter().flat_map(|name| serialized(&format!("crates/stend/src/compare/{name}.rs"))).collect();
+    assert_eq!(
+        missing(fields, &|name| named.contains(name)),
+        [""; 0],
+        "fields and words of JSON that the page does not have"
+    );
 }

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::process::{Child, Command, Stdio};
+
 use common::Stand;
 use common::histories::{Template, took};
 use serde_json::{Value, json};
@@ -69,9 +71,7 @@ fn import(
     change: impl Fn(usize, usize, &mut Value),
 ) {
     template.import(stand, id, &format!("2026-09-{day:02}T06:00:00Z"), |run, repeats| {
-        if noise {
-            run["noise"] = json!(true);
-        }
+        run["noise"] = json!(noise);
         let mut numbers = [0; 2];
         for repeat in repeats.iter_mut() {
             let scenario = repeat["scenario"].as_u64().unwrap() as usize;
@@ -118,13 +118,110 @@ fn what_went_with_the_worse_repeats_is_named() {
     );
     assert!(!text.contains("more of foreign"), "{text}");
 
-    import(&stand, &template, "20260902-0600-0002", 2, true, |_, number, repeat| {
+    // The slower by 8 % the lower the clock was, as the instrument itself found it.
+    import(&stand, &template, "20260902-0600-0001", 2, true, |_, number, repeat| {
+        let slow = 1.0 + 0.004 * ((number * 7) % 20) as f64;
+        took(repeat, 1e6 * slow);
+        counters(repeat, 0.0, 0.01 * ((number * 3) % 7) as f64);
+        repeat["report"]["observed"] = json!({ "clock_hz_before": 4e9 / slow, "clock_hz_after": 4e9 / slow });
+    });
+    let text = words(&stand.fine(&["noise", "--show"]).out);
+    assert!(text.contains("The worse repeats had more of clock fall: up to 7.1 %, rank correlation 1.00"), "{text}");
+
+    import(&stand, &template, "20260903-0600-0002", 3, true, |_, number, repeat| {
         took(repeat, time(number, 0.02));
         counters(repeat, 0.0, 0.01 * ((number / 2 * 3) % 7) as f64);
     });
     let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(text.contains("None of the sensors explains it"), "{text}");
     assert!(text.contains("Missing here, or never moved: steal"), "{text}");
+}
+
+/// Processes that use all of the machine's processors, several for each, until they are dropped.
+struct Busy(Vec<Child>);
+
+impl Busy {
+    fn new() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let one = |_| Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn().unwrap();
+        Self((0..4 * processors).map(one).collect())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for process in &mut self.0 {
+            let _ = process.kill();
+        }
+        for process in &mut self.0 {
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Measures noise while others use the processors during every second repeat, and leave them alone in between.
+fn disturbed(stand: &Stand) -> Value {
+    const REPEATS: usize = 10;
+    let asks = tempfile::tempdir_in(stand.path()).unwrap();
+    let work = format!("asking.sh {} 150000", asks.path().display());
+    let suite = stand.suite(&format!("repeats = {REPEATS}\nwarmup = 0"), &[("work", &work)]);
+    let mut measuring = stand.command(&["noise", &suite, "--no-progress", "--json"]);
+    let mut measuring = measuring.stdout(Stdio::piped()).spawn().unwrap();
+    for number in 1..=2 * REPEATS {
+        common::wait_until(&format!("repeat {number} asks"), || {
+            assert!(measuring.try_wait().unwrap().is_none(), "it ended before repeat {number}");
+            asks.path().join(format!("asked.{number}")).exists()
+        });
+        let _busy = (number % 2 == 0).then(Busy::new);
+        std::fs::write(asks.path().join(format!("answered.{number}")), "").unwrap();
+        let next = asks.path().join(format!("asked.{}", number + 1));
+        common::wait_until(&format!("repeat {number} ends"), || {
+            next.exists() || measuring.try_wait().unwrap().is_some()
+        });
+    }
+    let output = measuring.wait_with_output().unwrap();
+    assert!(output.status.success());
+    serde_json::from_slice::<Value>(&output.stdout).unwrap()["noise"].clone()
+}
+
+/// How busy the machine is besides is not known, so it may take more than one measurement to tell the load from the rest.
+#[test]
+fn load_that_was_provoked_is_named_and_delta_of_it_is_used() {
+    const ATTEMPTS: usize = 3;
+    let stand = Stand::new();
+    let explains = |noise: &Value| {
+        let foreign = noise["sensors"].as_array().unwrap().iter().find(|one| one["sensor"] == "foreign_cpu");
+        foreign.is_some_and(|one| one["correlation"].as_f64() > Some(0.3) && one["q"].as_f64() < Some(0.01))
+    };
+    let mut noise = disturbed(&stand);
+    for _ in 1..ATTEMPTS {
+        if !explains(&noise) {
+            noise = disturbed(&stand);
+        }
+    }
+    assert!(explains(&noise), "{noise}");
+    let floor = noise["scenarios"][0]["floor"].as_f64().unwrap();
+    assert!(floor > 0.05, "{noise}");
+    let text = words(&stand.fine(&["noise", "--show"]).out);
+    assert!(
+        text.contains("is noisy") && text.contains("The worse repeats had more of foreign CPU time: up to"),
+        "{text}"
+    );
+
+    // What was measured of the machine is the floor of comparisons on it.
+    let template = Template::of(&stand);
+    for (id, day) in [("20260901-0600-0001", 1), ("20260902-0600-0002", 2)] {
+        import(&stand, &template, id, day, false, |_, number, repeat| took(repeat, time(number, 0.001)));
+    }
+    let table = stand.json(&["compare", "20260901", "20260902"])["table"].clone();
+    let against = &table["rows"][0]["cells"][1]["against_base"];
+    assert_eq!(
+        (&against["floor_source"]["kind"], &against["floor_source"]["run"], against["floor"].as_f64()),
+        (&json!("noise"), &noise["run"], Some(floor)),
+        "{table}"
+    );
+    let text = words(&stand.fine(&["compare", "20260901", "20260902"]).out);
+    assert!(text.contains("by `stend noise`, run"), "{text}");
 }
 
 #[test]

@@ -12,25 +12,30 @@ use super::Scenario;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// What there is a line for: `scenario` (the default), `metric`, or an axis of a matrix.
+    /// What there is a line for: `scenario` (the default), `metric`, an axis of a matrix, or several of them: `depth,jobs`.
     #[serde(default = "scenario")]
-    pub row: Key,
-    /// What there is a column for: `run` (the default; only with `row = "scenario"`), `metric`, `scenario`, or an axis of a matrix.
+    pub row: Keys,
+    /// What there is a column for: `run` (the default; only with `row = "scenario"` or `"scenario,metric"`), `metric`, `scenario`, an axis of
+    /// a matrix, or several of them but for `run`.
     #[serde(default = "run")]
-    pub column: Key,
+    pub column: Keys,
     /// The metrics that are shown unless all are asked for, in this order. Default: all where `metric` goes down or across, else each
     /// scenario's main one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
 }
 
-fn scenario() -> Key {
-    Key::Scenario
+fn scenario() -> Keys {
+    Key::Scenario.into()
 }
 
-fn run() -> Key {
-    Key::Run
+fn run() -> Keys {
+    Key::Run.into()
 }
+
+/// What figures are told apart by: one key, or several together, the first of which orders them first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys(Vec<Key>);
 
 /// What figures are told apart by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,15 +50,56 @@ pub enum Key {
     Axis(String),
 }
 
+impl Keys {
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &Key> + Clone {
+        self.0.iter()
+    }
+
+    /// Whether this key is one of them.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.0.contains(key)
+    }
+
+    /// Whether there are axes only.
+    pub fn are_axes(&self) -> bool {
+        self.iter().all(|key| matches!(key, Key::Axis(_)))
+    }
+
+    /// Whether these lines may have a column for each run: those of scenarios, or of their metrics. Elsewhere each cell has all runs.
+    pub fn take_runs(&self) -> bool {
+        matches!(self.0[..], [Key::Scenario] | [Key::Scenario, Key::Metric])
+    }
+
+    fn check(&self, name: &str) -> Result<(), String> {
+        if self.contains(&Key::Axis(String::new())) {
+            return Err(format!("{name} \"{self}\": a key is missing; write one, or several as in depth,jobs"));
+        }
+        let twice = self.iter().enumerate().find(|(place, key)| self.0[..*place].contains(key));
+        twice.map_or(Ok(()), |(_, key)| Err(format!("{name} \"{self}\" has \"{key}\" twice")))
+    }
+}
+
+impl From<Key> for Keys {
+    fn from(key: Key) -> Self {
+        Self(vec![key])
+    }
+}
+
 impl Layout {
-    /// Whether it is the table with a line for each scenario and a column for each run.
+    /// Whether it is the table with a line for each scenario, or each of its metrics, and a column for each run.
     pub fn is_plain(&self) -> bool {
-        self.column == Key::Run
+        self.column.contains(&Key::Run)
     }
 
     /// Whether metrics have lines or columns of their own.
     pub fn spreads_metrics(&self) -> bool {
-        self.row == Key::Metric || self.column == Key::Metric
+        self.lays_out(&Key::Metric)
+    }
+
+    /// Whether this key goes down or across.
+    pub fn lays_out(&self, key: &Key) -> bool {
+        self.row.contains(key) || self.column.contains(key)
     }
 
     /// Checks that the two go together, and that these scenarios have such axes and metrics.
@@ -61,26 +107,33 @@ impl Layout {
     /// # Errors
     /// What is wrong, and what would be right.
     pub fn check(&self, scenarios: &[&Scenario]) -> Result<(), String> {
-        if self.row == self.column {
-            return Err(format!("both row and column are \"{}\"; they must differ", self.row));
+        self.row.check("row")?;
+        self.column.check("column")?;
+        if let Some(both) = self.row.iter().find(|key| self.column.contains(key)) {
+            return Err(format!("both row and column have \"{both}\"; they must differ"));
         }
-        if self.row == Key::Run || (self.column == Key::Run && self.row != Key::Scenario) {
-            return Err(
-                "runs can only be columns, of a table with row \"scenario\"; elsewhere each cell has all runs".into()
-            );
+        let is_run = self.column == Key::Run.into();
+        if self.row.contains(&Key::Run) || (self.is_plain() && !(is_run && self.row.take_runs())) {
+            return Err("runs can only be columns, alone, of a table with row \"scenario\" or \"scenario,metric\"; elsewhere each cell has \
+                 all runs"
+                .into());
         }
         let families = || scenarios.iter().filter_map(|scenario| scenario.family.as_ref());
-        for key in [&self.row, &self.column] {
-            let Key::Axis(axis) = key else { continue };
-            if !families().any(|family| family.point.contains_key(axis)) {
+        let axes: Vec<&String> = self
+            .row
+            .iter()
+            .chain(self.column.iter())
+            .filter_map(|key| if let Key::Axis(axis) = key { Some(axis) } else { None })
+            .collect();
+        for axis in &axes {
+            if !families().any(|family| family.point.contains_key(*axis)) {
                 let known = distinct(families().flat_map(|family| family.point.keys()));
                 return Err(format!("there is no axis \"{axis}\"; there are: scenario, metric, run{known}"));
             }
         }
-        if let (Key::Axis(row), Key::Axis(column)) = (&self.row, &self.column)
-            && !families().any(|family| family.point.contains_key(row) && family.point.contains_key(column))
-        {
-            return Err(format!("no matrix has both axes, \"{row}\" and \"{column}\""));
+        if axes.len() > 1 && !families().any(|family| axes.iter().all(|axis| family.point.contains_key(*axis))) {
+            let named: Vec<String> = axes.iter().map(|axis| format!("\"{axis}\"")).collect();
+            return Err(format!("no matrix has all of the axes {}", named.join(", ")));
         }
         for metric in &self.metrics {
             if !scenarios.iter().any(|scenario| scenario.metric(metric).is_some()) {
@@ -130,23 +183,39 @@ impl FromStr for Key {
     }
 }
 
-impl Serialize for Key {
+impl fmt::Display for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.iter().map(Key::to_string).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+impl FromStr for Keys {
+    type Err = std::convert::Infallible;
+    /// Any text is read; [`Layout::check`] says what of it makes no sense.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.split(',').map(|key| key.trim().parse()).collect::<Result<_, _>>()?))
+    }
+}
+
+impl Serialize for Keys {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Key {
+impl<'de> Deserialize<'de> for Keys {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
-impl JsonSchema for Key {
+impl JsonSchema for Keys {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Key".into()
+        "Keys".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "scenario, metric, run, or the name of an axis" })
+        let description = "scenario, metric, run, the name of an axis, or several of them with commas between";
+        schemars::json_schema!({ "type": "string", "description": description })
     }
 }

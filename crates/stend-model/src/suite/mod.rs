@@ -21,7 +21,7 @@ use thiserror::Error;
 
 pub use faults::{Action, Fault, Part};
 pub use gates::{Gate, Gates};
-pub use layout::{Key, Layout};
+pub use layout::{Key, Keys, Layout};
 
 use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
@@ -136,13 +136,16 @@ pub struct Work<'a> {
     pub instrument: Cow<'a, Instrument>,
     /// Its parameters, without those that only name a place.
     pub parameters: BTreeMap<&'a str, &'a str>,
-    /// Name, value and unit of each metric.
-    pub metrics: Vec<(&'a str, &'a Expression, Unit)>,
+    /// Value and unit of each metric, by name: which of them is the main one, and stands first, changes no figure.
+    pub metrics: BTreeMap<&'a str, (&'a Expression, Unit)>,
     /// Whether a repeat must prove that its work was right.
     pub verification: Verification,
     /// In which state of the machine it is measured, if in a steady one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<&'a Steady>,
+    /// The metric by which it is steady, which is the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_by: Option<&'a str>,
     /// The rate of an open load, as a share: a machine is loaded by what it can do itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<&'a Rate>,
@@ -170,9 +173,10 @@ impl Scenario {
                 other => Cow::Borrowed(other),
             },
             parameters: parameters.map(|(name, value)| (name.as_str(), self.without_place(value))).collect(),
-            metrics: self.metrics.iter().map(|metric| (metric.name.as_str(), &metric.value, metric.unit)).collect(),
+            metrics: self.metrics.iter().map(|metric| (metric.name.as_str(), (&metric.value, metric.unit))).collect(),
             verification: self.verification,
             steady: self.steady.as_ref(),
+            steady_by: self.metrics.first().filter(|_| self.steady.is_some()).map(|metric| metric.name.as_str()),
             rate: self.rate.as_ref(),
             faults: &self.faults,
         }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stend_model::metric::Better;
 use stend_model::reference::Reference;
-use stend_model::suite::{Key, Layout};
+use stend_model::suite::{Key, Keys, Layout};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -38,12 +38,13 @@ pub(super) struct Arguments {
     suite: Option<String>,
     #[command(flatten)]
     shape: Shape,
-    /// What there is a line for: scenario, metric, or an axis of a matrix [default: as the base's suite says, else scenario]
-    #[arg(long, value_name = "KEY")]
-    row: Option<Key>,
-    /// What there is a column for: run, metric, scenario, or an axis of a matrix [default: as the base's suite says, else what goes with the row]
-    #[arg(long, value_name = "KEY")]
-    column: Option<Key>,
+    /// What there is a line for: scenario, metric, an axis of a matrix, or several of them, as in depth,jobs [default: as the base's suite says,
+    /// else scenario]
+    #[arg(long, value_name = "KEY[,KEY]")]
+    row: Option<Keys>,
+    /// What there is a column for: run, or as with --row [default: as the base's suite says, else what goes with the row]
+    #[arg(long, value_name = "KEY[,KEY]")]
+    column: Option<Keys>,
     /// Show all metrics, not only each scenario's main one; CSV and JSON always have all
     #[arg(long)]
     all_metrics: bool,
@@ -240,28 +241,32 @@ fn layout(arguments: &Arguments, base: &Record) -> Result<Layout, Failure> {
     let metrics = own.as_ref().map(|layout| layout.metrics.clone()).unwrap_or_default();
     let (row, column) = keys(arguments.row.as_ref(), arguments.column.as_ref(), own.as_ref());
     // Of a matrix each figure would be a section of its own.
-    let spreads_metrics = row == Key::Metric || column == Key::Metric;
-    let layout = Layout { row, column, metrics: if spreads_metrics { metrics } else { Vec::new() } };
+    let mut layout = Layout { row, column, metrics: Vec::new() };
+    if layout.spreads_metrics() {
+        layout.metrics = metrics;
+    }
     layout.check(&base.run.suite.scenarios.iter().collect::<Vec<_>>()).map_err(Failure::usage)?;
     Ok(layout)
 }
 
 /// What goes down and across, if only one of the two was named: the suite's other one, or what goes with it.
-fn keys(row: Option<&Key>, column: Option<&Key>, own: Option<&Layout>) -> (Key, Key) {
-    let goes = |row: &Key, column: &Key| row != column && (*column != Key::Run || *row == Key::Scenario);
-    let own_row = own.map_or(Key::Scenario, |own| own.row.clone());
+fn keys(row: Option<&Keys>, column: Option<&Keys>, own: Option<&Layout>) -> (Keys, Keys) {
+    let goes = |row: &Keys, column: &Keys| {
+        !row.iter().any(|key| column.contains(key)) && (!column.contains(&Key::Run) || row.take_runs())
+    };
+    let own_row = own.map_or(Key::Scenario.into(), |own| own.row.clone());
     let row = match (row, column) {
         (Some(row), _) => row.clone(),
         (None, Some(column)) if goes(&own_row, column) => own_row,
-        (None, Some(Key::Scenario)) => Key::Metric,
-        (None, _) => Key::Scenario,
+        (None, Some(column)) if column.contains(&Key::Scenario) => Key::Metric.into(),
+        (None, _) => Key::Scenario.into(),
     };
     let own_column = own.map(|own| &own.column).filter(|column| goes(&row, column));
-    let column = match (column.or(own_column), &row) {
-        (Some(column), _) => column.clone(),
-        (None, Key::Scenario) => Key::Run,
-        (None, Key::Metric) => Key::Scenario,
-        (None, _) => Key::Metric,
+    let column = match column.or(own_column) {
+        Some(column) => column.clone(),
+        None if row.take_runs() => Key::Run.into(),
+        None if row.contains(&Key::Metric) => Key::Scenario.into(),
+        None => Key::Metric.into(),
     };
     (row, column)
 }
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_was_not_named_is_as_the_suite_says_where_that_goes_with_it() {
-        let key = |word: &str| word.parse::<Key>().expect("any word is a key");
+        let key = |word: &str| word.parse::<Keys>().expect("any word is a key");
         let of = |row: &str, column: &str, own: Option<&Layout>| {
             let (row, column) =
                 (Some(key(row)).filter(|_| !row.is_empty()), Some(key(column)).filter(|_| !column.is_empty()));
@@ -288,6 +293,9 @@ mod tests {
             ("", "metric", "scenario metric", "scenario metric", "jobs metric"),
             ("", "jobs", "scenario jobs", "scenario jobs", "scenario jobs"),
             ("", "run", "scenario run", "scenario run", "scenario run"),
+            ("scenario,metric", "", "scenario,metric run", "scenario,metric run", "scenario,metric depth"),
+            ("jobs,depth", "", "jobs,depth metric", "jobs,depth metric", "jobs,depth metric"),
+            ("", "jobs,metric", "scenario jobs,metric", "scenario jobs,metric", "scenario jobs,metric"),
         ] {
             assert_eq!(of(row, column, None), plain);
             assert_eq!(of(row, column, Some(&layout("scenario", "run"))), plain);

@@ -32,6 +32,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::interrupt::Interrupt;
@@ -127,7 +128,7 @@ enum Command {
 
 /// Parses the command line, does what it says, and gives the exit status.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match dispatch(&cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
@@ -139,6 +140,18 @@ pub(crate) fn main() -> ExitCode {
             if Interrupt::heard() { Exit::Interrupted.into() } else { failure.exit().into() }
         }
     }
+}
+
+/// Says what is wrong with the command line in one line, as all that is refused is said; help and version are printed as they are.
+fn refuse(error: &clap::Error) -> ! {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let words: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
+    talk!("stend: {}; --help tells more", words.join(" ").trim_start_matches("error: "));
+    std::process::exit(Exit::Usage as i32);
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Failure> {

@@ -22,7 +22,7 @@ use crate::compare::weighing::{facts, weigh};
 use crate::compare::{compare, compare_what};
 use crate::language::Language;
 use crate::noise::Floors;
-use crate::report::{html, shell_words, terminal};
+use crate::report::{html, shell_words, terminal, wrapped};
 use crate::store::{Record, Store, StoreError};
 use crate::{catalogue, machine};
 
@@ -31,7 +31,8 @@ use crate::{catalogue, machine};
 pub(super) enum Format {
     /// For people at a terminal
     Table,
-    /// For a page or a pull request
+    /// For a page or a pull request; or: markdown
+    #[value(name = "md", alias = "markdown")]
     Markdown,
     /// For a spreadsheet
     Csv,
@@ -98,10 +99,11 @@ pub(super) fn program() -> String {
     shell_words(&[called.map_or_else(|| "stend".into(), |name| name.to_string_lossy().into_owned())])
 }
 
-/// The width that a table may have.
+/// The width that a table may have: the terminal's; where the table goes elsewhere what COLUMNS says, or that of a page.
 pub(super) fn width() -> usize {
     if !std::io::stdout().is_terminal() {
-        return WIDTH_OF_A_PAGE;
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        return columns.filter(|columns| *columns > 0).unwrap_or(WIDTH_OF_A_PAGE);
     }
     rustix::termios::tcgetwinsize(std::io::stdout()).map_or(WIDTH_OF_A_PAGE, |size| usize::from(size.ws_col).max(60))
 }
@@ -182,7 +184,7 @@ pub(super) fn differences(table: &Table) -> String {
         }
         text.push('\n');
     }
-    text
+    wrapped(&text, width())
 }
 
 /// Writes the page of these runs or sides, the first of which is the base, and gives its path.

@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 enum Format {
     /// One page with table, repeats, samples and drawings, which needs no network
     Html,
-    /// The table for a page or a pull request, as `stend compare --format markdown` prints it
+    /// The table for a page or a pull request, as `stend compare --format md` prints it; or: markdown
     #[value(alias = "markdown")]
     Md,
     /// Every figure with its evidence, for a spreadsheet

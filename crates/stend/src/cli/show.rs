@@ -48,11 +48,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         output::print_json("run", &shown)?;
         return Ok(Exit::Fine);
     }
-    output::print(&head(&record, samples))?;
-    output::print(&faults(&store, &record)?)?;
+    let print = |text: &str| output::print(&report::wrapped(text, output::width()));
+    print(&head(&record, samples))?;
+    print(&faults(&store, &record)?)?;
     output::print_table(global, &views[0], &table, true)?;
     if arguments.repeats {
-        output::print(&repeats(&record))?;
+        print(&repeats(&record))?;
     }
     Ok(Exit::Fine)
 }

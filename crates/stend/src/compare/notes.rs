@@ -261,14 +261,16 @@ fn differences_of_work(one: &Work, other: &Work) -> Vec<Difference> {
         (before != after).then(|| Difference { what: what.into(), before, after })
     };
     let metrics = |work: &Work| {
-        let metrics = work.metrics.iter().map(|(name, value, unit)| format!("{name} = {value} in {unit}"));
+        let metrics = work.metrics.iter().map(|(name, (value, unit))| format!("{name} = {value} in {unit}"));
         metrics.collect::<Vec<_>>().join(", ")
     };
     let verification =
         |work: &Work| if work.verification == Verification::None { "none" } else { "required" }.to_owned();
     let steady = |work: &Work| {
         let of = |steady: &Steady| {
-            format!("{} rounds of {}, range {}, slope {}", steady.rounds, steady.most, steady.range, steady.slope)
+            let by = work.steady_by.unwrap_or_default();
+            let Steady { rounds, most, range, slope, .. } = steady;
+            format!("{rounds} rounds of {most}, range {range}, slope {slope}, by {by}")
         };
         work.steady.map(of).unwrap_or_default()
     };

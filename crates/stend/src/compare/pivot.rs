@@ -3,10 +3,15 @@
 //! A cell is a row of the [`Table`]: a metric of a scenario, with all of its runs and published machines. What neither goes down nor across
 //! tells sections apart.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use stend_model::quantity::{parse_share, parse_size};
-use stend_model::suite::{Key, Layout};
+use stend_model::suite::{Key, Keys, Layout};
 
 use super::table::{Cell, Lack, Row, Table};
+
+/// Between the values of several keys.
+pub(crate) const BETWEEN: &str = " · ";
 
 /// A part of the table laid out.
 #[derive(Debug, Clone)]
@@ -15,8 +20,10 @@ pub(crate) struct Section<'a> {
     pub(crate) title: String,
     /// The axes that go down and across, where these are axes.
     pub(crate) corner: String,
+    /// The keys of what goes down.
+    pub(crate) keys: Vec<String>,
     /// What goes across.
-    pub(crate) columns: Vec<&'a str>,
+    pub(crate) columns: Vec<String>,
     /// What goes down.
     pub(crate) lines: Vec<Line<'a>>,
 }
@@ -24,8 +31,8 @@ pub(crate) struct Section<'a> {
 /// A line of a section.
 #[derive(Debug, Clone)]
 pub(crate) struct Line<'a> {
-    /// What it is of.
-    pub(crate) label: &'a str,
+    /// What it is of: a value for each key.
+    pub(crate) values: Vec<&'a str>,
     /// One for each column of the section.
     pub(crate) cells: Vec<Option<&'a Row>>,
 }
@@ -39,61 +46,84 @@ pub(crate) struct WithoutFigures<'a> {
     pub(crate) why: &'a Lack,
 }
 
-/// Lays rows out. Lines and columns stand in the order in which the rows first have them; metrics in the layout's, if it names any.
+/// The rows of a section by their places in it: what they are of down, and across.
+type Placed<'a> = BTreeMap<(Vec<&'a str>, Vec<&'a str>), &'a Row>;
+
+/// Lays rows out. Lines and columns are ordered by their first key, then by the next; the values of a key stand in the order in which the rows
+/// first have them, metrics in the layout's, if it names any.
 pub(crate) fn sections<'a>(rows: &[&'a Row], layout: &Layout) -> Vec<Section<'a>> {
-    let mut sections: Vec<Section> = Vec::new();
+    let mut parts: Vec<(String, Vec<&'a Row>, Placed<'a>)> = Vec::new();
     for row in rows {
-        let (Some(label), Some(column)) = (value(row, &layout.row), value(row, &layout.column)) else { continue };
+        let (Some(down), Some(across)) = (values(row, &layout.row), values(row, &layout.column)) else { continue };
         let title = in_common(row, layout);
-        let place = sections.iter().position(|section| section.title == title).unwrap_or_else(|| {
-            let corner = match (&layout.row, &layout.column) {
-                (Key::Axis(down), Key::Axis(across)) => format!("{down} ╲ {across}"),
-                (down, _) => down.to_string(),
-            };
-            sections.push(Section { title, corner, columns: Vec::new(), lines: Vec::new() });
-            sections.len() - 1
+        let place = parts.iter().position(|(other, ..)| *other == title).unwrap_or_else(|| {
+            parts.push((title, Vec::new(), BTreeMap::new()));
+            parts.len() - 1
         });
-        sections[place].put(label, column, row);
+        parts[place].1.push(row);
+        parts[place].2.insert((down, across), row);
     }
-    for section in &mut sections {
-        section.order_metrics(layout);
-    }
+    let mut sections: Vec<_> =
+        parts.into_iter().map(|(title, rows, placed)| section(title, &rows, &placed, layout)).collect();
     if let [only] = sections.as_mut_slice()
-        && !matches!((&layout.row, &layout.column), (Key::Axis(_), _) | (_, Key::Axis(_)))
+        && !layout.row.iter().chain(layout.column.iter()).any(|key| matches!(key, Key::Axis(_)))
     {
         only.title.clear();
     }
     sections
 }
 
-impl<'a> Section<'a> {
-    fn put(&mut self, label: &'a str, column: &'a str, row: &'a Row) {
-        let across = self.columns.iter().position(|other| *other == column).unwrap_or_else(|| {
-            self.columns.push(column);
-            self.lines.iter_mut().for_each(|line| line.cells.push(None));
-            self.columns.len() - 1
-        });
-        let down = self.lines.iter().position(|line| line.label == label).unwrap_or_else(|| {
-            self.lines.push(Line { label, cells: vec![None; self.columns.len()] });
-            self.lines.len() - 1
-        });
-        self.lines[down].cells[across] = Some(row);
+fn section<'a>(title: String, rows: &[&'a Row], placed: &Placed<'a>, layout: &Layout) -> Section<'a> {
+    let down = in_order(rows, &layout.row, layout);
+    let across = in_order(rows, &layout.column, layout);
+    let line = |values: Vec<&'a str>| {
+        let cells = across.iter().map(|across| placed.get(&(values.clone(), across.clone())).copied()).collect();
+        Line { values, cells }
+    };
+    let corner = if layout.row.are_axes() && layout.column.are_axes() {
+        format!("{} ╲ {}", names(&layout.row).join(BETWEEN), names(&layout.column).join(BETWEEN))
+    } else {
+        names(&layout.row).join(BETWEEN)
+    };
+    Section {
+        title,
+        corner,
+        keys: names(&layout.row),
+        columns: across.iter().map(|values| values.join(BETWEEN)).collect(),
+        lines: down.into_iter().map(line).collect(),
     }
+}
 
-    fn order_metrics(&mut self, layout: &Layout) {
-        let place = |metric: &str| layout.metrics.iter().position(|named| named == metric).unwrap_or(usize::MAX);
-        if layout.column == Key::Metric {
-            let mut order: Vec<usize> = (0..self.columns.len()).collect();
-            order.sort_by_key(|column| place(self.columns[*column]));
-            self.columns = order.iter().map(|column| self.columns[*column]).collect();
-            for line in &mut self.lines {
-                line.cells = order.iter().map(|column| line.cells[*column]).collect();
+fn names(keys: &Keys) -> Vec<String> {
+    keys.iter().map(Key::to_string).collect()
+}
+
+/// The values that these rows have of the keys, each combination once.
+fn in_order<'a>(rows: &[&'a Row], keys: &Keys, layout: &Layout) -> Vec<Vec<&'a str>> {
+    let places = keys.iter().map(|key| {
+        let mut seen: Vec<&str> = Vec::new();
+        for value in rows.iter().filter_map(|row| value(row, key)) {
+            if !seen.contains(&value) {
+                seen.push(value);
             }
-        } else if layout.row == Key::Metric {
-            self.lines.sort_by_key(|line| place(line.label));
         }
-    }
+        if *key == Key::Metric {
+            seen.sort_by_key(|metric| {
+                layout.metrics.iter().position(|named| named == metric).unwrap_or(layout.metrics.len())
+            });
+        }
+        seen.into_iter().enumerate().map(|(place, value)| (value, place)).collect::<BTreeMap<_, _>>()
+    });
+    let places: Vec<_> = places.collect();
+    let distinct: BTreeSet<Vec<&str>> = rows.iter().filter_map(|row| values(row, keys)).collect();
+    let mut ordered: Vec<_> = distinct.into_iter().collect();
+    ordered.sort_by_cached_key(|values| {
+        values.iter().zip(&places).map(|(value, places)| places.get(value).copied()).collect::<Vec<_>>()
+    });
+    ordered
+}
 
+impl<'a> Section<'a> {
     /// Takes out the columns in which no run has a figure, because what it is computed from was never reported.
     pub(crate) fn without_empty_columns(mut self) -> (Self, Vec<WithoutFigures<'a>>) {
         let mut taken = Vec::new();
@@ -123,7 +153,12 @@ fn not_reported(cell: &Cell) -> Option<&Lack> {
 
 /// Whether a row stands anywhere in the layout.
 pub(super) fn has_place(row: &Row, layout: &Layout) -> bool {
-    layout.is_plain() || (value(row, &layout.row).is_some() && value(row, &layout.column).is_some())
+    layout.is_plain() || (values(row, &layout.row).is_some() && values(row, &layout.column).is_some())
+}
+
+/// The row's value of each key; nothing where it has none of one of them.
+fn values<'a>(row: &'a Row, keys: &Keys) -> Option<Vec<&'a str>> {
+    keys.iter().map(|key| value(row, key)).collect()
 }
 
 fn value<'a>(row: &'a Row, key: &Key) -> Option<&'a str> {
@@ -137,23 +172,22 @@ fn value<'a>(row: &'a Row, key: &Key) -> Option<&'a str> {
 
 /// What a row has in common with those in its section: the scenario or its family, the values on axes that are not laid out, the metric.
 fn in_common(row: &Row, layout: &Layout) -> String {
-    let laid_out = |wanted: &Key| [&layout.row, &layout.column].contains(&wanted);
     let mut parts = Vec::new();
-    if !laid_out(&Key::Scenario) {
-        let axes = [&layout.row, &layout.column].into_iter().any(|key| matches!(key, Key::Axis(_)));
+    if !layout.lays_out(&Key::Scenario) {
+        let axes = layout.row.iter().chain(layout.column.iter()).any(|key| matches!(key, Key::Axis(_)));
         match row.family.as_ref().filter(|_| axes) {
             Some(family) => {
                 parts.push(family.name.clone());
-                let others = family.point.iter().filter(|(axis, _)| !laid_out(&Key::Axis((*axis).clone())));
+                let others = family.point.iter().filter(|(axis, _)| !layout.lays_out(&Key::Axis((*axis).clone())));
                 parts.extend(others.map(|(axis, value)| format!("{axis} {value}")));
             }
             None => parts.push(row.scenario.clone()),
         }
     }
-    if !laid_out(&Key::Metric) {
+    if !layout.spreads_metrics() {
         parts.push(row.metric.clone());
     }
-    parts.join(" · ")
+    parts.join(BETWEEN)
 }
 
 /// The matrix of each family with two axes of numbers, in its scenarios' main metric: the axis of fewer values goes down.
@@ -168,7 +202,8 @@ pub(crate) fn matrices(table: &Table) -> Vec<Section<'_>> {
         let [(first, fewer), (second, more)] = axes(&main)[..] else { continue };
         let (down, across) = if fewer > more { (second, first) } else { (first, second) };
         if fewer.min(more) > 1 {
-            let layout = Layout { row: Key::Axis(down.into()), column: Key::Axis(across.into()), metrics: Vec::new() };
+            let [row, column] = [down, across].map(|axis| Key::Axis(axis.into()).into());
+            let layout = Layout { row, column, metrics: Vec::new() };
             matrices.extend(sections(&main, &layout));
         }
     }

@@ -194,7 +194,8 @@ fn name_of(word: &impl Serialize) -> String {
     value.as_ref().and_then(|value| value.as_str()).unwrap_or_default().to_owned()
 }
 
-/// Writes the table in its own layout, a line for each run or published machine of what goes down: of each column the median, its interval
+/// Writes the table in its own layout, a line for each run or published machine of what goes down, with a field for each of its keys: of each
+/// column the median, its interval
 /// and, in other runs than the base, ratio and verdict.
 pub(crate) fn render_laid_out(table: &Table) -> String {
     const PARTS: [&str; 5] = ["", " low", " high", " ratio", " verdict"];
@@ -212,12 +213,14 @@ pub(crate) fn render_laid_out(table: &Table) -> String {
             PARTS.map(|part| if part.is_empty() { format!("{column}{unit}") } else { format!("{column}{part}") })
         });
         let start = (!block.title.is_empty()).then(|| "section".to_owned());
-        line(&mut out, start.into_iter().chain([block.corner.clone(), "column".into(), "origin".into()]).chain(heads));
+        let start = start.into_iter().chain(block.keys.iter().cloned());
+        line(&mut out, start.chain(["column".into(), "origin".into()]).chain(heads));
         for group in &block.groups {
             for one in &group.lines {
                 let origin = if one.column.reference().is_some() { "published" } else { "run" };
                 let start = (!block.title.is_empty()).then(|| block.title.clone());
-                let start = start.into_iter().chain([group.label.into(), one.column.title.clone(), origin.into()]);
+                let start = start.into_iter().chain(group.values.iter().map(|value| (*value).to_owned()));
+                let start = start.chain([one.column.title.clone(), origin.into()]);
                 line(&mut out, start.chain(one.cells.iter().flat_map(|cell| parts(cell.map(|(_, cell)| cell)))));
             }
         }

@@ -224,6 +224,27 @@ pub(super) fn wrap(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
+/// Text with every line that is wider than `limit` broken at spaces; what goes on stands further in than the line began.
+pub(crate) fn wrapped(text: &str, limit: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines().map(str::trim_end) {
+        let words = line.trim_start();
+        let lead = &line[..line.len() - words.len()];
+        if width(line) <= limit {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        }
+        for (number, part) in wrap(words, limit.saturating_sub(lead.len() + 2)).iter().enumerate() {
+            out.push_str(lead);
+            out.push_str(if number == 0 { "" } else { "  " });
+            out.push_str(part);
+            out.push('\n');
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

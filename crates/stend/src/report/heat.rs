@@ -86,11 +86,11 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
         };
         for (across, label) in block.columns.iter().enumerate() {
             let x = LABELS.0 + across * CELL.0 + CELL.0 / 2;
-            map.texts.push(Text { x, y: LABELS.1 - 9, text: (*label).into(), anchor: "middle" });
+            map.texts.push(Text { x, y: LABELS.1 - 9, text: label.clone(), anchor: "middle" });
         }
         for (down, group) in block.groups.iter().enumerate() {
             let y = LABELS.1 + down * CELL.1;
-            map.texts.push(Text { x: LABELS.0 - 9, y: y + CELL.1 / 2 + 5, text: group.label.into(), anchor: "end" });
+            map.texts.push(Text { x: LABELS.0 - 9, y: y + CELL.1 / 2 + 5, text: group.label.clone(), anchor: "end" });
             let line = group.lines.iter().find(|line| line.column.title == column.title);
             for across in 0..block.columns.len() {
                 let figure = line.and_then(|line| line.cells[across]);

@@ -8,7 +8,7 @@ mod words;
 use std::fmt::Write as _;
 
 use self::words::{causes, headline, notes, subject, title};
-use super::grid::{Grid, Style, piece, wrap};
+use super::grid::{Grid, Style, piece, wrap, wrapped};
 use super::phrase::Phrase;
 use super::text::{change, count, interval_beside, spread, width};
 use super::{csv, markdown};
@@ -26,7 +26,8 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 pub(crate) fn terminal(history: &History, limit: usize, colour: bool) -> String {
     let mut out = String::new();
     let title = piece(title(history).en.into_owned(), Style::Bold);
-    let _ = writeln!(out, "{}\n{}\n", title.styled(&title.text, colour), subject(history).en);
+    wrap(&title.text, limit).iter().for_each(|line| out.push_str(&format!("{}\n", title.styled(line, colour))));
+    let _ = writeln!(out, "{}", wrapped(&subject(history).en, limit));
     line_of_blocks(&mut out, history, limit, colour);
     for change in &history.changes {
         let style = style(change);
@@ -44,21 +45,33 @@ pub(crate) fn terminal(history: &History, limit: usize, colour: bool) -> String 
     if !history.changes.is_empty() {
         out.push('\n');
     }
-    let mut grid = Grid::new(["run", "began (UTC)", "median", "95 % interval", "spread", "n", ""]);
-    for (index, point) in history.points.iter().enumerate() {
-        let change = history.changes.iter().find(|change| change.point == index);
-        let mut cells: Vec<_> = columns(history, point).into_iter().map(|text| piece(text, Style::Plain)).collect();
-        cells.push(change.map_or_else(|| "".into(), |change| piece(mark_and_size(change), style(change))));
-        grid.push(cells);
-    }
     if !history.points.is_empty() {
-        out.push_str(&grid.write(limit, colour));
+        let full = grid(history, true);
+        let widest = history.points.iter().map(|point| width(&point.run)).max().unwrap_or(0);
+        // An id says when the run began, too.
+        let shown = if widest + full.figures_width() <= limit { full } else { grid(history, false) };
+        out.push_str(&shown.write(limit, colour));
         out.push('\n');
     }
     for note in notes(history) {
         wrap(&note.en, limit).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     }
     out
+}
+
+/// A line a run, with the moment when it began or without.
+fn grid(history: &History, began: bool) -> Grid {
+    let shown = |place: &usize| began || *place != 1;
+    let heads = ["run", "began (UTC)", "median", "95 % interval", "spread", "n", ""];
+    let mut grid = Grid::new(heads.into_iter().enumerate().filter(|(place, _)| shown(place)).map(|(_, head)| head));
+    for (index, point) in history.points.iter().enumerate() {
+        let change = history.changes.iter().find(|change| change.point == index);
+        let cells = columns(history, point).into_iter().map(|text| piece(text, Style::Plain));
+        let last = change.map_or_else(|| "".into(), |change| piece(mark_and_size(change), style(change)));
+        let cells = cells.chain([last]).enumerate().filter(|(place, _)| shown(place));
+        grid.push(cells.map(|(_, cell)| cell).collect());
+    }
+    grid
 }
 
 /// For a page or a pull request.

@@ -117,12 +117,12 @@ fn laid_out(out: &mut String, block: &Block) {
         let _ = writeln!(out, "\n**{}**\n", escape(&block.title));
     }
     let ceilings = block.groups.iter().any(|group| !group.ceilings.is_empty());
-    let columns = block.columns.iter().copied().chain(["n"]).chain(ceilings.then_some("of its ceiling"));
+    let columns = block.columns.iter().map(String::as_str).chain(["n"]).chain(ceilings.then_some("of its ceiling"));
     head(out, [block.corner.as_str()].into_iter().chain(columns));
     for group in &block.groups {
         let shares: Vec<_> = group.ceilings.iter().map(|ceiling| of_ceiling(ceiling).en.into_owned()).collect();
         for one in &group.lines {
-            let label = if one.is_base { group.label.to_owned() } else { format!("– {}", one.label()) };
+            let label = if one.is_base { group.label.clone() } else { format!("– {}", one.label()) };
             let share = if one.is_base { shares.join("; ") } else { String::new() };
             let count = one.count().map(|count| count.to_string()).unwrap_or_default();
             let figures = one.cells.iter().map(|cell| beside(*cell)).chain([count]);

@@ -10,6 +10,7 @@
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
 //! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
+//! | [`list`] | the runs that there are |
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
@@ -31,6 +32,7 @@ pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod language;
 mod latency;
+pub(crate) mod list;
 pub(crate) mod markdown;
 pub(crate) mod noise;
 mod notes;
@@ -55,4 +57,5 @@ mod wide;
 
 pub(crate) use clocks::words as how_clocks_stood;
 pub(crate) use faults::words as what_faults_did;
+pub(crate) use grid::wrapped;
 pub(crate) use text::shell_words;

@@ -377,7 +377,8 @@ impl<'a> Page<'a> {
     /// Rows with their labels: the scenario; and where more than main metrics are shown the metric, each scenario named once.
     fn labelled(&self, rows: impl IntoIterator<Item = &'a Row>) -> Vec<(Piece, &'a Row)> {
         let mut scenario = None;
-        let metrics = self.options.all_metrics || self.table.by_metric;
+        let spread = self.table.layout.as_ref().is_some_and(stend_model::suite::Layout::spreads_metrics);
+        let metrics = self.options.all_metrics || self.table.by_metric || spread;
         let label = |row: &'a Row| {
             let same = scenario.replace(&row.scenario) == Some(&row.scenario);
             let label = match (metrics, same) {

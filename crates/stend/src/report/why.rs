@@ -7,7 +7,7 @@ use stend_stats::{LEAST_FLOOR, MIN_REPEATS, SIGNIFICANCE};
 
 use super::grid::{visible, wrap};
 use super::reason::reason;
-use super::text::{change_interval, mark, moment, other_runs, percent, precise, word};
+use super::text::{change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
 use crate::compare::evidence::{FloorSource, IntervalKind, Test};
 use crate::compare::table::{AgainstBase, Cell, Measured, Row, Table};
 
@@ -92,10 +92,12 @@ impl Page {
                 let size = unit.show(value.abs());
                 if value < 0.0 { format!("−{size}") } else { format!("+{size}") }
             };
-            let within = shift
-                .interval
-                .map(|(low, high)| format!(", 95 % interval {} … {}", signed(low), signed(high)))
-                .unwrap_or_default();
+            // Both ends in one unit, said once.
+            let between = |(low, high): (f64, f64)| {
+                let text = format!(" {}", interval(unit, low, high)).replace(" -", " −");
+                text.trim_start().to_owned()
+            };
+            let within = shift.interval.map(|ends| format!(", 95 % interval {}", between(ends))).unwrap_or_default();
             self.line("  ", &format!("difference: {}{within} (Hodges and Lehmann's shift)", signed(shift.value)));
         }
         if let Some(correlation) = evidence.neighbours.filter(|correlation| *correlation > 0.0) {
@@ -114,7 +116,7 @@ impl Page {
         );
         let found = match (against.q, evidence.p, evidence.test) {
             (Some(q), Some(p), Some(test)) => format!(
-                "q = {}, from p = {}, one of {tests} tests ({})",
+                "q {}, from p {}, one of {tests} tests ({})",
                 probability(q),
                 probability(p),
                 name_of_test(test)
@@ -196,7 +198,11 @@ const fn name_of_test(test: Test) -> &'static str {
     }
 }
 
-/// With the digits that count.
+/// With the digits that count: `= 0.00034`, `< 10⁻⁶`.
 fn probability(p: f64) -> String {
-    if p >= 0.001 || p == 0.0 { format!("{p:.3}") } else { format!("{p:.1e}") }
+    match p {
+        _ if p >= 0.001 || p == 0.0 => format!("= {p:.3}"),
+        _ if p >= 1e-6 => format!("= {p:.*}", decimals_for(p) + 1),
+        _ => "< 10⁻⁶".into(),
+    }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::text;
-use crate::compare::pivot::{Section, WithoutFigures, matrices, sections};
+use crate::compare::pivot::{BETWEEN, Section, WithoutFigures, matrices, sections};
 use crate::compare::table::{Cell, Column, ColumnOrigin, Lack, Measured, OfCeiling, Row, Table};
 
 /// A section, ready to be written.
@@ -13,8 +13,10 @@ pub(super) struct Block<'a> {
     pub(super) title: String,
     /// What goes down.
     pub(super) corner: String,
+    /// The keys of what goes down.
+    pub(super) keys: Vec<String>,
     /// What goes across.
-    pub(super) columns: Vec<&'a str>,
+    pub(super) columns: Vec<String>,
     pub(super) groups: Vec<Group<'a>>,
     /// What was left out, because no run has a figure for it.
     pub(super) without: Vec<WithoutFigures<'a>>,
@@ -22,7 +24,9 @@ pub(super) struct Block<'a> {
 
 /// What stands under one label: a line for each run, the base's first, and for each published machine that has a figure.
 pub(super) struct Group<'a> {
-    pub(super) label: &'a str,
+    pub(super) label: String,
+    /// What the label is made of: a value for each key.
+    pub(super) values: Vec<&'a str>,
     pub(super) lines: Vec<Line<'a>>,
     /// What the base's main figure reaches of its ceilings.
     pub(super) ceilings: &'a [OfCeiling],
@@ -81,7 +85,8 @@ fn block<'a>(table: &'a Table, section: Section<'a>) -> Block<'a> {
         let said = |line: &Line| line.cells.iter().flatten().any(|(_, cell)| **cell != Cell::Absent);
         let main = cells(0).flatten().find(|(row, _)| row.main);
         Group {
-            label: line.label,
+            label: line.values.join(BETWEEN),
+            values: line.values,
             lines: lines.filter(|line| line.is_base || said(line)).collect(),
             ceilings: match main {
                 Some((_, Cell::Measured(measured))) => &measured.of_ceilings,
@@ -92,6 +97,7 @@ fn block<'a>(table: &'a Table, section: Section<'a>) -> Block<'a> {
     Block {
         title: section.title,
         corner: section.corner,
+        keys: section.keys,
         columns: section.columns,
         groups: section.lines.into_iter().map(group).collect(),
         without,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stend_model::reference::Reference;
 use stend_model::run::Repeat;
-use stend_model::suite::{Changes, Key, Layout, Suite};
+use stend_model::suite::{Changes, Key, Keys, Layout, Suite};
 
 use crate::compare::compare;
 use crate::compare::curves::curves;
@@ -198,7 +198,7 @@ fn a_scenario_that_was_left_out_is_a_line_with_its_reason() {
 #[test]
 fn the_axes_of_a_matrix_can_go_down_and_across() {
     let mut table = before_and_after();
-    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    table.layout = Some(Layout { row: axis("jobs"), column: axis("depth"), metrics: vec![] });
     let text = shown(&table, 100);
     assert!(text.lines().any(|line| line == "sweep of JOBS jobs at depth DEPTH · IOPS"), "{text}");
     let head = text.lines().find(|line| line.contains("jobs ╲ depth")).unwrap();
@@ -206,11 +206,69 @@ fn the_axes_of_a_matrix_can_go_down_and_across() {
     let first = text.lines().find(|line| line.starts_with("1 ")).unwrap();
     assert!(first.contains("60.0 kIOPS") && first.contains("100 kIOPS"), "{text}");
     // Metrics down and scenarios across: the same figures, turned.
-    table.layout = Some(Layout { row: Key::Metric, column: Key::Scenario, metrics: vec![] });
+    table.layout = Some(Layout { row: Key::Metric.into(), column: Key::Scenario.into(), metrics: vec![] });
     let rows = table.shown(true);
     let turned = sections(&rows, table.layout.as_ref().unwrap());
     assert_eq!((turned.len(), turned[0].lines.len(), turned[0].columns.len()), (1, 5, 8));
-    assert!(turned[0].lines.iter().all(|line| line.cells.iter().flatten().all(|row| row.metric == line.label)));
+    assert!(
+        turned[0].lines.iter().all(|line| line.cells.iter().flatten().all(|row| line.values == [row.metric.as_str()]))
+    );
+}
+
+fn axis(name: &str) -> Keys {
+    Key::Axis(name.into()).into()
+}
+
+fn keys(text: &str) -> Keys {
+    text.parse().unwrap()
+}
+
+#[test]
+fn several_keys_go_down_or_across_the_first_of_them_first() {
+    let table = before_and_after();
+    let lines = |row: &str, column: &str| {
+        let layout =
+            Layout { row: keys(row), column: keys(column), metrics: vec!["latency p99".into(), "IOPS".into()] };
+        let sections = sections(&table.rows.iter().collect::<Vec<_>>(), &layout);
+        assert_eq!(sections.len(), 1, "{row} {column}: {sections:?}");
+        let section = &sections[0];
+        assert!(section.lines.iter().all(|line| line.cells.len() == section.columns.len()));
+        let figures = section.lines.iter().flat_map(|line| &line.cells).flatten().count();
+        let labels: Vec<String> = section.lines.iter().map(|line| line.values.join(" · ")).collect();
+        (section.corner.clone(), labels, section.columns.clone(), figures)
+    };
+    let (corner, labels, columns, figures) = lines("jobs,depth", "metric");
+    assert_eq!((corner.as_str(), figures), ("jobs · depth", 6 * 5));
+    assert_eq!(labels, ["1 · 1", "1 · 4", "1 · 16", "2 · 1", "2 · 4", "2 · 16"]);
+    assert_eq!(columns[..2], ["latency p99", "IOPS"], "the layout's order");
+    let (_, labels, ..) = lines("depth,jobs", "metric");
+    assert_eq!(labels, ["1 · 1", "1 · 2", "4 · 1", "4 · 2", "16 · 1", "16 · 2"], "the first key orders first");
+    let (corner, labels, columns, _) = lines("metric,jobs", "depth");
+    assert_eq!(
+        (corner.as_str(), &labels[..3]),
+        ("metric · jobs", &["latency p99 · 1", "latency p99 · 2", "IOPS · 1"].map(String::from)[..])
+    );
+    assert_eq!(columns, ["1", "4", "16"]);
+    let (corner, labels, columns, _) = lines("jobs", "depth,metric");
+    assert_eq!((corner.as_str(), labels.len(), columns.len()), ("jobs", 2, 15));
+    assert_eq!(columns[..2], ["1 · latency p99", "1 · IOPS"]);
+
+    // In a spreadsheet each key has a field of its own; elsewhere the label has them all.
+    let mut table = before_and_after();
+    table.layout = Some(Layout { row: keys("jobs,depth"), column: keys("metric"), metrics: vec!["IOPS".into()] });
+    let csv = csv::render_laid_out(&table);
+    assert!(csv.starts_with("section,jobs,depth,column,origin,IOPS [IOPS],"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().starts_with("sweep of JOBS jobs at depth DEPTH,1,1,"), "{csv}");
+    assert!(shown(&table, 100).lines().any(|line| line.starts_with("2 · 16  ")), "{}", shown(&table, 100));
+    let markdown = markdown::render(&table, &[], false);
+    assert!(markdown.contains("| jobs · depth | IOPS | n |") && markdown.contains("| 2 · 16 | "), "{markdown}");
+    table.layout = Some(Layout { row: keys("jobs"), column: keys("depth,metric"), metrics: vec!["IOPS".into()] });
+    assert!(csv::render_laid_out(&table).contains(",1 · IOPS [IOPS],1 · IOPS low,"));
+
+    // Scenarios and their metrics down: the table with a column for each run.
+    table.layout = Some(Layout { row: keys("scenario,metric"), column: keys("run"), metrics: vec![] });
+    let text = shown(&table, 100);
+    assert!(text.contains("4k read · IOPS") && text.contains("  · latency p50"), "{text}");
 }
 
 #[test]
@@ -257,7 +315,7 @@ fn scenarios_side_by_side_do_not_share_one_number_of_repeats() {
     let invalid = fewer.repeats.iter_mut().filter(|repeat| repeat.scenario == 4 && repeat.number > 6);
     invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec!["steal".into()]));
     let mut table = compare(&[&fewer], &[]);
-    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    table.layout = Some(Layout { row: axis("jobs"), column: axis("depth"), metrics: vec![] });
     let text = shown(&table, 100);
     let counts: Vec<_> = text.lines().filter(|line| line.starts_with("  n ")).collect();
     assert!(counts[0].starts_with("  n 7/10 … 10 ") && counts[1].starts_with("  n 10 "), "{text}");
@@ -288,7 +346,7 @@ fn curves_that_are_too_many_are_counted() {
 #[test]
 fn only_what_has_a_place_in_the_layout_is_shown_and_judged() {
     let mut table = before_and_after();
-    table.layout = Some(Layout { row: Key::Axis("jobs".into()), column: Key::Axis("depth".into()), metrics: vec![] });
+    table.layout = Some(Layout { row: axis("jobs"), column: axis("depth"), metrics: vec![] });
     let shown = table.shown(false);
     assert_eq!(shown.len(), 6, "the sweep alone");
     assert!(shown.iter().all(|row| row.family.is_some()));

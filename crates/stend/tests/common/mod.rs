@@ -60,7 +60,8 @@ impl Stand {
             // Tests on one machine are as many labs, and what they measure does not count.
             .env("STEND_LOCK", self.path().join("machine.lock"))
             .env("STEND_PROBE", probe())
-            .env("NO_COLOR", "1");
+            .env("NO_COLOR", "1")
+            .env_remove("COLUMNS");
         command
     }
 
@@ -134,7 +135,7 @@ impl Gate {
     }
 }
 
-pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !condition() {
         assert!(Instant::now() < deadline, "waited for: {what}");

@@ -43,7 +43,8 @@ impl FailOn {
 impl fmt::Display for FailOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.verdict == Kind::Worse { "worse" } else { "different" })?;
-        self.beyond.map_or(Ok(()), |beyond| write!(f, ":{}%", stend_model::metric::three_digits(beyond * 100.0)))
+        // As it was typed: 0.07 × 100 is a little more than 7.
+        self.beyond.map_or(Ok(()), |beyond| write!(f, ":{}%", (beyond * 1e8).round() / 1e6))
     }
 }
 
@@ -87,6 +88,9 @@ mod tests {
         let crossed = |text: &str, better, verdict, low, high| {
             text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high), better)
         };
+        for text in ["worse", "different:5%", "worse:7%", "worse:2.5%", "worse:150%"] {
+            assert_eq!(text.parse::<FailOn>().unwrap().to_string(), text);
+        }
         let (higher, lower) = (Better::Higher, Better::Lower);
         assert!(crossed("worse", higher, Verdict::Worse, 0.95, 0.98));
         assert!(!crossed("worse:5%", higher, Verdict::Worse, 0.90, 0.96), "1/1.05 is 0.952");

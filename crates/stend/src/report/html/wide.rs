@@ -1,6 +1,7 @@
 //! The table with metrics or the values on an axis across, as a page shows it.
 
 use super::overview::{CellView, cell};
+use crate::compare::pivot::BETWEEN;
 use crate::compare::table::{Cell, Measured, Row, Table};
 use crate::report::language::TEXTS;
 use crate::report::notes;
@@ -51,21 +52,29 @@ pub(super) fn wide(table: &Table, names: &[&str]) -> Vec<WideView> {
 fn view(block: &Block, names: &[&str]) -> WideView {
     WideView {
         title: block.title.clone(),
-        corner: match block.corner.as_str() {
-            "scenario" => TEXTS.scenario.clone(),
-            "metric" => TEXTS.metric.clone(),
-            axes => Phrase::new(axes, axes),
-        },
-        columns: block.columns.iter().map(|column| (*column).to_owned()).collect(),
+        corner: corner(&block.corner),
+        columns: block.columns.clone(),
         groups: block.groups.iter().map(|one| group(one, names)).collect(),
         without: block.without.iter().map(|one| (one.metric.to_owned(), notes::lack(one.why))).collect(),
     }
 }
 
+/// What goes down; names of axes are the suite's.
+fn corner(corner: &str) -> Phrase {
+    let word = |key: &str| match key {
+        "scenario" => TEXTS.scenario.clone(),
+        "metric" => TEXTS.metric.clone(),
+        axis => Phrase::new(axis, axis),
+    };
+    let words: Vec<Phrase> = corner.split(BETWEEN).map(word).collect();
+    let joined = |of: fn(&Phrase) -> &str| words.iter().map(of).collect::<Vec<_>>().join(BETWEEN);
+    Phrase::new(joined(|word| word.en.as_ref()), joined(|word| word.ru.as_ref()))
+}
+
 fn group(group: &Group, names: &[&str]) -> GroupView {
     GroupView {
-        label: group.label.into(),
-        anchor: names.iter().position(|name| *name == group.label),
+        label: group.label.clone(),
+        anchor: group.values.iter().find_map(|value| names.iter().position(|name| name == value)),
         lines: group.lines.iter().map(line).collect(),
         of_ceilings: group.ceilings.iter().map(of_ceiling).collect(),
     }

@@ -71,8 +71,11 @@ impl Page<'_> {
     fn group(&mut self, group: &Group) -> Vec<Written> {
         let mut written = Vec::new();
         for line in &group.lines {
-            let label =
-                if line.is_base { group.label.into() } else { piece(format!("  {}", line.label()), Style::Dim) };
+            let label = if line.is_base {
+                group.label.as_str().into()
+            } else {
+                piece(format!("  {}", line.label()), Style::Dim)
+            };
             match line.lack {
                 Some(lack) => {
                     let reason = piece(format!("– {}", self.footnote(&notes::lack(lack).en)), Style::Dim);
@@ -139,7 +142,7 @@ impl Page<'_> {
 
 /// The grid of the columns from one to another.
 fn part(block: &Block, groups: &[Vec<Written>], from: usize, end: usize) -> Grid {
-    let heads = block.columns[from..end].iter().map(|column| (*column).to_owned());
+    let heads = block.columns[from..end].iter().cloned();
     let mut grid = Grid::new([block.corner.clone()].into_iter().chain(heads));
     // Where a label has more than a figure and its evidence, the labels would be hard to find.
     let apart = groups.iter().any(|group| group.len() > 2);
