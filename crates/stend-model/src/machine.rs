@@ -202,7 +202,8 @@ fn json<T: Serialize>(part: &T) -> serde_json::Value {
     serde_json::to_value(part).expect("a noun of the model is always valid JSON")
 }
 
-/// Walks both values at once and notes where they differ. Lists of words are compared as sets, other lists as a whole.
+/// Walks both values at once and notes where they differ. Lists of words are compared as sets, the kernel's command line among them; other
+/// lists as a whole.
 fn compare(name: &str, before: &serde_json::Value, after: &serde_json::Value, differences: &mut Vec<Difference>) {
     use serde_json::Value;
     if before == after {
@@ -226,6 +227,18 @@ fn compare(name: &str, before: &serde_json::Value, after: &serde_json::Value, di
                 list.iter().filter(|word| !other.contains(word)).filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
             };
             differences.push(Difference { what: name.into(), before: only_in(a, b), after: only_in(b, a) });
+        }
+        (Value::String(a), Value::String(b)) if name == "command_line" => {
+            let only_in = |line: &str, other: &str| -> String {
+                let other: Vec<_> = other.split_whitespace().collect();
+                line.split_whitespace().filter(|word| !other.contains(word)).collect::<Vec<_>>().join(" ")
+            };
+            let (before, after) = match (only_in(a, b), only_in(b, a)) {
+                // The same words in another order, of which the last one counts.
+                (before, after) if before.is_empty() && after.is_empty() => (a.clone(), b.clone()),
+                apart => apart,
+            };
+            differences.push(Difference { what: name.into(), before, after });
         }
         _ => differences.push(Difference { what: name.into(), before: in_words(before), after: in_words(after) }),
     }
@@ -339,5 +352,27 @@ mod tests {
         );
         assert_ne!(machine().hardware_id(), other.hardware_id());
         assert_ne!(machine().software_id(), other.software_id());
+    }
+
+    #[test]
+    fn of_the_kernels_command_line_only_the_words_that_differ_are_told() {
+        let apart = |before: &str, after: &str| {
+            let of = |line: &str| {
+                let mut machine = machine();
+                machine.software.command_line = line.into();
+                machine
+            };
+            let [difference] = of(before).differences(&of(after)).try_into().unwrap();
+            assert_eq!(difference.what, "command_line");
+            (difference.before, difference.after)
+        };
+        let words = |before: &str, after: &str| (before.to_owned(), after.to_owned());
+        assert_eq!(
+            apart("ro quiet mitigations=off", "ro isolcpus=2-3 quiet"),
+            words("mitigations=off", "isolcpus=2-3")
+        );
+        assert_eq!(apart("ro quiet", "ro quiet nosmt"), words("", "nosmt"));
+        // Of a setting that stands twice the last one counts.
+        assert_eq!(apart("psi=0 psi=1", "psi=1 psi=0"), words("psi=0 psi=1", "psi=1 psi=0"));
     }
 }

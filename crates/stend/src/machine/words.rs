@@ -105,13 +105,13 @@ fn processor(machine: &Machine, language: Language) -> String {
             .iter()
             .filter(|cache| cache.kind != "instruction")
             .max_by_key(|cache| cache.level)
-            .map(last_cache),
+            .map(|cache| last_cache(cache, language)),
     ])
 }
 
-fn last_cache(cache: &Cache) -> String {
+fn last_cache(cache: &Cache, language: Language) -> String {
     let times = if cache.count > 1 { format!("{} × ", cache.count) } else { String::new() };
-    format!("{times}L{} {}", cache.level, binary(cache.bytes))
+    format!("{times}L{} {}", cache.level, binary(cache.bytes, language))
 }
 
 fn memory_and_disks(machine: &Machine, language: Language) -> String {
@@ -120,11 +120,12 @@ fn memory_and_disks(machine: &Machine, language: Language) -> String {
         Language::English => ("RAM", " (rotational)"),
         Language::Russian => ("ОЗУ", " (вращается)"),
     };
-    let memory = (hardware.memory_bytes > 0).then(|| format!("{} {ram}", binary(hardware.memory_bytes)));
+    let memory = (hardware.memory_bytes > 0).then(|| format!("{} {ram}", binary(hardware.memory_bytes, language)));
     let mut disks: Vec<(String, usize)> = Vec::new();
     for disk in &hardware.disks {
         let name = disk.model.as_ref().unwrap_or(&disk.name);
-        let words = format!("{name} {}{}", decimal(disk.bytes), if disk.rotational { rotational } else { "" });
+        let words =
+            format!("{name} {}{}", decimal(disk.bytes, language), if disk.rotational { rotational } else { "" });
         match disks.iter_mut().find(|(other, _)| *other == words) {
             Some((_, count)) => *count += 1,
             None => disks.push((words, 1)),
@@ -153,13 +154,19 @@ fn kernel(software: &Software, language: Language) -> String {
 }
 
 /// The largest binary unit with at most one digit behind the point.
-fn binary(bytes: u64) -> String {
-    scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
+fn binary(bytes: u64, language: Language) -> String {
+    match language {
+        Language::English => scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]),
+        Language::Russian => scaled(bytes, 1024.0, ["Б", "КиБ", "МиБ", "ГиБ", "ТиБ"]).replace('.', ","),
+    }
 }
 
 /// As makers of disks count.
-fn decimal(bytes: u64) -> String {
-    scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"])
+fn decimal(bytes: u64, language: Language) -> String {
+    match language {
+        Language::English => scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]),
+        Language::Russian => scaled(bytes, 1000.0, ["Б", "кБ", "МБ", "ГБ", "ТБ"]).replace('.', ","),
+    }
 }
 
 fn scaled(bytes: u64, step: f64, units: [&str; 5]) -> String {
@@ -191,35 +198,83 @@ fn mitigation(text: &str) -> &str {
 
 /// A difference as people say it: `kernel 4.19.0 → 5.4.0`, `mitigation spectre_v2: on → off`.
 pub(crate) fn in_words(difference: &Difference) -> String {
+    in_words_in(difference, Language::English)
+}
+
+/// The same in a language.
+pub(crate) fn in_words_in(difference: &Difference, language: Language) -> String {
     let Difference { what, before, after } = difference;
+    let say = |english: &'static str, russian: &'static str| match language {
+        Language::English => english,
+        Language::Russian => russian,
+    };
     if let Some(name) = what.strip_prefix("mitigations.") {
-        let words = [before, after].map(|text| if text.is_empty() { "not listed" } else { mitigation(text) });
+        let states = [before, after].map(|text| mitigation(text));
         // Where both are on, the texts tell what changed.
-        let texts = if words[0] == words[1] { [before.as_str(), after.as_str()] } else { words };
-        return format!("mitigation {name}: {} → {}", texts[0], texts[1]);
+        let texts = if states[0] == states[1] { [before.as_str(), after.as_str()] } else { states };
+        let [before, after] = texts.map(|text| match text {
+            "" => say("not listed", "не названа"),
+            "on" => say("on", "включена"),
+            "off" => say("off", "выключена"),
+            "not affected" => say("not affected", "не нужна"),
+            other => other,
+        });
+        return format!("{} {name}: {before} → {after}", say("mitigation", "защита от"));
     }
     if what == "features" {
         let part = |words: &str, verb: &str| (!words.is_empty()).then(|| format!("{verb} {words}"));
-        let parts: Vec<_> = [part(before, "lost"), part(after, "gained")].into_iter().flatten().collect();
-        return format!("instruction sets: {}", parts.join("; "));
+        let parts = [part(before, say("lost", "нет больше")), part(after, say("gained", "появились"))];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        return format!("{}: {}", say("instruction sets", "наборы команд"), parts.join("; "));
     }
     let [before, after] = [before, after].map(|text| {
-        let text =
-            if what == "memory_bytes" { text.parse().map_or_else(|_| text.clone(), binary) } else { text.clone() };
-        if text.is_empty() { "none".to_owned() } else { text.replace('\n', "; ") }
+        let text = if what == "memory_bytes" {
+            text.parse().map_or_else(|_| text.clone(), |bytes| binary(bytes, language))
+        } else {
+            text.clone()
+        };
+        if text.is_empty() { say("none", "нет").to_owned() } else { text.replace('\n', "; ") }
     });
     let subject = match what.as_str() {
-        "memory_bytes" => "memory",
-        "kernel_build" => "kernel build",
-        "command_line" => "kernel command line",
-        "numa_nodes" => "NUMA nodes",
-        "libc" => "C library",
-        "compiler_flags" => "compiler flags",
+        "processor" => say("processor", "процессор"),
+        "cores" => say("cores", "ядер"),
+        "threads" => say("threads", "потоков"),
+        "sockets" => say("sockets", "сокетов"),
+        "memory_bytes" => say("memory", "память"),
+        "caches" => say("caches", "кэши"),
+        "disks" => say("disks", "диски"),
+        "board" => say("board", "плата"),
+        "kernel" => say("kernel", "ядро"),
+        "kernel_build" => say("kernel build", "сборка ядра"),
+        "command_line" => say("kernel command line", "командная строка ядра"),
+        "numa_nodes" => say("NUMA nodes", "узлов NUMA"),
+        "libc" => say("C library", "библиотека C"),
+        "compiler" => say("compiler", "компилятор"),
+        "compiler_flags" => say("compiler flags", "флаги компилятора"),
+        "system" => say("system", "система"),
+        "microcode" => say("microcode", "микрокод"),
+        "virtualization" => say("virtualization", "виртуализация"),
         other => other.strip_prefix("settings.").or_else(|| other.strip_prefix("tools.")).unwrap_or(other),
     };
     // A value with spaces would run into its name.
     let colon = if subject.contains(' ') || before.contains(' ') || after.contains(' ') { ":" } else { "" };
     format!("{subject}{colon} {before} → {after}")
+}
+
+/// What says most about a machine, for who reads a few differences only. All else follows in the order in which it is found.
+const TELLING: [&str; 8] =
+    ["processor", "kernel", "command_line", "mitigations.", "compiler", "compiler_flags", "memory_bytes", "threads"];
+
+/// The same differences, those that say most about the machines first.
+pub(crate) fn most_telling_first(differences: &[Difference]) -> Vec<&Difference> {
+    let rank = |difference: &&Difference| {
+        let what = difference.what.as_str();
+        let tells = |name: &&str| what == *name || (name.ends_with('.') && what.starts_with(name));
+        TELLING.iter().position(tells).unwrap_or(TELLING.len())
+    };
+    let mut sorted: Vec<_> = differences.iter().collect();
+    sorted.sort_by_key(rank);
+    sorted
 }
 
 #[cfg(test)]
@@ -250,14 +305,45 @@ mod tests {
     }
 
     #[test]
+    fn differences_are_said_in_russian_too() {
+        let words = |what: &str, before: &str, after: &str| {
+            let difference = Difference { what: what.into(), before: before.into(), after: after.into() };
+            in_words_in(&difference, Language::Russian)
+        };
+        assert_eq!(words("kernel", "4.19.0", "5.4.0"), "ядро 4.19.0 → 5.4.0");
+        assert_eq!(
+            words("mitigations.spectre_v2", "Mitigation: IBRS", "Vulnerable"),
+            "защита от spectre_v2: включена → выключена"
+        );
+        assert_eq!(words("mitigations.its", "", "Not affected"), "защита от its: не названа → не нужна");
+        assert_eq!(words("command_line", "", "nosmt"), "командная строка ядра: нет → nosmt");
+        assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "память: 1 ГиБ → 23,2 ГиБ");
+        assert_eq!(words("features", "avx", "avx2"), "наборы команд: нет больше avx; появились avx2");
+    }
+
+    #[test]
+    fn what_says_most_about_a_machine_comes_first() {
+        let of = |what: &str| Difference { what: what.into(), before: "a".into(), after: "b".into() };
+        let found =
+            ["board", "cores", "memory_bytes", "processor", "command_line", "kernel", "mitigations.mds", "settings.x"]
+                .map(of);
+        let told: Vec<_> = most_telling_first(&found).into_iter().map(|one| one.what.as_str()).collect();
+        assert_eq!(
+            told,
+            ["processor", "kernel", "command_line", "mitigations.mds", "memory_bytes", "board", "cores", "settings.x"]
+        );
+    }
+
+    #[test]
     fn evidence_has_no_place_in_a_head() {
         assert_eq!(without_evidence("QEMU (DMI: QEMU (x)), container docker (/.dockerenv)"), "QEMU, container docker");
     }
 
     #[test]
     fn sizes_are_short() {
-        assert_eq!(binary(266_240 << 10), "260 MiB");
-        assert_eq!(decimal(500_107_862_016), "500.1 GB");
-        assert_eq!(binary(0), "0 B");
+        assert_eq!(binary(266_240 << 10, Language::English), "260 MiB");
+        assert_eq!(decimal(500_107_862_016, Language::English), "500.1 GB");
+        assert_eq!(decimal(500_107_862_016, Language::Russian), "500,1 ГБ");
+        assert_eq!(binary(0, Language::English), "0 B");
     }
 }

@@ -10,6 +10,7 @@ use stend_model::quantity::Span;
 use stend_model::reference::Grade;
 use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, Skipped};
 use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification};
+use stend_model::weight::{Known, Machines, Power, Price};
 use stend_model::wire::{Check, Report, Usage};
 
 use crate::compare::evidence::{Evidence, Reason};
@@ -17,7 +18,9 @@ use crate::compare::table::{
     AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
     Table, Verdict,
 };
+use crate::compare::weighing::{MachineFiles, facts, weigh};
 use crate::profile::{Lack, Observed, Profile, Stacks, SystemCall};
+use crate::store::Record;
 
 /// A name that would run a script if it were not escaped.
 pub(crate) const EVIL: &str = "<script>alert(\"1\")</script> & 'x'";
@@ -72,9 +75,16 @@ pub(crate) fn table() -> Table {
         differences,
         emulator: None,
     };
+    let difference = |what: &str, before: &str, after: &str| Difference {
+        what: what.into(),
+        before: before.into(),
+        after: after.into(),
+    };
     let differences = vec![
-        Difference { what: "kernel".into(), before: "6.1.0-28-amd64".into(), after: "6.12.3".into() },
-        Difference { what: "mitigations.spectre_v2".into(), before: "Enhanced IBRS".into(), after: String::new() },
+        difference("memory_bytes", "34359738368", "68719476736"),
+        difference("command_line", "", "mitigations=off"),
+        difference("kernel", "6.1.0-28-amd64", "6.12.3"),
+        difference("mitigations.spectre_v2", "Mitigation: Enhanced IBRS", "Vulnerable"),
     ];
     let mut columns = vec![
         run("pc-7", "20261121-0555-3f9a", 1, Grade::B, vec![]),
@@ -167,6 +177,48 @@ pub(crate) fn table() -> Table {
     ];
     let left_out = vec![LeftOut { scenarios: vec!["gzip, level 6".into()], runs: vec![other()] }];
     Table { columns, rows, left_out, notes, ..Table::default() }
+}
+
+/// The same two runs, of which no figure is better or worse, on machines that do not differ.
+pub(crate) fn table_without_differences() -> Table {
+    let mut table = table();
+    table.columns.truncate(2);
+    table.columns.iter_mut().for_each(|column| column.differences.clear());
+    for row in &mut table.rows {
+        row.cells.truncate(2);
+        for cell in &mut row.cells {
+            if let Cell::Measured(Measured { against_base: Some(against), .. }) = cell {
+                let resolved = against.verdict != Verdict::Unresolved;
+                (against.verdict, against.reason) = match resolved {
+                    true => (Verdict::Same, Reason::WithinFloor),
+                    false => (Verdict::Unresolved, Reason::CrossesFloor),
+                };
+            }
+        }
+    }
+    table
+}
+
+/// The table of the base's run and the other one, whose machine draws 95 W and costs 400 dollars.
+pub(crate) fn weighed(base: &SampleRun) -> Table {
+    let mut table = table();
+    let source = || Some("a meter at the socket, 2026-11".to_owned());
+    let known = Known {
+        name: base.run.machine.name.clone(),
+        power: Some(Power { loaded: 95.0, idle: None, of: "the whole machine".into(), source: source() }),
+        price: Some(Price { amount: 400.0, currency: "USD".into(), of: "the processor".into(), source: source() }),
+        ..Known::default()
+    };
+    let files = MachineFiles { named: vec![Machines { machine: vec![known] }], kept: Vec::new() };
+    let records = ["20261121-0555-3f9a", "20261122-0801-77c2"].map(|id| Record {
+        run: Run { id: id.into(), ..base.run.clone() },
+        sessions: base.sessions.clone(),
+        repeats: Vec::new(),
+        profiles: Vec::new(),
+    });
+    let records: Vec<_> = records.iter().collect();
+    table.weighings = weigh(&table, &facts(&table, &records, &[], &files));
+    table
 }
 
 fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {

@@ -1,9 +1,12 @@
 //! The first page: the machines, the table, what has no figure, and the sources.
 
+use stend_model::machine::Difference;
 use stend_model::run::Session;
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
 use crate::compare::weighing::{WeighedRow, Weighing};
+use crate::language::Language;
+use crate::machine;
 
 use super::scenario::title;
 use super::{Input, RunData};
@@ -18,16 +21,10 @@ use crate::report::weighing;
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
     pub(super) title: String,
-    pub(super) differences: Vec<DifferenceView>,
+    /// Those that say most come first; a side that has nothing is empty.
+    pub(super) differences: Vec<Difference>,
     /// The first differences in words.
     pub(super) in_short: Phrase,
-}
-
-/// One difference; a side that has nothing is empty.
-pub(super) struct DifferenceView {
-    pub(super) what: String,
-    pub(super) before: String,
-    pub(super) after: String,
 }
 
 /// The table.
@@ -129,36 +126,33 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
     let view = |column: &crate::compare::table::Column| MachineView {
         title: column.title.clone(),
         in_short: in_short(&column.differences),
-        differences: column
-            .differences
-            .iter()
-            .map(|difference| DifferenceView {
-                what: difference.what.clone(),
-                before: difference.before.clone(),
-                after: difference.after.clone(),
-            })
-            .collect(),
+        differences: machine::most_telling_first(&column.differences).into_iter().cloned().collect(),
     };
     text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
 }
 
-/// The first few differences between machines, for who will not open the list.
-fn in_short(differences: &[stend_model::machine::Difference]) -> Phrase {
-    const SHOWN: usize = 3;
-    const LONGEST: usize = 48;
-    let or_none = |text: &str, none: &str| match text.chars().count() {
-        0 => none.to_owned(),
-        length if length > LONGEST => format!("{}…", text.chars().take(LONGEST).collect::<String>()),
-        _ => text.to_owned(),
-    };
-    let all = |none: &str| {
-        let shown = differences.iter().take(SHOWN).map(|difference| {
-            format!("{} {} → {}", difference.what, or_none(&difference.before, none), or_none(&difference.after, none))
-        });
-        let more = differences.len().saturating_sub(SHOWN);
+/// The differences that say most about the machines, for who will not open the list.
+fn in_short(differences: &[Difference]) -> Phrase {
+    const SHOWN: usize = 4;
+    let told = machine::most_telling_first(differences);
+    let in_language = |language: Language| {
+        let shown = told.iter().take(SHOWN).map(|difference| machine::in_words_in(&shortened(difference), language));
+        let more = told.len().saturating_sub(SHOWN);
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
     };
-    Phrase::new(all(&TEXTS.none.en), all(&TEXTS.none.ru))
+    Phrase::new(in_language(Language::English), in_language(Language::Russian))
+}
+
+/// The same with values that fit into a sentence; all of them stand in the table below.
+fn shortened(difference: &Difference) -> Difference {
+    const LONGEST: usize = 48;
+    let cut = |text: &str| match text.chars().count() {
+        length if length > LONGEST => text.chars().take(LONGEST).chain(['…']).collect(),
+        _ => text.to_owned(),
+    };
+    let [before, after] = [&difference.before, &difference.after].map(|text| cut(text));
+    // What differs only behind the cut is told whole.
+    if before == after { difference.clone() } else { Difference { what: difference.what.clone(), before, after } }
 }
 
 /// How the clocks of machines that are reached over a link stood beside the lab's, a line a session.

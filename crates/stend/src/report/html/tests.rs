@@ -1,6 +1,7 @@
 //! Tests of the page.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::*;
@@ -150,7 +151,8 @@ fn it_has_its_parts() {
         "8 scenarios measured on pc-7",
         "1 has no figure",
         "than pc-7 on 3 of 8 scenarios",
-        "kernel 6.1.0-28-amd64 → 6.12.3; mitigations.spectre_v2 Enhanced IBRS → none",
+        "kernel 6.1.0-28-amd64 → 6.12.3; kernel command line: none → mitigations=off; mitigation spectre_v2: on → off",
+        "ядро 6.1.0-28-amd64 → 6.12.3; командная строка ядра: нет → mitigations=off; защита от spectre_v2: включена → выключена",
         "Better than the base: +8.1 %",
         "Why is it not twice as fast?",
         "Of 88 repeats, warm-ups among them, 87 had their results verified and found right",
@@ -221,12 +223,20 @@ fn an_empty_report_says_so() {
 }
 
 #[test]
-#[ignore = "writes the page that a browser is tested with: STEND_SAMPLE_REPORT=x.html"]
-fn a_page_to_be_looked_at() {
-    let file = std::env::var("STEND_SAMPLE_REPORT").expect("the file to write");
+#[ignore = "writes the pages that a browser is tested with: STEND_SAMPLE_REPORTS=directory"]
+fn pages_to_be_looked_at() {
+    let directory = PathBuf::from(std::env::var_os("STEND_SAMPLE_REPORTS").expect("the directory to write to"));
     let samples = std::env::var("STEND_SAMPLES").map_or(60, |samples| samples.parse().expect("a number of samples"));
-    let (base, other) = (sample::run(samples), sample::other_run(samples));
-    std::fs::write(file, page_of(&[run_data(&base), run_data(&other)])).unwrap();
+    let (base, mut other) = (sample::run(samples), sample::other_run(samples));
+    // Not all of the base's repeats, so that the axes of time are of different lengths.
+    other.repeats.retain(|repeat| repeat.number < 8);
+    let runs = [run_data(&base), run_data(&other)];
+    let write = |name: &str, table: &Table| {
+        let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
+        std::fs::write(directory.join(name), render(&Input { table, runs: &runs, generated_at }).unwrap()).unwrap();
+    };
+    write("report.html", &sample::weighed(&base));
+    write("nothing-differs.html", &sample::table_without_differences());
 }
 
 #[test]
