@@ -5,6 +5,7 @@ use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, 
 
 use crate::compare::table::{Lack, LeftOut, Note, Only};
 
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
 use super::text::moment;
@@ -21,7 +22,10 @@ pub(super) fn note(note: &Note) -> Phrase {
             };
             Phrase::new(
                 format!("{run}: {en} are scaled by {factor}; these are not the suite's own parameters"),
-                format!("{run}: {ru} умножены на {factor}; это не собственные параметры набора"),
+                format!(
+                    "{run}: {ru} умножены на {}; это не собственные параметры набора",
+                    russian(&factor.to_string())
+                ),
             )
         }
         Note::Target { run, target } => {
@@ -469,6 +473,6 @@ mod tests {
         let words = |target| note(&Note::Scaled { run: "a".into(), factor: 0.01, target });
         assert!(words(false).en.starts_with("a: sizes and durations are scaled by 0.01;"));
         assert!(words(true).en.starts_with("a: durations, and sizes that are not the target's, are scaled by 0.01;"));
-        assert!(words(true).ru.starts_with("a: длительности и размеры, кроме размеров цели, умножены на 0.01;"));
+        assert!(words(true).ru.starts_with("a: длительности и размеры, кроме размеров цели, умножены на 0,01;"));
     }
 }

@@ -53,7 +53,8 @@ pub(super) fn russian_unit(unit: &str) -> Option<String> {
 /// points, because a point there has more than one number around it, or letters.
 pub(super) fn russian(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let mut after_number = false;
+    // Whether a unit may stand here: after a number, or after `/` or `·` that binds it to another unit.
+    let (mut after_number, mut after_unit) = (false, false);
     for (place, word) in text.split(' ').enumerate() {
         let number = is_number(word);
         let unit = word.trim_end_matches([')', ',', ';']);
@@ -61,20 +62,33 @@ pub(super) fn russian(text: &str) -> String {
         if place > 0 {
             out.push(if after_number && (russian.is_some() || unit == "%" || unit == "°C") { '\u{a0}' } else { ' ' });
         }
+        let bound = after_unit && matches!(word, "/" | "·");
+        after_unit = russian.is_some() && unit == word;
         match russian {
             Some(russian) => out.extend([russian.as_str(), &word[unit.len()..]]),
             None if number => out.push_str(&word.replace('.', ",")),
             None => out.push_str(word),
         }
-        after_number = number;
+        after_number = number || bound;
     }
     out
+}
+
+/// The same of a text that may be anything: only a figure with nothing about it is changed.
+pub(super) fn russian_if_figure(text: &str) -> String {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    let is_figure = is_number(number) && (["", "%", "°C"].contains(&unit) || russian_unit(unit).is_some());
+    if is_figure { russian(text) } else { text.to_owned() }
 }
 
 /// Whether a word is a number with at most one point, with signs and brackets about it.
 fn is_number(word: &str) -> bool {
     const ABOUT: [char; 10] = ['+', '−', '-', '±', '(', ')', ',', ';', '≤', '≥'];
     let bare = word.trim_matches(ABOUT);
+    let bare = match bare.split_once('e') {
+        Some((digits, power)) if power.parse::<i32>().is_ok() => digits,
+        _ => bare,
+    };
     let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == '\u{a0}');
     match bare.split_once('.') {
         Some((whole, decimals)) => digits(whole) && digits(decimals),
@@ -114,10 +128,26 @@ mod tests {
             ("12.0 kIOPS", "12,0\u{a0}кIOPS"),
             ("1\u{a0}234.5 ns · 3", "1\u{a0}234,5\u{a0}нс · 3"),
             ("9/10*", "9/10*"),
+            ("q = 4.00e-4, floor 1.0 %", "q = 4,00e-4, floor 1,0\u{a0}%"),
             ("0.5 /s", "0,5\u{a0}/с"),
-            ("45.1 MB/s / W", "45,1\u{a0}МБ/с / W"),
+            ("45.1 MB/s / W, × 2.41", "45,1\u{a0}МБ/с /\u{a0}Вт, × 2,41"),
+            ("69.3 s · W", "69,3\u{a0}с ·\u{a0}Вт"),
+            ("1.03 MB/s / USD", "1,03\u{a0}МБ/с / USD"),
         ] {
             assert_eq!(russian(english), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_sentence_quotes_is_changed_only_if_it_is_a_figure() {
+        for (quoted, expected) in [
+            ("4.1 %", "4,1\u{a0}%"),
+            ("2.5", "2,5"),
+            ("1.5 GHz", "1,5\u{a0}ГГц"),
+            ("kernel 6.12", "kernel 6.12"),
+            ("6.12 is too old", "6.12 is too old"),
+        ] {
+            assert_eq!(russian_if_figure(quoted), expected);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::compare::evidence::Reason;
 use crate::compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
 use crate::report::language::to_settle;
+use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
 use crate::report::text::{change, change_interval, other_runs, percent};
 
@@ -46,6 +47,11 @@ fn chance(q: Option<f64>) -> (String, String) {
 
 /// The verdict, its size, and the condition that decided.
 pub(super) fn reason(against: &AgainstBase) -> Phrase {
+    let Phrase { en, ru } = verdict_and_why(against);
+    Phrase::new(en, russian(&ru))
+}
+
+fn verdict_and_why(against: &AgainstBase) -> Phrase {
     let size = change(against.ratio);
     let (within_en, within_ru) = against.interval.map_or_else(Default::default, |interval| {
         let interval = change_interval(interval);

@@ -3,6 +3,7 @@
 //! A run keeps them in English, as they were said. Here stand their forms, with `{}` for what was filled in; what has no form
 //! here stays as it is. It was said by an instrument, a tool or the system, and is quoted.
 
+use super::numbers::russian_if_figure;
 use super::phrase::Phrase;
 
 /// English and Russian forms; the first one that fits is taken. The Russian form takes what was filled in in the same order.
@@ -203,7 +204,8 @@ const FORMS: &[(&str, &str)] = &[
 
 /// A sentence of a run in both languages.
 pub(crate) fn recorded(sentence: &str) -> Phrase {
-    let russian = FORMS.iter().find_map(|(en, ru)| Some(filled(ru, &parts(en, sentence)?)));
+    let in_russian = |parts: Vec<&str>| parts.into_iter().map(russian_if_figure).collect::<Vec<_>>();
+    let russian = FORMS.iter().find_map(|(en, ru)| Some(filled(ru, &in_russian(parts(en, sentence)?))));
     Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
 }
 
@@ -238,7 +240,7 @@ fn parts<'a>(form: &str, sentence: &'a str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(parts)
 }
 
-fn filled(form: &str, parts: &[&str]) -> String {
+fn filled(form: &str, parts: &[String]) -> String {
     let mut fixed = form.split("{}");
     let first = fixed.next().unwrap_or_default().to_owned();
     fixed.zip(parts).fold(first, |text, (fixed, part)| text + part + fixed)
@@ -259,7 +261,7 @@ mod tests {
         let russian = |text: &str| recorded(text).ru.into_owned();
         assert_eq!(
             russian("the clock fell by 4.0 % while it ran, from 3.00 to 2.88 GHz"),
-            "за время работы частота упала на 4.0 %: с 3.00 до 2.88 ГГц"
+            "за время работы частота упала на 4,0\u{a0}%: с 3,00 до 2,88 ГГц"
         );
         assert_eq!(russian("it ended with status 3: disk: full: really"), "закончил с кодом 3: disk: full: really");
         assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");

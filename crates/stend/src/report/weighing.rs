@@ -2,6 +2,7 @@
 
 use stend_model::metric::{Better, three_digits};
 
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::factor;
 use crate::compare::table::Table;
@@ -83,15 +84,15 @@ pub(super) fn sources(table: &Table, weighing: &Weighing) -> Vec<Phrase> {
                 ),
                 format!(
                     "{title}: {} … {} Вт, {of}, измерено во время каждого сценария (всего {number}); медиана по повторам",
-                    watts(least),
-                    watts(most)
+                    russian(&watts(least)),
+                    russian(&watts(most))
                 ),
             ));
         }
         let (amount, unit, source) = (side.amount, unit(weighing), &side.source);
         Some(Phrase::new(
             format!("{title}: {amount} {unit}, {} ({source})", weighing.of),
-            format!("{title}: {amount} {unit}, {} ({source})", weighing.of),
+            format!("{title}: {}, {} ({source})", russian(&format!("{amount} {unit}")), weighing.of),
         ))
     };
     columns(table, weighing).into_iter().filter_map(source).collect()
