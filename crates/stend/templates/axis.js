@@ -1,35 +1,8 @@
-// The axis of time that all drawings of a run share: the values at a moment, by pointer, finger or slider, and a closer look at a part.
+// The axis of time that all drawings of a run share: the values at a moment, by pointer, finger or slider, and a closer look at a part. Runs of
+// one scenario show the same part of the same repeats.
 
 var WIDTH = 4000, HEIGHT = 1000; // The canvas of every drawing.
 
-// A path's points in units of the canvas, in the order in which they are drawn.
-function pointsOf(path) {
-  var points = [], x = 0, y = 0;
-  (path.getAttribute("d").match(/[a-zA-Z][^a-zA-Z]*/g) || []).forEach(function (part) {
-    var command = part[0], numbers = (part.slice(1).match(/-?\d*\.?\d+(?:e[-+]?\d+)?/gi) || []).map(Number);
-    var relative = command === command.toLowerCase();
-    var step = { m: 2, l: 2, h: 1, v: 1 }[command.toLowerCase()];
-    for (var at = 0; step && at + step <= numbers.length; at += step) {
-      var dx = /h/i.test(command) ? numbers[at] : /v/i.test(command) ? (relative ? 0 : x) : numbers[at];
-      var dy = /h/i.test(command) ? (relative ? 0 : y) : /v/i.test(command) ? numbers[at] : numbers[at + 1];
-      x = relative ? x + dx : dx;
-      y = relative ? y + dy : dy;
-      points.push([x, y]);
-    }
-  });
-  return points;
-}
-// The point nearest to a place; none where nothing was drawn near it. Repeats follow one another, so points are in the order of time.
-function nearest(points, x) {
-  var low = 0, high = points.length - 1;
-  if (high < 0) return null;
-  while (low < high) {
-    var middle = (low + high) >> 1;
-    if (points[middle][0] < x) low = middle + 1; else high = middle;
-  }
-  var best = low > 0 && x - points[low - 1][0] < points[low][0] - x ? low - 1 : low;
-  return Math.abs(points[best][0] - x) <= WIDTH / 50 ? points[best] : null;
-}
 function threeDigits(number) {
   var size = Math.abs(number);
   return size >= 100 ? number.toFixed(0) : size >= 10 ? number.toFixed(1) : size >= 0.01 || size === 0 ? number.toFixed(2) : number.toPrecision(3);
@@ -38,21 +11,31 @@ function withUnit(number, unit) {
   var digits = threeDigits(number);
   return (root.lang === "ru" ? digits.replace(".", ",") + "\u00a0" + unit : digits + " " + unit).trim();
 }
-// The value at a height of a drawing; where areas stand on one another, what lies between it and the height of the one below.
-function valueAt(svg, y, below) {
-  var data = svg.dataset, share = (below - y) / HEIGHT;
-  var value = Number(data.bottom) + share * (Number(data.top) - Number(data.bottom));
-  if ("log" in data) value = Math.pow(10, value);
+function valueText(svg, value) {
+  var data = svg.dataset;
   return withUnit(value / Number(data.divisor), root.lang === "ru" && data.suffixRu || data.suffix);
+}
+// The repeats of an axis, by the number that the same repeat has in other runs: from where to where each stands.
+function repeatsOf(bands) {
+  var repeats = new Map();
+  bands.forEach(function (band, place) {
+    var next = bands[place + 1];
+    repeats.set(band.repeat, { from: band.percent / 100, to: next ? next.percent / 100 : 1, title: band.title });
+  });
+  return repeats;
 }
 
 function Series(section, samples) {
   var self = this, number = 0;
   this.seconds = Number(section.dataset.seconds);
-  this.columns = samples ? samples.columns : 0;
+  this.columns = samples.columns;
+  this.repeats = repeatsOf(samples.bands);
   this.from = 0; // What is seen, as shares of the axis.
   this.to = 1;
   this.at = null; // The moment that is looked at, as a share of the axis.
+  // The axes of the scenario's runs, this one among them.
+  var scenario = section.closest(".body");
+  this.together = scenario.axes = scenario.axes || [];
   this.drawings = all("svg[data-top]", section).map(function (svg) {
     var figure = svg.closest("figure");
     var hair = document.createElementNS(svg.namespaceURI, "path");
@@ -66,27 +49,24 @@ function Series(section, samples) {
       return { path: path, key: key ? Number(key[1]) : 0, points: null, stacked: path.classList.contains("area") };
     }).sort(function (a, b) { return a.key - b.key; });
     // Points stand in the order of the drawings and of their lines.
-    lines.forEach(function (line) { line.all = samples && samples.lines[number++]; });
+    lines.forEach(function (line) { line.points = samples.lines[number++]; });
     var names = all("figcaption .key", figure).map(function (name) {
       var words = document.createElement("span");
       all("span", name).forEach(function (language) { words.append(language.cloneNode(true)); });
       return words;
     });
-    return { svg: svg, hair: hair, values: values, lines: lines, names: names };
+    return { figure: figure, svg: svg, hair: hair, values: values, lines: lines, names: names, near: false };
   });
   // What stands beside the drawings, at a share of the axis.
   this.marks = all(".bands span, .flags span, .moments span", section).filter(function (span) { return span.style.left; })
     .map(function (span) { return { span: span, at: parseFloat(span.style.left) / 100 }; });
   this.ends = all(".time", section).map(function (time) { return all(":scope > span", time); });
-  this.bands = all("rect.band", this.drawings.length ? this.drawings[0].svg : section).map(function (rect) {
-    var left = Number(rect.getAttribute("x")) / WIDTH;
-    return { from: left, to: left + Number(rect.getAttribute("width")) / WIDTH, title: rect.querySelector("title") };
-  });
   this.bar = byId("axis-bar").content.firstElementChild.cloneNode(true);
   var first = section.querySelector(".timeline, .charts");
   section.insertBefore(this.bar, first && first.parentNode === section ? first : section.firstChild);
   this.slider = this.bar.querySelector("input");
   this.when = this.bar.querySelector(".when");
+  this.apart = this.bar.querySelector(".apart");
   this.slider.addEventListener("input", function () {
     self.look(self.from + self.slider.value / 1000 * (self.to - self.from));
   });
@@ -100,9 +80,21 @@ function Series(section, samples) {
     event.preventDefault();
     self.zoom(what);
   });
-  this.drawings.forEach(function (drawing) { self.watch(drawing.svg.parentNode); });
+  // Only what is near the window is drawn, and told of: a run may have hundreds of drawings.
+  var near = new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      var drawing = self.drawings.find(function (one) { return one.figure === entry.target; });
+      drawing.near = entry.isIntersecting;
+      if (drawing.near) self.render(drawing);
+    });
+  }, NEARBY);
+  this.drawings.forEach(function (drawing) {
+    self.watch(drawing.svg.parentNode);
+    near.observe(drawing.figure);
+  });
   document.addEventListener("languagechange", function () { self.draw(); });
-  this.draw();
+  if (this.together.length) this.follow(this.together[0]); else this.draw();
+  this.together.push(this);
 }
 // Where on the axis a pointer is.
 Series.prototype.shareOf = function (plot, event) {
@@ -150,23 +142,45 @@ Series.prototype.zoom = function (how) {
   if (how === "later") this.see(this.from + width / 2, this.to + width / 2);
   if (how === "whole") this.see(0, 1);
 };
-// Shows this part; at its ends the axis stops, and closer than a thousandth there is nothing more to see.
+// Shows this part, here and in the other runs.
 Series.prototype.see = function (from, to) {
+  var self = this;
+  this.apart.hidden = true;
+  this.show(from, to);
+  this.others().forEach(function (other) { other.follow(self); });
+};
+Series.prototype.others = function () {
+  var self = this;
+  return this.together.filter(function (one) { return one !== self; });
+};
+// At its ends the axis stops, and closer than a thousandth there is nothing more to see.
+Series.prototype.show = function (from, to) {
   var width = Math.min(1, Math.max(0.001, to - from));
   this.from = Math.min(1 - width, Math.max(0, from));
   this.to = this.from + width;
   this.draw();
 };
+// Shows what another run shows: of the same repeats the same part, by their lengths. Of a run that has none of them all is shown.
+Series.prototype.follow = function (other) {
+  var whole = other.from === 0 && other.to === 1, ends = [];
+  var own = this.repeats;
+  if (!whole) other.repeats.forEach(function (theirs, name) {
+    var from = Math.max(theirs.from, other.from), to = Math.min(theirs.to, other.to);
+    if (from < to && own.has(name)) ends.push(alike(theirs, own.get(name), from), alike(theirs, own.get(name), to));
+  });
+  this.apart.hidden = whole || ends.length > 0;
+  if (ends.length) this.show(Math.min.apply(null, ends), Math.max.apply(null, ends)); else this.show(0, 1);
+};
+// What stands in one repeat where a share of the axis stands in another.
+function alike(from, to, share) {
+  return to.from + (share - from.from) / (from.to - from.from) * (to.to - to.from);
+}
 Series.prototype.timeText = function (share) {
   return withUnit(share * this.seconds, root.lang === "ru" ? "с" : "s");
 };
 Series.prototype.draw = function () {
   var self = this, from = this.from, width = this.to - this.from, whole = width === 1;
-  this.drawings.forEach(function (drawing) {
-    drawing.svg.setAttribute("viewBox", from * WIDTH + " 0 " + width * WIDTH + " " + HEIGHT);
-    drawing.svg.classList.toggle("zoomed", !whole);
-    refine(drawing.svg, drawing.lines, self.columns, self.seconds, from, self.to, function () { if (self.at !== null) self.look(self.at); });
-  });
+  this.drawings.forEach(function (drawing) { if (drawing.near) self.render(drawing); });
   this.marks.forEach(function (mark) {
     var place = (mark.at - from) / width;
     mark.span.style.left = place * 100 + "%";
@@ -180,63 +194,89 @@ Series.prototype.draw = function () {
     button.disabled = button.dataset.zoom === "in" ? width <= 0.001 : button.dataset.zoom === "earlier" ? from <= 0
       : button.dataset.zoom === "later" ? self.to >= 1 - 1e-12 : whole;
   });
-  if (this.at !== null) this.look(Math.min(this.to, Math.max(this.from, this.at)));
+  if (this.at !== null) this.tell(Math.min(this.to, Math.max(this.from, this.at)));
 };
-// Shows the values at a moment in every drawing.
+Series.prototype.render = function (drawing) {
+  var width = this.to - this.from;
+  drawing.svg.setAttribute("viewBox", this.from * WIDTH + " 0 " + width * WIDTH + " " + HEIGHT);
+  drawing.svg.classList.toggle("zoomed", width !== 1);
+  refine(drawing.svg, drawing.lines, this.columns, this.seconds, this.from, this.to);
+  if (this.at !== null) this.tellOf(drawing);
+};
+// Shows the values at a moment in every drawing, and at the same moment of the same repeat in those of the other runs.
 Series.prototype.look = function (share) {
-  this.at = share;
-  var x = share * WIDTH, spoken = [];
-  this.drawings.forEach(function (drawing) {
-    drawing.hair.setAttribute("d", "M" + x + " 0v" + HEIGHT);
-    var ground = HEIGHT;
-    var found = drawing.lines.map(function (line) {
-      line.points = line.points || pointsOf(line.path);
-      var point = nearest(line.points, x), below = ground;
-      if (point && line.stacked) ground = point[1];
-      return point ? valueAt(drawing.svg, point[1], below) : "–";
-    });
-    drawing.values.textContent = "";
-    found.forEach(function (text, place) {
-      var value = document.createElement("b");
-      value.textContent = text;
-      if (place) drawing.values.append(" · ");
-      if (drawing.names[place]) drawing.values.append(drawing.names[place].cloneNode(true), " ");
-      drawing.values.append(value);
-    });
-    if (spoken.length < 3) spoken.push(drawing.svg.querySelector("title").textContent + ": " + found.join(", "));
+  this.tell(share);
+  var name = this.repeatAt(share), own = this.repeats.get(name);
+  this.others().forEach(function (other) {
+    var theirs = other.repeats.get(name), at = theirs && own ? alike(own, theirs, share) : -1;
+    if (at >= other.from && at <= other.to) other.tell(at);
   });
-  var band = this.bands.filter(function (one) { return share >= one.from && share <= one.to; })[0];
-  var time = this.timeText(share);
-  this.when.textContent = time + (band ? " · № " + band.title.textContent : "");
+};
+Series.prototype.repeatAt = function (share) {
+  var found = null;
+  this.repeats.forEach(function (repeat, name) { if (share >= repeat.from) found = name; });
+  return found;
+};
+Series.prototype.tell = function (share) {
+  var self = this;
+  this.at = share;
+  var near = this.drawings.filter(function (drawing) { return drawing.near; });
+  var told = near.map(function (drawing) { return self.tellOf(drawing); });
+  var repeat = this.repeats.get(this.repeatAt(share));
+  this.when.textContent = this.timeText(share) + (repeat ? " · № " + inLanguage(repeat.title) : "");
   this.slider.value = (share - this.from) / (this.to - this.from) * 1000;
-  this.slider.setAttribute("aria-valuetext", [this.when.textContent].concat(spoken).join("; "));
+  this.slider.setAttribute("aria-valuetext", [this.when.textContent].concat(told.slice(0, 3)).join("; "));
+};
+// Shows the values at the moment in one drawing, and gives them in words.
+Series.prototype.tellOf = function (drawing) {
+  var self = this, below = 0;
+  drawing.hair.setAttribute("d", "M" + this.at * WIDTH + " 0v" + HEIGHT);
+  var found = drawing.lines.map(function (line) {
+    var value = valueNear(line.points(), self.at * self.seconds, self.seconds / 50);
+    if (value === null) return "–";
+    // Where areas stand on one another, what lies between this one and the one below.
+    var own = line.stacked ? value - below : value;
+    if (line.stacked) below = value;
+    return valueText(drawing.svg, own);
+  });
+  drawing.values.textContent = "";
+  found.forEach(function (text, place) {
+    var value = document.createElement("b");
+    value.textContent = text;
+    if (place) drawing.values.append(" · ");
+    if (drawing.names[place]) drawing.values.append(drawing.names[place].cloneNode(true), " ");
+    drawing.values.append(value);
+  });
+  return drawing.svg.querySelector("title").textContent + ": " + found.join(", ");
 };
 
+// What is about to come into the window, of the page or of what scrolls in it.
+var NEARBY = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
 // Only what is looked at gets its drawings and its bar: a large report has hundreds of these.
+var sections = new IntersectionObserver(function (entries) {
+  entries.forEach(function (entry) {
+    if (!entry.isIntersecting) return;
+    sections.unobserve(entry.target);
+    var section = entry.target.querySelector(".series");
+    unpackSamples(section.dataset.samples).catch(function () { return null; }).then(function (samples) {
+      if (samples) drawCharts(section, samples);
+      if (samples && section.querySelector("svg[data-top]")) new Series(section, samples);
+      section.classList.add("drawn");
+    });
+  });
+}, NEARBY);
 function prepareSeries(within) {
   all(".series", within).forEach(function (section) {
     if (section.prepared) return;
     section.prepared = true;
-    unpackSamples(section.dataset.samples).catch(function () { return null; }).then(function (samples) {
-      if (samples) drawCharts(section, samples);
-      if (section.querySelector("svg[data-top]")) new Series(section, samples);
-      section.classList.add("drawn");
-    });
+    sections.observe(section.parentNode);
   });
 }
-// What is opened on the page waits until it is near the window: all may be opened at once.
-var near = new IntersectionObserver(function (entries) {
-  entries.forEach(function (entry) {
-    if (!entry.isIntersecting) return;
-    near.unobserve(entry.target);
-    prepareSeries(entry.target);
-  });
-}, { rootMargin: "100% 0px" });
 all("details.scenario").forEach(function (details) {
   details.addEventListener("toggle", function () {
     if (!details.open || printing) return;
     unfold(details);
-    all(".series", details).forEach(function (section) { near.observe(section.parentNode); });
+    prepareSeries(details);
   });
 });
 

@@ -11,8 +11,11 @@ function phrase(text) {
 function both(text) {
   return typeof text === "string" ? "" : ' data-en="' + escaped(text[0]) + '" data-ru="' + escaped(text[1]) + '"';
 }
+function inLanguage(text) {
+  return typeof text === "string" ? text : text[root.lang === "ru" ? 1 : 0];
+}
 function spoken(text) {
-  return escaped(typeof text === "string" ? text : text[root.lang === "ru" ? 1 : 0]);
+  return escaped(inLanguage(text));
 }
 
 function chartMarkup(chart, bands) {

@@ -3,6 +3,7 @@
 //! A chart is stretched to the page's width, so lines are drawn in whole units of a wide canvas and written as steps: about
 //! six bytes a point. Text stands beside the drawing, not in it, and keeps its size.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -16,6 +17,15 @@ use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
 
+/// What drawings are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A page: its script draws single metrics, of the points that the page holds.
+    Page,
+    /// Files, each of which has its lines.
+    Files,
+}
+
 /// How finely the charts of a report are drawn, and how much they hold.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Detail {
@@ -23,6 +33,7 @@ pub(super) struct Detail {
     pub(super) columns: usize,
     /// Whether a page holds all points of each line, and not only those that are drawn at first.
     all_points: bool,
+    pub(super) purpose: Purpose,
 }
 
 impl Detail {
@@ -34,32 +45,37 @@ impl Detail {
     const MOST_DRAWN: usize = 300_000;
 
     /// For a report of so many charts with so many samples.
-    pub(super) fn of(charts: usize, samples: usize) -> Self {
+    pub(super) fn of(purpose: Purpose, charts: usize, samples: usize) -> Self {
         let columns = Self::MOST_DRAWN / 4 / charts.max(1);
         Self {
             columns: columns.clamp(Self::FEWEST_COLUMNS, Self::MOST_COLUMNS),
             all_points: samples <= points::MOST_SAMPLES,
+            purpose,
         }
     }
 
-    /// What is drawn of a stretch, whose line has so many points on an axis of so many seconds: all of it where there is room.
-    pub(super) fn drawn(self, stretch: &[series::Point], points: usize, seconds: f64) -> Stretch {
-        if points <= 4 * self.columns { stretch.to_vec() } else { reduce(stretch, seconds / self.columns as f64) }
+    /// What is drawn of a line on an axis of so many seconds: all of it where there is room.
+    pub(super) fn drawn(self, line: &[Stretch], seconds: f64) -> Cow<'_, [Stretch]> {
+        if line.iter().map(Vec::len).sum::<usize>() <= 4 * self.columns {
+            return Cow::Borrowed(line);
+        }
+        Cow::Owned(line.iter().map(|stretch| reduce(stretch, seconds / self.columns as f64)).collect())
     }
 
-    /// The points of a line that a page holds: all of them if there is room, else those that are drawn.
-    pub(super) fn kept(self, line: &[Stretch], seconds: f64) -> Points {
-        if self.all_points {
-            return points::points(line);
+    /// The points of a line that a page holds: all of them if there is room, else those that are drawn. Files hold none.
+    pub(super) fn held(self, line: &[Stretch], drawn: &[Stretch]) -> Points {
+        match self.purpose {
+            Purpose::Page => points::points(if self.all_points { line } else { drawn }),
+            Purpose::Files => Points::default(),
         }
-        let of_line = line.iter().map(Vec::len).sum();
-        points::points(&line.iter().map(|stretch| self.drawn(stretch, of_line, seconds)).collect::<Vec<_>>())
     }
 }
 
 /// The samples of one repeat.
 pub(super) struct Segment<'a> {
-    /// What stands over it: its number, `w` for a warm-up.
+    /// Its number, `w` before it for a warm-up: the same repeat has it in every run.
+    pub(super) repeat: String,
+    /// What stands over it.
     pub(super) label: String,
     /// Its style: `valid`, `invalid`, `failed`, `warmup`.
     pub(super) class: &'static str,
@@ -92,6 +108,8 @@ pub(super) struct Moment {
 
 /// The charts of a scenario's run.
 pub(super) struct Charts {
+    /// The repeats, which all of them have.
+    pub(super) bands: Vec<Band>,
     /// The instrument's.
     pub(super) instrument: Vec<Chart>,
     /// The machine's.
@@ -108,7 +126,6 @@ pub(super) struct Chart {
     pub(super) title: Phrase,
     /// How much of it, and its extremes.
     pub(super) caption: Phrase,
-    pub(super) bands: Vec<Band>,
     pub(super) lines: Vec<Line>,
     pub(super) ticks: Vec<Tick>,
     pub(super) readout: Readout,
@@ -117,8 +134,9 @@ pub(super) struct Chart {
 }
 
 /// A repeat's place in a chart.
-#[derive(Clone)]
 pub(super) struct Band {
+    /// Its number, `w` before it for a warm-up.
+    pub(super) repeat: String,
     pub(super) left: f64,
     pub(super) width: f64,
     /// In hundredths of the whole, for the label over it.
@@ -132,7 +150,7 @@ pub(super) struct Band {
 pub(super) struct Line {
     /// Its name, if the chart has several.
     pub(super) name: Option<Phrase>,
-    /// Its path.
+    /// Its path, where it is not the page's script that draws it.
     pub(super) path: String,
     /// Those of its points that a page holds.
     pub(super) points: Points,
@@ -242,7 +260,7 @@ pub(super) fn charts(segments: &[Segment], threads: u32, detail: Detail, prefix:
             }
         }
     }
-    let mut charts = Charts { instrument: Vec::new(), machine: Vec::new(), constant: Vec::new() };
+    let mut charts = Charts { bands: Vec::new(), instrument: Vec::new(), machine: Vec::new(), constant: Vec::new() };
     for ((origin, subject), mut raw) in raw {
         let Some((low, high)) = raw.range() else { continue };
         if low == high
@@ -260,6 +278,7 @@ pub(super) fn charts(segments: &[Segment], threads: u32, detail: Detail, prefix:
         let id = format!("{prefix}-{mark}{}", list.len());
         list.push(raw.chart(id, subject, &axis, detail, (low, high)));
     }
+    charts.bands = axis.bands;
     charts
 }
 
@@ -286,6 +305,7 @@ impl Axis {
             left: (start / seconds * CANVAS.0).round(),
             width: (length / seconds * CANVAS.0).round(),
             percent: start / seconds * 100.0,
+            repeat: segment.repeat.clone(),
             label: if length / seconds > 0.035 { segment.label.clone() } else { String::new() },
             class: segment.class,
             title: segment.title.clone(),
@@ -329,18 +349,14 @@ impl Raw {
         let several = self.lines.len() > 1;
         let mut lines = Vec::new();
         for (name, stretches) in &self.lines {
-            let of_line = stretches.iter().map(Vec::len).sum();
+            let drawn = detail.drawn(stretches, axis.seconds);
+            points += drawn.iter().map(Vec::len).sum::<usize>();
             let mut path = String::new();
-            for stretch in stretches {
-                let kept = detail.drawn(stretch, of_line, axis.seconds);
-                points += kept.len();
-                draw(&mut path, &kept, axis.seconds, (bottom, top));
+            if detail.purpose == Purpose::Files {
+                drawn.iter().for_each(|stretch| draw(&mut path, stretch, axis.seconds, (bottom, top)));
             }
-            lines.push(Line {
-                name: several.then(|| line_name(name)),
-                path,
-                points: detail.kept(stretches, axis.seconds),
-            });
+            let points = detail.held(stretches, &drawn);
+            lines.push(Line { name: several.then(|| line_name(name)), path, points });
         }
         let shown = (points < total).then(|| grouped(points));
         let (lowest, highest) = self.scale.show_range(low, high);
@@ -350,7 +366,6 @@ impl Raw {
             id,
             title: subject.title(),
             caption,
-            bands: axis.bands.clone(),
             lines,
             ticks,
             readout: self.scale.readout(bottom, top, false),
@@ -421,6 +436,7 @@ mod tests {
 
     fn of(series: &[Series]) -> Charts {
         let segment = Segment {
+            repeat: "1".into(),
             label: "1".into(),
             class: "valid",
             title: Phrase::fixed("", ""),
@@ -429,14 +445,14 @@ mod tests {
             measured: None,
             moments: Vec::new(),
         };
-        charts(&[segment], 2, Detail::of(1, 0), "c")
+        charts(&[segment], 2, Detail::of(Purpose::Files, 1, 0), "c")
     }
 
     #[test]
     fn nothing_is_drawn_of_nothing() {
         let drawn = of(&[one("x", vec![]), one("y_total", vec![5.0]), one("z", vec![f64::NAN])]);
         assert!(drawn.machine.is_empty() && drawn.instrument.is_empty() && drawn.constant.is_empty());
-        assert!(charts(&[], 2, Detail::of(1, 0), "c").machine.is_empty());
+        assert!(charts(&[], 2, Detail::of(Purpose::Files, 1, 0), "c").machine.is_empty());
     }
 
     #[test]

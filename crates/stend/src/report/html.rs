@@ -27,6 +27,7 @@ use crate::language::Language;
 use crate::profile::Profile;
 
 use super::answer::answer;
+use super::chart::Purpose;
 use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
@@ -124,7 +125,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         t: &TEXTS,
         title: if title.is_empty() { "stend".into() } else { title },
         summary: summary(input),
-        answer: answer(input.table),
+        answer: answer(input.table).iter().map(unbroken).collect(),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
         missing: overview::missing_sensors(input),
@@ -138,7 +139,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         notes: input.table.notes.iter().map(notes::note).collect(),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
-        scenarios: scenario::scenarios(input, &names)?,
+        scenarios: scenario::scenarios(input, &names, Purpose::Page)?,
         sources: overview::sources(input.table),
         questions: questions::questions(input),
         generated_at: text::moment(input.generated_at),
@@ -148,6 +149,11 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the report could not be written")
+}
+
+/// The same with factors that do not end a line behind their sign.
+fn unbroken(phrase: &Phrase) -> Phrase {
+    Phrase::new(phrase.en.replace("× ", "×\u{a0}"), phrase.ru.replace("× ", "×\u{a0}"))
 }
 
 /// What is drawn of families of scenarios: matrices, and latency over throughput.

@@ -252,8 +252,10 @@ texts! {
     earlier: "Earlier", "Раньше";
     later: "Later", "Позже";
     whole: "Whole axis", "Вся ось";
-    axis_hint: "All drawings of a run have one axis of time. Point at it, or move the slider with the arrow keys, for the values at a moment; drag across a drawing to see that part alone.",
-        "У всех графиков прогона одна ось времени. Наведите указатель или двигайте ползунок стрелками, чтобы увидеть значения в этот момент; проведите по графику, чтобы рассмотреть его часть.";
+    axis_hint: "All drawings of a run have one axis of time. Point at it, or move the slider with the arrow keys, for the values at a moment; drag across a drawing to see that part alone. Runs beside each other show the same part of the same repeats.",
+        "У всех графиков прогона одна ось времени. Наведите указатель или двигайте ползунок стрелками, чтобы увидеть значения в этот момент; проведите по графику, чтобы рассмотреть его часть. Прогоны рядом показывают ту же часть тех же повторов.";
+    none_of_these: "This run has none of the repeats that the other one shows, so its whole axis is here.",
+        "Ни одного из повторов, показанных у другого прогона, здесь нет, поэтому видна вся ось.";
     generated: "Written by stend", "Составлено программой stend";
 }
 
@@ -304,7 +306,10 @@ impl Summary<'_> {
 pub(crate) fn to_settle(repeats: u32) -> Phrase {
     Phrase::new(
         format!("about {repeats} repeats on each side would settle it"),
-        format!("решили бы примерно {repeats} повторов с каждой стороны"),
+        format!(
+            "хватило бы примерно {repeats} {} с каждой стороны",
+            russian_plural(repeats as usize, "повтора", "повторов", "повторов")
+        ),
     )
 }
 

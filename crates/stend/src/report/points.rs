@@ -22,7 +22,7 @@ const TICKS: f64 = 10_000.0;
 pub(super) const MOST_SAMPLES: usize = 1_250_000;
 
 /// The points of a line, as bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Points(Vec<u8>);
 
 impl Points {

@@ -9,7 +9,6 @@ use stend_model::run::{Origin, Series};
 use super::chart::{Axis, Band, Detail, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
-use super::points::Points;
 use super::scale::{CANVAS, Readout, Scale, Tick, log_ticks, padded, ticks};
 use super::series::{Stretch, lun_metric};
 use super::text::{duration, grouped};
@@ -130,12 +129,9 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     let values = || lines.iter().flat_map(|(_, line)| line.iter().flatten().map(|point| point.1));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
     let scale = subject.scale();
-    // As they are, before the drawing makes logarithms of them.
-    let points: Vec<_> = lines.iter().map(|(_, line)| detail.kept(line, axis.seconds)).collect();
     let (bottom, top, ticks) = if subject.logarithmic() {
         let air = 0.02 + 0.05 * (high / low).log10();
         let (bottom, top) = (low.log10() - air, high.log10() + air);
-        lines.iter_mut().flat_map(|(_, line)| line).flatten().for_each(|point| point.1 = point.1.log10());
         (bottom, top, log_ticks(scale, bottom, top))
     } else {
         // From nothing, so that a dip is seen for as deep as it is.
@@ -146,23 +142,24 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     let samples: usize = lines.iter().flat_map(|(_, line)| line).map(Vec::len).sum();
     let stacked = subject == Subject::Shares;
     let several = lines.len() > 1;
+    let height = |value: f64| if subject.logarithmic() { value.log10() } else { value };
     let mut drawn_points = 0;
-    let line = |((name, line), points): (&(Phrase, Vec<Stretch>), Points)| {
-        let of_line = line.iter().map(Vec::len).sum();
+    let line = |(name, line): &(Phrase, Vec<Stretch>)| {
         let mut path = String::new();
-        for stretch in line {
-            let mut kept = detail.drawn(stretch, of_line, axis.seconds);
-            drawn_points += kept.len();
-            if stacked && let (Some(first), Some(last)) = (kept.first().copied(), kept.last().copied()) {
+        let kept = detail.drawn(line, axis.seconds);
+        for stretch in kept.iter() {
+            drawn_points += stretch.len();
+            let mut placed: Stretch = stretch.iter().map(|(moment, value)| (*moment, height(*value))).collect();
+            if stacked && let (Some(first), Some(last)) = (placed.first().copied(), placed.last().copied()) {
                 // Down to the ground and back, so that it can be filled.
-                kept.insert(0, (first.0, 0.0));
-                kept.push((last.0, 0.0));
+                placed.insert(0, (first.0, 0.0));
+                placed.push((last.0, 0.0));
             }
-            draw(&mut path, &kept, axis.seconds, (bottom, top));
+            draw(&mut path, &placed, axis.seconds, (bottom, top));
         }
-        Line { name: several.then(|| name.clone()), path, points }
+        Line { name: several.then(|| name.clone()), path, points: detail.held(line, &kept) }
     };
-    let lines = lines.iter().zip(points).map(line).collect();
+    let lines = lines.iter().map(line).collect();
     let (lowest, highest) =
         if subject.logarithmic() { (scale.show(low), scale.show(high)) } else { scale.show_range(low, high) };
     let shown = (drawn_points < samples).then(|| grouped(drawn_points));
@@ -257,7 +254,7 @@ fn moments(seconds: f64) -> Vec<Moment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart;
+    use crate::report::chart::{self, Purpose};
     use crate::report::language::TEXTS;
 
     const SECOND: i64 = 1_000_000_000;
@@ -296,6 +293,7 @@ mod tests {
 
     fn segment<'a>(series: &'a [Series], moments: Vec<chart::Moment>) -> Segment<'a> {
         Segment {
+            repeat: "1".into(),
             label: "1".into(),
             class: "valid",
             title: Phrase::fixed("", ""),
@@ -307,7 +305,7 @@ mod tests {
     }
 
     fn drawn_of(series: &[Series], moments: Vec<chart::Moment>) -> Timeline {
-        timeline(&[segment(series, moments)], 2, Detail::of(1, 0), "t".into()).unwrap()
+        timeline(&[segment(series, moments)], 2, Detail::of(Purpose::Files, 1, 0), "t".into()).unwrap()
     }
 
     fn row<'a>(timeline: &'a Timeline, title: &Phrase) -> &'a Row {
@@ -355,7 +353,7 @@ mod tests {
         assert_eq!(row(&drawn, &TEXTS.timeline_queue).caption.en.split(';').next(), Some("lowest 3.00, highest 3.00"));
         assert!(!drawn.rows.iter().any(|row| row.title == TEXTS.timeline_memory), "nobody sampled memory");
         let without: Vec<_> = storage().into_iter().filter(|one| one.origin == Origin::Machine).collect();
-        assert!(timeline(&[segment(&without, vec![])], 2, Detail::of(1, 0), "t".into()).is_none());
+        assert!(timeline(&[segment(&without, vec![])], 2, Detail::of(Purpose::Files, 1, 0), "t".into()).is_none());
     }
 
     #[test]

@@ -7,13 +7,15 @@ import { pathToFileURL } from "node:url";
 
 const { STEND_BROWSER_MODULES, CHROMIUM } = process.env;
 const { chromium } = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`))("playwright-core");
-const OPENINGS = 7, MOST = 1000;
+const OPENINGS = 7;
+// What is measured, and the milliseconds to be below.
+const MOST = { "first words": 1000, answers: 1000, "a scenario looked into": 500, "a closer look": 500 };
 
 const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
 const browser = await chromium.launch({ executablePath: CHROMIUM, args });
 let above = 0;
 for (const file of process.argv.slice(2)) {
-  const figures = { "first words": [], answers: [], "a scenario looked into": [] };
+  const figures = Object.fromEntries(Object.keys(MOST).map((what) => [what, []]));
   for (let opening = 0; opening < OPENINGS; opening += 1) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
@@ -23,26 +25,39 @@ for (const file of process.argv.slice(2)) {
     const paint = await page.evaluate(() => new Promise((done) => new PerformanceObserver((list) => {
       list.getEntriesByName("first-contentful-paint").forEach((entry) => done(entry.startTime));
     }).observe({ type: "paint", buffered: true })));
-    const look = await page.evaluate(() => new Promise((done) => {
+    // From a click until what is on the screen of a scenario's drawings has its lines, which come from compressed samples; a reader who goes
+    // straight to them would wait so long.
+    const linesAfter = (click) => page.evaluate((what) => new Promise((done) => {
       const start = performance.now();
-      document.querySelector("#results tbody a").click();
-      // Until a drawing has its lines, which come from compressed samples.
+      const before = new Map([...document.querySelectorAll("#drill .charts path.line")].map((line) => [line, line.getAttribute("d")]));
+      document.querySelector(what).click();
+      const drawings = () => [...document.querySelectorAll("#drill .charts .chart")].filter((chart) => {
+        const box = chart.getBoundingClientRect();
+        return box.bottom > 0 && box.top < innerHeight;
+      });
+      const hasLines = (chart) => [...chart.querySelectorAll("path.line")].every((line) => (line.getAttribute("d") || null) !== (before.get(line) || null));
       const wait = () => {
-        const line = document.querySelector("#drill .charts path.line, #drill .charts path.area");
-        if (line && line.getAttribute("d")) requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0)); else setTimeout(wait, 5);
+        const place = document.querySelector("#drill .charts .chart") || document.querySelector("#drill .series");
+        if (place && !drawings().length) place.scrollIntoView();
+        const seen = drawings();
+        if (seen.length && seen.every(hasLines)) requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0)); else setTimeout(wait, 5);
       };
       wait();
-    }));
+    }), click);
+    const look = await linesAfter("#results tbody a");
+    const closer = await linesAfter("#drill .series.drawn [data-zoom=in]");
     figures["first words"].push(paint);
     figures.answers.push(answers);
     figures["a scenario looked into"].push(look);
+    figures["a closer look"].push(closer);
     await context.close();
   }
   for (const [what, values] of Object.entries(figures)) {
     const sorted = values.sort((a, b) => a - b), median = sorted[OPENINGS >> 1];
-    if (median > MOST) above += 1;
+    const most = MOST[what];
+    if (median > most) above += 1;
     const range = `${sorted[0].toFixed(0)} … ${sorted.at(-1).toFixed(0)} ms`;
-    console.log(`${`${basename(file)}: ${what}, ms`.padEnd(58)} ${median.toFixed(0).padStart(7)} ms   ${range.padStart(22)}   ${MOST} ms${median > MOST ? "  ABOVE" : ""}`);
+    console.log(`${`${basename(file)}: ${what}, ms`.padEnd(58)} ${median.toFixed(0).padStart(7)} ms   ${range.padStart(22)}   ${most} ms${median > most ? "  ABOVE" : ""}`);
   }
 }
 await browser.close();

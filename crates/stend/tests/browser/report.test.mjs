@@ -9,11 +9,12 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { inflateSync } from "node:zlib";
 
-const { STEND_REPORT, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
+const { STEND_REPORTS, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
 const modules = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`));
 const { chromium } = modules("playwright-core");
 const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
-const address = pathToFileURL(STEND_REPORT).href;
+const pageOf = (name) => pathToFileURL(`${STEND_REPORTS}/${name}.html`).href;
+const address = pageOf("report");
 
 let browser;
 before(async () => {
@@ -23,8 +24,8 @@ before(async () => {
 });
 after(() => browser?.close());
 
-// Opens the page as someone's browser is set, does something, and sees that nothing was fetched and nothing complained.
-async function reading(settings, use, fragment = "") {
+// Opens a page as someone's browser is set, does something, and sees that nothing was fetched and nothing complained.
+async function reading(settings, use, fragment = "", address = pageOf("report")) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", ...settings });
   const page = await context.newPage();
   const complaints = [];
@@ -48,8 +49,27 @@ const keysOf = (page, column) =>
   page.$$eval("#results tbody tr", (rows, at) => rows.filter((row) => row.checkVisibility()).map((row) => row.cells[at].dataset.key || ""), column);
 const heads = "#results thead tr:last-child th";
 
-// A scenario that the address names is in the window, with the drawings that its script makes of compressed samples.
-const lookedInto = (page) => page.locator("#drill .series.drawn").first().waitFor();
+// A scenario that the address names is in the window, with the drawings that its script makes of a run's compressed samples.
+const lookedInto = async (page, run = 0) => {
+  const series = page.locator("#drill .series").nth(run);
+  await series.scrollIntoViewIfNeeded();
+  await page.waitForFunction((at) => document.querySelectorAll("#drill .series")[at].classList.contains("drawn"), run);
+  return series;
+};
+// Drawings get their lines when they come near the window.
+const broughtNear = async (figure) => {
+  await figure.scrollIntoViewIfNeeded();
+  await figure.locator("path[d].line, path[d].area").first().waitFor({ state: "attached" });
+};
+const drawingOf = (series, title) => series.locator("figure.chart", { has: series.page().locator("figcaption b", { hasText: title }) });
+// The parts of the axis that are seen in those drawings of a run that stand in the window, each once.
+const partsSeen = (series) => series.locator("svg[data-top]").evaluateAll((all) => [...new Set(all.filter((svg) => {
+  const box = svg.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
+}).map((svg) => svg.getAttribute("viewBox")))].map((view) => view.split(" ").map(Number)));
+const about = (part, left, width, message) => {
+  assert.ok(Math.abs(part[0] - left) < 0.01 && Math.abs(part[2] - width) < 0.01, `${message ?? "the part seen"}: ${part}, not ${left} and ${width}`);
+};
 
 // The columns that stand before those of other machines: scenario, metric, median, spread, n.
 const FIRST_OTHER = 5;
@@ -123,6 +143,71 @@ test("rows are chosen by words and by verdict, and the address keeps that", asyn
   });
 });
 
+test("rows that are the same are chosen, and what differs comes first", async () => {
+  await reading({}, async (page) => {
+    const original = await visibleRows(page);
+    const marks = () => page.$$eval("#results tbody tr", (rows) => rows.filter((row) => row.checkVisibility())
+      .map((row) => /[▲▼≈?]/.exec([...row.querySelectorAll(".verdict")].map((one) => one.textContent).join(" "))?.[0] ?? ""));
+    const all = await marks();
+    const same = page.getByRole("button", { name: "≈ the same" });
+    await same.click();
+    assert.deepEqual(await marks(), all.filter((mark) => mark === "≈"));
+    assert.ok(new URL(page.url()).hash.includes("v=same"));
+    await same.click();
+    assert.deepEqual(await marks(), all);
+
+    const first = page.getByRole("button", { name: "What differs first" });
+    await first.click();
+    assert.equal(await first.getAttribute("aria-pressed"), "true");
+    const rank = { "▲": 0, "▼": 0, "?": 1, "≈": 2, "": 3 };
+    const ranks = (await marks()).map((mark) => rank[mark]);
+    assert.deepEqual(ranks, [...ranks].sort((a, b) => a - b), "better and worse, then unresolved, then the same, then what has no verdict");
+    assert.notDeepEqual(await visibleRows(page), original);
+    const sizes = await page.$$eval("#results tbody tr:not(.minor)", (rows) => rows
+      .filter((row) => row.querySelector(".verdict.better, .verdict.worse"))
+      .map((row) => Math.abs(Math.log(Number(row.querySelector(".verdict").closest("td").dataset.key)))));
+    assert.ok(sizes.length > 2);
+    assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a), "the largest change first");
+    await page.reload();
+    assert.equal(await first.getAttribute("aria-pressed"), "true", "the address keeps it");
+    await first.press("Enter");
+    assert.deepEqual(await visibleRows(page), original);
+  });
+});
+
+test("where nothing differs that is said, of the machines and of the figures", async () => {
+  const said = {
+    "en-GB": [/^Nothing differs/, /no difference was found in hardware or software/],
+    "ru-RU": [/^Ничего не отличается/, /ни в аппаратуре, ни в программах отличий не найдено/],
+  };
+  for (const [locale, [figures, machines]] of Object.entries(said)) {
+    await reading({ locale }, async (page) => {
+      assert.match(await page.locator(".same-all").innerText(), figures);
+      assert.match(await page.locator(".differs").innerText(), machines);
+      await page.locator("[data-verdict=worse]").click();
+      assert.deepEqual(await visibleRows(page), []);
+    }, "", pageOf("nothing-differs"));
+  }
+  await reading({}, async (page) => {
+    assert.equal(await page.locator(".same-all").count(), 0, "where something does, it is not");
+    assert.match(await page.locator(".differs").innerText(), /kernel command line: none → mitigations=off/);
+  });
+});
+
+test("figures are weighed by watts and by price, where these are known", async () => {
+  await reading({ locale: "ru-RU" }, async (page) => {
+    const weighing = page.locator("section", { has: page.locator("h2#weighing") });
+    assert.equal(await weighing.locator("table").count(), 2);
+    const cells = (table, scenario) => weighing.locator("table").nth(table).locator("tr", { hasText: scenario }).locator("td").allInnerTexts();
+    // 412 MB/s at 95 W and for 400 dollars; the other run does 2.41 times as much on the same machine.
+    assert.deepEqual(await cells(0, "kuznyechik, parallel"), ["4,34\u00a0МБ/с /\u00a0Вт", "10,5\u00a0МБ/с /\u00a0Вт, × 2,41 (2,39 … 2,43)"]);
+    assert.deepEqual(await cells(1, "kuznyechik, parallel"), ["1,03\u00a0МБ/с / USD", "2,48\u00a0МБ/с / USD, × 2,41 (2,39 … 2,43)"]);
+    assert.match(await weighing.innerText(), /pc-7: 95\u00a0Вт, the whole machine \(a meter at the socket, 2026-11\)/);
+    await page.getByRole("button", { name: "English" }).click();
+    assert.deepEqual(await cells(0, "kuznyechik, parallel"), ["4.34 MB/s / W", "10.5 MB/s / W, × 2.41 (2.39 … 2.43)"]);
+  });
+});
+
 test("the language is switched without reloading, and remembered", async () => {
   await reading({}, async (page) => {
     assert.equal(await page.locator("h2#table").innerText(), "Results");
@@ -191,16 +276,15 @@ test("an address with a scenario opens it", async () => {
 
 test("the values under the pointer and the slider are those that were drawn", async () => {
   await reading({}, async (page) => {
-    await lookedInto(page);
-    const series = page.locator("#drill .series").first();
-    const plot = series.locator(".plot", { has: page.locator("svg[data-top]") }).first();
-    await plot.scrollIntoViewIfNeeded();
-    const box = await plot.boundingBox();
+    const series = await lookedInto(page);
+    const drawing = series.locator("figure.chart").first();
+    await broughtNear(drawing);
+    const box = await drawing.locator(".plot").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     const when = await series.locator(".when").innerText();
     assert.match(when, /^\d+(\.\d+)? s · № \d+/);
     const shown = await series.locator(".values").allInnerTexts();
-    assert.ok(shown.length > 3 && shown.every((text) => /\d|–/.test(text)), "every drawing tells its value");
+    assert.ok(shown.filter((text) => /\d|–/.test(text)).length > 3, "the drawings tell their values");
     await series.locator("input[type=range]").focus();
     await page.keyboard.press("Home");
     assert.match(await series.locator(".when").innerText(), /^0\.00 s/);
@@ -209,8 +293,11 @@ test("the values under the pointer and the slider are those that were drawn", as
     assert.match(spoken, /^\d+(\.\d+)? s · № w?\d+.*: .*\d/, "it is read aloud too");
 
     // Over the whole axis the least and the most are those that the caption names.
-    const { caption, least, most } = await series.evaluate((section) => {
-      const figure = [...section.querySelectorAll("figure")].find((one) => /temperature/.test(one.textContent));
+    const temperature = drawingOf(series, "temperature");
+    await broughtNear(temperature);
+    await temperature.locator(".values b").first().waitFor({ state: "attached" });
+    const { caption, least, most } = await temperature.evaluate((figure) => {
+      const section = figure.closest(".series");
       const slider = section.querySelector("input[type=range]");
       const seen = [];
       for (let at = 0; at <= 1000; at += 1) {
@@ -228,13 +315,15 @@ test("the values under the pointer and the slider are those that were drawn", as
 
 test("areas that stand on one another tell their own shares", async () => {
   await reading({}, async (page) => {
-    await lookedInto(page);
-    const told = await page.locator("#drill .series").first().evaluate((section) => {
-      const slider = section.querySelector("input[type=range]");
+    const series = await lookedInto(page);
+    const shares = drawingOf(series, "Who used the CPU time");
+    await broughtNear(shares);
+    await series.locator("input[type=range]").evaluate((slider) => {
       slider.value = 500;
       slider.dispatchEvent(new Event("input"));
-      return [...section.querySelector("path.area").closest("figure").querySelectorAll(".values b")].map((one) => parseFloat(one.textContent));
     });
+    await shares.locator(".values b").nth(1).waitFor();
+    const told = (await shares.locator(".values b").allInnerTexts()).map(parseFloat);
     // Of 16 CPUs the load of the sample uses half of one; all of them together 1.1, a tenth more or less.
     assert.ok(Math.abs(told[0] - 3.125) < 0.2, `the load: ${told}`);
     assert.ok(Math.abs(told[1] - 3.75) < 1.5, `the others: ${told}`);
@@ -243,42 +332,86 @@ test("areas that stand on one another tell their own shares", async () => {
 
 test("a part of the axis is seen alone in all drawings of a run, and the whole again", async () => {
   await reading({}, async (page) => {
-    await lookedInto(page);
-    const runs = page.locator("#drill .series.drawn");
-    await runs.nth(1).waitFor();
-    const views = (run) => run.locator("svg[data-top]").evaluateAll((all) => [...new Set(all.map((svg) => svg.getAttribute("viewBox")))]);
-    const [first, second] = [runs.nth(0), runs.nth(1)];
-    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
-    await first.locator("[data-zoom=in]").click();
-    assert.deepEqual(await views(first), ["1000 0 2000 1000"]);
-    assert.deepEqual(await views(second), ["0 0 4000 1000"], "another run has its own axis");
-    await first.locator("[data-zoom=later]").click();
-    assert.deepEqual(await views(first), ["2000 0 2000 1000"], "it ends where the axis ends");
-    assert.ok(await first.locator("[data-zoom=later]").isDisabled());
-    await first.locator("input[type=range]").press("0");
-    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+    const run = await lookedInto(page);
+    const drawing = run.locator("figure.chart").first();
+    await broughtNear(drawing);
+    assert.deepEqual(await partsSeen(run), [[0, 0, 4000, 1000]]);
+    await run.locator("[data-zoom=in]").click();
+    assert.deepEqual(await partsSeen(run), [[1000, 0, 2000, 1000]]);
+    await run.locator("[data-zoom=later]").click();
+    assert.deepEqual(await partsSeen(run), [[2000, 0, 2000, 1000]], "it ends where the axis ends");
+    assert.ok(await run.locator("[data-zoom=later]").isDisabled());
+    // What comes into the window later shows the same part.
+    const last = run.locator("figure.chart").last();
+    await broughtNear(last);
+    await page.waitForFunction((svg) => svg.getAttribute("viewBox") === "2000 0 2000 1000", await last.locator("svg").elementHandle());
+    await run.locator("input[type=range]").press("0");
+    assert.deepEqual(await partsSeen(run), [[0, 0, 4000, 1000]]);
 
-    const plot = first.locator(".plot", { has: page.locator("svg[data-top]") }).first();
-    await plot.scrollIntoViewIfNeeded();
-    const box = await plot.boundingBox();
+    await drawing.scrollIntoViewIfNeeded();
+    const box = await drawing.locator(".plot").boundingBox();
     await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 20, { steps: 4 });
     await page.mouse.up();
-    const [view] = await views(first);
-    const [left, , width] = view.split(" ").map(Number);
-    assert.ok(Math.abs(left - 1000) < 20 && Math.abs(width - 1000) < 30, view);
-    assert.equal((await views(first)).length, 1);
-    await first.locator("[data-zoom=whole]").click();
-    assert.deepEqual(await views(first), ["0 0 4000 1000"]);
+    const parts = await partsSeen(run);
+    assert.equal(parts.length, 1);
+    const [[left, , width]] = parts;
+    assert.ok(Math.abs(left - 1000) < 20 && Math.abs(width - 1000) < 30, parts.join("; "));
+    await run.locator("[data-zoom=whole]").click();
+    assert.deepEqual(await partsSeen(run), [[0, 0, 4000, 1000]]);
+  }, "#s2");
+});
+
+test("runs beside each other show the same part of the same repeats, and the same moment", async () => {
+  // Of the first run eleven repeats of one length, of the second one the first nine of these.
+  const LENGTH = 4000 / 11, OTHER = 4000 / 9;
+  await reading({}, async (page) => {
+    const first = await lookedInto(page, 0);
+    await broughtNear(first.locator("figure.chart").first());
+    const drag = async (from, to) => {
+      const box = await first.locator("figure.chart .plot").first().boundingBox();
+      await page.mouse.move(box.x + box.width * from, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * to, box.y + 20, { steps: 4 });
+      await page.mouse.up();
+    };
+    await drag(0.25, 0.5);
+    const [part] = await partsSeen(first);
+    // The second run is unpacked when it comes near, and then shows what the first one does.
+    const second = await lookedInto(page, 1);
+    await broughtNear(second.locator("figure.chart").first());
+    const [its] = await partsSeen(second);
+    about(its, part[0] / LENGTH * OTHER, part[2] / LENGTH * OTHER, "as many repeats, of another axis");
+    assert.equal(await second.locator(".apart").isVisible(), false);
+
+    // A moment of the second run is the same moment of the same repeat of the first one.
+    await second.locator("input[type=range]").evaluate((slider) => {
+      slider.value = 500;
+      slider.dispatchEvent(new Event("input"));
+    });
+    const repeat = async (run) => /№ (\w+)/.exec(await run.locator(".when").innerText())[1];
+    assert.equal(await repeat(first), await repeat(second));
+    await second.locator("[data-zoom=whole]").click();
+
+    // The second run has nothing of the first one's last repeats.
+    await first.locator("figure.chart").first().scrollIntoViewIfNeeded();
+    assert.deepEqual(await partsSeen(first), [[0, 0, 4000, 1000]], "the whole of one is the whole of the other");
+    await drag(0.85, 0.98);
+    await second.scrollIntoViewIfNeeded();
+    await second.locator(".apart").waitFor({ state: "visible" });
+    assert.match(await second.locator(".apart").innerText(), /none of the repeats/);
+    assert.deepEqual(await partsSeen(second), [[0, 0, 4000, 1000]]);
+    await first.locator("input[type=range]").press("0");
+    assert.equal(await second.locator(".apart").isVisible(), false);
   }, "#s2");
 });
 
 test("a closer look is drawn of all points, at their values", async () => {
   await reading({}, async (page) => {
-    await lookedInto(page);
-    const series = page.locator("#drill .series").first();
+    const series = await lookedInto(page);
     const line = series.locator(".charts path.line").first();
+    await broughtNear(series.locator(".charts figure.chart").first());
     const whole = await line.getAttribute("d");
     for (let times = 0; times < 3; times += 1) await series.locator("[data-zoom=in]").click();
     assert.notEqual(await line.getAttribute("d"), whole);

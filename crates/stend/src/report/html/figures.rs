@@ -11,7 +11,7 @@ use super::scenario::{self, ScenarioRunView, ScenarioView};
 use super::{Input, scenario_names, sweeps};
 use crate::language::Language;
 use crate::profile::Observed;
-use crate::report::chart::{Band, Chart};
+use crate::report::chart::{Band, Chart, Purpose};
 use crate::report::curve::{CurveView, CurvesView};
 use crate::report::dots::Dots;
 use crate::report::flame;
@@ -61,7 +61,7 @@ pub(crate) fn figures(input: &Input, language: Language) -> Result<Vec<Figure>> 
             all.curve(curves, view)?;
         }
     }
-    for scenario in &scenario::scenarios(input, &scenario_names(input))? {
+    for scenario in &scenario::scenarios(input, &scenario_names(input), Purpose::Files)? {
         if let Some(dots) = &scenario.dots {
             all.dots(scenario, dots)?;
         }
@@ -141,7 +141,7 @@ impl Figures {
         let mut sheet = self.sheet(top + place.height + 30.0, &title, caption)?;
         sheet.text((LEFT, 43.0), "start", SMALL, QUIET, caption)?;
         sheet.key((LEFT, 63.0), &names, false)?;
-        bands(&mut sheet, &chart.bands, place, true)?;
+        bands(&mut sheet, &run.charts.bands, place, true)?;
         frame(&mut sheet, &chart.ticks, place)?;
         for (number, line) in chart.lines.iter().enumerate() {
             sheet.path(&place.path(&line.path), Stroke::of_line(number))?;

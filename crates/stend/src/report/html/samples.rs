@@ -21,6 +21,7 @@ struct Header<'a> {
 
 #[derive(Serialize)]
 struct BandData<'a> {
+    repeat: &'a str,
     left: f64,
     width: f64,
     percent: f64,
@@ -61,14 +62,13 @@ pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts, detail: Deta
         drawn.push(chart_data(chart, instrument, lines.len()));
         lines.extend(chart.lines.iter().map(|line| &line.points));
     }
-    let bands = charts.instrument.iter().chain(&charts.machine).next().map(|chart| chart.bands.as_slice());
-    let bands = bands.unwrap_or_default().iter().map(band_data).collect();
+    let bands = charts.bands.iter().map(band_data).collect();
     points::encode(Header { columns: detail.columns, bands, charts: drawn }, &lines)
 }
 
 fn band_data(band: &Band) -> BandData<'_> {
-    let Band { left, width, percent, label, class, title } = band;
-    BandData { left: *left, width: *width, percent: *percent, label, class, title }
+    let Band { repeat, left, width, percent, label, class, title } = band;
+    BandData { repeat, left: *left, width: *width, percent: *percent, label, class, title }
 }
 
 /// A chart, whose first line has this number.

@@ -19,7 +19,7 @@ use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::samples::samples;
 use super::{Input, RunData};
-use crate::report::chart::{Axis, Charts, Detail, Moment, Segment, charts, number_of_charts, span};
+use crate::report::chart::{Axis, Charts, Detail, Moment, Purpose, Segment, charts, number_of_charts, span};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
@@ -62,6 +62,8 @@ pub(super) struct FigureView {
     /// Whether a new metric begins with it.
     pub(super) first_of_metric: bool,
     pub(super) value: String,
+    /// What a publication says instead of a value.
+    pub(super) words: String,
     pub(super) spread: String,
     pub(super) interval: String,
     pub(super) few: bool,
@@ -117,10 +119,10 @@ pub(super) struct RepeatView {
     pub(super) error_output: String,
 }
 
-pub(super) fn scenarios(input: &Input, names: &[&str]) -> Result<Vec<ScenarioView>> {
+pub(super) fn scenarios(input: &Input, names: &[&str], purpose: Purpose) -> Result<Vec<ScenarioView>> {
     let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
     let samples = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
-    let detail = Detail::of(indexed.iter().map(Indexed::charts).sum(), samples);
+    let detail = Detail::of(purpose, indexed.iter().map(Indexed::charts).sum(), samples);
     // Most of a report's time goes into the drawings of its series, so they are made side by side.
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(names.len().max(1));
     let anchored: Vec<(usize, &str)> = names.iter().copied().enumerate().collect();
@@ -251,6 +253,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
             metric: row.metric.clone(),
             first_of_metric: false,
             value: "–".into(),
+            words: String::new(),
             spread: String::new(),
             interval: String::new(),
             few: false,
@@ -281,8 +284,10 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
                 }
             }
             Cell::Published(published) => {
-                let words = published.words.clone().unwrap_or_default();
-                view.value = published.value.map_or(words, |value| row.unit.show(value));
+                view.value = published.value.map(|value| row.unit.show(value)).unwrap_or_default();
+                if published.value.is_none() {
+                    view.words = published.words.clone().unwrap_or_default();
+                }
                 view.factor = advantage(published, row);
                 view.note = published.note.clone().unwrap_or_default();
             }
@@ -335,14 +340,24 @@ fn scenario_run(
     let segment = |repeat: &&Repeat| {
         let series = run.series.get(&repeat.sequence)?.clone();
         let valid = class(repeat) == "valid" || class(repeat) == "warmup";
-        let label = if valid { label(repeat) } else { format!("{} ✕", label(repeat)) };
+        let number = label(repeat);
+        let label = if valid { number.clone() } else { format!("{number} ✕") };
         let measured = repeat
             .report
             .as_ref()
             .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
         let moments = moments(repeat);
         let span = span(&series);
-        Some(Segment { label, class: class(repeat), title: tooltip(repeat, ""), series, span, measured, moments })
+        Some(Segment {
+            repeat: number,
+            label,
+            class: class(repeat),
+            title: tooltip(repeat, ""),
+            series,
+            span,
+            measured,
+            moments,
+        })
     };
     let mut segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
     let threads = run.data.run.machine.hardware.threads;
@@ -373,7 +388,10 @@ fn scenario_run(
         profile: None,
         has_series,
         seconds,
-        samples: if has_series { samples(timeline.as_ref(), &charts, detail) } else { String::new() },
+        samples: match detail.purpose {
+            Purpose::Page if has_series => samples(timeline.as_ref(), &charts, detail),
+            _ => String::new(),
+        },
         timeline,
         charts,
     }
