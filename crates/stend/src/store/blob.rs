@@ -55,24 +55,16 @@ impl Decoder {
         Self { inflate: Decompress::new(true), plain: Vec::new() }
     }
 
-    /// The bytes that these were compressed from; `None` if they are damaged.
-    fn inflated(&mut self, data: &[u8]) -> Option<&[u8]> {
-        const STEP: usize = 4096;
+    /// The bytes that these were compressed from, which are at most so many; `None` if they are damaged.
+    fn inflated(&mut self, data: &[u8], most: usize) -> Option<&[u8]> {
+        /// Deflate makes no more than so many bytes of one.
+        const LARGEST_RATIO: usize = 1032;
         self.inflate.reset(true);
         self.plain.clear();
-        loop {
-            self.plain.reserve(STEP.max(self.plain.len()));
-            let (taken, given) = (self.inflate.total_in(), self.inflate.total_out());
-            let rest = &data[usize::try_from(taken).ok()?..];
-            let status = self.inflate.decompress_vec(rest, &mut self.plain, FlushDecompress::Finish).ok()?;
-            if status == Status::StreamEnd {
-                return Some(&self.plain);
-            }
-            // It was cut off.
-            if (self.inflate.total_in(), self.inflate.total_out()) == (taken, given) {
-                return None;
-            }
-        }
+        // All at once, for which there must be room: an inflater that is told to finish and cannot does not go on.
+        self.plain.reserve(most.min(data.len().saturating_mul(LARGEST_RATIO)));
+        let status = self.inflate.decompress_vec(data, &mut self.plain, FlushDecompress::Finish).ok()?;
+        (status == Status::StreamEnd).then_some(&self.plain)
     }
 }
 
@@ -84,7 +76,8 @@ pub(super) fn decode(
     samples: usize,
     data: &[u8],
 ) -> Option<Series> {
-    let plain = decoder.inflated(data)?;
+    // Two numbers a sample, and the kind.
+    let plain = decoder.inflated(data, samples.saturating_mul(2 * LONGEST_NUMBER).saturating_add(1))?;
     let mut rest = plain;
     let mut times_ns = Vec::with_capacity(samples.min(plain.len()));
     let mut previous = (0i64, 0i64);
@@ -109,6 +102,9 @@ pub(super) fn decode(
     }
     (values.len() == samples).then_some(Series { metric, origin, times_ns, values })
 }
+
+/// The most bytes that [`write_signed`] makes of a number; a value that is stored as it is takes fewer.
+const LONGEST_NUMBER: usize = 10;
 
 /// Small numbers of either sign in few bytes: zigzag, then seven bits a byte (as Protocol Buffers' `sint64`).
 fn write_signed(bytes: &mut Vec<u8>, value: i64) {
@@ -161,6 +157,22 @@ mod tests {
         #[test]
         fn damaged_bytes_are_noticed_and_do_not_panic(data in prop::collection::vec(any::<u8>(), 0..100), samples in 0usize..1000) {
             let _ = decode(&mut Decoder::new(), "m".into(), Origin::Machine, samples, &data);
+        }
+    }
+
+    #[test]
+    fn a_long_series_comes_back_from_a_decoder_that_was_used_before() {
+        let mut noise = 7u64;
+        let mut next = || {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (noise >> 33) as f64 / 3.0
+        };
+        let mut decoder = Decoder::new();
+        for length in [3, 20_000, 1, 700] {
+            let before =
+                series((0..length).map(|tick| tick * 1_000_003).collect(), (0..length).map(|_| next()).collect());
+            let after = decode(&mut decoder, "m".into(), Origin::Machine, before.values.len(), &encode(&before));
+            assert_eq!(after.as_ref(), Some(&before), "{length} samples");
         }
     }
 

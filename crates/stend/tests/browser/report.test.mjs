@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { inflateSync } from "node:zlib";
+import { constants, inflateSync } from "node:zlib";
 
 const { STEND_REPORTS, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
 const modules = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`));
@@ -504,12 +504,67 @@ test("on paper all is open, light, and as wide as the sheet", async () => {
     assert.ok(await page.locator("details.scenario .timeline svg path.line").first().isVisible(), "with the drawings of storage under load");
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
     assert.equal(await page.locator("details:not([open])").count(), 0);
-    assert.equal(await page.locator(".controls:visible, button:visible:not(th button), dialog:visible").count(), 0);
+    assert.equal(await page.locator(".controls:visible, dialog:visible").count(), 0);
+    assert.equal(await page.$$eval("button", (all) => all.filter((one) => one.getClientRects().length > 0).length), 0, "buttons on paper");
+    assert.equal(await page.locator(heads).first().innerText(), "Scenario", "their words in heads stay");
     const cut = await page.$$eval("table", (all) => all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
       .map((one) => `${one.id || one.className}: ${one.getBoundingClientRect().right}`));
     assert.deepEqual(cut, [], "tables wider than the sheet");
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     assert.equal(await page.locator("details.scenario[open]").count(), 0);
+  });
+});
+
+// The text of each sheet of a PDF as Chromium writes it: glyphs in the order in which they are painted, by the tables of characters that their
+// fonts have. Without spaces, because where a line ends there is none, and with ligatures taken apart.
+function textOfSheets(pdf) {
+  const objects = new Map([...pdf.toString("latin1").matchAll(/(\d+) 0 obj\s([\s\S]*?)\sendobj/g)].map(([, number, body]) => [number, body]));
+  const streamOf = (number) => {
+    const body = objects.get(number);
+    const packed = body.slice(body.indexOf("stream\n") + 7, body.lastIndexOf("endstream"));
+    return inflateSync(Buffer.from(packed, "latin1"), { finishFlush: constants.Z_SYNC_FLUSH }).toString("latin1");
+  };
+  const character = (hex) => String.fromCodePoint(parseInt(hex, 16));
+  const tables = new Map();
+  const tableOf = (font) => {
+    if (tables.has(font)) return tables.get(font);
+    const table = new Map();
+    const map = streamOf(/\/ToUnicode (\d+) 0 R/.exec(objects.get(font))[1]);
+    for (const [, list] of map.matchAll(/beginbfchar\s([\s\S]*?)endbfchar/g)) {
+      for (const [, glyph, text] of list.matchAll(/<(\w+)> <(\w+)>/g)) table.set(glyph.toUpperCase(), character(text));
+    }
+    for (const [, list] of map.matchAll(/beginbfrange\s([\s\S]*?)endbfrange/g)) {
+      for (const [, first, last, text] of list.matchAll(/<(\w+)> <(\w+)> <(\w+)>/g)) {
+        for (let at = parseInt(first, 16); at <= parseInt(last, 16); at += 1) {
+          table.set(at.toString(16).toUpperCase().padStart(4, "0"), String.fromCodePoint(parseInt(text, 16) + at - parseInt(first, 16)));
+        }
+      }
+    }
+    tables.set(font, table);
+    return table;
+  };
+  return [...objects.values()].filter((body) => /\/Type \/Page\s/.test(body)).map((body) => {
+    const fonts = new Map([...(/\/Font <<([\s\S]*?)>>/.exec(body)?.[1] ?? "").matchAll(/\/(\w+) (\d+) 0 R/g)].map(([, name, font]) => [name, font]));
+    let table = new Map(), text = "";
+    for (const [, font, glyphs] of streamOf(/\/Contents (\d+) 0 R/.exec(body)[1]).matchAll(/\/(\w+) [\d.]+ Tf|<([0-9A-Fa-f]+)>/g)) {
+      if (font) table = tableOf(fonts.get(font));
+      else text += glyphs.match(/.{4}/g).map((glyph) => table.get(glyph.toUpperCase()) ?? "").join("");
+    }
+    return text.replace(/\s/g, "").normalize("NFKC");
+  });
+}
+
+test("on paper the head of a table stands on every sheet that the table goes over", async () => {
+  await reading({}, async (page) => {
+    const sheets = textOfSheets(await page.pdf({ format: "A4", landscape: true }));
+    const places = (words) => sheets.flatMap((text, place) => (text.includes(words) ? [place] : []));
+    // The first figure, and the legend, which follows the last one.
+    const [first] = places("1.24GB/s"), [legend] = places("samewithinthefloor");
+    const headed = places("OtherrunsPublished:summit");
+    assert.ok(headed.length > 1, "the table goes over several sheets");
+    assert.deepEqual(headed, headed.map((_, at) => first + at), "one after the other, from the first row on");
+    assert.ok(legend === headed.at(-1) || legend === headed.at(-1) + 1, "to the last row");
+    for (const place of headed) assert.match(sheets[place], /ScenarioMedianSpreadn/, "with the words of its buttons");
   });
 });
 
@@ -532,6 +587,13 @@ test("without a script there is a plain table with all rows, and all parts can b
     const scenario = page.locator("details.scenario").nth(2);
     await scenario.locator("> summary").click();
     assert.ok(await scenario.locator("svg").first().isVisible());
+    for (const part of [".answer", ".differs", "#weighing", ".questions dd"]) assert.ok(await page.locator(part).first().isVisible(), part);
+    for (const part of [".reasons li.better", ".command pre", ".figures td"]) assert.ok(await scenario.locator(part).first().isVisible(), part);
+    await page.setViewportSize({ width: 375, height: 700 });
+    for (const part of await page.locator("main > *, details.scenario[open] .body > *").all()) {
+      const box = await part.boundingBox();
+      assert.ok(!box || box.x + box.width <= 375, "on a telephone too");
+    }
   });
 });
 
