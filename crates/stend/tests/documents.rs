@@ -55,6 +55,28 @@ fn links_lead_somewhere() {
     assert!(dead.is_empty(), "links that lead nowhere: {dead:#?}");
 }
 
+/// Whoever reads the gallery fetches all of it.
+#[test]
+fn every_drawing_of_the_gallery_is_there_and_small() {
+    const MOST_BYTES: u64 = 60_000;
+    let named: BTreeSet<String> = links(&page("docs/gallery.md"))
+        .into_iter()
+        .filter_map(|link| link.strip_prefix("gallery/").map(str::to_owned))
+        .collect();
+    let there: BTreeSet<String> = fs::read_dir(root().join("docs/gallery"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(named, there, "the page and the folder have the same files");
+    assert!(named.len() > 10, "{named:?}");
+    for name in named.iter().filter(|name| name.ends_with(".svg")) {
+        let path = root().join("docs/gallery").join(name);
+        let (text, bytes) = (fs::read_to_string(&path).unwrap(), fs::metadata(&path).unwrap().len());
+        assert!(bytes <= MOST_BYTES, "{name} has {bytes} bytes");
+        assert!(text.contains("<svg ") && text.trim_end().ends_with("</svg>"), "{name} is no whole drawing");
+    }
+}
+
 /// Blocks of code, without the comments behind commands: those are in the reader's language.
 fn blocks(text: &str) -> Vec<String> {
     let without_comment = |line: &str| line.split(" # ").next().unwrap().trim_end().to_owned();

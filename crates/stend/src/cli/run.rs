@@ -285,7 +285,7 @@ fn measure_on(
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
     let run = Run {
-        id: run_id(started_at),
+        id: free_id(|| run_id(started_at), |id| store.has_run(id))?,
         stend_version: env!("CARGO_PKG_VERSION").into(),
         host: bench.host.name().into(),
         started_at,
@@ -314,9 +314,33 @@ fn run_id(at: Timestamp) -> String {
     format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M"), fresh_seed() & 0xFFFF)
 }
 
+/// The first id that is not taken yet: of runs that last seconds there are so many in a minute that two come upon the same four digits.
+fn free_id<E>(mut draw: impl FnMut() -> String, is_taken: impl Fn(&str) -> Result<bool, E>) -> Result<String, E> {
+    loop {
+        let id = draw();
+        if !is_taken(&id)? {
+            return Ok(id);
+        }
+    }
+}
+
 /// A number that nobody chose: the clock and the process, mixed.
 pub(super) fn fresh_seed() -> u64 {
     let nanoseconds = Timestamp::now().as_nanosecond() as u64;
     // 53 bits, so that it is the same number in any JSON reader.
     SplitMix64::new(nanoseconds ^ u64::from(std::process::id()).rotate_left(48)).next_u64() >> 11
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_id;
+
+    #[test]
+    fn an_id_that_is_taken_is_drawn_again() {
+        let mut drawn =
+            ["20261121-0555-3f9a", "20261121-0555-3f9a", "20261121-0555-77c2"].map(String::from).into_iter();
+        let free = free_id(|| drawn.next().unwrap(), |id| Ok::<_, ()>(id.ends_with("3f9a")));
+        assert_eq!(free.as_deref(), Ok("20261121-0555-77c2"));
+        assert_eq!(free_id(String::new, |_| Err("the store is gone")), Err("the store is gone"));
+    }
 }

@@ -93,12 +93,12 @@ texts! {
     repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval. The axis does not begin at zero.",
         "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %. Ось начинается не с нуля.";
     latency: "How long single operations took", "Сколько длились отдельные операции";
-    latency_steps_caption: "All operations of the repeats that count, put together. The area of a step is the share of the operations that lie in it.",
-        "Все операции учтённых повторов вместе. Площадь ступени – доля операций, попавших в неё.";
+    latency_steps_caption: "All operations of the repeats that count, put together, but for the outermost ten-thousandth at either end. The area of a step is the share of the operations that lie in it.",
+        "Все операции учтённых повторов вместе, кроме крайних десятитысячных долей с обоих концов. Площадь ступени – доля операций, попавших в неё.";
     latency_curve_caption: "The same as percentiles. Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals; they take operations for independent, so a percentile may be off by more.",
         "То же перцентилями. За каждой следующей отметкой остаётся вдесятеро меньше операций. Отрезки – интервалы 95 %: они считают операции независимыми, так что ошибка перцентиля может быть и больше.";
-    latency_steps_short: "All operations of the repeats that count, put together. Area: share of the operations.",
-        "Все операции учтённых повторов вместе. Площадь – доля операций.";
+    latency_steps_short: "All operations of the repeats that count, but for the outermost ten-thousandth at either end. Area: share of the operations.",
+        "Все операции учтённых повторов, кроме крайних десятитысячных долей с обоих концов. Площадь – доля операций.";
     latency_percentiles: "Percentiles", "Перцентили";
     latency_curve_short: "Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals, at least that wide.",
         "За каждой следующей отметкой вдесятеро меньше операций. Отрезки – интервалы 95 %, в действительности не уже.";

@@ -108,9 +108,10 @@ fn show(ns: u64) -> String {
 ///
 /// Its steps are parts of octaves, the same number in each: then every bucket of an HdrHistogram, and of fio's, lies in one of them, and
 /// no step is higher only because one bucket more happens to lie in it. There are about 2·∛n of them (Rice's rule), for the run with the
-/// fewest operations. Steps are not equally wide, so the area stands for the share, not the height.
+/// fewest operations. Steps are not equally wide, so the area stands for the share, not the height. The outermost ten-thousandth at either
+/// end is left to the curve of percentiles.
 fn steps(runs: &[OfRun]) -> Option<Steps> {
-    let ranges = runs.iter().filter_map(|run| run.merged.latencies.range());
+    let ranges = runs.iter().filter_map(|run| most(&run.merged.latencies));
     let (low, high) =
         ranges.reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))?;
     let fewest = runs.iter().map(|run| run.merged.latencies.count()).min()? as f64;
@@ -118,9 +119,13 @@ fn steps(runs: &[OfRun]) -> Option<Steps> {
     let octaves = (high.max(1) as f64 / low.max(1) as f64).log2();
     let parts = (0..=6).map(|power| 1u64 << power).rev();
     let parts = parts.into_iter().find(|parts| octaves * *parts as f64 <= wanted).unwrap_or(1);
-    let counted: Vec<BTreeMap<u64, u64>> = runs.iter().map(|run| counts(&run.merged.latencies, parts)).collect();
-    let all = || counted.iter().flat_map(BTreeMap::keys);
-    let (first, last) = (*all().min()?, *all().max()?);
+    let (first, last) = (step_of(low, parts), step_of(high, parts));
+    let of_run = |run: &OfRun| {
+        let mut counts = counts(&run.merged.latencies, parts);
+        counts.retain(|step, _| (first..=last).contains(step));
+        counts
+    };
+    let counted: Vec<BTreeMap<u64, u64>> = runs.iter().map(of_run).collect();
     let axis = Axis::new(edge(first, parts), edge(last + 1, parts));
     let x = |step: u64| CANVAS.0 * (1.0 - axis.share(edge(step, parts)));
     let density = |step: u64, count: u64, of: u64| count as f64 / of as f64 / (x(step + 1) - x(step));
@@ -150,13 +155,33 @@ fn steps(runs: &[OfRun]) -> Option<Steps> {
 fn counts(latencies: &Latencies, parts: u64) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     for (low, _, count) in latencies.buckets() {
-        let low = low.max(1);
-        let octave = u64::from(low.ilog2());
-        // In 128 bits: the longest latency has 36, times 64 parts.
-        let part = u128::from(low) * u128::from(parts) / (1u128 << octave) - u128::from(parts);
-        *counts.entry(octave * parts + part as u64).or_default() += count;
+        *counts.entry(step_of(low, parts)).or_default() += count;
     }
     counts
+}
+
+/// The number of the step in which a latency lies.
+fn step_of(ns: u64, parts: u64) -> u64 {
+    let ns = ns.max(1);
+    let octave = u64::from(ns.ilog2());
+    // In 128 bits: the longest latency has 36, times 64 parts.
+    let part = u128::from(ns) * u128::from(parts) / (1u128 << octave) - u128::from(parts);
+    octave * parts + part as u64
+}
+
+/// From which latency to which all lie but for the outermost ten-thousandth at either end: a single one far out would leave no room for the
+/// others. `None` without any.
+fn most(latencies: &Latencies) -> Option<(u64, u64)> {
+    let outside = latencies.count() / 10_000;
+    let mut below = 0;
+    let mut range: Option<(u64, u64)> = None;
+    for (low, _, count) in latencies.buckets() {
+        if below < latencies.count() - outside && below + count > outside {
+            range = Some((range.map_or(low, |(first, _)| first), low));
+        }
+        below += count;
+    }
+    range
 }
 
 /// Where a step begins, ns.
@@ -291,6 +316,17 @@ mod tests {
         let view = latency_view("latency", &runs, "l".into()).unwrap();
         let areas: Vec<f64> = view.steps.lines.iter().map(|line| area(&line.path)).collect();
         assert!((areas[0] / areas[1] - 1.0).abs() < 0.02, "{areas:?}");
+    }
+
+    #[test]
+    fn a_single_operation_far_out_takes_no_room() {
+        let body: Vec<_> = (0..1000).map(|place| (200_000 + place * 100, 100)).collect();
+        let out = [&body[..], &[(1, 1), (30_000_000_000, 1)]].concat();
+        let view = |pairs: &[(u64, u64)]| steps(&[run("a", pairs)]).unwrap();
+        assert_eq!(view(&out).lines[0].path, view(&body).lines[0].path);
+        let counted = |pairs: &[(u64, u64)]| most(&run("a", pairs).merged.latencies).unwrap();
+        assert_eq!(counted(&[(1, 1), (1000, 9998)]), (1, 1000), "of fewer than 10,000 all are drawn");
+        assert_eq!(counted(&[(1, 1), (1000, 9998), (2000, 1)]), (1000, 1000));
     }
 
     #[test]

@@ -204,6 +204,14 @@ impl Store {
         list().map_err(|error| explain(&self.path, error))
     }
 
+    /// Whether there is a run with this very id.
+    pub(crate) fn has_run(&self, id: &str) -> Result<bool> {
+        self.connection
+            .query_row("SELECT count(*) FROM run WHERE id = ?1", [id], |row| row.get::<_, i64>(0))
+            .map(|count| count > 0)
+            .map_err(|error| explain(&self.path, error))
+    }
+
     /// The newest finished run of the same suite that began before this run.
     pub(crate) fn finished_before(&self, id: &str) -> Result<Option<String>> {
         self.connection
