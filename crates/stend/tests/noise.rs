@@ -163,9 +163,9 @@ impl Drop for Busy {
 fn disturbed(stand: &Stand) -> Value {
     const REPEATS: usize = 10;
     let asks = tempfile::tempdir_in(stand.path()).unwrap();
-    let work = format!("asking.sh {} 150000", asks.path().display());
+    let work = format!("asking.sh {} 100000", asks.path().display());
     let suite = stand.suite(&format!("repeats = {REPEATS}\nwarmup = 0"), &[("work", &work)]);
-    let mut measuring = stand.command(&["noise", &suite, "--no-progress", "--json"]);
+    let mut measuring = stand.command(&["noise", &suite, "--quiet", "--json"]);
     let mut measuring = measuring.stdout(Stdio::piped()).spawn().unwrap();
     for number in 1..=2 * REPEATS {
         common::wait_until(&format!("repeat {number} asks"), || {

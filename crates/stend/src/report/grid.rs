@@ -86,7 +86,7 @@ impl Grid {
     pub(super) fn write(&self, limit: usize, colour: bool) -> String {
         let (head, mut widths) = self.layout();
         let figures: usize = widths[1..].iter().map(|width| width + GAP.len()).sum();
-        let first_limit = limit.saturating_sub(figures).max(12);
+        let first_limit = limit.saturating_sub(figures).max(width(&self.head[0]));
         widths[0] = self
             .lines
             .iter()
@@ -265,6 +265,15 @@ mod tests {
         grid.push(vec!["a scenario with a very long name".into(), "1 GB/s".into()]);
         let text = grid.write(24, false);
         assert!(text.lines().skip(2).eq(["a scenario with a very long name", "          1 GB/s"]), "{text}");
+    }
+
+    #[test]
+    fn names_stand_alone_before_figures_go_over_the_edge() {
+        let mut grid = Grid::new(["run", "median"]);
+        grid.push(vec!["a run".into(), "1 GB/s".into()]);
+        grid.push(vec!["b".into(), "12345 GB/s".into()]);
+        let text = grid.write(15, false);
+        assert!(text.lines().all(|line| width(line) <= 15) && text.contains("a run\n"), "{text}");
     }
 
     #[test]

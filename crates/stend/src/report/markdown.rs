@@ -58,7 +58,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     for left_out in &table.left_out {
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
-    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved. n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
+    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved; n to settle: about how many repeats on each side would. n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
     out.push_str(if blocks.is_empty() {
         "A factor beside a published figure says by how much this machine is better; no test is possible there.\n"
     } else {
@@ -169,7 +169,13 @@ fn of_ceilings(row: &Row) -> String {
 }
 
 fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) -> String) {
-    head(out, ["scenario", "median", "spread", "n", "change", "95 % interval of change"]);
+    let needed = |row: &Row| match &row.cells[index] {
+        Cell::Measured(value) => value.against_base.as_ref().and_then(|against| against.repeats_needed),
+        _ => None,
+    };
+    let any_needed = rows.iter().any(|row| needed(row).is_some());
+    let heads = ["scenario", "median", "spread", "n", "change", "95 % interval of change"];
+    head(out, heads.into_iter().chain(any_needed.then_some("n to settle")));
     for row in rows.iter().filter(|row| text::has_figure(row, index)) {
         let cells = match &row.cells[index] {
             Cell::Measured(value) => {
@@ -186,7 +192,8 @@ fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) ->
             }
             other => [reason(other), String::new(), String::new(), String::new(), String::new()],
         };
-        line(out, [name(row)].into_iter().chain(cells));
+        let needed = any_needed.then(|| needed(row).map(|n| format!("≈ {n}")).unwrap_or_default());
+        line(out, [name(row)].into_iter().chain(cells).chain(needed));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::grid::{Grid, Style, piece, wrap};
+use super::grid::{Grid, Style, piece, wrap, wrapped};
 use super::text::{count, percent};
 use crate::language::english_plural;
 use crate::noise::{Noise, OfSensor, Sensor};
@@ -14,14 +14,9 @@ pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool) -> String {
     let mut out = String::new();
     let head = piece(summary(noise), Style::Bold);
     wrap(&head.text, limit).iter().for_each(|line| out.push_str(&format!("{}\n", head.styled(line, colour))));
-    let _ = writeln!(
-        out,
-        "{} · hardware {} · suite {} · run {}\n",
-        noise.machine,
-        short(&noise.hardware_id),
-        noise.suite,
-        noise.run
-    );
+    let (hardware, suite, run) = (short(&noise.hardware_id), &noise.suite, &noise.run);
+    let subject = format!("{} · hardware {hardware} · suite {suite} · run {run}", noise.machine);
+    let _ = writeln!(out, "{}", wrapped(&subject, limit));
     let mut grid = Grid::new(["scenario", "median", "floor δ", "drift", "n", "went with"]);
     for one in &noise.scenarios {
         let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);

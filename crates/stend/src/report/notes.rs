@@ -394,7 +394,9 @@ fn target_in_russian(target: &Target) -> String {
 
 /// Scenarios that not all runs have.
 pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
-    let (scenarios, runs) = (left_out.scenarios.join(", "), left_out.runs.join(", "));
+    // All of them, and in quotes: names have commas of their own.
+    let scenarios = left_out.scenarios.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let runs = left_out.runs.join(", ");
     Phrase::new(format!("not in {runs}: {scenarios}"), format!("нет в {runs}: {scenarios}"))
 }
 

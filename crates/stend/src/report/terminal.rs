@@ -292,10 +292,15 @@ impl<'a> Page<'a> {
                 taken += 2 + widest(end);
                 end += 1;
             }
+            let part_of = &columns[place..end];
+            // Runs that have nothing of the base's.
+            if !rows.iter().any(|(_, row)| any(row, part_of)) {
+                place = end;
+                continue;
+            }
             if place > 0 {
                 self.out.push('\n');
             }
-            let part_of = &columns[place..end];
             let titles = part_of.iter().map(|(_, column)| column.title.clone());
             let mut grid = Grid::new(["scenario".to_owned()].into_iter().chain(titles));
             for ((label, row), cells) in rows.iter().zip(&cells) {

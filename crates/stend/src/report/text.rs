@@ -93,7 +93,11 @@ pub(super) fn factor(factor: f64) -> String {
 pub(super) fn change_interval((low, high): (f64, f64)) -> String {
     let percents = [low, high].iter().all(|ratio| (0.5..2.0).contains(ratio));
     if percents {
-        let signed = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0).replace('-', "−");
+        // The sign is that of the number as it is shown.
+        let signed = |ratio: f64| match format!("{:+.1}", (ratio - 1.0) * 100.0).as_str() {
+            "+0.0" | "-0.0" => "±0.0".to_owned(),
+            shown => shown.replace('-', "−"),
+        };
         format!("{} … {} %", signed(low), signed(high))
     } else {
         format!("{} … {}", factor(low), factor(high).trim_start_matches("× "))
@@ -283,6 +287,13 @@ mod tests {
         ] {
             assert_eq!(change(ratio), text);
         }
+    }
+
+    #[test]
+    fn an_end_of_an_interval_that_is_shown_as_nothing_has_no_sign() {
+        assert_eq!(change_interval((0.969, 0.9997)), "−3.1 … ±0.0 %");
+        assert_eq!(change_interval((1.0, 1.0004)), "±0.0 … ±0.0 %");
+        assert_eq!(change_interval((0.9, 1.001)), "−10.0 … +0.1 %");
     }
 
     #[test]
