@@ -21,6 +21,9 @@ const TICKS: f64 = 10_000.0;
 /// takes two to five bytes of the page, by how much noise is in it.
 pub(super) const MOST_SAMPLES: usize = 1_250_000;
 
+/// Fewer bytes are compressed as well as can be, more as fast as can be.
+const SHORT: usize = 100_000;
+
 /// The points of a line, as bytes.
 #[derive(Debug, Default)]
 pub(super) struct Points(Vec<u8>);
@@ -42,7 +45,10 @@ pub(super) fn encode(header: impl Serialize, lines: &[&Points]) -> String {
     }
     let counts = lines.iter().map(|points| points.count()).collect();
     let header = serde_json::to_vec(&Counted { counts, header }).expect("texts and numbers can be written");
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    let size = header.len() + lines.iter().map(|points| points.0.len()).sum::<usize>();
+    // A large report has hundreds of short texts, which are mostly header, and their effort is small.
+    let effort = if size < SHORT { Compression::default() } else { Compression::fast() };
+    let mut encoder = ZlibEncoder::new(Vec::new(), effort);
     let length = u32::try_from(header.len()).expect("a header is short").to_le_bytes();
     let mut parts = [&length[..], &header].into_iter().chain(lines.iter().map(|points| points.0.as_slice()));
     let written = parts.try_for_each(|part| encoder.write_all(part)).and_then(|()| encoder.finish());

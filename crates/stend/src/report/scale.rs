@@ -21,6 +21,14 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
+impl Tick {
+    /// At a share of the height from the top, to less than what is seen: a page has thousands of these.
+    pub(super) fn at(share: f64, label: String) -> Self {
+        let rounded = |place: f64| (place * 100.0).round() / 100.0;
+        Self { top: rounded(share * 100.0), y: rounded(share * CANVAS.1), label }
+    }
+}
+
 /// What a script needs to tell the value of a point of a drawing: the values at its lower and upper edge, or their powers of ten, and the
 /// unit in which they are written.
 #[derive(Serialize)]
@@ -104,6 +112,14 @@ impl Scale {
     pub(super) fn readout(self, bottom: f64, top: f64, logarithmic: bool) -> Readout {
         let largest = if logarithmic { 10f64.powf(top) } else { bottom.abs().max(top.abs()) };
         let (divisor, suffix) = self.parts(largest);
+        // A millionth of what is drawn is not seen.
+        let digits = 6 - (top - bottom).abs().log10().floor() as i32;
+        let rounded = |value: f64| {
+            let power = 10f64.powi(digits);
+            let rounded = (value * power).round() / power;
+            if rounded.is_finite() { rounded } else { value }
+        };
+        let (bottom, top) = (rounded(bottom), rounded(top));
         Readout { bottom, top, logarithmic, divisor, suffix_ru: russian_unit(&suffix), suffix }
     }
 
@@ -197,7 +213,7 @@ pub(super) fn ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
             let value = index as f64 * step;
             let share = (high - value) / range;
             let label = format!("{:.decimals$} {suffix}", value / divisor);
-            Tick { top: share * 100.0, y: share * CANVAS.1, label: label.trim_end().to_owned() }
+            Tick::at(share, label.trim_end().to_owned())
         })
         .collect()
 }
@@ -214,7 +230,7 @@ pub(super) fn log_ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
         within
             .map(|value| {
                 let share = (high - value.log10()) / range;
-                Tick { top: share * 100.0, y: share * CANVAS.1, label: scale.show_round(value) }
+                Tick::at(share, scale.show_round(value))
             })
             .collect()
     };
@@ -238,7 +254,7 @@ fn within_a_step(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
     let moved = |tick: Tick| {
         let value = highest - tick.top / 100.0 * (highest - lowest);
         let share = (high - value.log10()) / (high - low);
-        Tick { top: share * 100.0, y: share * CANVAS.1, ..tick }
+        Tick::at(share, tick.label)
     };
     ticks(scale, lowest, highest).into_iter().map(moved).collect()
 }

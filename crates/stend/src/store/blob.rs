@@ -3,6 +3,9 @@
 //! Times are differences of differences, values differences where all are whole numbers (counters mostly are), both as
 //! variable-length integers; then zlib. A 10 Hz counter takes some three bytes a sample.
 
+use std::num::NonZero;
+use std::thread;
+
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use stend_model::run::{Origin, Series};
 
@@ -68,13 +71,13 @@ impl Encoder {
 }
 
 /// What undoes the compression. A run has many short series, and making one of these takes longer than such a series does.
-pub(super) struct Decoder {
+struct Decoder {
     inflate: Decompress,
     plain: Vec<u8>,
 }
 
 impl Decoder {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self { inflate: Decompress::new(true), plain: Vec::new() }
     }
 
@@ -91,14 +94,50 @@ impl Decoder {
     }
 }
 
-/// The series that [`Encoder::encode`] made the bytes from; `None` if they are damaged.
-pub(super) fn decode(
-    decoder: &mut Decoder,
-    metric: String,
-    origin: Origin,
-    samples: usize,
-    data: &[u8],
-) -> Option<Series> {
+/// A series as the store has it.
+pub(super) struct Stored {
+    /// Of which repeat.
+    pub(super) sequence: u32,
+    pub(super) origin: Origin,
+    pub(super) metric: String,
+    /// How many samples.
+    pub(super) samples: usize,
+    /// What [`Encoder::encode`] made of them.
+    pub(super) data: Vec<u8>,
+}
+
+/// All of these with their repeats, in the same order.
+///
+/// # Errors
+/// The metric of one that is damaged.
+pub(super) fn decode_all(mut stored: Vec<Stored>) -> Result<Vec<(u32, Series)>, String> {
+    /// Fewer are not worth a thread.
+    const LEAST: usize = 1000;
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(stored.len() / LEAST).max(1);
+    let share = stored.len().div_ceil(workers);
+    // From the end, so that none is moved twice.
+    let mut parts: Vec<_> = (1..workers).rev().map(|worker| stored.split_off(worker * share)).collect();
+    parts.push(stored);
+    let of_part = |part: Vec<Stored>| -> Result<Vec<_>, String> {
+        let mut decoder = Decoder::new();
+        let one = |Stored { sequence, origin, metric, samples, data }| match decode(&mut decoder, samples, &data) {
+            Some((times_ns, values)) => Ok((sequence, Series { metric, origin, times_ns, values })),
+            None => Err(metric),
+        };
+        part.into_iter().map(one).collect()
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = parts.into_iter().rev().map(|part| scope.spawn(move || of_part(part))).collect();
+        let mut all = Vec::new();
+        for thread in threads {
+            all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
+}
+
+/// The times and values that [`Encoder::encode`] made the bytes from; `None` if they are damaged.
+fn decode(decoder: &mut Decoder, samples: usize, data: &[u8]) -> Option<(Vec<i64>, Vec<f64>)> {
     // Two numbers a sample, and the kind.
     let plain = decoder.inflated(data, samples.saturating_mul(2 * LONGEST_NUMBER).saturating_add(1))?;
     let mut rest = plain;
@@ -123,7 +162,7 @@ pub(super) fn decode(
         FLOATING => values.extend(rest.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes))),
         _ => return None,
     }
-    (values.len() == samples).then_some(Series { metric, origin, times_ns, values })
+    (values.len() == samples).then_some((times_ns, values))
 }
 
 /// The most bytes that [`write_signed`] makes of a number; a value that is stored as it is takes fewer.
@@ -171,15 +210,15 @@ mod tests {
         ]), 0..200)) {
             let (times, values): (Vec<_>, Vec<_>) = points.into_iter().unzip();
             let before = series(times, values);
-            let after = decode(&mut Decoder::new(), "m".into(), Origin::Machine, before.values.len(), &Encoder::new().encode(&before)).unwrap();
-            prop_assert_eq!(&before.times_ns, &after.times_ns);
-            let bits = |series: &Series| series.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-            prop_assert_eq!(bits(&before), bits(&after));
+            let (times, values) = decode(&mut Decoder::new(), before.values.len(), &Encoder::new().encode(&before)).unwrap();
+            prop_assert_eq!(&before.times_ns, &times);
+            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&before.values), bits(&values));
         }
 
         #[test]
         fn damaged_bytes_are_noticed_and_do_not_panic(data in prop::collection::vec(any::<u8>(), 0..100), samples in 0usize..1000) {
-            let _ = decode(&mut Decoder::new(), "m".into(), Origin::Machine, samples, &data);
+            let _ = decode(&mut Decoder::new(), samples, &data);
         }
     }
 
@@ -194,10 +233,29 @@ mod tests {
             ];
             for wanted in wanted {
                 let bytes = encoder.encode(&wanted);
-                let found = decode(&mut decoder, "m".into(), Origin::Machine, wanted.values.len(), &bytes);
-                assert!(found == Some(wanted), "{length} samples");
+                let found = decode(&mut decoder, wanted.values.len(), &bytes);
+                assert!(found == Some((wanted.times_ns, wanted.values)), "{length} samples");
             }
         }
+    }
+
+    #[test]
+    fn many_series_come_back_in_their_order_and_a_damaged_one_is_named() {
+        let one = |sequence: u32| {
+            let values = (0..4).map(|place| f64::from(sequence) + f64::from(place)).collect();
+            Series { metric: format!("m{sequence}"), ..series(vec![1, 2, 3, i64::from(sequence)], values) }
+        };
+        let stored = |sequence: u32| {
+            let Series { metric, origin, values, .. } = one(sequence);
+            Stored { sequence, origin, metric, samples: values.len(), data: Encoder::new().encode(&one(sequence)) }
+        };
+        for count in [0, 1, 5000] {
+            let all = decode_all((0..count).map(stored).collect()).unwrap();
+            assert!(all == (0..count).map(|sequence| (sequence, one(sequence))).collect::<Vec<_>>(), "{count} series");
+        }
+        let mut damaged: Vec<_> = (0..5000).map(stored).collect();
+        damaged[4321].data.truncate(5);
+        assert_eq!(decode_all(damaged), Err("m4321".into()));
     }
 
     #[test]

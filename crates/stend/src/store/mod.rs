@@ -14,7 +14,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
@@ -323,30 +323,20 @@ impl Store {
             .connection
             .prepare("SELECT sequence, origin, metric, samples, data FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
             .map_err(explain)?;
-        let (mut all, mut decoder) = (Vec::new(), blob::Decoder::new());
-        let mut rows = statement.query([id]).map_err(explain)?;
-        while let Some(row) = rows.next().map_err(explain)? {
-            let read = || -> rusqlite::Result<_> {
-                Ok((
-                    row.get::<_, u32>(0)?,
-                    row.get::<_, String>(1)?,
-                    row.get::<_, String>(2)?,
-                    row.get::<_, i64>(3)?,
-                    row.get::<_, Vec<u8>>(4)?,
-                ))
-            };
-            let (sequence, origin, metric, samples, data) = read().map_err(explain)?;
-            let origin = if origin == "machine" { Origin::Machine } else { Origin::Instrument };
-            let damaged = || StoreError::NotAStore {
-                path: self.path.clone(),
-                reason: format!("series {metric} of run {id} is damaged"),
-            };
-            let series =
-                blob::decode(&mut decoder, metric.clone(), origin, usize::try_from(samples).unwrap_or(0), &data)
-                    .ok_or_else(damaged)?;
-            all.push((sequence, series));
-        }
-        Ok(all)
+        let read = |row: &Row| -> rusqlite::Result<_> {
+            Ok(blob::Stored {
+                sequence: row.get(0)?,
+                origin: if row.get_ref(1)?.as_str()? == "machine" { Origin::Machine } else { Origin::Instrument },
+                metric: row.get(2)?,
+                samples: usize::try_from(row.get::<_, i64>(3)?).unwrap_or(0),
+                data: row.get(4)?,
+            })
+        };
+        let stored: rusqlite::Result<Vec<_>> = statement.query_map([id], read).map_err(explain)?.collect();
+        blob::decode_all(stored.map_err(explain)?).map_err(|metric| StoreError::NotAStore {
+            path: self.path.clone(),
+            reason: format!("series {metric} of run {id} is damaged"),
+        })
     }
 
     /// How many samples a run has in all, without reading them.

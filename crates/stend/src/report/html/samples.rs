@@ -68,7 +68,9 @@ pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts, detail: Deta
 
 fn band_data(band: &Band) -> BandData<'_> {
     let Band { repeat, left, width, percent, label, class, title } = band;
-    BandData { repeat, left: *left, width: *width, percent: *percent, label, class, title }
+    // A hundred-millionth of the axis: exact enough to find the same part of another run's repeat.
+    let percent = (percent * 1e6).round() / 1e6;
+    BandData { repeat, left: *left, width: *width, percent, label, class, title }
 }
 
 /// A chart, whose first line has this number.
