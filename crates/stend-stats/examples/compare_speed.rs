@@ -4,7 +4,7 @@
 //!     cargo run --release -p stend-stats --example compare_speed
 
 use std::time::Instant;
-use stend_stats::{Cell, Direction, SplitMix64, compare_table};
+use stend_stats::{Cell, Direction, SplitMix64, compare_runs};
 
 fn cells(sessions: usize, repeats: usize, digits: i32, paired: bool) -> Vec<Cell> {
     let mut random = SplitMix64::new(1);
@@ -44,7 +44,7 @@ fn main() {
     ] {
         let time = || {
             let (start, cpu) = (Instant::now(), cpu_ns());
-            let marks = compare_table(&cells).iter().filter(|r| r.q < Some(0.05)).count();
+            let marks = compare_runs(&cells).iter().filter(|r| r.q < Some(0.05)).count();
             let cpu = cpu.and_then(|before| Some(cpu_ns()?.saturating_sub(before)));
             (start.elapsed().as_secs_f64() * 1e3, cpu.map_or(f64::NAN, |ns| ns as f64 / 1e6), marks)
         };

@@ -8,7 +8,8 @@ use common::{
 };
 use stend_stats::{
     Cell, ChangeRule, RatioOptions, SplitMix64, Verdict, change_points, compare_runs, compare_table,
-    effective_sample_size, geometric_mean_interval, paired_ratio_interval, ratio_interval,
+    effective_sample_size, geometric_mean_interval, median_interval, paired_ratio_interval, ratio_interval,
+    shift_interval, sign_flip,
 };
 
 const TRIALS: usize = 2000;
@@ -76,6 +77,34 @@ fn intervals_cover_the_true_ratio() {
             let covered = share(&results, held);
             assert!((0.935..0.985).contains(&covered), "{noise:?} n={n}: {covered}");
         }
+    }
+}
+
+/// Of 10,000 samples each: the interval of a median covers as often as its order statistics say, whatever the noise, and that of a shift at least
+/// as often as it is asked to; a test by flips of signs, made on pairs of the same, keeps its level.
+#[test]
+fn exact_intervals_and_tests_keep_what_they_say() {
+    for (noise, n) in [Noise::Normal, Noise::LogNormal].into_iter().flat_map(|noise| [6, 10, 20].map(|n| (noise, n))) {
+        let mut random = SplitMix64::new(30);
+        let (mut medians, mut shifts, mut flips, mut attained) = (0, 0, 0, 0.0);
+        for _ in 0..FALSE_MARK_TRIALS {
+            let mut one = || side(noise, 1, n, 1.0, 0.0, &mut random).concat();
+            let (a, b) = (one(), one());
+            let moved: Vec<f64> = a.iter().map(|value| value + 4.0).collect();
+            let of_median = median_interval(&a, 0.95).expect("six or more");
+            attained = of_median.attained;
+            medians += usize::from(of_median.low <= 100.0 && 100.0 <= of_median.high);
+            let of_shift = shift_interval(&moved, &b, 0.95).expect("four or more");
+            shifts += usize::from(of_shift.low <= 4.0 && 4.0 <= of_shift.high);
+            let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a.ln() - b.ln()).collect();
+            flips += usize::from(sign_flip(&differences, 1).expect("finite").p < 0.05);
+        }
+        let [(medians, error), (shifts, of_shifts), (flips, _)] =
+            [medians, shifts, flips].map(|count| rate(count, FALSE_MARK_TRIALS));
+        println!("{noise:?} n={n}: medians {medians}, of {attained}; shifts {shifts}; flips {flips}");
+        assert!((medians - attained).abs() <= 3.0 * error, "{noise:?} n={n}: {medians}, said {attained}");
+        assert!(shifts + 3.0 * of_shifts >= 0.95 && shifts <= 0.98, "{noise:?} n={n}: {shifts}");
+        assert!(flips <= at_most(0.05, FALSE_MARK_TRIALS), "{noise:?} n={n}: {flips}");
     }
 }
 

@@ -150,7 +150,8 @@ fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
     let words: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
-    talk!("stend: {}; --help tells more", words.join(" ").trim_start_matches("error: "));
+    let words = words.join(" ").replace(" tip:", "; tip:");
+    talk!("stend: {}; --help tells more", words.trim_start_matches("error: "));
     std::process::exit(Exit::Usage as i32);
 }
 

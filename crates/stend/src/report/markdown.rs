@@ -45,7 +45,9 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
 
     table.weighings.iter().for_each(|weighing| weighed(&mut out, table, weighing));
 
-    out.push('\n');
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
     for standing in text::standings(table) {
         let _ = writeln!(out, "{}\n", escape(&standing.en));
     }
@@ -58,7 +60,11 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     for left_out in &table.left_out {
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
-    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved; n to settle: about how many repeats on each side would. n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
+    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved");
+    if blocks.is_empty() && !text::other_runs(table).is_empty() {
+        out.push_str("; n to settle: about how many repeats on each side would");
+    }
+    out.push_str(". n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
     out.push_str(if blocks.is_empty() {
         "A factor beside a published figure says by how much this machine is better; no test is possible there.\n"
     } else {
@@ -252,7 +258,7 @@ fn reason(cell: &Cell) -> String {
 }
 
 pub(super) fn heading(out: &mut String, title: &str, more: &str) {
-    if !out.is_empty() {
+    if !out.is_empty() && !out.ends_with("\n\n") {
         out.push('\n');
     }
     let _ = writeln!(out, "**{}** ({})\n", escape(title), escape(more));
@@ -308,6 +314,7 @@ mod tests {
         }
         assert!(
             text.contains("| ▲ +8.1 % | +7.0 … +9.2 % |")
+                && !text.contains("\n\n\n")
                 && text.contains("- differs in kernel")
                 && text.contains("| of its ceiling |")
                 && text.contains("| 62 % of magma, parallel |")

@@ -207,7 +207,6 @@ impl<'a> Page<'a> {
 
     fn publications(&mut self) {
         for (reference, columns) in text::references(self.table, &self.rows) {
-            self.seen.published = true;
             let mut grades: Vec<String> = columns.iter().map(|(_, column)| text::grade(column)).collect();
             grades.dedup();
             let title = format!("Published: {reference}");
@@ -332,6 +331,7 @@ impl<'a> Page<'a> {
             Some(Cell::Published(published)) => {
                 let value = self.published_value(row, published);
                 let standing = text::advantage(published, row.better).map(text::factor).unwrap_or_default();
+                self.seen.published |= !standing.is_empty();
                 (value.into(), standing.into())
             }
             Some(Cell::Nothing { why }) => {
