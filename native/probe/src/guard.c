@@ -20,6 +20,7 @@
 #include "fail.h"
 #include "machine_counters.h"
 #include "options.h"
+#include "signals.h"
 #include "wire.h"
 
 /* What is left when the command has ended gets so long to end by itself. A reader at the end of the command's output, such
@@ -56,32 +57,6 @@ static const struct command command = {
 static uint64_t timeval_ns(struct timeval time)
 {
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
-static int signal_pipe[2];
-
-static void on_signal(int number)
-{
-	int kept = errno;
-	unsigned char byte = (unsigned char)number;
-	ssize_t ignored = write(signal_pipe[1], &byte, 1);
-
-	(void)ignored; /* full: there is something to read already */
-	errno = kept;
-}
-
-static void catch_signal(int number)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(number, &action, NULL);
-}
-
-static void set_descriptor_flags(int descriptor)
-{
-	fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-	fcntl(descriptor, F_SETFL, O_NONBLOCK);
 }
 
 /* Reports why exec failed to the parent through `failure`, which closes by itself when it does not. */
@@ -267,11 +242,11 @@ static bool reap(struct watch *watch)
 }
 
 /* Until the command and all that it started have ended. */
-static void wait_for_all(struct watch *watch)
+static void wait_for_all(struct watch *watch, int signals)
 {
 	while (reap(watch)) {
 		struct pollfd descriptors[2] = {
-			{ .fd = signal_pipe[0], .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
 			{ .fd = watch->watch_input ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 		unsigned char numbers[64];
@@ -286,7 +261,7 @@ static void wait_for_all(struct watch *watch)
 			return;
 		}
 		if (poll(descriptors, 2, poll_timeout(watch)) > 0) {
-			while ((count = read(signal_pipe[0], numbers, sizeof numbers)) > 0)
+			while ((count = read(signals, numbers, sizeof numbers)) > 0)
 				for (ssize_t i = 0; i < count; i++)
 					if (numbers[i] != SIGCHLD)
 						terminate(watch);
@@ -358,18 +333,14 @@ int command_guard(int argc, char **argv)
 	int failure[2], reason = 0;
 	int first = options_parse(&command, argc, argv);
 
-	if (pipe(signal_pipe) != 0 || pipe(failure) != 0)
+	if (pipe(failure) != 0)
 		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
-	set_descriptor_flags(signal_pipe[0]);
-	set_descriptor_flags(signal_pipe[1]);
 	fcntl(failure[0], F_SETFD, FD_CLOEXEC);
 	fcntl(failure[1], F_SETFD, FD_CLOEXEC);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
-	catch_signal(SIGCHLD);
-	catch_signal(SIGTERM);
-	catch_signal(SIGHUP);
+	int signals = signals_catch((const int[]){ SIGCHLD, SIGTERM, SIGHUP }, 3, NULL);
 
 	watch.adopting = descendants_adopt();
 	write_pid_file();
@@ -395,7 +366,7 @@ int command_guard(int argc, char **argv)
 	if (count == (ssize_t)sizeof reason)
 		warn_line("cannot start %s%s%s: %s", argv[first], chosen.directory != NULL ? " in " : "",
 		          chosen.directory != NULL ? chosen.directory : "", strerror(reason));
-	wait_for_all(&watch);
+	wait_for_all(&watch, signals);
 	if (chosen.pid_file != NULL)
 		unlink(chosen.pid_file);
 	print_usage(&watch);

@@ -4,25 +4,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
 #include "utf8.h"
 
 void json_append(struct json *json, const char *text, size_t length)
 {
-	if (json->capacity - json->length < length) {
-		size_t capacity = (json->length + length) * 2 + 256;
-		char *larger = realloc(json->text, capacity);
-		if (larger == NULL)
-			fail(EXIT_BROKEN, "out of memory for %zu bytes of output", capacity);
-		json->text = larger;
-		json->capacity = capacity;
-	}
-	memcpy(json->text + json->length, text, length);
-	json->length += length;
+	bytes_add(&json->text, text, length);
 }
 
 static void append_text(struct json *json, const char *text)
@@ -171,15 +160,15 @@ void json_boolean(struct json *json, const char *key, bool value)
 bool json_send(struct json *json)
 {
 	json_append(json, "\n", 1);
-	for (size_t sent = 0; sent < json->length;) {
-		ssize_t count = write(STDOUT_FILENO, json->text + sent, json->length - sent);
+	for (size_t sent = 0; sent < json->text.length;) {
+		ssize_t count = write(STDOUT_FILENO, json->text.data + sent, json->text.length - sent);
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0)
 			return false;
 		sent += (size_t)count;
 	}
-	json->length = 0;
+	json->text.length = 0;
 	json->depth = 0;
 	json->comma = false;
 	return true;
@@ -187,6 +176,6 @@ bool json_send(struct json *json)
 
 void json_free(struct json *json)
 {
-	free(json->text);
+	bytes_free(&json->text);
 	*json = (struct json){ 0 };
 }

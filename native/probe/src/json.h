@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bytes.h"
+
 struct json {
-	char *text;
-	size_t length, capacity;
+	struct bytes text;
 	unsigned depth;
 	bool comma;  /* the next value needs one in front */
 	bool pretty; /* one member a line, indented by two spaces */

@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -23,6 +22,7 @@
 #include "run_plan.h"
 #include "run_result.h"
 #include "run_sampler.h"
+#include "signals.h"
 #include "stand_in.h"
 #include "version.h"
 #include "wire.h"
@@ -57,36 +57,14 @@ static const struct command command = {
 	options, sizeof options / sizeof *options, "PLAN", NULL,
 };
 
-static int signal_pipe[2];
+static int signals; /* what came is read from it */
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number)
+static void on_signal(void)
 {
-	int kept = errno;
-	ssize_t ignored = write(signal_pipe[1], "", 1);
-
-	(void)ignored;
-	(void)number;
 	if (interrupted)
 		_exit(EXIT_INTERRUPTED); /* guards end with us */
 	interrupted = 1;
-	errno = kept;
-}
-
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
-	struct sigaction action = { .sa_handler = on_signal };
-
-	if (pipe(signal_pipe) != 0)
-		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
-	for (unsigned i = 0; i < 2; i++) {
-		fcntl(signal_pipe[i], F_SETFD, FD_CLOEXEC);
-		fcntl(signal_pipe[i], F_SETFL, O_NONBLOCK);
-	}
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaction(numbers[i], &action, NULL);
 }
 
 /* --- where things are --- */
@@ -255,7 +233,7 @@ static bool follow(struct child *child, struct output *output, uint64_t deadline
 		struct pollfd descriptors[4] = {
 			{ .fd = child->out, .events = POLLIN },
 			{ .fd = child->err, .events = POLLIN },
-			{ .fd = signal_pipe[0], .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
 			{ .fd = sampler != NULL && sampler->running ? sampler->child.out : -1, .events = POLLIN },
 		};
 		uint64_t now = monotonic_ns();
@@ -267,7 +245,7 @@ static bool follow(struct child *child, struct output *output, uint64_t deadline
 				deadline = now + GRACE_NS;
 			/* Read no more: it would be ready for ever. */
 			char some[16];
-			while (read(signal_pipe[0], some, sizeof some) > 0)
+			while (read(signals, some, sizeof some) > 0)
 				;
 		}
 		bool out = stream_take(&child->out, &output->out, MOST_OUTPUT), err = stream_take(&child->err, &output->err, MOST_ERRORS);
@@ -535,7 +513,7 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 	else if (isatty(STDOUT_FILENO))
 		fail(EXIT_USAGE, "standard output is a terminal; write the result into a file: stend-probe run %s > result.jsonl", path);
 	make_place(&place, work);
-	catch_signals();
+	signals = signals_catch((const int[]){ SIGTERM, SIGINT, SIGHUP }, 3, on_signal);
 	if (chosen.continued == NULL)
 		send_plan(&json, plan);
 	for (size_t i = 0; i < plan->question_count && !interrupted; i++)

@@ -4,19 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes that grow; always ended by a zero byte when something was added. */
-struct bytes {
-	char *data;
-	size_t length, capacity;
-};
-
-void bytes_add(struct bytes *bytes, const char *data, size_t length);
-/* Takes away the first so many. */
-void bytes_drop(struct bytes *bytes, size_t length);
-void bytes_free(struct bytes *bytes);
+#include "bytes.h"
 
 struct child {
 	pid_t pid;        /* and its process group */

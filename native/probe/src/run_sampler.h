@@ -2,6 +2,8 @@
 #ifndef STEND_RUN_SAMPLER_H
 #define STEND_RUN_SAMPLER_H
 
+#include <stdint.h>
+
 #include "run_child.h"
 
 struct sampler {

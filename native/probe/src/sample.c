@@ -2,7 +2,6 @@
 #include "commands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "fail.h"
 #include "options.h"
 #include "sample_sources.h"
+#include "signals.h"
 #include "wire.h"
 
 static struct {
@@ -43,32 +43,6 @@ static const struct command command = {
 	options, sizeof options / sizeof *options, NULL, NULL,
 };
 
-static int signal_pipe[2];
-
-static void on_signal(int number)
-{
-	int kept = errno;
-	ssize_t ignored = write(signal_pipe[1], "", 1);
-
-	(void)ignored;
-	(void)number;
-	errno = kept;
-}
-
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
-	struct sigaction action = { .sa_handler = on_signal };
-
-	if (pipe(signal_pipe) != 0)
-		fail(EXIT_BROKEN, "cannot make a pipe: %s", strerror(errno));
-	for (unsigned i = 0; i < 2; i++)
-		fcntl(signal_pipe[i], F_SETFL, O_NONBLOCK);
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaction(numbers[i], &action, NULL);
-}
-
 /* /dev/null and plain files are always at their end: that says nothing. */
 static bool input_can_close(void)
 {
@@ -88,11 +62,11 @@ static bool input_has_closed(void)
 }
 
 /* Sleeps until the moment; false: it is time to end. */
-static bool sleep_until(uint64_t moment, bool *watch_input)
+static bool sleep_until(uint64_t moment, int signals, bool *watch_input)
 {
 	for (;;) {
 		struct pollfd descriptors[2] = {
-			{ .fd = signal_pipe[0], .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
 			{ .fd = *watch_input ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 		uint64_t now = monotonic_ns();
@@ -229,7 +203,7 @@ int command_sample(int argc, char **argv)
 	bool watch_input;
 
 	options_parse(&command, argc, argv);
-	catch_signals();
+	int signals = signals_catch((const int[]){ SIGTERM, SIGINT, SIGHUP }, 3, NULL);
 	watch_input = input_can_close();
 	sample_loader_make(&the_loader, chosen.root, chosen.loader);
 	print_begin(&json, &the_system, &the_devices, &the_energy, &the_groups);
@@ -238,7 +212,7 @@ int command_sample(int argc, char **argv)
 	uint64_t start = monotonic_ns(), period = 1000000000u / chosen.hertz;
 	uint64_t last = chosen.seconds > 0 ? chosen.seconds / period : UINT64_MAX;
 	for (uint64_t tick = 0; tick <= last;) {
-		if (!sleep_until(start + tick * period, &watch_input))
+		if (!sleep_until(start + tick * period, signals, &watch_input))
 			break;
 		uint64_t now = monotonic_ns();
 		sample_line_open(&line, now);

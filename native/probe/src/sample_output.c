@@ -57,7 +57,7 @@ void sample_line_add_milli(struct sample_line *line, const char *prefix, const c
 void sample_line_close(struct sample_line *line)
 {
 	if (line->values == 0) {
-		line->json.length = 0;
+		line->json.text.length = 0;
 		return;
 	}
 	json_append(&line->json, "}}", 2);

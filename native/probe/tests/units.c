@@ -68,8 +68,8 @@ static void writes_json(void)
 	json_boolean(&json, "d", true);
 	json_text(&json, "e", NULL);
 	json_close_object(&json);
-	CHECK(json.length == sizeof expected - 1 && memcmp(json.text, expected, json.length) == 0, "got %.*s",
-	      (int)json.length, json.text);
+	CHECK(json.text.length == sizeof expected - 1 && memcmp(json.text.data, expected, json.text.length) == 0, "got %.*s",
+	      (int)json.text.length, json.text.data);
 	json_free(&json);
 }
 
@@ -85,8 +85,8 @@ static void writes_samples(void)
 	sample_line_add(&line, "", "c", UINT64_MAX);
 	sample_line_add_milli(&line, "", "d", -50);
 	sample_line_add_milli(&line, "", "e", 41007);
-	CHECK(line.json.length == sizeof expected - 1 && memcmp(line.json.text, expected, line.json.length) == 0,
-	      "got %.*s", (int)line.json.length, line.json.text);
+	CHECK(line.json.text.length == sizeof expected - 1 && memcmp(line.json.text.data, expected, line.json.text.length) == 0,
+	      "got %.*s", (int)line.json.text.length, line.json.text.data);
 	json_free(&line.json);
 	metric_name(name, sizeof name, "a\"b c\\d/e", 9);
 	CHECK(strcmp(name, "a_b_c_d") == 0, "got %s", name);
