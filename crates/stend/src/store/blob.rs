@@ -3,10 +3,7 @@
 //! Times are differences of differences, values differences where all are whole numbers (counters mostly are), both as
 //! variable-length integers; then zlib. A 10 Hz counter takes some three bytes a sample.
 
-use std::io::Write;
-
-use flate2::write::ZlibEncoder;
-use flate2::{Compression, Decompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use stend_model::run::{Origin, Series};
 
 /// Values are whole numbers, stored as differences.
@@ -17,31 +14,57 @@ const FLOATING: u8 = 1;
 /// Above this a double no longer holds each whole number.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// The series' times and values as bytes.
-pub(super) fn encode(series: &Series) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(series.values.len() * 8);
-    let mut previous = (0i64, 0i64);
-    for &time in &series.times_ns {
-        let step = time.wrapping_sub(previous.0);
-        write_signed(&mut plain, step.wrapping_sub(previous.1));
-        previous = (time, step);
+/// What compresses. A repeat has many short series, and making one of these takes longer than such a series does.
+pub(super) struct Encoder {
+    deflate: Compress,
+    plain: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Self {
+        Self { deflate: Compress::new(Compression::fast(), true), plain: Vec::new() }
     }
-    let whole = |value: &f64| {
-        value.fract() == 0.0 && value.abs() < LARGEST_WHOLE && !(*value == 0.0 && value.is_sign_negative())
-    };
-    if series.values.iter().all(whole) {
-        plain.push(WHOLE);
-        let mut previous = 0;
-        for &value in &series.values {
-            write_signed(&mut plain, value as i64 - previous);
-            previous = value as i64;
+
+    /// The series' times and values as bytes.
+    pub(super) fn encode(&mut self, series: &Series) -> Vec<u8> {
+        let plain = &mut self.plain;
+        plain.clear();
+        let mut previous = (0i64, 0i64);
+        for &time in &series.times_ns {
+            let step = time.wrapping_sub(previous.0);
+            write_signed(plain, step.wrapping_sub(previous.1));
+            previous = (time, step);
         }
-    } else {
-        plain.push(FLOATING);
-        plain.extend(series.values.iter().flat_map(|value| value.to_le_bytes()));
+        let whole = |value: &f64| {
+            value.fract() == 0.0 && value.abs() < LARGEST_WHOLE && !(*value == 0.0 && value.is_sign_negative())
+        };
+        if series.values.iter().all(whole) {
+            plain.push(WHOLE);
+            let mut previous = 0;
+            for &value in &series.values {
+                write_signed(plain, value as i64 - previous);
+                previous = value as i64;
+            }
+        } else {
+            plain.push(FLOATING);
+            plain.extend(series.values.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        self.deflated()
     }
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+
+    fn deflated(&mut self) -> Vec<u8> {
+        const STEP: usize = 256;
+        self.deflate.reset();
+        let mut deflated = Vec::new();
+        loop {
+            deflated.reserve(STEP.max(deflated.len()));
+            let rest = &self.plain[self.deflate.total_in() as usize..];
+            let status = self.deflate.compress_vec(rest, &mut deflated, FlushCompress::Finish);
+            if status.expect("compressing in memory does not fail") == Status::StreamEnd {
+                return deflated;
+            }
+        }
+    }
 }
 
 /// What undoes the compression. A run has many short series, and making one of these takes longer than such a series does.
@@ -76,7 +99,7 @@ impl Decoder {
     }
 }
 
-/// The series that [`encode`] made the bytes from; `None` if they are damaged.
+/// The series that [`Encoder::encode`] made the bytes from; `None` if they are damaged.
 pub(super) fn decode(
     decoder: &mut Decoder,
     metric: String,
@@ -152,7 +175,7 @@ mod tests {
         ]), 0..200)) {
             let (times, values): (Vec<_>, Vec<_>) = points.into_iter().unzip();
             let before = series(times, values);
-            let after = decode(&mut Decoder::new(), "m".into(), Origin::Machine, before.values.len(), &encode(&before)).unwrap();
+            let after = decode(&mut Decoder::new(), "m".into(), Origin::Machine, before.values.len(), &Encoder::new().encode(&before)).unwrap();
             prop_assert_eq!(&before.times_ns, &after.times_ns);
             let bits = |series: &Series| series.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             prop_assert_eq!(bits(&before), bits(&after));
@@ -169,7 +192,7 @@ mod tests {
         let times: Vec<_> =
             (0..10_000i64).map(|tick| 5_000_000_000_000 + tick * 100_000_000 + (tick * 7919) % 60_000).collect();
         let values: Vec<_> = (0..10_000i64).map(|tick| (tick * 20_000_000 + (tick % 3) * 10_000_000) as f64).collect();
-        let size = encode(&series(times, values)).len();
+        let size = Encoder::new().encode(&series(times, values)).len();
         assert!(size < 50_000, "{size} bytes for 10,000 samples");
     }
 }

@@ -4,25 +4,28 @@
 //! changed; triggers in the tables see to that. Everything that was measured is stored, nothing that is computed from it.
 
 mod blob;
+mod error;
 mod export;
 mod lock;
 mod profiles;
 mod schema;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use serde::Serialize;
-use stend_model::plan::SIDES;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
-use thiserror::Error;
 
 use crate::profile::Profile;
 
+pub(crate) use error::StoreError;
 pub(crate) use export::{read_export, write_export};
 pub(crate) use lock::MeasuringLock;
+pub(crate) use write::Carried;
+
+use error::{Result, explain};
 
 /// How long a process waits for another one that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -80,107 +83,12 @@ pub(crate) struct Summary {
     pub(crate) failed: u32,
 }
 
-/// What the store could not do. Each message is one line and names the file.
-#[derive(Debug, Error)]
-pub(crate) enum StoreError {
-    /// The file was written by a version that this one does not know.
-    #[error("{path} was written by a newer stend (format {found}; this one knows up to {known}): use that one, or another --store", path = .path.display(), known = schema::FORMAT)]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-    },
-    /// The file, or its directory, cannot be written.
-    #[error("{path} cannot be written: {reason}; give a writable directory with --store or STEND_STORE", path = .path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
-    /// The system does not lock the file.
-    #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
-    NotLocked {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        reason: String,
-    },
-    /// The disk is full.
-    #[error("the disk that holds {path} is full: free some space there; what was stored before is safe", path = .path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is no store, or damaged.
-    #[error("{path} is no store of stend: {reason}", path = .path.display())]
-    NotAStore {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// There is no such run.
-    #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
-    NoSuchRun(String),
-    /// There are not so many runs.
-    #[error("\"{wanted}\" goes back too far: there {}; `stend list` shows them", if *.runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") })]
-    TooFarBack {
-        /// What was asked for.
-        wanted: String,
-        /// How many there are.
-        runs: u64,
-    },
-    /// Several runs match.
-    #[error("\"{0}\" matches several runs: {1}; give more of the id")]
-    Ambiguous(String, String),
-    /// Somebody else is measuring with this store.
-    #[error("{0}")]
-    Busy(String),
-    /// A profile cannot be read.
-    #[error("{path} is no profile of stend: {reason}; the run can do without it: remove the file", path = .path.display())]
-    BadProfile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// An exported file cannot be read.
-    #[error("{0}")]
-    BadExport(String),
-    /// A run with this id is there already, with other contents.
-    #[error("there is another run \"{0}\" with other contents here; nothing was imported")]
-    Different(String),
-    /// Anything else that SQLite says.
-    #[error("{path}: {error}", path = .path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        error: rusqlite::Error,
-    },
-}
-
-/// What importing a run that was carried here came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carried {
-    /// It is here now.
-    New,
-    /// It was here, and has so many more repeats.
-    Grown(usize),
-    /// It was here as it is.
-    Known,
-}
-
 /// The store.
 #[derive(Debug)]
 pub(crate) struct Store {
     connection: Connection,
     path: PathBuf,
 }
-
-type Result<T> = std::result::Result<T, StoreError>;
 
 impl Store {
     /// Opens the store in `directory` for reading and writing, and creates what is missing.
@@ -265,43 +173,6 @@ impl Store {
         // In one transaction: otherwise another process could make the tables between two looks.
         let transaction = self.connection.unchecked_transaction().map_err(|error| explain(&self.path, error))?;
         format_of(&transaction, &self.path)
-    }
-
-    /// Adds a new, open run.
-    pub(crate) fn add_run(&mut self, run: &Run) -> Result<()> {
-        add_run(&self.connection, run).map_err(|error| explain(&self.path, error))
-    }
-
-    /// Adds a session to an open run.
-    pub(crate) fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
-        add_session(&self.connection, run, session).map_err(|error| explain(&self.path, error))
-    }
-
-    /// Puts a session of an open run in its own place: more is known of it now.
-    pub(crate) fn update_session(&mut self, run: &str, session: &Session) -> Result<()> {
-        self.connection
-            .execute(
-                "UPDATE session SET document = ?3 WHERE run = ?1 AND number = ?2",
-                params![run, session.number, document(session)],
-            )
-            .map(drop)
-            .map_err(|error| explain(&self.path, error))
-    }
-
-    /// Adds a repeat with its series to an open run. When this returns, it is on disk.
-    pub(crate) fn add_repeat(&mut self, run: &str, repeat: &Repeat, series: &[Series]) -> Result<()> {
-        let path = self.path.clone();
-        let mut add = || -> rusqlite::Result<()> {
-            let transaction = self.connection.transaction()?;
-            add_repeat(&transaction, run, repeat, series)?;
-            transaction.commit()
-        };
-        add().map_err(|error| explain(&path, error))
-    }
-
-    /// Notes that nothing more is added for now; `finished` for ever.
-    pub(crate) fn close_run(&mut self, run: &str, at: Timestamp, finished: bool) -> Result<()> {
-        close_run(&self.connection, run, at, finished).map_err(|error| explain(&self.path, error))
     }
 
     /// All runs, oldest first.
@@ -477,76 +348,6 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
-    /// Adds a whole run at once, as it comes from an export. A run that is there already with the same contents is fine: `false`.
-    pub(crate) fn import(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<bool> {
-        if let Ok(id) = self.resolve(&record.run.id)
-            && id == record.run.id
-        {
-            let same = self.load(&id)? == *record && self.series(&id)? == series;
-            return if same { Ok(false) } else { Err(StoreError::Different(id)) };
-        }
-        // First, so that a run that is there has all of its profiles.
-        for profile in &record.profiles {
-            let place = record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
-            self.add_profile(&record.run.id, place.unwrap_or_default(), profile)?;
-        }
-        let path = self.path.clone();
-        let mut add = || -> rusqlite::Result<()> {
-            let transaction = self.connection.transaction()?;
-            let run = &record.run;
-            add_run(&transaction, &Run { state: RunState::Open, ..run.clone() })?;
-            for session in &record.sessions {
-                add_session(&transaction, &run.id, session)?;
-            }
-            let mut rest = series;
-            for repeat in &record.repeats {
-                let own = rest.iter().take_while(|(sequence, _)| *sequence <= repeat.sequence).count();
-                let (own, later) = rest.split_at(own);
-                let own: Vec<_> = own.iter().map(|(_, series)| series.clone()).collect();
-                add_repeat(&transaction, &run.id, repeat, &own)?;
-                rest = later;
-            }
-            if let Some(at) = run.finished_at {
-                close_run(&transaction, &run.id, at, run.state == RunState::Finished)?;
-            }
-            transaction.commit()
-        };
-        add().map_err(|error| explain(&path, error)).map(|()| true)
-    }
-
-    /// Adds a run that was carried here. One that was carried here before, when it had less in it, gets the rest.
-    pub(crate) fn import_carried(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<Carried> {
-        let id = &record.run.id;
-        let known = self.resolve(id).is_ok_and(|found| found == *id);
-        if !known {
-            return self.import(record, series).map(|_| Carried::New);
-        }
-        let before = self.load(id)?;
-        let begins_alike = record.repeats.starts_with(&before.repeats)
-            && record.sessions.starts_with(&before.sessions)
-            && record.run.suite == before.run.suite;
-        if !begins_alike {
-            return Err(StoreError::Different(id.clone()));
-        }
-        let added = record.repeats.len() - before.repeats.len();
-        let finishes = record.run.state == RunState::Finished && before.run.state == RunState::Open;
-        if added == 0 && !finishes {
-            return Ok(Carried::Known);
-        }
-        for session in &record.sessions[before.sessions.len()..] {
-            self.add_session(id, session)?;
-        }
-        for repeat in &record.repeats[before.repeats.len()..] {
-            let own = series.iter().filter(|(sequence, _)| *sequence == repeat.sequence);
-            let own: Vec<_> = own.map(|(_, series)| series.clone()).collect();
-            self.add_repeat(id, repeat, &own)?;
-        }
-        if let Some(at) = record.run.finished_at {
-            self.close_run(id, at, record.run.state == RunState::Finished)?;
-        }
-        Ok(Carried::Grown(added))
-    }
-
     fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<T>> {
         let explain = |error| explain(&self.path, error);
         let mut statement = self.connection.prepare(query).map_err(explain)?;
@@ -579,107 +380,6 @@ fn format_of(connection: &Connection, path: &Path) -> Result<i64> {
         }
     }
     Ok(found)
-}
-
-fn document<T: Serialize>(noun: &T) -> String {
-    serde_json::to_string(noun).expect("a noun of the model is always valid JSON")
-}
-
-fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "INSERT INTO run (id, started_at, state, suite, host, machine, hardware_id, software_id, scenarios, document)
-             VALUES (?1, ?2, 'open', ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![
-                run.id,
-                run.started_at.to_string(),
-                run.suite.name,
-                run.host,
-                run.machine.name,
-                run.machine.hardware_id(),
-                run.machine.software_id(),
-                run.suite.scenarios.len() as i64,
-                document(&Run { state: RunState::Open, finished_at: None, ..run.clone() }),
-            ],
-        )
-        .map(|_| ())
-}
-
-fn add_session(connection: &Connection, run: &str, session: &Session) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "INSERT INTO session (run, number, document) VALUES (?1, ?2, ?3)",
-            params![run, session.number, document(session)],
-        )
-        .map(|_| ())
-}
-
-fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Series]) -> rusqlite::Result<()> {
-    let phase = match repeat.phase {
-        stend_model::plan::Phase::Warmup => "warmup",
-        stend_model::plan::Phase::Measured => "measured",
-    };
-    // The column keeps a repeat from being stored twice. The two of a pair have one number, so there it counts both.
-    let number =
-        repeat.side.map_or(i64::from(repeat.number), |side| (i64::from(repeat.number) * SIDES as i64) + side as i64);
-    connection.execute(
-        "INSERT INTO repeat (run, sequence, scenario, phase, number, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![run, repeat.sequence, repeat.scenario as i64, phase, number, document(repeat)],
-    )?;
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
-    for series in series {
-        let origin = match series.origin {
-            Origin::Instrument => "instrument",
-            Origin::Machine => "machine",
-        };
-        statement.execute(params![
-            run,
-            repeat.sequence,
-            origin,
-            series.metric,
-            series.values.len() as i64,
-            blob::encode(series)
-        ])?;
-    }
-    if repeat.phase == stend_model::plan::Phase::Measured {
-        let column = repeat.outcome.word();
-        connection.execute(&format!("UPDATE run SET {column} = {column} + 1 WHERE id = ?1"), [run])?;
-    }
-    Ok(())
-}
-
-fn close_run(connection: &Connection, run: &str, at: Timestamp, finished: bool) -> rusqlite::Result<()> {
-    let state = if finished { "finished" } else { "open" };
-    connection
-        .execute("UPDATE run SET state = ?2, finished_at = ?3 WHERE id = ?1", params![run, state, at.to_string()])
-        .map(|_| ())
-}
-
-/// What SQLite says, in words that tell what to do.
-fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
-    let path = path.to_owned();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { path },
-        // With the disk full, SQLite's own files beside the store cannot grow either, and that has other codes.
-        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => StoreError::Full { path },
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            StoreError::ReadOnly { path, reason: error.to_string() }
-        }
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::NotAStore { path, reason: error.to_string() }
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
-        }
-        _ => StoreError::Other { path, error },
-    }
-}
-
-fn is_full(path: &Path) -> bool {
-    let directory = path.parent().unwrap_or(path);
-    rustix::fs::statvfs(directory).is_ok_and(|volume| volume.f_bavail * volume.f_frsize < 1 << 16)
 }
 
 #[cfg(test)]

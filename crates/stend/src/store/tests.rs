@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use jiff::Timestamp;
 use stend_model::run::RunState;
 use stend_model::wire::{Mark, MarkKind};
 

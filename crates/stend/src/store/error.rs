@@ -1,0 +1,117 @@
+//! What the store could not do, in words that tell what to do.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use super::schema;
+
+/// What the store could not do. Each message is one line and names the file.
+#[derive(Debug, Error)]
+pub(crate) enum StoreError {
+    /// The file was written by a version that this one does not know.
+    #[error("{path} was written by a newer stend (format {found}; this one knows up to {known}): use that one, or another --store", path = .path.display(), known = schema::FORMAT)]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+    },
+    /// The file, or its directory, cannot be written.
+    #[error("{path} cannot be written: {reason}; give a writable directory with --store or STEND_STORE", path = .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The system does not lock the file.
+    #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
+    NotLocked {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The disk is full.
+    #[error("the disk that holds {path} is full: free some space there; what was stored before is safe", path = .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no store, or damaged.
+    #[error("{path} is no store of stend: {reason}", path = .path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no such run.
+    #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
+    NoSuchRun(String),
+    /// There are not so many runs.
+    #[error("\"{wanted}\" goes back too far: there {}; `stend list` shows them", if *.runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") })]
+    TooFarBack {
+        /// What was asked for.
+        wanted: String,
+        /// How many there are.
+        runs: u64,
+    },
+    /// Several runs match.
+    #[error("\"{0}\" matches several runs: {1}; give more of the id")]
+    Ambiguous(String, String),
+    /// Somebody else is measuring with this store.
+    #[error("{0}")]
+    Busy(String),
+    /// A profile cannot be read.
+    #[error("{path} is no profile of stend: {reason}; the run can do without it: remove the file", path = .path.display())]
+    BadProfile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An exported file cannot be read.
+    #[error("{0}")]
+    BadExport(String),
+    /// A run with this id is there already, with other contents.
+    #[error("there is another run \"{0}\" with other contents here; nothing was imported")]
+    Different(String),
+    /// Anything else that SQLite says.
+    #[error("{path}: {error}", path = .path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        error: rusqlite::Error,
+    },
+}
+
+pub(super) type Result<T> = std::result::Result<T, StoreError>;
+
+/// What SQLite says, in words that tell what to do.
+pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full { path },
+        // With the disk full, SQLite's own files beside the store cannot grow either, and that has other codes.
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => StoreError::Full { path },
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::ReadOnly { path, reason: error.to_string() }
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::NotAStore { path, reason: error.to_string() }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
+        }
+        _ => StoreError::Other { path, error },
+    }
+}
+
+fn is_full(path: &Path) -> bool {
+    let directory = path.parent().unwrap_or(path);
+    rustix::fs::statvfs(directory).is_ok_and(|volume| volume.f_bavail * volume.f_frsize < 1 << 16)
+}
