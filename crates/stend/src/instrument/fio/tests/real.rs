@@ -1,0 +1,165 @@
+//! With the fio that is here.
+
+use std::time::Duration;
+
+use stend_model::quantity::Span;
+use stend_model::suite::{Action, Fault, Part};
+use stend_model::wire::Check;
+use tempfile::tempdir;
+
+use super::super::*;
+use crate::instrument::fixture::{have, run, scenario, taken_apart};
+
+#[test]
+fn the_fio_that_is_here_is_understood() {
+    if !have("fio") {
+        return;
+    }
+    let directory = tempdir().unwrap();
+    let parameters = [
+        ("rw", "randread"),
+        ("luns", "2"),
+        ("size", "1MiB"),
+        ("runtime", "200ms"),
+        ("ioengine", "psync"),
+        ("direct", "0"),
+        ("log_avg_msec", "50"),
+    ];
+    let scenario = scenario("fio", parameters);
+    let finished = run(&Fio, &scenario, directory.path());
+    let (_, samples, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+    assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+    assert!(!samples.is_empty());
+    // Each LUN has a curve of its own, and they sum up to that of all.
+    let rates = samples.iter().filter_map(|sample| {
+        Some([sample.values.get("iops")?, sample.values.get("lun0.iops")?, sample.values.get("lun1.iops")?])
+    });
+    let rates: Vec<_> = rates.collect();
+    assert!(
+        !rates.is_empty() && rates.iter().all(|[all, one, other]| (**all - (**one + **other)).abs() < 1.0),
+        "{rates:?}"
+    );
+    let percentiles: Vec<_> = samples.iter().filter_map(|sample| sample.values.get("latency_p99_ns")).collect();
+    assert!(!percentiles.is_empty());
+    // The windows' worst bounds the whole's, to the width of a bucket and what the last window may lack.
+    let worst =
+        samples.iter().filter_map(|sample| sample.values.get("latency_max_ns")).fold(0.0, |a, b| f64::max(a, *b));
+    assert!((worst / report.observed["latency_max_ns"] - 1.0).abs() < 0.02, "{worst} {:?}", report.observed);
+    // The whole's mean lies between the windows' means, but for what the last window lacks.
+    let means = samples.iter().filter_map(|sample| sample.values.get("latency_mean_ns").copied());
+    let (least, most) = (means.clone().fold(f64::INFINITY, f64::min), means.fold(0.0, f64::max));
+    let mean = report.observed["latency_mean_ns"];
+    assert!((0.8 * least..=1.2 * most).contains(&mean), "{least} {mean} {most}");
+}
+
+#[test]
+fn means_come_from_histograms_by_direction_and_from_averages_where_there_are_none_as_fine() {
+    if !have("fio") {
+        return;
+    }
+    let of = |more: [(&'static str, &'static str); 2]| {
+        let common = [("size", "1MiB"), ("ioengine", "psync"), ("direct", "0"), ("log_avg_msec", "50")];
+        let scenario = scenario("fio", common.into_iter().chain(more));
+        let directory = tempdir().unwrap();
+        let finished = run(&Fio, &scenario, directory.path());
+        assert_eq!(
+            finished.files.keys().any(|path| path.contains("log_clat.")),
+            more[1].0 == "loops",
+            "averages of latencies cost time at each operation"
+        );
+        taken_apart(Fio.translate(&scenario, &finished).unwrap()).1
+    };
+    let mixed = of([("rw", "randrw"), ("runtime", "300ms")]);
+    let both = |sample: &&Sample| {
+        sample.values.contains_key("read_latency_mean_ns") && sample.values.contains_key("write_latency_mean_ns")
+    };
+    assert!(mixed.iter().any(|sample| both(&sample)), "{mixed:?}");
+    let in_loops = of([("rw", "write"), ("loops", "2000")]);
+    assert!(in_loops.iter().any(|sample| sample.values.contains_key("latency_mean_ns")), "{in_loops:?}");
+}
+
+/// fio, with a command of the test's own between writing and reading back.
+struct Between(&'static str);
+
+impl Adapter for Between {
+    fn name(&self) -> &'static str {
+        "fio"
+    }
+    fn tool(&self) -> Tool {
+        Fio.tool()
+    }
+    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        Fio.check(scenario)
+    }
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
+        let mut invocation = Fio.invocation(scenario, place)?;
+        for text in invocation.files.values_mut() {
+            let changed =
+                String::from_utf8_lossy(text).replace("[lun0]\n", &format!("[lun0]\nexec_postrun={}\n", self.0));
+            *text = Cow::Owned(changed.into_bytes());
+        }
+        Ok(invocation)
+    }
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
+        Fio.translate(scenario, finished)
+    }
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written_and_else_the_check_fails() {
+    if !have("fio") {
+        return;
+    }
+    for pattern in ["write", "randwrite"] {
+        let parameters = [
+            ("rw", pattern),
+            ("luns", "2"),
+            ("size", "2MiB"),
+            ("verify", "crc32c"),
+            ("ioengine", "psync"),
+            ("direct", "0"),
+        ];
+        let scenario = scenario("fio", parameters);
+        let directory = tempdir().unwrap();
+        let finished = run(&Fio, &scenario, directory.path());
+        let (_, _, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+        assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+        assert_eq!((report.work["bytes"], report.observed["verified_bytes"]), (4194304.0, 4194304.0));
+        // A byte of the second half of the first LUN turns over between the two.
+        let directory = tempdir().unwrap();
+        let spoil = Between("printf stend | dd of=../data/stend-2MiB-lun0 bs=1 seek=1500000 conv=notrunc status=none");
+        let finished = run(&spoil, &scenario, directory.path());
+        let (_, _, report) = taken_apart(spoil.translate(&scenario, &finished).unwrap());
+        let evidence = report.evidence.unwrap();
+        assert_eq!(report.check, Check::Failed, "{evidence}");
+        assert!(evidence.contains("\"readback-lun0\" read other data") && evidence.contains("crc32c"), "{evidence}");
+    }
+}
+
+#[test]
+fn an_open_load_that_cannot_keep_up_is_not_open() {
+    if !have("fio") {
+        return;
+    }
+    let with_rate = |rate: &'static str, engine: &'static str, faults: &[Fault]| {
+        let directory = tempdir().unwrap();
+        let parameters =
+            [("size", "1MiB"), ("runtime", "500ms"), ("ioengine", engine), ("direct", "0"), ("rate_iops", rate)];
+        let scenario = Scenario { faults: faults.to_vec(), ..scenario("fio", parameters) };
+        let finished = run(&Fio, &scenario, directory.path());
+        taken_apart(Fio.translate(&scenario, &finished).unwrap()).2
+    };
+    let open = with_rate("400", "psync", &[]);
+    let rate = open.work["operations"] / (open.wall_ns as f64 * 1e-9);
+    assert!(rate < 800.0, "held back: {rate}");
+    assert!(open.evidence.unwrap().contains("operations/s of 400 asked for"));
+    // Nobody does as much as this.
+    let closed = with_rate("4000000000", "psync", &[]);
+    assert_eq!(closed.check, Check::Failed);
+    assert!(closed.evidence.unwrap().contains("the load was not open"));
+    // What waits for a part that broke has not done wrong work.
+    let at = Span(Duration::from_millis(100));
+    let fault = Fault { at, part: Part::Controller(0), action: Action::Kill };
+    let broken = with_rate("4000000000", "psync", &[fault]);
+    assert_eq!(broken.check, Check::Passed, "{:?}", broken.evidence);
+}
