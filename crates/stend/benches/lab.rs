@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -30,12 +30,21 @@ fn main() {
     let directory = tempfile::tempdir().unwrap();
     let lab = Lab { directory: directory.path().to_owned(), probe, above: Cell::new(0) };
     println!("{:<58} {:>10}   {:>22}   to be below", "what", "median", "range");
-    lab.sampling();
-    lab.eight_stands();
-    lab.between_repeats();
-    lab.list();
-    lab.compare();
-    lab.show();
+    // Of the words behind `--` each names a part; the last ones build on those before them.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let parts: [Part; 6] = [
+        ("sampling", Lab::sampling),
+        ("stands", Lab::eight_stands),
+        ("between", Lab::between_repeats),
+        ("list", Lab::list),
+        ("compare", Lab::compare),
+        ("show", Lab::show),
+    ];
+    for (name, measure) in parts {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            measure(&lab);
+        }
+    }
     let above = lab.above.get();
     if above > 0 {
         drop(directory);
@@ -43,6 +52,9 @@ fn main() {
         std::process::exit(1);
     }
 }
+
+/// A part of the bench by its name.
+type Part = (&'static str, fn(&Lab));
 
 struct Lab {
     directory: PathBuf,
@@ -81,28 +93,42 @@ impl Lab {
         }
         self.report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
-        // A wait under the lab, long and short, with and without the sampler. The difference of the differences is what a second of sampling
-        // and reading costs, without what starting, storing and reporting cost once.
-        let (short, long) = (2, 14);
-        let mut shares = Vec::new();
-        for _ in 0..4 {
-            let slope = |hertz| {
-                let [short_cpu, long_cpu] = [short, long].map(|seconds| self.cpu_of_waiting(seconds, hertz));
-                (long_cpu - short_cpu) / f64::from(long - short)
-            };
-            shares.push((slope(10) - slope(0)) * 100.0);
-        }
+        let shares = self.cpu_while_waiting(10, 4);
         self.report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
     }
 
-    /// CPU seconds of a whole run whose instrument only waits.
-    fn cpu_of_waiting(&self, seconds: i32, hertz: u32) -> f64 {
+    /// CPU time of the lab with all that it has started, in the midst of a repeat whose instrument only waits: for so many windows of ten seconds, as
+    /// a share of one core. What starting, storing and reporting cost is not in it.
+    fn cpu_while_waiting(&self, hertz: u32, windows: u32) -> Vec<f64> {
+        const WINDOW: Duration = Duration::from_secs(10);
+        let began = self.directory.join("began");
         let wait = format!(
-            "echo '{{{{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}}}}'; sleep {seconds}; \
-             echo '{{{{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{{{{\"bytes\":1}}}},\"check\":\"passed\"}}}}'; echo '{{{{\"event\":\"end\"}}}}'"
+            "echo '{{{{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}}}}'; : >{}; sleep {}; \
+             echo '{{{{\"event\":\"repeat\",\"wall_ns\":1,\"work\":{{{{\"bytes\":1}}}},\"check\":\"passed\"}}}}'; echo '{{{{\"event\":\"end\"}}}}'",
+            began.display(),
+            10 * windows + 5
         );
         let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait);
-        self.cpu_of(&self.stend(&["run", &suite, "--quiet"]))
+        let mut stend = self.stend(&["run", &suite, "--quiet", "--even-if-unfit"]);
+        let mut stend = stend.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !began.exists() {
+            assert!(stend.try_wait().unwrap().is_none(), "it ended before it measured");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        let mut shares = Vec::new();
+        for _ in 0..windows {
+            let (since, before) = (Instant::now(), cpu_below(stend.id()));
+            std::thread::sleep(WINDOW);
+            let spent = cpu_below(stend.id()) - before;
+            assert!(
+                spent > 0.0,
+                "this kernel does not tell what threads spend (CONFIG_SCHED_INFO, CONFIG_PROC_CHILDREN)"
+            );
+            shares.push(spent / since.elapsed().as_secs_f64() * 100.0);
+        }
+        assert!(stend.wait().unwrap().success());
+        shares
     }
 
     /// CPU seconds of a command with all that it starts, to the microsecond: the guard counts them.
@@ -140,18 +166,29 @@ impl Lab {
         let once = |repeats: u32| {
             let head = format!("repeats = {repeats}\nwarmup = 0\nsample_hertz = 10\n");
             let suite = self.suite("waits", &head, wait);
-            let (began, before) = (Instant::now(), cpu_of_children());
+            let (began, before) = (Instant::now(), cpu_of("self", 13));
             let mut stend = desk.command(&["run", &suite, "--on", &on, "--even-if-unfit", "--quiet"]);
-            run(stend.stderr(Stdio::null()));
+            let mut stend = stend.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            // It has ended, and can still be asked.
+            let ended = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+            let pid = rustix::process::Pid::from_child(&stend);
+            rustix::process::waitid(rustix::process::WaitId::Pid(pid), ended).unwrap();
+            let own = cpu_of(&stend.id().to_string(), 11);
+            assert!(stend.wait().unwrap().success());
             while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
-            (began.elapsed().as_secs_f64(), cpu_of_children() - before)
+            (began.elapsed().as_secs_f64(), cpu_of("self", 13) - before, own)
         };
-        let mut shares = Vec::new();
+        let (mut all, mut own, mut ssh) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..3 {
-            let [(short, short_cpu), (long, long_cpu)] = [once(2), once(22)];
-            shares.push((long_cpu - short_cpu) / (long - short) * 100.0);
+            let [short, long] = [once(2), once(22)];
+            let share = |cpu: f64| cpu / (long.0 - short.0) * 100.0;
+            all.push(share(long.1 - short.1));
+            own.push(share(long.2 - short.2));
+            ssh.push(share(long.1 - short.1 - (long.2 - short.2)));
         }
-        self.report("the lab while eight machines are measured, % of one core", &shares, "%", 5.0);
+        self.report("the lab while eight machines are measured, % of one core", &all, "%", 5.0);
+        self.report("  of which stend itself", &own, "%", f64::INFINITY);
+        self.report("  of which ssh", &ssh, "%", f64::INFINITY);
     }
 
     /// From the end of one instrument to the start of the next: judged, stored durably, next one started.
@@ -248,7 +285,8 @@ impl Lab {
         self.above.set(self.above.get() + u32::from(!is_below));
         let mark = if is_below { "" } else { "  ABOVE" };
         let range = format!("{:.2} … {:.2} {unit}", sorted[0], sorted[sorted.len() - 1]);
-        println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {below} {unit}{mark}");
+        let bar = if below.is_finite() { format!("{below} {unit}") } else { String::new() };
+        println!("{what:<58} {median:>7.2} {unit:<2}   {range:>22}   {bar}{mark}");
     }
 
     fn times(&self, arguments: &[&str]) -> Vec<f64> {
@@ -262,14 +300,28 @@ impl Lab {
     }
 }
 
-/// CPU seconds of all children that have ended and were waited for, and of theirs.
-fn cpu_of_children() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // After the name, which may hold anything: user and system time of children are the 14th and 15th.
+/// CPU seconds of a process, user and system: from this field on behind its name. 11: its own. 13: of its children that have ended and were waited
+/// for, and of theirs.
+fn cpu_of(process: &str, field: usize) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // After the name, which may hold anything.
     let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks: u64 = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
+    let ticks: u64 = fields[field].parse::<u64>().unwrap() + fields[field + 1].parse::<u64>().unwrap();
     // Linux tells them in hundredths of a second everywhere.
     ticks as f64 / 100.0
+}
+
+/// CPU seconds, to the nanosecond, of all threads of a process and of those below it that run now.
+fn cpu_below(process: u32) -> f64 {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let of_task = |task: std::fs::DirEntry| {
+        let read = |name: &str| std::fs::read_to_string(task.path().join(name)).unwrap_or_default();
+        let spent: f64 = read("schedstat").split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0.0);
+        let below: f64 =
+            read("children").split_whitespace().filter_map(|child| child.parse().ok()).map(cpu_below).sum();
+        spent / 1e9 + below
+    };
+    tasks.map(of_task).sum()
 }
 
 fn run(command: &mut Command) {

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::io::Write as _;
 use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -120,7 +121,49 @@ pub(crate) fn say(words: fmt::Arguments) {
 }
 
 fn write(line: &str) {
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    match &mut *held() {
+        Some(kept) => kept.push_str(line),
+        None => drop(std::io::stderr().write_all(line.as_bytes())),
+    }
+}
+
+/// What is said while somebody else has the terminal, if somebody has.
+static HELD: Mutex<Option<String>> = Mutex::new(None);
+/// Held by the thread for which somebody else has it.
+static TERMINAL: Mutex<()> = Mutex::new(());
+
+fn held() -> MutexGuard<'static, Option<String>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this thread speaks for one of several machines.
+pub(crate) fn is_of_several() -> bool {
+    VOICE.with_borrow(Option::is_some)
+}
+
+/// Whether the user sits at a terminal at which a program may ask something.
+pub(crate) fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// Does something that has the terminal for itself: `what` is said before, displays are not drawn, and what other threads say comes afterwards. Another
+/// such deed waits for its turn.
+pub(crate) fn alone_at_the_terminal<T>(what: &str, deed: impl FnOnce() -> T) -> T {
+    let _turn = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let bars = VOICE.with_borrow(|voice| voice.as_ref()?.bars.clone());
+    if let Some(bars) = &bars {
+        let _ = bars.clear();
+        bars.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    say(format_args!("{what}"));
+    *held() = Some(String::new());
+    let done = deed();
+    let said = held().take().unwrap_or_default();
+    write(&said);
+    if let Some(bars) = &bars {
+        bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN_HERTZ));
+    }
+    done
 }
 
 fn style(template: &str) -> ProgressStyle {

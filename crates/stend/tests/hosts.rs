@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use common::sshd::{Mounted, Sshd, parse};
 use common::wait_until;
@@ -177,28 +177,6 @@ fn clocks_are_compared_and_one_that_is_wrong_or_set_changes_no_duration() {
 }
 
 #[test]
-fn two_labs_see_each_other() {
-    let Some(sshd) = Sshd::new() else { return };
-    sshd.with_build();
-    let suite = sshd.suite("20");
-    let mut first = sshd.command(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]).spawn().unwrap();
-    wait_until("it measures", || sshd.running().contains("cipher"));
-    // Another lab: another store, and another name for the same machine.
-    let mut second = sshd.command(&["run", &suite, "--on", "other-name", "--even-if-unfit"]);
-    let second = common::ended(second.env("STEND_STORE", sshd.stand.path().join("another")));
-    assert_eq!(second.status, Some(4), "{}", second.err);
-    let line = second.err.lines().last().unwrap();
-    let parts = ["another stend measures on other-name", &format!("process {}, since 20", first.id()), "machine.lock"];
-    assert!(parts.iter().all(|part| line.contains(part)), "{line}");
-    sshd.refuses(&["clean", "--on", "stand"], 4, &["another stend measures on stand"]);
-    first.kill().unwrap();
-    first.wait().unwrap();
-    wait_until("a killed lab leaves nothing running", || sshd.running().is_empty());
-    sshd.fine(&["clean", "--on", "stand"]);
-    assert!(!sshd.there().exists());
-}
-
-#[test]
 fn what_login_shells_say_is_not_measured() {
     let Some(mut sshd) = Sshd::new() else { return };
     sshd.with_build();
@@ -214,6 +192,50 @@ fn what_login_shells_say_is_not_measured() {
     let shown = parse(&sshd.fine(&["show", "--json"]).out);
     let repeats = shown["run"]["repeats"].to_string();
     assert!(!repeats.contains("Tuesday") && !repeats.contains("Welcome"), "{repeats}");
+}
+
+/// csh is no POSIX shell: it has another syntax, and takes no long words.
+#[test]
+fn any_login_shell_will_do() {
+    let found = Command::new("sh").args(["-c", "command -v bsd-csh"]).output().unwrap();
+    let shell = String::from_utf8(found.stdout).unwrap().trim().to_owned();
+    if shell.is_empty() {
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: apt-get install csh");
+        eprintln!("skipped: apt-get install csh");
+        return;
+    }
+    let Some(mut sshd) = Sshd::new() else { return };
+    let suite = sshd.suite("0.05");
+    // What sshd starts for a user whose shell it is.
+    sshd.reconfigure(&format!("ForceCommand exec {shell} -c \"$SSH_ORIGINAL_COMMAND\""));
+    sshd.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
+    let shown = parse(&sshd.fine(&["show", "--json"]).out);
+    let repeats = shown["run"]["repeats"].as_array().unwrap().clone();
+    assert!(repeats.len() == 6 && repeats.iter().all(|repeat| repeat["outcome"] == "valid"), "{repeats:?}");
+    assert!(sshd.run(&["check", "--on", "stand"]).out.contains("governor"));
+    sshd.fine(&["clean", "--on", "stand"]);
+    assert!(!sshd.there().exists(), "{:?}", sshd.left());
+}
+
+#[test]
+fn ctrl_c_while_the_machine_says_what_it_is_leaves_nothing_running_there() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    let suite = sshd.suite("0.05");
+    let asked = sshd.stand.path().join("asked");
+    sshd.put_program("getconf", &format!("#!/bin/sh\n: >{}\nexec /bin/sleep 98766\n", asked.display()));
+    for command in [&["run", &suite, "--on", "stand", "--even-if-unfit"][..], &["probe", "--on", "stand"]] {
+        let _ = fs::remove_file(&asked);
+        let child = sshd.command(command).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until("it is asked", || asked.exists());
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{command:?}: {}", String::from_utf8_lossy(&ended.stderr));
+        let sleeps = || common::running(&["/bin/sleep", "98766"]);
+        wait_until("nothing runs there", || sshd.running().is_empty() && sleeps().is_empty());
+        assert!(sshd.left().iter().all(|name| name.starts_with("build-")), "{:?}", sshd.left());
+    }
 }
 
 #[test]

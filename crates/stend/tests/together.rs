@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use common::sshd::{Sshd, parse};
@@ -111,6 +112,47 @@ fn all_that_come_through_stand_in_one_table() {
     let columns = made["table"]["columns"].as_array().unwrap();
     let ids: Vec<_> = columns.iter().map(|column| &column["origin"]["id"]).collect();
     assert_eq!(ids, made["hosts"].as_array().unwrap().iter().map(|host| &host["run"]).collect::<Vec<_>>());
+}
+
+/// Two machines whose keys want two passphrases, on one terminal.
+#[test]
+fn what_ssh_asks_for_several_machines_it_asks_one_after_another() {
+    let Some((desk, twin)) = two() else { return };
+    let keys = [(&desk, "first"), (&twin, "second")].map(|(sshd, word)| {
+        let key = sshd.stand.path().join("user");
+        let status = Command::new("ssh-keygen").args(["-q", "-p", "-P", "", "-N", word, "-f"]).arg(&key).status();
+        assert!(status.unwrap().success());
+        (format!("Enter passphrase for key '{}':", key.display()), word)
+    });
+    let suite = desk.suite("0.05");
+    let stend = desk.command(&["run", &suite, "--on", "stand,twin", "--even-if-unfit", "--no-progress"]);
+    let words = std::iter::once(stend.get_program()).chain(stend.get_args());
+    let line: Vec<_> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+    let mut terminal = Command::new("script");
+    terminal.args(["-q", "-e", "-c", &line.join(" "), "/dev/null"]).current_dir(desk.stand.path());
+    for (name, value) in stend.get_envs() {
+        match value {
+            Some(value) => terminal.env(name, value),
+            None => terminal.env_remove(name),
+        };
+    }
+    terminal.env_remove("SSH_AUTH_SOCK").env_remove("SSH_ASKPASS").env("SHELL", "/bin/sh");
+    let mut terminal = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut typed, mut shown) = (terminal.stdin.take().unwrap(), terminal.stdout.take().unwrap());
+    let (mut said, mut answered) = (String::new(), 0);
+    let mut some = [0; 4096];
+    while let Ok(count @ 1..) = shown.read(&mut some) {
+        said += &String::from_utf8_lossy(&some[..count]);
+        let asked: usize = keys.iter().map(|(question, _)| said.matches(question.as_str()).count()).sum();
+        assert!(asked <= answered + 1, "one after another: {said}");
+        if asked > answered {
+            let last = keys.iter().max_by_key(|(question, _)| said.rfind(question.as_str()).map(|at| at + 1)).unwrap();
+            typed.write_all(format!("{}\n", last.1).as_bytes()).unwrap();
+            answered = asked;
+        }
+    }
+    assert_eq!((terminal.wait().unwrap().code(), answered), (Some(0), 2), "{said}");
+    assert!(said.contains("stand: ssh asks") && said.contains("twin: ssh asks"), "{said}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The machine that `stend` itself runs on.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -65,7 +65,7 @@ impl Host for Local {
             builder.current_dir(directory);
         }
         let child = builder.spawn().map_err(|error| HostError::Start { program: program.clone(), error })?;
-        Ok(Box::new(LocalProcess::new(child)))
+        Ok(Box::new(Followed::of_child(child)))
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
@@ -104,7 +104,6 @@ impl Host for Local {
     }
 
     fn append(&self, path: &str, contents: &[u8]) -> Result<(), HostError> {
-        use std::io::Write as _;
         let append = || {
             let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
             file.write_all(contents)?;
@@ -164,29 +163,53 @@ fn append(text: &mut Vec<u8>, line: &[u8]) {
     text.push(b'\n');
 }
 
-struct LocalProcess {
-    stdin: Option<ChildStdin>,
+/// A command whose streams are read as it prints them.
+pub(super) struct Followed {
+    stdin: Option<Box<dyn Write + Send>>,
     happenings: Receiver<Happening>,
-    /// The child's process group while it is certain that the number is still the child's.
-    group: Arc<Mutex<Option<Pid>>>,
+    kill: Box<dyn Fn() + Send>,
 }
 
-impl LocalProcess {
-    fn new(mut child: Child) -> Self {
+impl Followed {
+    /// `wait` waits for the command's end when both streams are at theirs, and says what is still to be said; `kill` ends it at once.
+    pub(super) fn new(
+        stdin: impl Write + Send + 'static,
+        stdout: impl Read + Send + 'static,
+        stderr: impl Read + Send + 'static,
+        wait: impl FnOnce() -> Vec<Happening> + Send + 'static,
+        kill: impl Fn() + Send + 'static,
+    ) -> Self {
         let (sender, happenings) = sync_channel(LINES_IN_FLIGHT);
-        let stdin = child.stdin.take();
-        let group = Arc::new(Mutex::new(Pid::from_raw(child.id() as i32)));
-        let out = child.stdout.take().map(|stream| forward(stream, sender.clone(), Happening::Line));
-        let err = child.stderr.take().map(|stream| forward(stream, sender.clone(), Happening::ErrorLine));
-        let shared_group = Arc::clone(&group);
+        let out = forward(stdout, sender.clone(), Happening::Line);
+        let err = forward(stderr, sender.clone(), Happening::ErrorLine);
         thread::spawn(move || {
-            for reader in [out, err].into_iter().flatten() {
+            for reader in [out, err] {
                 let _ = reader.join();
             }
-            let exit = reap(child, &shared_group);
-            let _ = sender.send(Happening::Ended(exit.and_then(|status| status.code())));
+            for happening in wait() {
+                let _ = sender.send(happening);
+            }
         });
-        Self { stdin, happenings, group }
+        Self { stdin: Some(Box::new(stdin)), happenings, kill: Box::new(kill) }
+    }
+
+    fn of_child(mut child: Child) -> Self {
+        // The child's process group while it is certain that the number is still the child's.
+        let group = Arc::new(Mutex::new(Pid::from_raw(child.id() as i32)));
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else { unreachable!("they are piped") };
+        let shared_group = Arc::clone(&group);
+        let wait = move || {
+            let exit = reap(child, &shared_group);
+            vec![Happening::Ended(exit.and_then(|status| status.code()))]
+        };
+        let kill = move || {
+            let group = group.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Some(group) = *group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+        };
+        Self::new(stdin, stdout, stderr, wait, kill)
     }
 }
 
@@ -223,7 +246,7 @@ fn forward<S: Read + Send + 'static>(
     })
 }
 
-impl Process for LocalProcess {
+impl Process for Followed {
     fn next(&mut self, wait: Duration) -> Option<Happening> {
         match self.happenings.recv_timeout(wait) {
             Ok(happening) => Some(happening),
@@ -233,9 +256,8 @@ impl Process for LocalProcess {
     }
 
     fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        use std::io::Write as _;
         match &mut self.stdin {
-            Some(stdin) => stdin.write_all(bytes),
+            Some(stdin) => stdin.write_all(bytes).and_then(|()| stdin.flush()),
             None => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -246,10 +268,7 @@ impl Process for LocalProcess {
 
     fn kill(&mut self) {
         self.stdin = None;
-        let group = self.group.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(group) = *group {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        (self.kill)();
     }
 }
 

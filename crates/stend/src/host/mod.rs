@@ -21,6 +21,11 @@ pub(crate) const HERE: &str = "local";
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub(crate) const LOCK_FILE: &str = "in-use.lock";
 
+/// Shell: `remove PATH`.
+const REMOVE: &str = include_str!("remove.sh");
+/// Shell: runs a command that ends with standard input. Its words stand behind a directory that is removed if it fails, or an empty word.
+const WATCHED: &str = concat!(include_str!("remove.sh"), include_str!("watched.sh"));
+
 /// The machine under test, as something that commands can be run on. Paths are the machine's own.
 pub(crate) trait Host: Send + Sync {
     /// How it is reached: `local`, or an ssh destination.

@@ -8,30 +8,33 @@
 //! print of themselves is left out: what counts begins with a mark.
 
 mod locks;
+mod mux;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Command, Happening, Host, HostError, Local, Lock, Lockable, Output, Process, stand};
+use super::local::Followed;
+use super::{Command, Happening, Host, HostError, Lock, Lockable, Output, Process, REMOVE, WATCHED, stand};
 use crate::interrupt::Interrupt;
+use crate::voice;
 use locks::Locks;
+use mux::{End, Session};
+use words::{CHANGED_KEY, LINK_DROPPED, MARK, after_mark, all_quoted, in_words, marked, quoted, spelled};
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
 /// Files of this size come over slow links too.
 const LONGEST_TRANSFER: Duration = Duration::from_secs(600);
-/// Stands between what a login shell says and what a command says.
-const MARK: &str = "stend: here it begins";
 /// What a command's shell says of a program that is not there.
 const NO_PROGRAM: &str = "stend: there is no such program";
 /// A link that says nothing for three times five seconds is dead.
@@ -50,6 +53,8 @@ pub(crate) struct Ssh {
     stand_ins: Mutex<Option<String>>,
     /// What is locked there.
     locks: Locks,
+    /// Variables that are sent there, `NAME=value`.
+    environment: Vec<String>,
     interrupt: Interrupt,
     /// Whether commands give up when the user interrupts the program.
     heeds: AtomicBool,
@@ -64,17 +69,19 @@ impl Ssh {
         if destination.is_empty() || destination.starts_with('-') {
             return Err(link(destination, "it is no destination for ssh; user@host, or a name of ~/.ssh/config"));
         }
-        let ssh = Self {
+        let mut ssh = Self {
             destination: destination.to_owned(),
             directory: own_directory().map_err(|error| link(destination, &error.to_string()))?,
             opening: Mutex::new(()),
             probe: Mutex::default(),
             stand_ins: Mutex::default(),
             locks: Locks::default(),
+            environment: Vec::new(),
             interrupt: interrupt.clone(),
             heeds: AtomicBool::new(true),
         };
         ssh.open()?;
+        ssh.environment = ssh.environment_sent()?;
         Ok(ssh)
     }
 
@@ -102,19 +109,65 @@ impl Ssh {
         if self.socket().exists() {
             return Ok(());
         }
-        let mut builder = std::process::Command::new("ssh");
-        let socket = self.socket();
-        builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
-        builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
-        // Its first session is this one; it stays in the background when that ends. It asks for passphrases at the terminal.
-        builder.args(["--", &self.destination, "exit 0"]);
-        builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let ended = self.finish(builder, None, LONGEST_LOGIN)?;
+        // Several machines are dialled at once as long as ssh asks nothing.
+        let quiet = if voice::is_of_several() { Some(self.dial(false)?) } else { None };
+        let ended = match quiet {
+            Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && voice::has_terminal()) => ended,
+            Some(_) => voice::alone_at_the_terminal("ssh asks", || self.dial(true))?,
+            None => self.dial(true)?,
+        };
         if ended.exit == Some(0) {
             // What was locked before the link dropped is not locked any more.
             return self.locks.take_again(self).inspect_err(|_| self.close());
         }
         Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr))))
+    }
+
+    /// Starts the ssh client that is the connection. `asks`: it may ask the user for passphrases, passwords, and whether a host key is right.
+    fn dial(&self, asks: bool) -> Result<Output, HostError> {
+        let mut builder = std::process::Command::new("ssh");
+        let socket = self.socket();
+        builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
+        builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        if !asks {
+            builder.args(["-o", "BatchMode=yes"]);
+        }
+        // Its first session is this one; it stays in the background when that ends. It asks at the terminal.
+        builder.args(["--", &self.destination, "exit 0"]);
+        self.finish(builder, LONGEST_LOGIN)
+    }
+
+    /// Runs an ssh client to its end.
+    fn finish(&self, mut builder: std::process::Command, timeout: Duration) -> Result<Output, HostError> {
+        if self.is_interrupted() {
+            return Err(HostError::Interrupted);
+        }
+        builder.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let unstarted = |error| HostError::Start { program: "ssh".into(), error };
+        let mut child = builder.spawn().map_err(unstarted)?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            unreachable!("they are piped")
+        };
+        let collected =
+            collect([Box::new(stdout), Box::new(stderr)], Instant::now() + timeout, &|| self.is_interrupted());
+        if collected.is_err() {
+            let _ = child.kill();
+        }
+        let exit = child.wait().map_err(unstarted)?.code();
+        let [stdout, stderr] = collected.map_err(|error| self.not_collected(&error))?;
+        Ok(Output { exit, stdout, stderr })
+    }
+
+    /// Which of this program's variables the user's configuration sends there, as `NAME=value`.
+    fn environment_sent(&self) -> Result<Vec<String>, HostError> {
+        let mut builder = std::process::Command::new("ssh");
+        builder.args(["-G", "--", &self.destination]);
+        let configuration = self.finish(builder, LONGEST_LOGIN)?.text();
+        let patterns: Vec<_> = configuration.lines().filter_map(|line| line.strip_prefix("sendenv ")).collect();
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let sent = variables.filter(|(name, _)| patterns.iter().any(|pattern| matches(pattern, name)));
+        Ok(sent.map(|(name, value)| format!("{name}={value}")).collect())
     }
 
     fn close(&self) {
@@ -127,61 +180,97 @@ impl Ssh {
 
     /// Starts a command over the connection that is open or not at all.
     fn start_over_open_link(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
-        let process = Local.start(&Command::new(self.client(&self.script_of(command))))?;
+        self.session(&self.script_of(command)).and_then(|session| self.followed(session))
+    }
+
+    fn script_of(&self, command: &Command) -> String {
+        format!("{}exec {}", self.before(command), all_quoted(&command.words))
+    }
+
+    fn followed(&self, session: Session) -> Result<Box<dyn Process>, HostError> {
+        let Session { stdin, stdout, stderr, control } = session;
+        let mut awaited = control.another().map_err(|error| link(&self.destination, &error.to_string()))?;
+        let wait = move || match awaited.end() {
+            End::Exit(status) => vec![Happening::Ended(Some(status))],
+            End::Lost => vec![Happening::Ended(None)],
+            End::Refused(reason) => vec![Happening::ErrorLine(reason.into_bytes()), Happening::Ended(None)],
+        };
+        let process = Followed::new(stdin, stdout, stderr, wait, move || control.close());
         Ok(Box::new(Remote { process, out: false, err: false, last_words: String::new(), then: None }))
     }
 
-    /// Feeds an ssh client and waits for its end.
-    fn finish(
-        &self,
-        builder: std::process::Command,
-        input: Option<&[u8]>,
-        timeout: Duration,
-    ) -> Result<Output, HostError> {
-        let stop = || self.is_interrupted();
-        if stop() {
-            return Err(HostError::Interrupted);
-        }
-        finish(builder, input, timeout, &stop).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => HostError::Start { program: "ssh".into(), error },
-            ErrorKind::Interrupted => HostError::Interrupted,
-            _ => link(&self.destination, &error.to_string()),
+    /// Runs a script there, over a connection that is opened if it is not, or not any more.
+    fn session_anew(&self, script: &str) -> Result<Session, HostError> {
+        self.open()?;
+        self.session(script).or_else(|_| self.open().and_then(|()| self.session(script)))
+    }
+
+    /// Runs a script over the connection that is open or not at all.
+    fn session(&self, script: &str) -> Result<Session, HostError> {
+        let command = format!("exec sh -c 'eval \"$(printf %b \"$@\")\"' sh {}", spelled(script.as_bytes()));
+        Session::open(&self.socket(), &command, &self.environment).map_err(|error| {
+            // Whoever held it has ended; the next command opens the connection again.
+            let _ = std::fs::remove_file(self.socket());
+            match error.kind() {
+                ErrorKind::Other => link(&self.destination, &error.to_string()),
+                _ => link(&self.destination, LINK_DROPPED),
+            }
         })
     }
 
-    /// The ssh client for a command, over the connection that is open or not at all.
-    fn client(&self, script: &str) -> Vec<String> {
-        let socket = self.socket().to_string_lossy().into_owned();
-        let remote = format!("exec sh -c 'eval \"$(printf %b \"$0\")\"' '{}'", spelled(script.as_bytes()));
-        ["ssh", "-S", &socket, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-T", "-x", "--"]
-            .into_iter()
-            .chain([self.destination.as_str(), remote.as_str()])
-            .map(str::to_owned)
-            .collect()
-    }
-
     /// Runs a script to its end. Its output is exactly what it printed.
-    fn exchange(&self, script: &str, input: Option<&[u8]>, timeout: Duration) -> Result<Output, HostError> {
-        self.open()?;
-        let words = self.client(script);
-        let mut builder = std::process::Command::new(&words[0]);
-        builder.args(&words[1..]).stdout(Stdio::piped()).stderr(Stdio::piped());
-        builder.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-        // A group of its own: Ctrl-C at the terminal is for stend, which then decides what becomes of the command.
-        builder.process_group(0);
-        let ended = self.finish(builder, input, timeout)?;
-        let (Some(stdout), Some(stderr)) = (after_mark(&ended.stdout), after_mark(&ended.stderr)) else {
+    fn exchange(&self, script: &str, feed: Feed, timeout: Duration) -> Result<Output, HostError> {
+        if self.is_interrupted() {
+            return Err(HostError::Interrupted);
+        }
+        let Session { stdin, stdout, stderr, mut control } = self.session_anew(script)?;
+        let _open = match feed {
+            Feed::Nothing => {
+                drop(stdin);
+                None
+            }
+            Feed::Open => Some(stdin),
+            Feed::Bytes(bytes) => {
+                let (mut stdin, bytes) = (stdin, bytes.to_vec());
+                // One that ends without reading it says why on standard error.
+                thread::spawn(move || stdin.write_all(&bytes));
+                None
+            }
+        };
+        let parts: [Box<dyn Read + Send>; 2] = [Box::new(stdout), Box::new(stderr)];
+        let [stdout, stderr] =
+            collect(parts, Instant::now() + timeout, &|| self.is_interrupted()).map_err(|error| {
+                control.close();
+                self.not_collected(&error)
+            })?;
+        let end = control.end();
+        let (Some(printed), Some(complained)) = (after_mark(&stdout), after_mark(&stderr)) else {
             // The next command opens it again.
             let _ = std::fs::remove_file(self.socket());
-            return Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr))));
+            let reason = match end {
+                End::Refused(reason) => reason,
+                End::Lost => LINK_DROPPED.to_owned(),
+                // A login shell that starts nothing may say so on either.
+                End::Exit(_) => in_words(&String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr })),
+            };
+            return Err(link(&self.destination, &reason));
         };
-        // ssh's own status of a command that a signal ended, and of a link that dropped.
-        let exit = ended.exit.filter(|status| *status != 255);
-        Ok(Output { exit, stdout: stdout.to_vec(), stderr: stderr.to_vec() })
+        let exit = match end {
+            End::Exit(status) => Some(status),
+            End::Lost | End::Refused(_) => None,
+        };
+        Ok(Output { exit, stdout: printed.to_vec(), stderr: complained.to_vec() })
     }
 
-    /// The words of a command as a script.
-    fn script_of(&self, command: &Command) -> String {
+    fn not_collected(&self, error: &Error) -> HostError {
+        match error.kind() {
+            ErrorKind::Interrupted => HostError::Interrupted,
+            _ => link(&self.destination, &error.to_string()),
+        }
+    }
+
+    /// A script that goes to where a command runs, and sees to it that its program is there. What runs it comes behind that.
+    fn before(&self, command: &Command) -> String {
         let mut script = marked(&self.path());
         if let Some(directory) = &command.directory {
             script += &format!("cd {} || exit 126\n", quoted(directory));
@@ -189,16 +278,14 @@ impl Ssh {
         for (name, value) in &command.environment {
             script += &format!("export {name}={}\n", quoted(value));
         }
-        let words: Vec<_> = command.words.iter().map(|word| quoted(word)).collect();
-        let program = words.first().map_or("''", String::as_str);
-        script += &format!("command -v {program} >/dev/null 2>&1 || {{ echo '{NO_PROGRAM}' >&2; exit 127; }}\n");
-        script + "exec " + &words.join(" ")
+        let program = command.words.first().map_or_else(|| "''".into(), |word| quoted(word));
+        script + &format!("command -v {program} >/dev/null 2>&1 || {{ echo '{NO_PROGRAM}' >&2; exit 127; }}\n")
     }
 
     /// Runs a script on a file.
-    fn on_file(&self, path: &str, script: &str, input: Option<&[u8]>) -> Result<Vec<u8>, HostError> {
+    fn on_file(&self, path: &str, script: &str, feed: Feed) -> Result<Vec<u8>, HostError> {
         let script = format!("{}\n{script}", marked(&format!("{}set -- {}", self.path(), quoted(path))));
-        let output = self.exchange(&script, input, LONGEST_TRANSFER)?;
+        let output = self.exchange(&script, feed, LONGEST_TRANSFER)?;
         if output.exit == Some(0) {
             return Ok(output.stdout);
         }
@@ -226,13 +313,14 @@ impl Host for Ssh {
 
     fn run(&self, command: &Command) -> Result<Output, HostError> {
         let program = command.words.first().cloned().unwrap_or_default();
-        let mut output =
-            self.exchange(&self.script_of(command), None, command.timeout).map_err(|error| match error {
-                HostError::Link { reason, .. } if reason == TIMED_OUT => {
-                    HostError::TimedOut { program: program.clone(), seconds: command.timeout.as_secs() }
-                }
-                error => error,
-            })?;
+        // So that it ends there when it is not waited for any more, for whatever reason.
+        let script = format!("{}set -- '' {}\n{WATCHED}", self.before(command), all_quoted(&command.words));
+        let mut output = self.exchange(&script, Feed::Open, command.timeout).map_err(|error| match error {
+            HostError::Link { reason, .. } if reason == TIMED_OUT => {
+                HostError::TimedOut { program: program.clone(), seconds: command.timeout.as_secs() }
+            }
+            error => error,
+        })?;
         if output.exit == Some(127) && output.stderr.starts_with(NO_PROGRAM.as_bytes()) {
             return Err(HostError::Start { program, error: ErrorKind::NotFound.into() });
         }
@@ -245,12 +333,11 @@ impl Host for Ssh {
     }
 
     fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {
-        self.open()?;
-        self.start_over_open_link(command)
+        self.session_anew(&self.script_of(command)).and_then(|session| self.followed(session))
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        self.on_file(path, "exec cat <\"$1\"", None)
+        self.on_file(path, "exec cat <\"$1\"", Feed::Nothing)
     }
 
     /// All in one exchange, packed by tar: a tool may leave dozens of files, and each exchange takes a round trip and two processes.
@@ -267,30 +354,30 @@ impl Host for Ssh {
              [ $# -eq 0 ] || {{ cd / && exec tar -c -f - \"$@\"; }}",
             words.join(" ")
         );
-        let archive = self.on_file(first, &script, None)?;
+        let archive = self.on_file(first, &script, Feed::Nothing)?;
         unpacked(&archive).map_err(|error| HostError::File { path: format!("{}:{first}", self.destination), error })
     }
 
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
         // Patterns of the shell alone: the hidden names need two of their own.
         let script = r#"cd "$1" || exit; for name in * .[!.]* ..?*; do [ ! -e "$name" ] && [ ! -h "$name" ] || printf '%s\n' "$name"; done"#;
-        let text = self.on_file(directory, script, None)?;
+        let text = self.on_file(directory, script, Feed::Nothing)?;
         let mut names: Vec<_> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
         names.sort();
         Ok(names)
     }
 
     fn write(&self, path: &str, contents: &[u8]) -> Result<(), HostError> {
-        self.on_file(path, "exec cat >\"$1\"", Some(contents)).map(drop)
+        self.on_file(path, "exec cat >\"$1\"", Feed::Bytes(contents)).map(drop)
     }
 
     fn append(&self, path: &str, contents: &[u8]) -> Result<(), HostError> {
         // `sync FILE` is of some systems only.
-        self.on_file(path, "cat >>\"$1\" && { sync \"$1\" 2>/dev/null || sync; }", Some(contents)).map(drop)
+        self.on_file(path, "cat >>\"$1\" && { sync \"$1\" 2>/dev/null || sync; }", Feed::Bytes(contents)).map(drop)
     }
 
     fn make_directory(&self, path: &str) -> Result<(), HostError> {
-        self.on_file(path, "exec mkdir -p \"$1\"", None).map(drop)
+        self.on_file(path, "exec mkdir -p \"$1\"", Feed::Nothing).map(drop)
     }
 
     fn put_tree(&self, directory: &str, files: &[(&str, &[u8])]) -> Result<(), HostError> {
@@ -298,12 +385,12 @@ impl Host for Ssh {
         let archive = stand::tar_of(&below, files.iter().copied())
             .map_err(|error| HostError::File { path: format!("{}:{directory}", self.destination), error })?;
         // tar makes the directories by itself. What it unpacked of an archive that was cut off is removed.
-        let script = format!("tar -x -f - -C / || {{\n{REMOVE}\nexit 1\n}}");
-        self.on_file(directory, &script, Some(&archive)).map(drop)
+        let script = format!("{REMOVE}tar -x -f - -C / || {{ remove \"$1\"; exit 1; }}");
+        self.on_file(directory, &script, Feed::Bytes(&archive)).map(drop)
     }
 
     fn remove(&self, path: &str) -> Result<(), HostError> {
-        self.on_file(path, REMOVE, None).map(drop)
+        self.on_file(path, &format!("{REMOVE}remove \"$1\""), Feed::Nothing).map(drop)
     }
 
     fn lock(&self, what: &Lockable) -> Result<Box<dyn Lock>, HostError> {
@@ -322,7 +409,7 @@ impl Host for Ssh {
 
 /// A command over there.
 struct Remote {
-    process: Box<dyn Process>,
+    process: Followed,
     /// Whether the mark has come on each stream.
     out: bool,
     err: bool,
@@ -347,13 +434,8 @@ impl Process for Remote {
                     self.err = line.ends_with(MARK.as_bytes());
                     self.last_words = String::from_utf8_lossy(&line).into_owned();
                 }
-                Happening::Ended(exit) => {
-                    // ssh's own status of a command that a signal ended, and of a link that dropped.
-                    let ended = Happening::Ended(exit.filter(|status| *status != 255));
-                    if self.out {
-                        return Some(ended);
-                    }
-                    self.then = Some(ended);
+                Happening::Ended(_) if !self.out => {
+                    self.then = Some(happening);
                     self.out = true;
                     return Some(Happening::ErrorLine(in_words(&self.last_words).into_bytes()));
                 }
@@ -379,15 +461,11 @@ fn link(destination: &str, reason: &str) -> HostError {
     HostError::Link { destination: destination.to_owned(), reason: reason.to_owned() }
 }
 
-fn marked(script: &str) -> String {
-    format!("printf '%s\\n' '{MARK}'\nprintf '%s\\n' '{MARK}' >&2\n{script}\n")
-}
-
-/// What came after the mark, if it came.
-fn after_mark(bytes: &[u8]) -> Option<&[u8]> {
-    let mark = [MARK.as_bytes(), b"\n"].concat();
-    let at = bytes.windows(mark.len()).position(|window| window == mark)?;
-    Some(&bytes[at + mark.len()..])
+/// Whether an ssh that was not allowed to ask the user could have gone on by that.
+fn wants_to_ask(ended: &Output) -> bool {
+    let complaint = String::from_utf8_lossy(&ended.stderr);
+    let refused = ["Permission denied", "Host key verification failed", "Too many authentication failures"];
+    refused.iter().any(|words| complaint.contains(words)) && !complaint.contains(CHANGED_KEY)
 }
 
 /// The files in an archive of tar whose names begin with `./` at the root, by path.
@@ -403,39 +481,15 @@ fn unpacked(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// Removes `$1`. Where there is no rm yet, GNU's tar removes what it packs.
-const REMOVE: &str = r#"if [ ! -e "$1" ] && [ ! -h "$1" ]; then :
-elif command -v rm >/dev/null 2>&1; then rm -rf "$1"
-else tar -c -f /dev/null --remove-files "$1" 2>/dev/null || { echo "there is no rm here" >&2; exit 1; }
-fi"#;
-
-/// A word as a POSIX shell takes it literally.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// A text as `printf %b` gives it back, of characters that no shell takes for anything else within single quotes.
-fn spelled(text: &[u8]) -> String {
-    let mut spelled = String::with_capacity(text.len() * 2);
-    for &byte in text {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'/' | b'.' | b',' | b':' | b'=' | b'_' | b'-' | b'+' => {
-                spelled.push(char::from(byte));
-            }
-            _ => spelled += &format!("\\0{byte:03o}"),
-        }
+/// Whether ssh's pattern for names, with `*` and `?`, stands for this one.
+fn matches(pattern: &str, name: &str) -> bool {
+    match (pattern.as_bytes(), name.as_bytes()) {
+        ([], []) => true,
+        ([b'*', ..], _) => matches(&pattern[1..], name) || !name.is_empty() && matches(pattern, &name[1..]),
+        ([b'?', ..], [_, ..]) => matches(&pattern[1..], &name[1..]),
+        ([one, ..], [other, ..]) if one == other => matches(&pattern[1..], &name[1..]),
+        _ => false,
     }
-    spelled
-}
-
-/// ssh's complaint in one line.
-fn in_words(complaint: &str) -> String {
-    if complaint.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        return "its host key has changed; if that is right, remove the old one with ssh-keygen -R, else somebody is in between".into();
-    }
-    let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty() && *line != MARK);
-    let last = lines.next_back().unwrap_or("the link dropped");
-    last.trim_start_matches("ssh: ").to_owned()
 }
 
 /// A directory for a socket: its path must be short.
@@ -453,51 +507,33 @@ const TIMED_OUT: &str = "it did not answer in time";
 /// How often it is looked whether the user wants to end.
 pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Feeds a program and waits for its end. One that takes longer, or that is not wanted any more, is killed.
-fn finish(
-    mut builder: std::process::Command,
-    input: Option<&[u8]>,
-    timeout: Duration,
+/// What a script there has for its standard input.
+#[derive(Clone, Copy)]
+enum Feed<'a> {
+    /// It is at its end.
+    Nothing,
+    /// It stays open, and ends when the script is not waited for any more.
+    Open,
+    /// These bytes.
+    Bytes(&'a [u8]),
+}
+
+/// What comes on both streams until their ends, if they end in time and are wanted so long.
+fn collect(
+    streams: [Box<dyn Read + Send>; 2],
+    deadline: Instant,
     stop: &dyn Fn() -> bool,
-) -> std::io::Result<Output> {
-    let mut child = builder.spawn()?;
+) -> std::io::Result<[Vec<u8>; 2]> {
     let (sender, parts) = channel();
-    for (place, stream) in streams(&mut child) {
+    for (place, mut stream) in streams.into_iter().enumerate() {
         let sender = sender.clone();
         thread::spawn(move || {
-            let mut stream = stream;
             let mut bytes = Vec::new();
             let _ = stream.read_to_end(&mut bytes);
             let _ = sender.send((place, bytes));
         });
     }
     drop(sender);
-    if let (Some(input), Some(mut stdin)) = (input.map(<[u8]>::to_vec), child.stdin.take()) {
-        // One that ends without reading it says why on standard error.
-        thread::spawn(move || stdin.write_all(&input));
-    }
-    match collect(&parts, Instant::now() + timeout, stop) {
-        Ok([stdout, stderr]) => Ok(Output { exit: child.wait()?.code(), stdout, stderr }),
-        Err(error) => {
-            let _ = child.kill();
-            let _ = child.wait();
-            Err(error)
-        }
-    }
-}
-
-fn streams(child: &mut Child) -> Vec<(usize, Box<dyn Read + Send>)> {
-    let out = child.stdout.take().map(|stream| (0, Box::new(stream) as Box<dyn Read + Send>));
-    let err = child.stderr.take().map(|stream| (1, Box::new(stream) as Box<dyn Read + Send>));
-    out.into_iter().chain(err).collect()
-}
-
-/// What came on both streams, if they end in time.
-fn collect(
-    parts: &Receiver<(usize, Vec<u8>)>,
-    deadline: Instant,
-    stop: &dyn Fn() -> bool,
-) -> std::io::Result<[Vec<u8>; 2]> {
     let mut collected = [Vec::new(), Vec::new()];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

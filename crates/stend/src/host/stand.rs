@@ -11,7 +11,7 @@ use stend_model::identity::digest_of;
 use stend_model::quantity::parse_duration;
 use stend_model::run::Build;
 
-use super::{Command, HERE, Happening, Host, HostError, Output, Process};
+use super::{Command, HERE, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
 
 /// The sources: path below `native/`, contents; in the order of their paths.
@@ -149,12 +149,11 @@ pub(crate) fn build(
 fn keeper(host: &dyn Host, building: &str) -> Result<Box<dyn Process>, HostError> {
     // Twice: what unpacks files there notices the end of the link a moment later.
     const SCRIPT: &str = r#"
-        remove() { rm -rf "$1" || tar -c -f /dev/null --remove-files "$1"; }
         while read -r _; do :; done
         cd / && exec >/dev/null 2>&1
-        remove "$1"; sleep 1; [ ! -e "$1" ] || remove "$1"
+        remove "$1"; sleep 1; remove "$1"
     "#;
-    host.start(&Command::new(["sh", "-c", SCRIPT, "sh", building]))
+    host.start(&Command::new(["sh", "-c", &format!("{REMOVE}{SCRIPT}"), "sh", building]))
 }
 
 /// Builds the little of the sources that holds locks: the rest takes long, and would disturb what another lab measures.
@@ -288,7 +287,7 @@ fn watched(
     limit: Duration,
     line: &mut dyn FnMut(&str),
 ) -> Result<Option<Output>, HostError> {
-    let words = ["sh", "-c", include_str!("watched.sh"), "sh", directory].map(str::to_owned);
+    let words = ["sh", "-c", WATCHED, "sh", directory].map(str::to_owned);
     let command = Command { words: words.into_iter().chain(command.words).collect(), ..command };
     let mut process = host.start(&command)?;
     let deadline = Instant::now() + limit;

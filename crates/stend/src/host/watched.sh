@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Runs a command, and ends it with all that it started when standard input ends, as it does when a link drops or a lab is killed. It takes a
+# Stands behind the functions of remove.sh. Runs a command, and ends it with all that it started when standard input ends, as it does when a link drops or a lab is killed. It takes a
 # shell and nothing else. $1: a directory that is removed unless all goes well, or nothing. The rest: the command.
 directory=$1
 shift
@@ -7,11 +7,9 @@ exec 3<&0 </dev/null
 "$@" 3<&- &
 command=$!
 
-# Where there is no rm, GNU's tar removes what it packs.
-remove() {
-    [ -n "$directory" ] || return 0
-    cd / || return
-    rm -rf "$directory" || tar -c -f /dev/null --remove-files "$directory" || rm -rf "$directory"
+# Once more: what is being ended may still have been writing there.
+remove_directory() {
+    [ -z "$directory" ] || { cd / && { remove "$directory" || remove "$directory"; }; }
 }
 
 # shellcheck disable=SC2317 # the trap calls it
@@ -22,7 +20,7 @@ ended() {
     # shellcheck disable=SC2086 # it is many words
     read -r line </proc/$$/stat && set -- ${line##*) } && [ "$3" = $$ ] && command=0
     kill "$command"
-    remove
+    remove_directory
     [ "$command" != 0 ] || kill -KILL 0
     exit 143
 }
@@ -40,5 +38,5 @@ exec 2>/dev/null
 trap '' TERM
 # Not by a signal that a shell which has just begun takes for its parent's.
 kill -KILL "$watch"
-[ $status = 0 ] || remove
+[ $status = 0 ] || remove_directory
 exit $status

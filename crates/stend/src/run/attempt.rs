@@ -31,8 +31,10 @@ const MOST_TOOL_OUTPUT: usize = 64 << 20;
 const USAGE_EVENT: &str = "{\"event\":\"usage\"";
 /// The guard ends a command whose time is up. If it has not done so this much later, the guard itself hangs.
 const GUARD_GRACE: Duration = Duration::from_secs(8);
-/// How often a started instrument looks whether the user wants to end.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+/// How often it is looked whether the user wants to end a started instrument. What it prints is taken as it comes.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(250);
+/// How often it is looked whether a fault is due.
+const FAULT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What came of an attempt.
 #[derive(Debug, Default)]
@@ -340,7 +342,7 @@ impl<'a> Attempts<'a> {
             if let Some(faults) = &mut faults {
                 faults.go_on();
             }
-            match process.next(INTERRUPT_INTERVAL) {
+            match process.next(if faults.is_some() { FAULT_INTERVAL } else { INTERRUPT_INTERVAL }) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
                     if attempt.take_line(&text, &mut lines, &mut take) {

@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a sample may be on its way from the sampler to here.
 const LAG: Duration = Duration::from_millis(50);
 
+/// How often a sampler that says nothing is looked at; each sample is taken as it comes.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// A running sampler; dropped, it ends.
 pub(super) struct Sampler {
     shared: Arc<Shared>,
@@ -145,7 +148,7 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
         if shared.stop.load(Ordering::Relaxed) {
             return end(process);
         }
-        match process.next(Duration::from_millis(100)) {
+        match process.next(LOOK) {
             Some(Happening::Line(line)) => match parse_line(&String::from_utf8_lossy(&line)) {
                 Ok(Some(Event::Sample(sample))) => {
                     let mut state = shared.lock();

@@ -49,6 +49,7 @@ pub(crate) struct Link {
 #[derive(Default)]
 pub(crate) struct LinkState {
     pub(crate) cut: bool,
+    pub(crate) held: bool,
     pub(crate) open: Vec<TcpStream>,
 }
 
@@ -60,6 +61,9 @@ impl Link {
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                while shared.lock().unwrap().held {
+                    thread::sleep(std::time::Duration::from_millis(20));
+                }
                 let mut state = shared.lock().unwrap();
                 let Some(server) = (!state.cut).then(|| TcpStream::connect(("127.0.0.1", server)).ok()).flatten()
                 else {
@@ -87,8 +91,16 @@ impl Link {
         }
     }
 
-    pub(crate) fn mend(&self) {
+    /// Ends all connections, and lets new ones wait until it is mended.
+    pub(crate) fn hold(&self) {
+        self.state.lock().unwrap().held = true;
+        self.cut();
         self.state.lock().unwrap().cut = false;
+    }
+
+    pub(crate) fn mend(&self) {
+        let mut state = self.state.lock().unwrap();
+        (state.cut, state.held) = (false, false);
     }
 }
 
@@ -218,6 +230,11 @@ impl Sshd {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }
+    }
+
+    /// Whether a lab holds the machine's lock over a link.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.running().contains("machine.lock")
     }
 
     /// What is in the directory for runs' files there, but for the lock's file.

@@ -1,0 +1,148 @@
+//! The lock of a machine that labs reach over links: who holds it, and what becomes of it when a link drops.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use common::sshd::{Sshd, parse};
+use common::{probe, wait_until};
+
+/// Another lab that holds a machine's lock.
+struct Other(Child);
+
+impl Other {
+    const NAME: &str = "anna@desk, process 4711, since 2026-11-22 10:00 UTC";
+
+    fn on(sshd: &Sshd) -> Self {
+        let mut command = Command::new(probe());
+        command
+            .args(["lock", "--shared", "--holder", Self::NAME, "--file"])
+            .arg(sshd.stand.path().join("machine.lock"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "locked\n");
+        Self(child)
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A run of repeats of a second each, which is at its first.
+fn measuring(sshd: &Sshd) -> Child {
+    sshd.with_build();
+    let suite = sshd.suite("1");
+    let child = started(sshd, &["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
+    wait_until("it measures", || sshd.running().contains("cipher"));
+    child
+}
+
+fn started(sshd: &Sshd, arguments: &[&str]) -> Child {
+    sshd.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn ended(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Yet another lab, with a store of its own and another name for the machine, is told who measures there.
+fn refused_because_of(sshd: &Sshd, parts: &[&str]) {
+    let suite = sshd.suite("1");
+    let mut second = sshd.command(&["run", &suite, "--on", "other-name", "--even-if-unfit"]);
+    let second = common::ended(second.env("STEND_STORE", sshd.stand.path().join("another")));
+    assert_eq!(second.status, Some(4), "{}", second.err);
+    let line = second.err.lines().last().unwrap();
+    assert!(
+        line.contains("another stend measures on other-name") && parts.iter().all(|part| line.contains(part)),
+        "{line}"
+    );
+}
+
+fn valid(sshd: &Sshd) -> usize {
+    let shown = parse(&sshd.fine(&["show", "--json"]).out);
+    let repeats = shown["run"]["repeats"].as_array().unwrap().clone();
+    repeats.iter().filter(|repeat| repeat["outcome"] == "valid").count()
+}
+
+#[test]
+fn two_labs_see_each_other() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    let suite = sshd.suite("20");
+    let mut first = sshd.command(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]).spawn().unwrap();
+    wait_until("it measures", || sshd.running().contains("cipher"));
+    // Another lab: another store, and another name for the same machine.
+    let mut second = sshd.command(&["run", &suite, "--on", "other-name", "--even-if-unfit"]);
+    let second = common::ended(second.env("STEND_STORE", sshd.stand.path().join("another")));
+    assert_eq!(second.status, Some(4), "{}", second.err);
+    let line = second.err.lines().last().unwrap();
+    let parts = ["another stend measures on other-name", &format!("process {}, since 20", first.id()), "machine.lock"];
+    assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    sshd.refuses(&["clean", "--on", "stand"], 4, &["another stend measures on stand"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    wait_until("a killed lab leaves nothing running", || sshd.running().is_empty());
+    sshd.fine(&["clean", "--on", "stand"]);
+    assert!(!sshd.there().exists());
+}
+
+#[test]
+fn after_a_link_dropped_resume_takes_the_lock_again_unless_another_lab_has_it() {
+    let Some(sshd) = Sshd::new() else { return };
+    let run = measuring(&sshd);
+    sshd.link.cut();
+    let (status, words) = ended(run);
+    assert_eq!(status, Some(4), "{words}");
+    wait_until("nothing runs there any more", || sshd.running().is_empty());
+    let other = Other::on(&sshd);
+    sshd.link.mend();
+    let resume = ["resume", "--even-if-unfit", "--no-progress"];
+    sshd.refuses(&resume, 4, &["another stend measures on stand", Other::NAME]);
+    drop(other);
+    let resumed = started(&sshd, &resume);
+    wait_until("it measures", || sshd.running().contains("cipher"));
+    refused_because_of(&sshd, &[&format!("process {}, since 20", resumed.id()), "machine.lock"]);
+    let (status, words) = ended(resumed);
+    assert_eq!(status, Some(0), "{words}");
+    assert_eq!(valid(&sshd), 6);
+}
+
+#[test]
+fn a_link_that_comes_back_at_once_costs_a_repeat_and_the_lock_is_taken_again() {
+    let Some(sshd) = Sshd::new() else { return };
+    let run = measuring(&sshd);
+    sshd.link.hold();
+    wait_until("nothing runs there any more", || sshd.running().is_empty());
+    sshd.link.mend();
+    wait_until("it goes on", || sshd.is_locked() && sshd.running().contains("cipher"));
+    refused_because_of(&sshd, &[&format!("process {}, since 20", run.id())]);
+    let (status, words) = ended(run);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("failed: "), "{words}");
+    assert_eq!(valid(&sshd), 6);
+}
+
+#[test]
+fn a_lab_that_was_quicker_when_the_link_came_back_is_named() {
+    let Some(sshd) = Sshd::new() else { return };
+    let run = measuring(&sshd);
+    sshd.link.hold();
+    wait_until("nothing runs there any more", || sshd.running().is_empty());
+    let other = Other::on(&sshd);
+    sshd.link.mend();
+    let (status, words) = ended(run);
+    assert_eq!(status, Some(4), "{words}");
+    let last = words.lines().last().unwrap_or_default();
+    assert!(last.contains("another stend measures on stand") && last.contains(Other::NAME), "{words}");
+    assert!(words.contains("go on with: "), "{words}");
+    drop(other);
+    sshd.fine(&["resume", "--even-if-unfit", "--no-progress"]);
+    assert_eq!(valid(&sshd), 6);
+}
