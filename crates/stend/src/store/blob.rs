@@ -87,7 +87,8 @@ impl Decoder {
             self.plain.reserve(STEP.max(self.plain.len()));
             let (taken, given) = (self.inflate.total_in(), self.inflate.total_out());
             let rest = &data[usize::try_from(taken).ok()?..];
-            let status = self.inflate.decompress_vec(rest, &mut self.plain, FlushDecompress::Finish).ok()?;
+            // Not `Finish`: whoever says so the first time must have room for all of it.
+            let status = self.inflate.decompress_vec(rest, &mut self.plain, FlushDecompress::None).ok()?;
             if status == Status::StreamEnd {
                 return Some(&self.plain);
             }
@@ -184,6 +185,23 @@ mod tests {
         #[test]
         fn damaged_bytes_are_noticed_and_do_not_panic(data in prop::collection::vec(any::<u8>(), 0..100), samples in 0usize..1000) {
             let _ = decode(&mut Decoder::new(), "m".into(), Origin::Machine, samples, &data);
+        }
+    }
+
+    #[test]
+    fn one_encoder_does_for_series_of_all_lengths() {
+        let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+        for length in [0, 1, 450, 3, 100_000, 7, 2_000, 2_000] {
+            let noise = |at: i64| ((at * 7919 + length) % 10_007) as f64;
+            let wanted = [
+                series((0..length).collect(), (0..length).map(noise).collect()),
+                series((0..length).map(|at| at * at).collect(), (0..length).map(|at| noise(at) / 3.0).collect()),
+            ];
+            for wanted in wanted {
+                let bytes = encoder.encode(&wanted);
+                let found = decode(&mut decoder, "m".into(), Origin::Machine, wanted.values.len(), &bytes);
+                assert!(found == Some(wanted), "{length} samples");
+            }
         }
     }
 
