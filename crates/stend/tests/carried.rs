@@ -81,7 +81,7 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     fs::write(&isolated.suite, text + more).unwrap();
     isolated.suite = isolated.at("suite.toml").to_str().unwrap().to_owned();
     let packed = isolated.stand.fine(&["pack", &isolated.suite, "-o", "plan.json"]);
-    assert!(packed.err.contains("skipped: tool: "), "{}", packed.err);
+    assert!(packed.err.lines().any(|line| line.starts_with("left out: tool: it starts a real tool")), "{}", packed.err);
     let ended = isolated.measure(&["plan.json"], Some("result.jsonl"));
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(ended.err.contains("skipped: absent: no-such-program is not here"), "{}", ended.err);
@@ -122,6 +122,34 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     assert!(again.err.contains("is here already"), "{}", again.err);
     let exported = isolated.stand.fine(&["export", "last~1", "-o", "carried.gz"]);
     assert!(exported.err.contains("carried.gz"), "{}", exported.err);
+}
+
+#[test]
+fn how_fit_the_machine_was_is_recorded_with_each_session() {
+    let isolated = Isolated::with("repeats = 2\nwarmup = 0", &[("one", "steady.sh 1")]);
+    assert_eq!(isolated.measure(&["plan.json"], Some("result.jsonl")).status, Some(0));
+    let mut lines: Vec<serde_json::Value> =
+        isolated.result().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = lines.iter_mut().find(|line| line["question"] == "conditions").expect("it was asked");
+    let said = answer["output"].as_str().unwrap();
+    assert!(said.contains("before proc/stat:") && said.contains("end:"), "{said}");
+    // As a machine would have answered with little memory left and a slow clock.
+    answer["output"] = "proc/meminfo:MemTotal: 1000000 kB\nproc/meminfo:MemAvailable: 10000 kB\n\
+                        sys/devices/system/clocksource/clocksource0/current_clocksource:hpet\nend:\n"
+        .into();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(isolated.at("result.jsonl"), text).unwrap();
+    isolated.stand.fine(&["import", "result.jsonl"]);
+    let session = isolated.stand.json(&["show"])["run"]["sessions"][0].clone();
+    let all = format!("{} {}", session["conditions"], session["noted"]);
+    assert!(all.contains("free memory: 9 of 976 MiB") && all.contains("clock source: hpet"), "{session}");
+    // A result of a stend that did not ask.
+    let without: String =
+        lines.iter().filter(|line| line["question"] != "conditions").map(|line| format!("{line}\n")).collect();
+    fs::write(isolated.at("older.jsonl"), without).unwrap();
+    let elsewhere = isolated.at("elsewhere");
+    let mut import = isolated.stand.command(&["import", "older.jsonl"]);
+    assert_eq!(common::ended(import.env("STEND_STORE", &elsewhere)).status, Some(0));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use stend_model::run::Skipped;
 
 use super::changing::Changing;
 use super::failure::{Exit, Failure};
@@ -59,8 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         stand::archive(&format!("{directory}/"), &files).context("the sources cannot be packed")?
     };
     write(&path, &contents)?;
-    for skipped in &plan.skipped {
-        talk!("skipped: {}: {}", skipped.scenario, skipped.reason);
+    for (reason, scenarios) in left_out(&plan.skipped) {
+        talk!("left out: {}: {reason}", scenarios.join(", "));
     }
     let shown = path.display();
     let name = path.file_name().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());
@@ -79,6 +80,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     talk!("then here: {} import result.jsonl", output::program());
     Ok(Exit::Fine)
+}
+
+/// The scenarios that cannot be carried, by why not.
+fn left_out(skipped: &[Skipped]) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Skipped { scenario, reason, .. } in skipped {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, scenarios)) => scenarios.push(scenario),
+            None => reasons.push((reason, vec![scenario])),
+        }
+    }
+    reasons
 }
 
 /// Written beside its place and then moved there, so that a full disk leaves no half a file.

@@ -5,7 +5,7 @@ use stend_model::suite::Gates;
 use super::command;
 use super::judge::{Finding, Space, State, judge};
 use super::texts::Texts;
-use crate::host::Host;
+use crate::host::{Command, Host, Output};
 
 /// What looks at the machine.
 pub(super) const SCRIPT: &str = concat!(include_str!("texts.sh"), include_str!("check.sh"));
@@ -26,4 +26,14 @@ pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Fin
             lasting: true,
         }],
     }
+}
+
+/// What looks at a machine that no lab reaches, whose directories nobody knows.
+pub(crate) fn conditions_question() -> Command {
+    command(SCRIPT, &[])
+}
+
+/// What [`check`] makes of a machine that answered to [`conditions_question`].
+pub(crate) fn conditions_answered(answer: &Output, gates: &Gates) -> Vec<Finding> {
+    judge(&Texts::parse(answer), &[], gates)
 }

@@ -34,7 +34,7 @@ use processor::Processor;
 use texts::Texts;
 use topology::Topology;
 
-pub(crate) use check::check;
+pub(crate) use check::{check, conditions_answered, conditions_question};
 pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
 pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
 pub(crate) use userland::compiler_of;

@@ -14,7 +14,8 @@ use stend_model::run::{Build, Origin, Repeat, Run, RunState, Series, Session, Sk
 use stend_model::suite::{Instrument, Scenario, Suite};
 
 use super::attempt::Attempt;
-use super::{SeriesBuilder, Which, plan, repeat_of};
+use super::fitness::{self, Conditions};
+use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
 use crate::host::{Command, Output};
 use crate::instrument;
 use crate::machine;
@@ -23,6 +24,8 @@ use crate::store::Record;
 /// The questions that make the fingerprint.
 const COLLECTION: &str = "collection";
 const TOOLS: &str = "tools";
+/// The question of how fit the machine is.
+const CONDITIONS: &str = "conditions";
 
 /// A line of a result is at most so long, in bytes.
 const LONGEST_LINE: u64 = 512 << 20;
@@ -54,6 +57,8 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     let tools = machine::tools_question(&instrument::tool_queries());
     let questions = std::iter::once(question(COLLECTION, machine::collection()))
         .chain(tools.map(|command| question(TOOLS, command)))
+        // Last, so that none of the others is taken for what disturbs.
+        .chain([question(CONDITIONS, machine::conditions_question())])
         .collect();
     CarriedPlan {
         plan: PLAN_VERSION,
@@ -72,12 +77,12 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
 /// The command that applies a scenario's load, or why there is none without a lab.
 fn load(scenario: &Scenario) -> Result<Load, &'static str> {
     if !scenario.faults.is_empty() {
-        return Err("it breaks its target, which takes a link");
+        return Err("it breaks its target, and faults take a lab within reach");
     }
     let (by_probe, words) = match &scenario.instrument {
         Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
         Instrument::Command(words) => (false, words.clone()),
-        Instrument::Adapter(_) => return Err("what its tool prints is read as it runs, which takes a link"),
+        Instrument::Adapter(_) => return Err("it starts a real tool, and what that prints takes a lab within reach"),
     };
     Ok(Load {
         scenario: scenario.name.clone(),
@@ -267,6 +272,7 @@ impl Reading {
         if number as usize != self.sessions.len() {
             return Err(format!("session {number} is out of its order"));
         }
+        let Conditions { unfit, noted, .. } = self.conditions();
         let machine = self.machine()?;
         if self.sessions.is_empty() {
             self.run.machine = machine;
@@ -282,12 +288,19 @@ impl Reading {
             number,
             started_at: moment(realtime_ns)?,
             boot_id,
-            conditions: Vec::new(),
-            noted: Vec::new(),
+            conditions: unfit,
+            noted,
             missing_sensors: missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect(),
             clocks: None,
         });
         Ok(())
+    }
+
+    /// How fit the machine was, if it was asked: by the gates of all that was measured, as over a link.
+    fn conditions(&mut self) -> Conditions {
+        let Some(Ok(answer)) = self.answers.remove(CONDITIONS) else { return Conditions::default() };
+        let gates = fitness::widest_gates(prepare::measured(&self.run.suite, &self.run.skipped));
+        Conditions::of(&machine::conditions_answered(&answer, &gates))
     }
 
     /// The fingerprint from what the machine answered.
