@@ -42,6 +42,7 @@ enum Format {
     /// For people at a terminal
     Table,
     /// For a page or a pull request
+    #[value(alias = "md")]
     Markdown,
     /// For a spreadsheet
     Csv,

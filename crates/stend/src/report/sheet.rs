@@ -14,8 +14,14 @@ use unicode_width::UnicodeWidthStr as _;
 use super::scale::CANVAS;
 
 /// Colours of lines, and how they are dashed so that they differ in print too. The same as on the page, on paper.
-pub(super) const LINES: [(&str, &str); 5] =
-    [("#0072b2", ""), ("#009e73", "6 2"), ("#b35c00", "3 2"), ("#8d4f77", "8 2 2 2"), ("#5b6570", "2 3")];
+pub(super) const LINES: [(&str, &str); 6] = [
+    ("#0072b2", ""),
+    ("#009e73", "6 2"),
+    ("#b35c00", "3 2"),
+    ("#8d4f77", "8 2 2 2"),
+    ("#5b6570", "2 3"),
+    ("#9b2d3a", "10 3"),
+];
 /// Colours of a heat map from the lowest to the highest, and of the text over each.
 pub(super) const HEAT: [(&str, &str); 7] = [
     ("#f1f6fb", INK),
@@ -142,12 +148,13 @@ fn tenths(value: i64) -> f64 {
 /// The sheet. What is put on it later covers what was there.
 pub(super) struct Sheet {
     xml: Writer<Vec<u8>>,
+    width: f64,
 }
 
 impl Sheet {
     /// An empty sheet of this size, with a title and a description that are read aloud.
     pub(super) fn new(width: f64, height: f64, title: &str, description: &str, language: &str) -> Result<Self> {
-        let mut sheet = Self { xml: Writer::new(Vec::new()) };
+        let mut sheet = Self { xml: Writer::new(Vec::new()), width };
         let mut root = BytesStart::new("svg");
         let size = [width, height].map(|size| size.ceil().to_string());
         root.extend_attributes([
@@ -258,7 +265,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Names of lines with a piece of each, side by side from `left`; `filled` for areas.
+    /// Names of lines with a piece of each, side by side from `left`; `filled` for areas. What would not fit on the sheet is cut.
     pub(super) fn key(&mut self, (left, y): (f64, f64), names: &[&str], filled: bool) -> Result<()> {
         let mut x = left;
         for (number, name) in names.iter().enumerate() {
@@ -268,7 +275,8 @@ impl Sheet {
             } else {
                 self.path(&format!("M{} {}h22", short(x), short(y - 4.0)), Stroke { width: 1.75, ..stroke })?;
             }
-            self.text((x + 27.0, y), "start", SMALL, INK, name)?;
+            let room = (self.width - x - 27.0 - 8.0).max(0.0);
+            self.text((x + 27.0, y), "start", SMALL, INK, &fitting(name, SMALL, room))?;
             x += 27.0 + width_of(name, SMALL) + 16.0;
         }
         Ok(())
@@ -342,6 +350,31 @@ mod tests {
         assert!(text.contains("&lt;a&gt; &amp;") && !text.contains("<script>") && !text.contains('\u{1}'), "{text}");
         let mut reader = quick_xml::Reader::from_str(&text);
         while !matches!(reader.read_event().unwrap(), Event::Eof) {}
+    }
+
+    #[test]
+    fn every_line_has_a_look_of_its_own_on_the_page_too() {
+        let looks: std::collections::BTreeSet<_> = LINES.iter().collect();
+        assert_eq!(looks.len(), LINES.len());
+        for (number, (colour, dash)) in LINES.iter().enumerate() {
+            let of = |class: &str| format!(".{class}.k{number} {{");
+            for class in ["line", "key", "area"] {
+                assert!(crate::report::html::STYLE.contains(&of(class)), "{}", of(class));
+            }
+            assert!(crate::report::html::STYLE.contains(&format!("--k{number}: {colour};")), "{colour}");
+            assert!(
+                dash.is_empty() || crate::report::html::STYLE.contains(&format!("stroke-dasharray: {dash};")),
+                "{dash}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_key_stays_on_the_sheet() {
+        let mut sheet = Sheet::new(200.0, 20.0, "a", "b", "en").unwrap();
+        sheet.key((10.0, 10.0), &["short", "a name that is much longer than the sheet is wide"], false).unwrap();
+        let text = sheet.finish().unwrap();
+        assert!(text.contains(">short<") && text.contains("…<") && !text.contains("wide"), "{text}");
     }
 
     #[test]
