@@ -41,7 +41,8 @@ pub(super) struct Arguments {
 enum Format {
     /// For people at a terminal
     Table,
-    /// For a page or a pull request
+    /// For a page or a pull request; or: markdown
+    #[value(name = "md", alias = "markdown")]
     Markdown,
     /// For a spreadsheet
     Csv,
