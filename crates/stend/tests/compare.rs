@@ -308,7 +308,7 @@ fn formats_have_two_names_where_two_are_used() {
     );
     for (command, all) in [
         ("compare", "table, md, csv, json"),
-        ("history", "table, md, csv, json"),
+        ("history", "table, md, csv, json, svg, html"),
         ("report", "html, md, csv, json, svg"),
     ] {
         let help = flat(&print(&[command, "--help"]));

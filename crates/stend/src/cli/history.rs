@@ -41,8 +41,8 @@ pub(super) struct Arguments {
 enum Format {
     /// For people at a terminal
     Table,
-    /// For a page or a pull request
-    #[value(alias = "md")]
+    /// For a page or a pull request; or: markdown
+    #[value(name = "md", alias = "markdown")]
     Markdown,
     /// For a spreadsheet
     Csv,
