@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
-use common::{Stand, ended, in_own_mounts, probe};
+use common::sshd::{Sshd, parse};
+use common::{Stand, ended, in_own_mounts, probe, wait_until};
 
 /// One pool at a time: their control groups and loop devices are the whole machine's.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -285,6 +286,49 @@ fn a_target_is_loaded_by_the_storage_suite_and_by_job_files() {
     assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
     let more = stand.run(&[&run[..], &pool[..6], &["--luns", "1"]].concat());
     says(&more, 2, &["names ${LUN2}, and the target has LUNs up to ${LUN1}"]);
+}
+
+/// With a link that is cut while the target is loaded.
+#[test]
+fn a_target_behind_a_link_is_made_there_and_taken_down() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let Some(sshd) = Sshd::new() else { return };
+    let _alone = alone();
+    sshd.with_build();
+    sshd.has_all_programs();
+    let suite = suite(&sshd.stand, 6);
+    let left = [sshd.there().join("targets")];
+    let run: Vec<_> =
+        ["run", &suite, "--on", "stand", "--no-progress", "--even-if-unfit"].into_iter().chain(SMALL).collect();
+    sshd.fine(&run);
+    let shown = |sshd: &Sshd| parse(&sshd.fine(&["show", "--json"]).out)["run"].clone();
+    let of_run = shown(&sshd);
+    let valid = |of_run: &serde_json::Value| {
+        let repeats = of_run["repeats"].as_array().unwrap();
+        repeats.iter().filter(|repeat| repeat["outcome"] == "valid").count()
+    };
+    assert_eq!(valid(&of_run), 6, "{of_run:#}");
+    assert_eq!(of_run["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
+    assert_traces(&sshd.stand, "2", &left, &[], "after the run");
+    let text = std::fs::read_to_string(&suite).unwrap().replace("200ms", "3s").replace("repeats = 6", "repeats = 2");
+    std::fs::write(&suite, text).unwrap();
+    let child = sshd.command(&run).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let is_loaded = || traces(&sshd.stand, "2", &[]).iter().any(|trace| trace.starts_with("process fio "));
+    wait_until("it is loaded", is_loaded);
+    sshd.link.cut();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!traces(&sshd.stand, "2", &[]).is_empty(), "the pool stands");
+    sshd.link.mend();
+    sshd.fine(&["resume", "--no-progress", "--even-if-unfit"]);
+    assert_eq!(valid(&shown(&sshd)), 2);
+    assert_traces(&sshd.stand, "2", &left, &[], "after the run went on");
+    // It is refused where the machine cannot have it, before anything is made.
+    std::fs::remove_file(sshd.stand.path().join("programs/nbdkit")).unwrap();
+    sshd.refuses(&run, 4, &["nbdkit"]);
+    assert_traces(&sshd.stand, "2", &left, &[], "after it was refused");
 }
 
 #[test]
