@@ -73,6 +73,27 @@ pub struct Sample {
     pub values: BTreeMap<String, f64>,
 }
 
+/// A [`Sample`] of many metrics without copies of their names, as a sampler prints it line after line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observed<'l> {
+    /// Always `sample`.
+    event: &'l str,
+    /// When, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub t_ns: i64,
+    /// Several metrics of the same moment.
+    #[serde(borrow)]
+    pub values: BTreeMap<&'l str, f64>,
+}
+
+impl<'l> Observed<'l> {
+    /// Reads a line. `None`: it is another event, or this one written in another way; [`parse_line`] knows.
+    pub fn of_line(line: &'l str) -> Option<Self> {
+        let observed: Self = serde_json::from_str(line).ok()?;
+        (observed.event == "sample" && !observed.values.is_empty()).then_some(observed)
+    }
+}
+
 /// A moment at which something happened while the load ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {
@@ -325,6 +346,25 @@ pub fn schema() -> Value {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_a_sampler_prints_is_read_without_copies_and_means_the_same() {
+        let line = r#"{"event":"sample","t_ns":7,"values":{"a":1,"b":-0.5}}"#;
+        let observed = Observed::of_line(line).unwrap();
+        let Ok(Some(Event::Sample(sample))) = parse_line(line) else { panic!() };
+        assert_eq!(observed.t_ns, sample.t_ns);
+        let values: Vec<_> = observed.values.into_iter().collect();
+        assert_eq!(values, sample.metrics().collect::<Vec<_>>());
+        for other in [
+            r#"{"event":"sample","t_ns":7,"metric":"a","value":1}"#,
+            r#"{"event":"sample","t_ns":7,"metric":"a","value":1,"values":{"b":1}}"#,
+            r#"{"event":"sample","t_ns":7,"values":{}}"#,
+            r#"{"event":"sample","t_ns":7,"values":{"a\u0041":1}}"#,
+            r#"{"event":"mark","t_ns":7,"values":{"a":1}}"#,
+        ] {
+            assert_eq!(Observed::of_line(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn unknown_events_and_fields_are_kept() {

@@ -388,13 +388,17 @@ struct SeriesBuilder {
 
 impl SeriesBuilder {
     fn add(&mut self, sample: &stend_model::wire::Sample) {
-        for (metric, value) in sample.metrics() {
+        self.add_all(sample.t_ns, sample.metrics());
+    }
+
+    fn add_all<'m>(&mut self, t_ns: i64, metrics: impl Iterator<Item = (&'m str, f64)>) {
+        for (metric, value) in metrics {
             // Looked up by reference first: the name is new only once.
             let (times, values) = match self.series.get_mut(metric) {
                 Some(series) => series,
                 None => self.series.entry(metric.to_owned()).or_default(),
             };
-            times.push(sample.t_ns);
+            times.push(t_ns);
             values.push(value);
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use stend_model::run::{Origin, Series};
-use stend_model::wire::{Event, Usage, parse_line};
+use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use super::SeriesBuilder;
 use crate::host::{Command, Happening, Host, Process};
@@ -53,6 +53,16 @@ struct State {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// Takes a sample.
+    fn take<'m>(&self, t_ns: i64, metrics: impl Iterator<Item = (&'m str, f64)>) {
+        let mut state = self.lock();
+        state.series.add_all(t_ns, metrics);
+        state.newest_ns = Some(t_ns);
+        self.news.notify_all();
     }
 }
 
@@ -149,20 +159,23 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
             return end(process);
         }
         match process.next(LOOK) {
-            Some(Happening::Line(line)) => match parse_line(&String::from_utf8_lossy(&line)) {
-                Ok(Some(Event::Sample(sample))) => {
-                    let mut state = shared.lock();
-                    state.series.add(&sample);
-                    state.newest_ns = Some(sample.t_ns);
-                    shared.news.notify_all();
+            Some(Happening::Line(line)) => {
+                let line = String::from_utf8_lossy(&line);
+                // Nearly every line is one of these.
+                if let Some(Observed { t_ns, values, .. }) = Observed::of_line(&line) {
+                    shared.take(t_ns, values.into_iter());
+                    continue;
                 }
-                Ok(Some(Event::Begin(begin))) => {
-                    shared.lock().missing = Some(begin.missing);
-                    shared.news.notify_all();
+                match parse_line(&line) {
+                    Ok(Some(Event::Sample(sample))) => shared.take(sample.t_ns, sample.metrics()),
+                    Ok(Some(Event::Begin(begin))) => {
+                        shared.lock().missing = Some(begin.missing);
+                        shared.news.notify_all();
+                    }
+                    Ok(_) => {}
+                    Err(error) => last_words = error.to_string(),
                 }
-                Ok(_) => {}
-                Err(error) => last_words = error.to_string(),
-            },
+            }
             Some(Happening::ErrorLine(line)) => last_words = String::from_utf8_lossy(&line).into_owned(),
             Some(Happening::Ended(exit)) => {
                 let status = exit.map_or("killed by a signal".into(), |exit| format!("status {exit}"));
