@@ -66,12 +66,21 @@ pub(crate) fn in_brackets(holder: &str) -> String {
 
 /// Who this program is, for those who want a lock that it holds: `user@lab, process 7, since 2026-11-22 10:00 UTC`.
 pub(crate) fn holder() -> String {
+    let since = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
+    format!("{}, since {since}", who())
+}
+
+/// Whether a holder is this very process.
+pub(crate) fn is_ours(holder: &str) -> bool {
+    holder.strip_prefix(&who()).is_some_and(|rest| rest.starts_with(", since "))
+}
+
+fn who() -> String {
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     let user = user.unwrap_or_else(|_| format!("user {}", rustix::process::getuid().as_raw()));
     let lab = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let lab = if lab.trim().is_empty() { "a lab" } else { lab.trim() };
-    let since = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
-    format!("{user}@{lab}, process {}, since {since}", std::process::id())
+    format!("{user}@{lab}, process {}", std::process::id())
 }
 
 fn open_shared(path: &Path) -> std::io::Result<File> {

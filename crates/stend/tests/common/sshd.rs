@@ -137,8 +137,9 @@ impl Sshd {
         Some(Self { server: start(&stand, port), stand, port, link })
     }
 
-    /// Starts the server again, with these lines in its configuration beside the usual ones.
+    /// Starts the server again, with these lines in its configuration beside the usual ones, but for `SetEnv`, of which sshd heeds only one.
     pub(crate) fn reconfigure(&mut self, more: &str) {
+        assert!(!more.contains("SetEnv"), "{more}");
         let _ = self.server.kill();
         let _ = self.server.wait();
         configure(&self.stand, [self.port, self.link.port], more);
@@ -205,6 +206,11 @@ impl Sshd {
              UserKnownHostsFile {theirs}/known\n StrictHostKeyChecking yes\n"
         );
         fs::write(&file, fs::read_to_string(&file).unwrap() + &host).unwrap();
+    }
+
+    /// Sends those that serve a connection a signal: where they are stopped, the connection stays and says nothing.
+    pub(crate) fn signal_connections(&self, signal: &str) {
+        let _ = Command::new("pkill").args([signal, "-P", &self.server.id().to_string()]).status();
     }
 
     /// Sends the server a signal: one that is stopped takes connections and says nothing.

@@ -12,6 +12,9 @@ use crate::lock;
 const HELD: i32 = 75;
 /// Its status when it does not understand how it was started.
 const MISUSED: i32 = 2;
+/// Why a lock is held by this very program.
+const OURS: &str = "the machine is locked by this stend itself, over a link that fell silent, whose end the machine has not noticed yet, \
+                    or by another name (docs/hosts.md)";
 /// A machine under load may take its time to start a process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -73,8 +76,11 @@ fn hold(ssh: &Ssh, what: &Lockable) -> Result<Box<dyn Process>, HostError> {
             Some(Happening::Line(_)) => return Ok(process),
             Some(Happening::ErrorLine(line)) => words = String::from_utf8_lossy(&line).into_owned(),
             Some(Happening::Ended(Some(HELD))) => {
-                let holder = words.rsplit_once("held by ").map_or(String::new(), |held| lock::in_brackets(held.1));
-                return Err(what.held(&at, &holder));
+                let holder = words.rsplit_once("held by ").map_or("", |held| held.1);
+                if lock::is_ours(holder) {
+                    return Err(link(&ssh.destination, OURS));
+                }
+                return Err(what.held(&at, &lock::in_brackets(holder)));
             }
             // A build of an older stend, which knows no such lock.
             Some(Happening::Ended(Some(MISUSED))) => {
