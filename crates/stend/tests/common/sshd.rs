@@ -151,6 +151,8 @@ impl Sshd {
         let path = std::env::var("PATH").unwrap();
         // What is built there is there.
         command.env("PATH", format!("{}/bin:{path}", self.stand.path().display())).env_remove("STEND_PROBE");
+        // Wide enough that no line is broken.
+        command.env("COLUMNS", "500");
         // The desk is another machine than the one that it reaches.
         command.env("STEND_WORK", self.stand.path().join("here"));
         command.env("STEND_LOCK", self.stand.path().join("here.lock"));
