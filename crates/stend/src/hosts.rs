@@ -115,7 +115,10 @@ impl Hosts {
             all.next().filter(|_| all.next().is_none())
         };
         let known = self.find(word).or_else(|| (word == HERE).then(of_here).flatten());
-        let Some(known) = known else { return Ok(Destination::of_address(word)) };
+        let Some(known) = known else {
+            check_destination(word)?;
+            return Ok(Destination::of_address(word));
+        };
         let address = known.destination.clone().or_else(|| (known.name == HERE).then(|| HERE.to_owned()));
         let address = address.ok_or_else(|| {
             format!(
@@ -128,6 +131,9 @@ impl Hosts {
 
     /// The file's text with a machine added, or changed to this.
     pub(crate) fn with(&self, known: &Known) -> Result<String, String> {
+        if known.name == HERE && known.destination.as_deref().is_some_and(|destination| destination != HERE) {
+            return Err(format!("\"{HERE}\" is this machine; give the other one another name"));
+        }
         let mut document = self.document()?;
         let tables = self.tables(&mut document)?;
         let fields = table_of(known)?;

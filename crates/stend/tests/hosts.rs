@@ -120,6 +120,7 @@ fn a_link_that_drops_costs_the_repeat_in_flight_and_the_run_goes_on_later() {
     assert_eq!(ended.status.code(), Some(4), "{words}");
     assert!(words.lines().any(|line| line.contains("go on with") && line.contains("resume")), "{words}");
     assert!(words.lines().last().unwrap().contains("stand: "), "{words}");
+    assert!(words.contains("the link dropped") && !words.contains("failed: the guard died"), "{words}");
     wait_until("nothing runs there any more", || sshd.running().is_empty());
     sshd.refuses(&["resume"], 4, &["stand: ", "Connection"]);
     sshd.link.mend();
@@ -289,7 +290,7 @@ fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
     sshd.refuses(&with(&["--cc", "no-such-cc"]), 4, &["stand: there is no compiler no-such-cc there", "--cc"]);
     sshd.refuses(&with(&["--cflags", "--no-such-flag"]), 4, &["stand: ", "--no-such-flag", "does not compile"]);
     assert!(sshd.builds().is_empty(), "what failed is removed: {:?}", sshd.builds());
-    sshd.refuses(&["run", &suite, "--on=-oProxyCommand=id"], 4, &["no destination for ssh"]);
+    sshd.refuses(&["run", &suite, "--on=-oProxyCommand=id"], 2, &["no destination for ssh"]);
     // A disk that is full, and one that cannot be written.
     fs::create_dir_all(sshd.there()).unwrap();
     for (options, part) in [("size=300k", "No space left"), ("ro", "Read-only file system")] {

@@ -67,10 +67,10 @@ struct Facts {
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = assignment)]
     labels: Vec<(String, String)>,
     /// What the whole machine costs: an amount and a currency, "1200 EUR"
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", allow_hyphen_values = true)]
     price: Option<String>,
     /// What the whole machine draws under load, in watts
-    #[arg(long, value_name = "WATTS")]
+    #[arg(long, value_name = "WATTS", allow_hyphen_values = true)]
     watts: Option<String>,
     /// Who says so of price and watts [default: that they were given here today]
     #[arg(long, value_name = "TEXT")]
@@ -193,7 +193,8 @@ fn ssh_host(name: &str) -> Option<String> {
     let output = ssh.args(["-G", "--", name]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let address = text.lines().find_map(|line| line.strip_prefix("hostname "))?;
-    (address != name).then(|| address.to_owned())
+    // It writes a name in small letters that leads nowhere else.
+    (!address.eq_ignore_ascii_case(name)).then(|| address.to_owned())
 }
 
 fn with_facts(mut known: Known, destination: Option<&str>, facts: &Facts) -> Result<Known, Failure> {

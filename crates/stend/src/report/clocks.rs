@@ -2,6 +2,7 @@
 
 use stend_model::clocks::Clocks;
 
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::{duration, grouped};
 
@@ -11,7 +12,7 @@ pub(crate) fn words(clocks: &Clocks) -> Phrase {
     let uncertainty = clocks.uncertainty_ns();
     let (mut en, mut ru) = if before.realtime_ahead_ns.saturating_abs() <= uncertainty {
         let sure = duration(uncertainty as f64);
-        (format!("clocks agree to ±{sure}"), format!("часы согласны с точностью ±{sure}"))
+        (format!("clocks agree to ±{sure}"), format!("часы согласны с точностью {}", russian(&format!("±{sure}"))))
     } else {
         let (apart, sure) = (distance(before.realtime_ahead_ns, uncertainty), duration(uncertainty as f64));
         let (way_en, way_ru) = if before.realtime_ahead_ns > 0 {
@@ -24,14 +25,17 @@ pub(crate) fn words(clocks: &Clocks) -> Phrase {
                 "clocks compared to ±{sure}: the machine's was {apart} {way_en}; moments are put on this side's time"
             ),
             format!(
-                "часы сверены с точностью ±{sure}: у машины они были на {apart} {way_ru}; моменты даны по нашим часам"
+                "часы сверены с точностью {}: у машины они были на {} {way_ru}; моменты даны по нашим часам",
+                russian(&format!("±{sure}")),
+                russian(&apart)
             ),
         )
     };
     if let Some(step) = clocks.was_set_by_ns() {
         let (apart, sign) = (distance(step, uncertainty), if step > 0 { "+" } else { "−" });
         en += &format!("; it was set by {sign}{apart} meanwhile, which no measured time depends on");
-        ru += &format!("; за это время их перевели на {sign}{apart}, от чего измеренное не зависит");
+        let step = russian(&format!("{sign}{apart}"));
+        ru += &format!("; за это время их перевели на {step}, от чего измеренное не зависит");
     }
     match clocks.drift() {
         Some(drift) if drift.is_sure() => {
@@ -40,7 +44,7 @@ pub(crate) fn words(clocks: &Clocks) -> Phrase {
             let (way_en, way_ru) =
                 if drift.gained_ns > 0 { ("gained", "ушли вперёд") } else { ("lost", "отстали") };
             en += &format!("; it {way_en} {gained} in {within}");
-            ru += &format!("; они {way_ru} на {gained} за {within}");
+            ru += &format!("; они {way_ru} на {} за {}", russian(&gained), russian(&within));
         }
         Some(_) => {}
         None => {
@@ -89,7 +93,8 @@ mod tests {
             words(&quiet).en,
             "clocks compared to ±400 µs: the machine's was 3\u{a0}600.012 s ahead; moments are put on this side's time"
         );
-        assert!(words(&quiet).ru.contains("на 3\u{a0}600.012 s впереди наших"), "{}", words(&quiet).ru);
+        assert!(words(&quiet).ru.contains("на 3\u{a0}600,012\u{a0}с впереди наших"), "{}", words(&quiet).ru);
+        assert!(words(&quiet).ru.contains("с точностью ±400\u{a0}мкс"), "{}", words(&quiet).ru);
         let set = Clocks { before, after: Some(compared(60 * SECOND, 5 + 3_000_000, 3_000_000)) };
         let said = words(&set).en;
         assert!(said.contains("; it was set by −3\u{a0}600.012 s meanwhile"), "{said}");

@@ -30,6 +30,7 @@ const FORMS: &[(&str, &str)] = &[
     ("it did not end within {} and was ended", "не закончил за {} и был остановлен"),
     ("it did not end within {} and could not be ended", "не закончил за {}, и остановить его не удалось"),
     ("the guard died", "программа-сторож погибла"),
+    ("the link dropped, or the guard there died", "связь оборвалась, или программа-сторож там погибла"),
     ("it was started wrongly (status 2): {}", "запущен неверно (код 2): {}"),
     ("it was started wrongly (status 2)", "запущен неверно (код 2)"),
     ("it reported no repeat", "не сообщил о повторе"),

@@ -12,7 +12,7 @@ use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 use super::carried::probe_words;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
-use crate::host::{Command, Happening, Host, HostError, Process};
+use crate::host::{Command, HERE, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
 use crate::interrupt::Interrupt;
 use crate::latency;
@@ -45,6 +45,8 @@ pub(super) struct Attempt {
     pub(super) usage: Option<Usage>,
     /// It was ended because of what it printed.
     pub(super) stopped: bool,
+    /// Nothing was heard of its end, over a link.
+    pub(super) lost: bool,
     pub(super) command: Vec<String>,
     pub(super) output: String,
     pub(super) error_output: String,
@@ -108,7 +110,8 @@ impl Attempt {
         if self.usage.as_ref().is_some_and(|usage| usage.timed_out) {
             self.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));
         } else if self.usage.is_none() && self.failure.is_none() {
-            self.failure = Some("the guard died".into());
+            self.failure =
+                Some(if self.lost { "the link dropped, or the guard there died" } else { "the guard died" }.into());
         }
     }
 }
@@ -354,7 +357,10 @@ impl<'a> Attempts<'a> {
                     attempt.error_output.push('\n');
                 }
                 Some(Happening::ErrorLine(_)) => {}
-                Some(Happening::Ended(_)) => break,
+                Some(Happening::Ended(exit)) => {
+                    attempt.lost = exit.is_none() && self.host.name() != HERE;
+                    break;
+                }
                 None => {}
             }
             if self.interrupt.requested() {

@@ -4,7 +4,7 @@ use std::io::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::{INTERRUPT_INTERVAL, TIMED_OUT, link};
+use super::{INTERRUPT_INTERVAL, NO_PROGRAM, TIMED_OUT, link};
 use crate::host::{Command, Happening, Host as _, HostError, Lock, Lockable, Process, Ssh};
 use crate::lock;
 
@@ -81,6 +81,13 @@ fn hold(ssh: &Ssh, what: &Lockable) -> Result<Box<dyn Process>, HostError> {
                     return Err(link(&ssh.destination, OURS));
                 }
                 return Err(what.held(&at, &lock::in_brackets(holder)));
+            }
+            // What was being built went with the link.
+            Some(Happening::Ended(Some(127))) if words.starts_with(NO_PROGRAM) => {
+                return Err(link(
+                    &ssh.destination,
+                    &format!("the link dropped, and {probe} there is gone; start it again"),
+                ));
             }
             // A build of an older stend, which knows no such lock.
             Some(Happening::Ended(Some(MISUSED))) => {
