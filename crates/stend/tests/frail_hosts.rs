@@ -115,7 +115,7 @@ fn two_compilers_there_are_compared_and_both_are_named() {
     let suite = sshd.suite("0.02");
     sshd.put_program("old", &quick("lcc:1.25.14:May-01-2020:e2k-v4-linux", ""));
     sshd.put_program("new", &quick("lcc:1.25.16:May-01-2021:e2k-v4-linux", ""));
-    let sides = ["name=old;cc=old;cflags=-O2", "name=new;cc=new;cflags=-O3"];
+    let sides = ["name=old;cc=old;cflags=-O2", "name=new;cc=new -O3"];
     let run = ["run", &suite, "--on", "stand", "--cc", "old", "--even-if-unfit", "--no-progress", "--ab"];
     let ended = sshd.fine(&[&run[..], &sides].concat());
     for part in [

@@ -174,10 +174,7 @@ impl Building {
     /// The compiler that builds what is built.
     pub(super) fn compiler(&self) -> Compiler {
         let usual = Compiler::default();
-        Compiler {
-            program: self.cc.clone().unwrap_or(usual.program),
-            flags: self.cflags.clone().unwrap_or(usual.flags),
-        }
+        Compiler::new(self.cc.as_ref().unwrap_or(&usual.program), self.cflags.as_ref().unwrap_or(&usual.flags))
     }
 
     /// The same where the user did not say, as it is known of the machine.

@@ -61,6 +61,16 @@ impl Default for Compiler {
     }
 }
 
+impl Compiler {
+    /// Flags behind the program's words are flags: they are told and compared as such.
+    pub(crate) fn new(program: &str, flags: &str) -> Self {
+        let words: Vec<_> = program.split_whitespace().collect();
+        let at = words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len());
+        let flags = words[at..].iter().copied().chain(Some(flags).filter(|flags| !flags.is_empty()));
+        Self { program: words[..at].join(" "), flags: flags.collect::<Vec<_>>().join(" ") }
+    }
+}
+
 /// A build.
 #[derive(Debug, Clone)]
 pub(crate) struct Built {

@@ -173,10 +173,10 @@ fn of_side(side: &Side, reason: &str) -> String {
 
 /// What builds for a side, if it is built.
 fn compiler_of(side: &Side, usual: &Compiler) -> Compiler {
-    Compiler {
-        program: side.compiler.clone().unwrap_or_else(|| usual.program.clone()),
-        flags: side.compiler_flags.clone().unwrap_or_else(|| usual.flags.clone()),
-    }
+    Compiler::new(
+        side.compiler.as_ref().unwrap_or(&usual.program),
+        side.compiler_flags.as_ref().unwrap_or(&usual.flags),
+    )
 }
 
 /// Sees to it that a side's prefix and tools are there: what the tools say of themselves.
