@@ -311,6 +311,8 @@ fn what_is_no_noise_measurement_is_refused() {
     refused(&["noise", "--show=20990101"], "no run matches \"20990101\"");
     refused(&["noise", "no-such-suite"], "no-such-suite");
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    refused(&["noise", &suite, "--ab", "", "name=other"], "nothing may change between the sides; leave --ab out");
+    refused(&["noise", &suite, "--profile"], "leave --profile out");
     stand.fine(&["run", &suite, "--no-progress"]);
     refused(&["noise", "--show=last"], "is no noise measurement");
     let noise = stand.json(&["noise", &suite, "--no-progress"])["noise"].clone();
