@@ -615,6 +615,9 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     runs.add(&[runs.run(B, &[("z", 1.0)])]);
     runs.refused(&[A, B], &["no scenario in common"]);
     runs.refused(&[A, A], &["is named twice"]);
+    let ended = runs.stand.run(&["report", A, A]);
+    assert_eq!((ended.status, ended.err.trim().lines().count()), (Some(2), 1), "{}", ended.err);
+    assert!(ended.err.contains(&format!("run {A} is named twice")), "{}", ended.err);
     runs.refused(
         &["vostok-2020", "vostok-2021"],
         &["references cannot be compared with one another", "name a run first"],

@@ -14,7 +14,7 @@ use stend_model::suite::{Key, Keys, Layout};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
-use super::shape::{FILTER_HELP, Shape, refused_as_emulated};
+use super::shape::{FILTER_HELP, Shape, refused_as_emulated, refused_as_twice};
 use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{AgainstBase, Note, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
@@ -76,10 +76,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let (runs, references) = chosen(global, &store, arguments)?;
     let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = runs.iter().find(|pool| !seen.insert((&pool.record.run.id, pool.record.sessions.len()))) {
-        let id = &twice.record.run.id;
-        return Err(Failure::usage(format!("run {id} is named twice; compare it with another one, or show it alone")));
+    if let Some(refusal) = refused_as_twice(&records) {
+        return Err(Failure::usage(refusal));
     }
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
