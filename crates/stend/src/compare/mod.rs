@@ -137,7 +137,10 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
     notes.extend(note_on_ratios(rows, &pending, &results, records));
     for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
         let Some(result) = result else { continue };
-        if let (Cell::Measured(measured), Some(ratio)) = (&mut rows[row].cells[column], result.ratio) {
+        // Of such values the median may have a ratio, but not each of them.
+        let not_positive = result.reason == stend_stats::Reason::NotPositive;
+        let ratio = result.ratio.filter(|_| !not_positive);
+        if let (Cell::Measured(measured), true) = (&mut rows[row].cells[column], ratio.is_some() || not_positive) {
             measured.against_base = Some(AgainstBase {
                 ratio,
                 interval: result.interval.map(|interval| (interval.low, interval.high)),

@@ -349,8 +349,8 @@ pub(crate) struct OfCeiling {
 /// A measured value held against the base.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct AgainstBase {
-    /// This median over the base's.
-    pub(crate) ratio: f64,
+    /// This median over the base's; none where a value is zero or negative.
+    pub(crate) ratio: Option<f64>,
     /// 95 % interval of the ratio.
     pub(crate) interval: Option<(f64, f64)>,
     /// p of the test, corrected for the whole table by Benjamini and Hochberg.
