@@ -611,7 +611,11 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
         assert!(flat(&out).contains(said), "{said}:\n{out}");
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
     }
-    runs.refused(&[A, &ids[0], "--fail-on", "worse"], &["no figure of these runs can be judged"]);
+    // Another unit, too few repeats, and a value that has no ratio.
+    for id in [&ids[0], &ids[1], &ids[4], &ids[5]] {
+        runs.refused(&[A, id, "--fail-on", "worse"], &["no figure of these runs can be judged"]);
+    }
+    assert_eq!(runs.compare(&[A, &ids[2], "--fail-on", "worse"]).status, Some(0));
     runs.add(&[runs.run(B, &[("z", 1.0)])]);
     runs.refused(&[A, B], &["no scenario in common"]);
     runs.refused(&[A, A], &["is named twice"]);

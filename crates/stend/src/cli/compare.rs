@@ -145,7 +145,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 /// Whether the threshold was crossed by one of these, if there is a threshold; what could not be judged by it is said.
 fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, Failure> {
     let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
-    if cells.is_empty() {
+    // What was refused for its values or their number went through no test.
+    let is_judged = |against: &AgainstBase| against.verdict != Verdict::Unresolved || against.q.is_some();
+    if !cells.iter().any(|(_, against)| is_judged(against)) {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
     }
