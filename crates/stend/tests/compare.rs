@@ -626,6 +626,10 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
         &["vostok-2020", "vostok-2021"],
         &["references cannot be compared with one another", "name a run first"],
     );
+    runs.refused(&[A, "vostok-2021"], &["vostok-2021 has no figure that", A, "nothing to compare"]);
+    let out = flat(&runs.stand.fine(&["compare", A, &ids[2], "vostok-2021"]).out);
+    assert!(out.contains("vostok-2021 has no figure that is compared here"), "{out}");
+    runs.stand.fine(&["compare", A]);
     // JSON has no NaN, so a file with one is no export.
     let file = runs.stand.path().join("nan.gz");
     let mut nan = runs.run(C, &[("x", 1.0)]);

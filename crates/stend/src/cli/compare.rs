@@ -16,7 +16,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
 use super::shape::{FILTER_HELP, Shape, refused_as_emulated, refused_as_twice};
 use crate::compare::pool::{Pool, pools};
-use crate::compare::table::{AgainstBase, Note, Row, Table, Verdict};
+use crate::compare::table::{AgainstBase, Column, ColumnOrigin, Note, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
 use crate::report::{csv, markdown, why};
@@ -90,6 +90,18 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     let mut table = arguments.shape.table(&store, &records, &references, &filter)?;
     table.notes.splice(0..0, runs.iter().filter_map(Pool::note));
+    let lacking = lacking(&table, &references, &arguments.what);
+    if !lacking.is_empty() {
+        // A run alone and nothing beside it is no comparison.
+        if table.columns.len() == 1 {
+            return Err(Failure::usage(format!(
+                "{} has no figure that {} has here; there is nothing to compare",
+                lacking.join(", "),
+                records[0].run.id
+            )));
+        }
+        table.notes.push(Note::NothingPublished { references: lacking });
+    }
     if let Some(wanted) = &arguments.why
         && records.len() < 2
     {
@@ -233,6 +245,17 @@ fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<
         references = all_references;
     }
     Ok((runs, references))
+}
+
+/// References that were named and have no figure in the table.
+fn lacking(table: &Table, references: &[Reference], words: &[String]) -> Vec<String> {
+    let is_there = |name: &str| {
+        let is_it =
+            |column: &Column| matches!(&column.origin, ColumnOrigin::Published { reference, .. } if reference == name);
+        table.columns.iter().any(is_it)
+    };
+    let names = references.iter().map(|reference| &reference.name);
+    names.filter(|name| words.contains(name) && !is_there(name)).cloned().collect()
 }
 
 /// The layout that was asked for. What was not named is as in the base's suite, where that goes with it.

@@ -198,6 +198,8 @@ pub(crate) enum Note {
     Filtered { filter: String },
     /// Of so many rows those with such a verdict are shown.
     OnlyRows { only: Only, shown: usize, of: usize },
+    /// These references were named, and have no figure that is compared here.
+    NothingPublished { references: Vec<String> },
     /// Values of these figures are zero or negative, so that they have no ratio, and no verdict.
     NoRatio { run: String, base: String, figures: Vec<String> },
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
