@@ -611,14 +611,25 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
         assert!(flat(&out).contains(said), "{said}:\n{out}");
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
     }
-    runs.refused(&[A, &ids[0], "--fail-on", "worse"], &["no figure of these runs can be judged"]);
+    // Another unit, too few repeats, and a value that has no ratio.
+    for id in [&ids[0], &ids[1], &ids[4], &ids[5]] {
+        runs.refused(&[A, id, "--fail-on", "worse"], &["no figure of these runs can be judged"]);
+    }
+    assert_eq!(runs.compare(&[A, &ids[2], "--fail-on", "worse"]).status, Some(0));
     runs.add(&[runs.run(B, &[("z", 1.0)])]);
     runs.refused(&[A, B], &["no scenario in common"]);
     runs.refused(&[A, A], &["is named twice"]);
+    let ended = runs.stand.run(&["report", A, A]);
+    assert_eq!((ended.status, ended.err.trim().lines().count()), (Some(2), 1), "{}", ended.err);
+    assert!(ended.err.contains(&format!("run {A} is named twice")), "{}", ended.err);
     runs.refused(
         &["vostok-2020", "vostok-2021"],
         &["references cannot be compared with one another", "name a run first"],
     );
+    runs.refused(&[A, "vostok-2021"], &["vostok-2021 has no figure that", A, "nothing to compare"]);
+    let out = flat(&runs.stand.fine(&["compare", A, &ids[2], "vostok-2021"]).out);
+    assert!(out.contains("vostok-2021 has no figure that is compared here"), "{out}");
+    runs.stand.fine(&["compare", A]);
     // JSON has no NaN, so a file with one is no export.
     let file = runs.stand.path().join("nan.gz");
     let mut nan = runs.run(C, &[("x", 1.0)]);

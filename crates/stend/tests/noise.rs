@@ -277,6 +277,30 @@ fn the_machines_own_noise_is_the_floor_of_comparisons() {
 }
 
 #[test]
+fn a_run_of_two_sides_has_one_verdict_wherever_it_is_shown() {
+    let (stand, template) = stand();
+    import(&stand, &template, "20260901-0600-0001", 1, true, |_, number, repeat| took(repeat, time(number, 0.1)));
+    let suite = stand.path().join("suite.toml");
+    let suite = suite.to_str().unwrap();
+    let ran = stand.json(&["run", suite, "--ab", "name=one", "name=other", "--no-progress"])["table"].clone();
+    let floor = ran["rows"][0]["cells"][1]["against_base"]["floor"].as_f64().unwrap();
+    assert!(floor > 0.05, "{ran}");
+    let shown = stand.json(&["show", "last"])["run"]["table"].clone();
+    let compared = stand.json(&["compare", "last"])["table"].clone();
+    for row in 0..2 {
+        let of = |table: &Value| table["rows"][row]["cells"][1]["against_base"].clone();
+        assert_eq!(of(&ran), of(&compared));
+        assert_eq!(of(&shown), of(&compared));
+    }
+    let page = std::fs::read_dir(stand.store().join("reports")).unwrap().map(|entry| entry.unwrap().path());
+    let page = page
+        .filter(|path| path.extension().is_some_and(|end| end == "html"))
+        .max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    let page = std::fs::read_to_string(page.unwrap()).unwrap();
+    assert!(page.contains("20260901-0600-0001"), "the page does not name the noise measurement");
+}
+
+#[test]
 fn what_is_no_noise_measurement_is_refused() {
     let stand = Stand::new();
     let refused = |arguments: &[&str], says: &str| {
@@ -287,6 +311,8 @@ fn what_is_no_noise_measurement_is_refused() {
     refused(&["noise", "--show=20990101"], "no run matches \"20990101\"");
     refused(&["noise", "no-such-suite"], "no-such-suite");
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    refused(&["noise", &suite, "--ab", "", "name=other"], "nothing may change between the sides; leave --ab out");
+    refused(&["noise", &suite, "--profile"], "leave --profile out");
     stand.fine(&["run", &suite, "--no-progress"]);
     refused(&["noise", "--show=last"], "is no noise measurement");
     let noise = stand.json(&["noise", &suite, "--no-progress"])["noise"].clone();

@@ -14,9 +14,9 @@ use stend_model::suite::{Key, Keys, Layout};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
-use super::shape::{FILTER_HELP, Shape, refused_as_emulated};
+use super::shape::{FILTER_HELP, Shape, refused_as_emulated, refused_as_twice};
 use crate::compare::pool::{Pool, pools};
-use crate::compare::table::{AgainstBase, Note, Row, Table, Verdict};
+use crate::compare::table::{AgainstBase, Column, ColumnOrigin, Note, Row, Table, Verdict};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
 use crate::report::{csv, markdown, why};
@@ -76,10 +76,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let (runs, references) = chosen(global, &store, arguments)?;
     let records: Vec<&Record> = runs.iter().map(|pool| &pool.record).collect();
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = runs.iter().find(|pool| !seen.insert((&pool.record.run.id, pool.record.sessions.len()))) {
-        let id = &twice.record.run.id;
-        return Err(Failure::usage(format!("run {id} is named twice; compare it with another one, or show it alone")));
+    if let Some(refusal) = refused_as_twice(&records) {
+        return Err(Failure::usage(refusal));
     }
     if arguments.fail_on.is_some() && records.len() < 2 {
         return Err(Failure::usage("--fail-on takes two runs or more: one alone has no verdicts"));
@@ -92,6 +90,18 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     let mut table = arguments.shape.table(&store, &records, &references, &filter)?;
     table.notes.splice(0..0, runs.iter().filter_map(Pool::note));
+    let lacking = lacking(&table, &references, &arguments.what);
+    if !lacking.is_empty() {
+        // A run alone and nothing beside it is no comparison.
+        if table.columns.len() == 1 {
+            return Err(Failure::usage(format!(
+                "{} has no figure that {} has here; there is nothing to compare",
+                lacking.join(", "),
+                records[0].run.id
+            )));
+        }
+        table.notes.push(Note::NothingPublished { references: lacking });
+    }
     if let Some(wanted) = &arguments.why
         && records.len() < 2
     {
@@ -147,7 +157,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 /// Whether the threshold was crossed by one of these, if there is a threshold; what could not be judged by it is said.
 fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, Failure> {
     let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
-    if cells.is_empty() {
+    // What was refused for its values or their number went through no test.
+    let is_judged = |against: &AgainstBase| against.verdict != Verdict::Unresolved || against.q.is_some();
+    if !cells.iter().any(|(_, against)| is_judged(against)) {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
     }
@@ -233,6 +245,17 @@ fn chosen(global: &Global, store: &Store, arguments: &Arguments) -> Result<(Vec<
         references = all_references;
     }
     Ok((runs, references))
+}
+
+/// References that were named and have no figure in the table.
+fn lacking(table: &Table, references: &[Reference], words: &[String]) -> Vec<String> {
+    let is_there = |name: &str| {
+        let is_it =
+            |column: &Column| matches!(&column.origin, ColumnOrigin::Published { reference, .. } if reference == name);
+        table.columns.iter().any(is_it)
+    };
+    let names = references.iter().map(|reference| &reference.name);
+    names.filter(|name| words.contains(name) && !is_there(name)).cloned().collect()
 }
 
 /// The layout that was asked for. What was not named is as in the base's suite, where that goes with it.

@@ -93,6 +93,7 @@ enum Command {
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
     /// Measure how much this machine differs from itself, and what makes it noisy
+    #[command(mut_arg("ab", |it| it.hide(true)), mut_arg("profile", |it| it.hide(true)))]
     Noise(Box<noise::Arguments>),
     /// Show one metric over all runs of a machine, and where its level changed
     History(history::Arguments),

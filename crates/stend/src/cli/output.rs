@@ -15,11 +15,11 @@ use stend_model::reference::Reference;
 
 use super::Global;
 use super::failure::Failure;
+use crate::compare::compare_what;
 use crate::compare::filter::Filter;
 use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
-use crate::compare::{compare, compare_what};
 use crate::language::Language;
 use crate::noise::Floors;
 use crate::report::{html, shell_words, terminal, wrapped};
@@ -115,9 +115,9 @@ pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_met
 }
 
 /// A run set beside every published machine, or the sides of one beside each other.
-pub(super) fn table_of(views: &[Record]) -> Table {
+pub(super) fn table_of(store: &Store, views: &[Record]) -> Result<Table, Failure> {
     let references = if views.len() == 1 { catalogue::references() } else { Vec::new() };
-    compare(&views.iter().collect::<Vec<_>>(), &references)
+    beside_one_another(store, &views.iter().collect::<Vec<_>>(), &references, &Filter::default())
 }
 
 /// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured; of the figures

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Spoken};
-use super::shape::{FILTER_HELP, Shape};
+use super::shape::{FILTER_HELP, Shape, refused_as_twice};
 use crate::catalogue;
 use crate::compare::table::Note;
 use crate::machine;
@@ -92,6 +92,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         records[..=place].rotate_right(1);
     }
     let all = records.iter().collect::<Vec<_>>();
+    if let Some(refusal) = refused_as_twice(&all) {
+        return Err(Failure::usage(refusal));
+    }
     let references = catalogue::references();
     let filter = arguments.shape.filter()?;
     let mut table = arguments.shape.table(&store, &all, &references, &filter)?;

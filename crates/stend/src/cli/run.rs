@@ -125,6 +125,16 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 
 /// Measures the same twice over: see [`crate::noise`].
 pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    if !arguments.ab.is_empty() {
+        return Err(Failure::usage(
+            "noise compares a machine with itself, so nothing may change between the sides; leave --ab out",
+        ));
+    }
+    if arguments.profile {
+        return Err(Failure::usage(
+            "noise tells how far repeats differ, and nothing of where their time goes; leave --profile out",
+        ));
+    }
     make_run(global, arguments, true)
 }
 

@@ -81,6 +81,13 @@ impl Shape {
     }
 }
 
+/// Why nothing can be compared, where a run would stand beside itself. A range that begins with a run has more sessions than the run.
+pub(super) fn refused_as_twice(records: &[&Record]) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    let twice = records.iter().find(|record| !seen.insert((&record.run.id, record.sessions.len())))?;
+    Some(format!("run {} is named twice; compare it with another one, or show it alone", twice.run.id))
+}
+
 /// Whether any of the others has a scenario of the base's.
 fn has_common_scenario(records: &[&Record]) -> bool {
     let names = |record: &Record| -> BTreeSet<String> {

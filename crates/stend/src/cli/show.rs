@@ -33,7 +33,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let record = store.load(&store.resolve(&arguments.run)?)?;
     let samples = store.count_samples(&record.run.id)?;
     let views = views(record.clone());
-    let table = output::table_of(&views);
+    let table = output::table_of(&store, &views)?;
     if arguments.json.json {
         #[derive(Serialize)]
         struct Shown<'a> {

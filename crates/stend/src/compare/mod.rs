@@ -33,16 +33,14 @@ use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCei
 /// To advise more repeats than this would be no advice.
 const MOST_REPEATS_ADVISED: u32 = 1000;
 
-/// Sets one run, or several, beside the published machines that have such figures. The first run is the base.
-///
-/// # Panics
-/// If `records` is empty.
+/// The comparison of all figures, where no machine's noise is known.
+#[cfg(test)]
 pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
     compare_what(records, references, &Floors::default(), &Filter::default())
 }
 
-/// The same, where δ is at least what the machines are known to differ from themselves, of the figures that the filter takes: the
-/// correction for many comparisons is over these. How restless the machine was is told by all that was measured.
+/// Sets one run, or several, beside the published machines that have such figures. The first run is the base. δ is at least what the
+/// machines are known to differ from themselves, and only the figures that the filter takes are compared: the correction for many comparisons is over these. How restless the machine was is told by all that was measured.
 ///
 /// # Panics
 /// If `records` is empty.
@@ -139,7 +137,10 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
     notes.extend(note_on_ratios(rows, &pending, &results, records));
     for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
         let Some(result) = result else { continue };
-        if let (Cell::Measured(measured), Some(ratio)) = (&mut rows[row].cells[column], result.ratio) {
+        // Of such values the median may have a ratio, but not each of them.
+        let not_positive = result.reason == stend_stats::Reason::NotPositive;
+        let ratio = result.ratio.filter(|_| !not_positive);
+        if let (Cell::Measured(measured), true) = (&mut rows[row].cells[column], ratio.is_some() || not_positive) {
             measured.against_base = Some(AgainstBase {
                 ratio,
                 interval: result.interval.map(|interval| (interval.low, interval.high)),

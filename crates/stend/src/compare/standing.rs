@@ -90,7 +90,7 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
     let of = |verdict| {
         let of_it = judged.iter().filter(move |(_, against)| against.verdict == verdict);
         of_it.filter_map(|(row, against)| {
-            Some(Extreme { scenario: row.scenario.clone(), ratio: in_direction(against.ratio, row.better)? })
+            Some(Extreme { scenario: row.scenario.clone(), ratio: in_direction(against.ratio?, row.better)? })
         })
     };
     (!judged.is_empty()).then(|| Standing {
@@ -126,10 +126,11 @@ fn is_speed(unit: Unit) -> bool {
 }
 
 fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
+    let with_ratio: Vec<_> = judged.iter().filter(|(_, against)| against.ratio.is_some()).collect();
     let ratios: Option<Vec<f64>> =
-        judged.iter().map(|(row, against)| in_direction(against.ratio, row.better)).collect();
+        with_ratio.iter().map(|(row, against)| in_direction(against.ratio?, row.better)).collect();
     let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
-    let intervals: Option<Vec<RatioInterval>> = judged
+    let intervals: Option<Vec<RatioInterval>> = with_ratio
         .iter()
         .zip(&ratios)
         .map(|((row, against), ratio)| {
@@ -147,7 +148,8 @@ fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
 
 /// Scenarios of the base or of a run that have no ratio, those of the base first.
 fn missing(table: &Table, column: usize) -> Vec<String> {
-    let rows = table.rows.iter().filter(|row| row.main && against(row, column).is_none());
+    let has_ratio = |row: &Row| against(row, column).is_some_and(|against| against.ratio.is_some());
+    let rows = table.rows.iter().filter(|row| row.main && !has_ratio(row));
     let mut missing: Vec<String> = rows.map(|row| row.scenario.clone()).collect();
     let ids = [0, column].map(|column| table.columns.get(column).and_then(|column| column.run_id()));
     for left_out in &table.left_out {

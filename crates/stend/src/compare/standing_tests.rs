@@ -63,3 +63,32 @@ fn without_an_interval_of_each_there_is_none_of_the_mean() {
     let mean = standing.mean.as_ref().unwrap();
     assert_eq!((mean.ratio, mean.interval, standing.unresolved), (0.5, None, 2));
 }
+
+#[test]
+fn what_has_no_ratio_is_unresolved_and_not_in_the_mean() {
+    let mut base = of_times("a", 1.0, 1.0);
+    let mut other = of_times("b", 1.0, 1.0);
+    for record in [&mut base, &mut other] {
+        let mut third = record.run.suite.scenarios[0].clone();
+        third.name = "gamma".into();
+        record.run.suite.scenarios.push(third);
+        let more: Vec<_> = record.repeats.iter().filter(|one| one.scenario == 0).cloned().collect();
+        record.repeats.extend(more.into_iter().map(|one| stend_model::run::Repeat { scenario: 2, ..one }));
+    }
+    // One value of many, so that the medians have a ratio; and all, so that they have none.
+    for count in [1, 10] {
+        let mut other = other.clone();
+        for repeat in other.repeats.iter_mut().filter(|repeat| repeat.scenario == 0).take(count) {
+            repeat.report.as_mut().unwrap().work.insert("bytes".into(), -1e6);
+        }
+        for pair in [[&base, &other], [&other, &base]] {
+            let table = compare(&pair, &[]);
+            let against = against(&table.rows[0], 1).unwrap();
+            assert_eq!((against.ratio, against.interval, against.verdict), (None, None, Verdict::Unresolved));
+            let [standing] = &standings(&table)[..] else { panic!() };
+            let mean = standing.mean.as_ref().unwrap();
+            assert_eq!((standing.judged(), standing.unresolved, mean.scenarios), (3, 1, 2));
+            assert!((mean.ratio - 1.0).abs() < 1e-9 && mean.missing == ["alpha"]);
+        }
+    }
+}

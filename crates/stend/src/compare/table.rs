@@ -198,6 +198,8 @@ pub(crate) enum Note {
     Filtered { filter: String },
     /// Of so many rows those with such a verdict are shown.
     OnlyRows { only: Only, shown: usize, of: usize },
+    /// These references were named, and have no figure that is compared here.
+    NothingPublished { references: Vec<String> },
     /// Values of these figures are zero or negative, so that they have no ratio, and no verdict.
     NoRatio { run: String, base: String, figures: Vec<String> },
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
@@ -349,8 +351,8 @@ pub(crate) struct OfCeiling {
 /// A measured value held against the base.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct AgainstBase {
-    /// This median over the base's.
-    pub(crate) ratio: f64,
+    /// This median over the base's; none where a value is zero or negative.
+    pub(crate) ratio: Option<f64>,
     /// 95 % interval of the ratio.
     pub(crate) interval: Option<(f64, f64)>,
     /// p of the test, corrected for the whole table by Benjamini and Hochberg.

@@ -242,7 +242,7 @@ fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
                 let lighter = base / own;
                 let interval = against.and_then(|against| interval_in_direction(against.interval?, row.better));
                 (
-                    against.and_then(|against| in_direction(against.ratio, row.better)).map(|ratio| ratio * lighter),
+                    against.and_then(|against| in_direction(against.ratio?, row.better)).map(|ratio| ratio * lighter),
                     interval.map(|(low, high)| (low * lighter, high * lighter)),
                 )
             }

@@ -132,7 +132,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
             let shares = value.of_ceilings.iter().map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario));
             set("of_ceilings", shares.collect::<Vec<_>>().join("; "));
             if let Some(against) = &value.against_base {
-                set("ratio", number(against.ratio));
+                set("ratio", optional(against.ratio));
                 set("ratio_low", optional(against.interval.map(|(low, _)| low)));
                 set("ratio_high", optional(against.interval.map(|(_, high)| high)));
                 set("q", optional(against.q));
@@ -238,7 +238,8 @@ fn parts(cell: Option<&Cell>) -> [String; 5] {
                 (parts[1], parts[2]) = (low.to_string(), high.to_string());
             }
             if let Some(against) = &value.against_base {
-                (parts[3], parts[4]) = (against.ratio.to_string(), word(against.verdict).into());
+                (parts[3], parts[4]) =
+                    (against.ratio.map(|ratio| ratio.to_string()).unwrap_or_default(), word(against.verdict).into());
             }
         }
         Some(Cell::Published(published)) => {

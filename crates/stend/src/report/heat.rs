@@ -4,7 +4,7 @@
 
 use super::language::axes;
 use super::phrase::Phrase;
-use super::text::{change, mark};
+use super::text::marked_change;
 use super::wide::Block;
 use crate::compare::table::{Cell, Column, Measured, Row};
 
@@ -104,9 +104,7 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
                     height: CELL.1,
                     step,
                     text: measured.map_or_else(|| "–".into(), |value| unit.show(value.median)),
-                    verdict: against
-                        .map(|against| format!("{} {}", mark(against.verdict), change(against.ratio)))
-                        .unwrap_or_default(),
+                    verdict: against.map(marked_change).unwrap_or_default(),
                     title: figure.map_or(Phrase::fixed("", ""), |(row, _)| title(row, measured)),
                 });
             }

@@ -8,7 +8,7 @@ use crate::compare::weighing::Weighing;
 use super::notes;
 use super::phrase::of_ceiling;
 use super::standing;
-use super::text::{self, change, factor, interval, mark};
+use super::text::{self, factor, interval, marked_change};
 use super::weighing;
 use super::wide::{self, Block};
 use crate::machine;
@@ -148,7 +148,7 @@ fn beside(cell: Option<(&Row, &Cell)>) -> String {
         Cell::Measured(value) => {
             let figure = row.unit.show(value.median);
             let under = match (&value.against_base, value.interval) {
-                (Some(against), _) => format!(" {} {}", mark(against.verdict), change(against.ratio)),
+                (Some(against), _) => format!(" {}", marked_change(against)),
                 (None, Some(interval)) => format!(" ({})", text::interval_beside(row.unit, value.median, interval)),
                 (None, None) => {
                     value.spread.map(|spread| format!(" {}", text::spread(Some(spread)))).unwrap_or_default()
@@ -186,7 +186,7 @@ fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) ->
         let cells = match &row.cells[index] {
             Cell::Measured(value) => {
                 let against = value.against_base.as_ref();
-                let change = against.map(|against| format!("{} {}", mark(against.verdict), change(against.ratio)));
+                let change = against.map(marked_change);
                 let interval = against.and_then(|against| against.interval).map(text::change_interval);
                 [
                     row.unit.show(value.median),

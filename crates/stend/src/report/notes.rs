@@ -210,6 +210,14 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
+        Note::NothingPublished { references } => {
+            let names = references.join(", ");
+            let verb = if references.len() == 1 { "has" } else { "have" };
+            Phrase::new(
+                format!("{names} {verb} no figure that is compared here, and no column"),
+                format!("{names}: ни одной из сравниваемых здесь цифр нет, нет и столбца"),
+            )
+        }
         Note::NoRatio { run, base, figures } => {
             let names = listed(figures);
             Phrase::new(

@@ -52,7 +52,7 @@ pub(super) fn reason(against: &AgainstBase) -> Phrase {
 }
 
 fn verdict_and_why(against: &AgainstBase) -> Phrase {
-    let size = change(against.ratio);
+    let size = against.ratio.map(change).unwrap_or_default();
     let (within_en, within_ru) = against.interval.map_or_else(Default::default, |interval| {
         let interval = change_interval(interval);
         (format!(", 95 % interval {interval}"), format!(", интервал 95 %: {interval}"))
@@ -92,6 +92,12 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
                 let Phrase { en, ru } = to_settle(repeats);
                 (format!("; {en}"), format!("; {ru}"))
             });
+            if size.is_empty() {
+                return Phrase::new(
+                    format!("The evidence does not say. {why_en}."),
+                    format!("Данные этого не говорят. {why_ru}."),
+                );
+            }
             Phrase::new(
                 format!("The evidence does not say: {size}{within_en}. {why_en}{more_en}."),
                 format!("Данные этого не говорят: {size}{within_ru}. {why_ru}{more_ru}."),
@@ -159,7 +165,7 @@ mod tests {
 
     fn said(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> Phrase {
         let against = AgainstBase {
-            ratio: 1.05,
+            ratio: Some(1.05),
             interval,
             q,
             floor: 0.01,

@@ -243,7 +243,7 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
         invalid: u32::from(place == 3),
         outliers: u32::from(place == 1),
         against_base: ratio.map(|ratio| AgainstBase {
-            ratio,
+            ratio: Some(ratio),
             interval: Some((ratio * 0.99, ratio * 1.01)),
             q: Some(0.0004),
             floor: 0.01,

@@ -10,7 +10,7 @@ use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
 use super::notes;
 use super::phrase;
 use super::standing;
-use super::text::{self, change, has_figure, interval, mark, width};
+use super::text::{self, has_figure, interval, marked_change, width};
 use super::weighing;
 
 /// How the table is written.
@@ -370,7 +370,7 @@ impl<'a> Page<'a> {
             Verdict::Worse => Style::Worse,
             Verdict::Same | Verdict::Unresolved => Style::Plain,
         };
-        piece(format!("{} {}", mark(against.verdict), change(against.ratio)), style)
+        piece(marked_change(against), style)
     }
 
     fn count(&mut self, value: &Measured) -> String {

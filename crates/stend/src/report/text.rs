@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) use super::standing::standings;
 pub(super) use crate::compare::standing::in_direction;
-use crate::compare::table::{Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
+use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour.
 pub(super) const fn mark(verdict: Verdict) -> char {
@@ -74,6 +74,12 @@ pub(super) fn spread(spread: Option<f64>) -> String {
 /// A ratio as a change: in percent up to a factor of two, as a factor beyond, where percent stop being readable.
 pub(super) fn change(ratio: f64) -> String {
     if (0.5..2.0).contains(&ratio) { signed_percent(ratio - 1.0) } else { factor(ratio) }
+}
+
+/// A verdict's mark with the change, or alone where there is no ratio.
+pub(super) fn marked_change(against: &AgainstBase) -> String {
+    let mark = mark(against.verdict);
+    against.ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
 /// A factor: `× 2.35`.

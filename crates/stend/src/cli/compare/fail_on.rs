@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {
         let against = |verdict, low, high| AgainstBase {
-            ratio: f64::midpoint(low, high),
+            ratio: Some(f64::midpoint(low, high)),
             interval: Some((low, high)),
             q: Some(0.001),
             floor: 0.01,

@@ -23,7 +23,7 @@ pub(in crate::cli) fn finish(
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
     let views = views(record.clone());
-    let table = output::table_of(&views);
+    let table = output::table_of(store, &views)?;
     if record.run.noise {
         noise::print(global, store, &record, json)?;
     } else if json.json {

@@ -140,7 +140,7 @@ fn conclude_all(
     let is_noise = complete.iter().any(|record| record.run.noise);
     let table = match &all.iter().collect::<Vec<_>>()[..] {
         [] => None,
-        [_] => Some(output::table_of(&all)),
+        [_] => Some(output::table_of(&store, &all)?),
         several => Some(output::beside_one_another(&store, several, &[], &Filter::default())?),
     };
     if let (Some(table), false, false) = (&table, json.json, is_noise) {
@@ -157,7 +157,7 @@ fn conclude_all(
                     noise::print(global, &store, record, json)?;
                 }
                 let views = views(record.clone());
-                conclude(global, &store, record, &views, &output::table_of(&views))?
+                conclude(global, &store, record, &views, &output::table_of(&store, &views)?)?
             }
             (result, _) => {
                 let exit = result.as_ref().map_or_else(Failure::exit, |_| Exit::Interrupted);

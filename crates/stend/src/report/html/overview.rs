@@ -15,7 +15,7 @@ use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_under_name};
-use crate::report::text::{self, change, factor, interval, mark, word};
+use crate::report::text::{self, factor, interval, marked_change, word};
 use crate::report::weighing;
 
 /// In what another machine differs from the base.
@@ -264,7 +264,9 @@ pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
                 .map(|(low, high)| format!("95 %: {}", interval(row.unit, low, high)))
                 .unwrap_or_default(),
             key: match &value.against_base {
-                Some(against) => text::number_or_nothing(text::in_direction(against.ratio, row.better)),
+                Some(against) => {
+                    text::number_or_nothing(against.ratio.and_then(|ratio| text::in_direction(ratio, row.better)))
+                }
                 None => value.median.to_string(),
             },
             ..CellView::default()
@@ -300,8 +302,7 @@ pub(super) fn advantage(published: &Published, row: &Row) -> String {
 }
 
 pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
-    let text = format!("{} {}", mark(against.verdict), change(against.ratio));
-    VerdictView { class: word(against.verdict), text }
+    VerdictView { class: word(against.verdict), text: marked_change(against) }
 }
 
 pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {

@@ -275,7 +275,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
         let marked: Vec<f64> = judged
             .iter()
             .filter(|against| matches!(against.verdict, Verdict::Better | Verdict::Worse))
-            .map(|against| against.ratio)
+            .filter_map(|against| against.ratio)
             .collect();
         let size = |ratio: &f64| ratio.ln().abs();
         let smallest = marked.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b)));
