@@ -2,6 +2,7 @@
 
 use stend_model::metric::Unit;
 
+use super::language::{TEXTS, with_axis};
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Scale, Tick, padded, ticks};
 
@@ -31,6 +32,7 @@ pub(super) struct PanelData {
 pub(super) struct Dots {
     pub(super) panels: Vec<Panel>,
     pub(super) ticks: Vec<Tick>,
+    pub(super) caption: Phrase,
 }
 
 /// One run's part of the drawing.
@@ -91,7 +93,8 @@ pub(super) fn dots(panels: Vec<PanelData>, unit: Unit) -> Option<Dots> {
         });
         left += width;
     }
-    Some(Dots { panels: drawn, ticks: ticks(Scale::Unit(unit), bottom, top) })
+    let caption = with_axis(&TEXTS.repeats_caption, bottom);
+    Some(Dots { panels: drawn, ticks: ticks(Scale::Unit(unit), bottom, top), caption })
 }
 
 #[cfg(test)]
@@ -107,5 +110,24 @@ mod tests {
         assert!(drawn.panels[0].dots[0].y > drawn.panels[0].dots[1].y, "more is higher");
         assert!(dots(vec![panel(vec![repeat(None), repeat(Some(f64::NAN))])], Unit::Seconds).is_none());
         assert!(dots(vec![], Unit::Seconds).is_none());
+    }
+
+    #[test]
+    fn an_axis_that_begins_at_zero_is_not_said_to_begin_elsewhere() {
+        let caption = |least| {
+            let repeat = |value| Repeated { value: Some(value), class: "valid", title: Phrase::fixed("", "") };
+            let panel = PanelData {
+                title: "a".into(),
+                repeats: vec![repeat(least), repeat(10.0)],
+                median: None,
+                interval: None,
+            };
+            dots(vec![panel], Unit::Seconds).unwrap().caption
+        };
+        for (least, is_said) in [(9.0, true), (0.1, false), (0.0, false), (-1.0, true)] {
+            let caption = caption(least);
+            assert_eq!(caption.en.contains("does not begin at zero"), is_said, "{least}");
+            assert_eq!(caption.ru.contains("не с нуля"), is_said, "{least}");
+        }
     }
 }

@@ -90,8 +90,9 @@ texts! {
     against: "Against the base", "Относительно базы";
     note: "Note", "Примечание";
     repeats: "Repeats", "Повторы";
-    repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval. The axis does not begin at zero.",
-        "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %. Ось начинается не с нуля.";
+    repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval.",
+        "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %.";
+    not_from_zero: "The axis does not begin at zero.", "Ось начинается не с нуля.";
     latency: "How long single operations took", "Сколько длились отдельные операции";
     latency_steps_caption: "All operations of the repeats that count, put together, but for the outermost ten-thousandth at either end. The area of a step is the share of the operations that lie in it.",
         "Все операции учтённых повторов вместе, кроме крайних десятитысячных долей с обоих концов. Площадь ступени – доля операций, попавших в неё.";
@@ -107,8 +108,8 @@ texts! {
     operations: "Operations", "Операции";
     longest: "Longest", "Самая долгая";
     history: "History of one metric", "История одного показателя";
-    history_caption: "A dot is a run: the median of its repeats that count, with its 95 % interval. Runs stand at equal distances, however long nobody measured. Dashed: the level between changes. The axis does not begin at zero.",
-        "Точка – прогон: медиана его годных повторов с интервалом 95 %. Прогоны стоят через равные промежутки, сколько бы между ними ни прошло времени. Пунктир – уровень между переменами. Ось начинается не с нуля.";
+    history_caption: "A dot is a run: the median of its repeats that count, with its 95 % interval. Runs stand at equal distances, however long nobody measured. Dashed: the level between changes.",
+        "Точка – прогон: медиана его годных повторов с интервалом 95 %. Прогоны стоят через равные промежутки, сколько бы между ними ни прошло времени. Пунктир – уровень между переменами.";
     history_changes: "Where the level changed", "Где менялся уровень";
     history_runs: "The runs", "Прогоны";
     history_run: "Run", "Прогон";
@@ -330,6 +331,15 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
         format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
         format!("наименьшее {}, наибольшее {}; отсчётов {samples}{ru}", russian(lowest), russian(highest)),
     )
+}
+
+/// A caption, with a warning where the axis begins elsewhere than at zero.
+pub(super) fn with_axis(caption: &Phrase, bottom: f64) -> Phrase {
+    if bottom == 0.0 {
+        return caption.clone();
+    }
+    let more = &TEXTS.not_from_zero;
+    Phrase::new(format!("{} {}", caption.en, more.en), format!("{} {}", caption.ru, more.ru))
 }
 
 /// How many operations a histogram has, and of how many repeats.

@@ -110,14 +110,17 @@ impl fmt::Display for Phrase {
 // Its `Display` escapes what it prints.
 impl askama::filters::HtmlSafe for Phrase {}
 
-/// Text as HTML writes it, in elements and in attributes.
+/// Text as HTML writes it, in elements and in attributes; no line ends between a number and its percent sign.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write;
-        for character in self.0.chars() {
+        let mut after_digit = false;
+        let mut characters = self.0.chars().peekable();
+        while let Some(character) = characters.next() {
             match character {
+                ' ' if after_digit && characters.peek() == Some(&'%') => f.write_char('\u{a0}')?,
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '&' => f.write_str("&amp;")?,
@@ -125,6 +128,7 @@ impl fmt::Display for Escaped<'_> {
                 '\'' => f.write_str("&#39;")?,
                 other => f.write_char(other)?,
             }
+            after_digit = character.is_ascii_digit();
         }
         Ok(())
     }
@@ -133,6 +137,12 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_ends_before_a_percent_sign() {
+        let phrase = Phrase::new("of 5 % or 6, %", "5 %");
+        assert_eq!(phrase.to_string(), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
+    }
 
     #[test]
     fn a_phrase_escapes_what_is_filled_in() {

@@ -6,6 +6,7 @@ use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
 use crate::history::{Change, History, Point};
 use crate::language::Language;
+use crate::report::language::{TEXTS, with_axis};
 use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
 use crate::report::scale::{CANVAS, Scale, Tick, padded, ticks};
@@ -24,6 +25,7 @@ pub(super) struct HistoryDrawing {
     pub(super) ticks: Vec<Tick>,
     /// Days along the axis; `top` is the place from the right.
     pub(super) across: Vec<Tick>,
+    pub(super) caption: Phrase,
 }
 
 /// One run.
@@ -86,6 +88,7 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
         levels: levels(history).map(|(from, to, level)| format!("M{} {}H{}", edge(from), y(level), edge(to))).collect(),
         flags: history.changes.iter().enumerate().map(flag).collect(),
         ticks: ticks(Scale::Unit(history.unit), bottom, top),
+        caption: with_axis(&TEXTS.history_caption, bottom),
         across: days(&history.points)
             .map(|(index, day)| Tick { top: 100.0 - middle(index) / CANVAS.0 * 100.0, y: 0.0, label: day })
             .collect(),
@@ -297,5 +300,8 @@ mod tests {
         assert!(svg(&history(&[], None), Language::English).unwrap().contains("No run has a repeat that counts."));
         let one = drawing(&history(&[10.0], None)).unwrap();
         assert_eq!((one.dots.len(), one.across.len()), (1, 1));
+        assert!(one.caption.en.ends_with("The axis does not begin at zero."));
+        let from_zero = drawing(&history(&[0.1, 10.0], None)).unwrap();
+        assert!(!from_zero.caption.en.contains("zero") && !from_zero.caption.ru.contains("нуля"));
     }
 }

@@ -228,7 +228,7 @@ impl Figures {
     /// The repeats of a scenario with median and interval.
     fn dots(&mut self, scenario: &ScenarioView, dots: &Dots) -> Result<()> {
         let title = format!("{}: {}", scenario.name, scenario.metric);
-        let caption = self.say(&TEXTS.repeats_caption);
+        let caption = self.say(&dots.caption);
         let place = Place { left: LEFT, top: 66.0, width: WIDTH - LEFT - RIGHT, height: 240.0 };
         let mut sheet = self.sheet(place.top + place.height + 20.0, &title, caption)?;
         for panel in &dots.panels {

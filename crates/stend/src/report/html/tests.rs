@@ -153,25 +153,25 @@ fn it_has_its_parts() {
         "than pc-7 on 3 of 8 scenarios",
         "kernel 6.1.0-28-amd64 → 6.12.3; kernel command line: none → mitigations=off; mitigation spectre_v2: on → off",
         "ядро 6.1.0-28-amd64 → 6.12.3; командная строка ядра: нет → mitigations=off; защита от spectre_v2: включена → выключена",
-        "Better than the base: +8.1 %",
+        "Better than the base: +8.1\u{a0}%",
         "Why is it not twice as fast?",
         "Of 88 repeats, warm-ups among them, 87 had their results verified and found right",
         "pipe write, 32 KiB: 62",
         "<rect class=\"count\"",
         "Taken by the hypervisor</span>",
-        "<span class=\"limit\"><span lang=\"en\">≤ 1.0 %</span><span lang=\"ru\">≤ 1,0\u{a0}%</span></span>",
+        "<span class=\"limit\"><span lang=\"en\">≤ 1.0\u{a0}%</span><span lang=\"ru\">≤ 1,0\u{a0}%</span></span>",
         "data-verdict=\"worse\"",
-        "class=\"verdict better\"><span lang=\"en\">▲ +8.1 %</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
+        "class=\"verdict better\"><span lang=\"en\">▲ +8.1\u{a0}%</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
         "<span class=\"factor\"><span lang=\"en\">× 10.7</span><span lang=\"ru\">× 10,7</span></span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
         "by which the runs differ from themselves",
         "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
-        "took away 4.1 %",
+        "took away 4.1\u{a0}%",
         "aria-sort=\"none\"",
         "round trip of 64 KiB",
         "power: no RAPL",
-        "62 % of magma, parallel",
+        "62\u{a0}% of magma, parallel",
         "62\u{a0}% от «magma, parallel»",
         "<svg class=\"flames\" viewBox=\"0 ",
         "<title>_copy_to_iter · 600 · 60.00\u{a0}%</title>",
@@ -195,7 +195,7 @@ fn why_there_is_no_figure_stands_once() {
     let html = page(&sample::run(50));
     let results = html.split_once("<table id=\"results\"").unwrap().1.split_once("</table>").unwrap().0;
     let below = html.split_once("<h2 id=\"not-measured\"").unwrap().1.split_once("</section>").unwrap().0;
-    for (word, reason) in [("skipped", "fio is not on the machine&#39;s PATH"), ("invalid", "took away 4.1 %")] {
+    for (word, reason) in [("skipped", "fio is not on the machine&#39;s PATH"), ("invalid", "took away 4.1\u{a0}%")] {
         let link = format!("href=\"#not-measured\">– <span lang=\"en\">{word}</span>");
         assert!(results.contains(&link) && !results.contains(reason), "{word}");
         assert_eq!(below.matches(reason).count(), 1, "{reason}: {below}");
