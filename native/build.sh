@@ -90,9 +90,11 @@ for source in kuzma/src/*.c kuzma/src/*/*.c kuzma/src/*/*/*.c fizzbuzz/src/*.c f
 		rest=${rest#*/}
 	done
 	object=$output/$object$rest.o
+	# As make does for what is also a shared library: the program that it makes is to be the same.
+	case $source in kuzma/* | pipe/*) position="-fPIC -fvisibility=hidden" ;; *) position= ;; esac
 	# shellcheck disable=SC2046,SC2086 # flags are words
 	$compiler $flags -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ifizzbuzz/include -Ikuzma/include -Ikuzma/src -Ipipe/include \
-		-Iprobe/src -I"$output" $(instructions "$source") -c "$source" -o "$object" &
+		-Iprobe/src -I"$output" $(instructions "$source") $position -c "$source" -o "$object" &
 	running="$running$!=$source "
 	echo "compiling $source"
 	set -- "$@" "$object"
