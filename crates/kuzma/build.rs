@@ -4,11 +4,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 /// What the start of a file's name below `x86/` or `arm/` stands for. Such files run only where the processor has the
-/// instructions, and are empty for other architectures.
+/// instructions, and are empty for other architectures. The same flags as in the Makefile's `instructions.mk`, which says why.
 const INSTRUCTIONS: [(&str, &str, &str, &[&str]); 6] = [
-    ("x86_64", "x86", "ssse3", &["-mssse3"]),
+    ("x86_64", "x86", "ssse3", &["-mssse3", "-falign-functions=64", "-falign-loops=64"]),
     ("x86_64", "x86", "pclmul", &["-mssse3", "-mpclmul"]),
-    ("x86_64", "x86", "avx2", &["-mavx2"]),
+    ("x86_64", "x86", "avx2", &["-mavx2", "-falign-functions=64", "-falign-loops=64"]),
     ("x86_64", "x86", "gfni", &["-mavx2", "-mgfni"]),
     (
         "x86_64",

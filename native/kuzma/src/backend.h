@@ -10,6 +10,10 @@
 #include "cpu.h"
 #include "kuzma.h"
 
+/* Not to be had from outside, also where it is only declared: code for a shared library then reaches it as directly as other code does.
+ * -fvisibility=hidden tells the compiler of definitions alone. */
+#pragma GCC visibility push(hidden)
+
 /* Which half of a counter block counts, big-endian and modulo its own size. */
 enum counting_half { LEFT_HALF, RIGHT_HALF };
 
@@ -66,4 +70,5 @@ bool kuzma_backend_allowed(const struct kuzma_backend *backend);
 void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
                    const uint8_t key[KUZMA_KEY_BYTES]);
 
+#pragma GCC visibility pop
 #endif

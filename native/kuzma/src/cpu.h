@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 /* ISO C wants a declaration in every file, also in one that holds nothing for this machine. */
 struct kuzma_backend;
 
@@ -36,4 +39,5 @@ bool kuzma_cpu_avx512(void);
 bool kuzma_cpu_pmull(void);
 #endif
 
+#pragma GCC visibility pop
 #endif

@@ -25,6 +25,11 @@ grep -o '\bkuzma_[a-z_0-9]*(' "$prefix/include/kuzma.h" | tr -d '(' | sort -u >"
 nm -D --defined-only "$prefix/lib/libkuzma.so" | sed -n 's/.* T \(kuzma_[a-z_0-9]*\)@@KUZMA_0$/\1/p' | sort -u >"$work/exported"
 ok 'exported are the declared functions, with a version' cmp "$work/declared" "$work/exported"
 ok 'there are some' [ -s "$work/exported" ]
+# All else is reached directly, also from other files: no object asks for a name that the linker might have to look for elsewhere.
+readelf -sW "$prefix/lib/libkuzma.a" >"$work/symbols"
+awk '$7 == "UND" && $8 ~ /^kuzma_/ && $6 != "HIDDEN" { print $8 }' "$work/symbols" | sort -u | comm -23 - "$work/declared" >"$work/indirect"
+ok "names of the library's own are hidden where they are used: $(head -n 3 "$work/indirect" | tr '\n' ' ')" [ ! -s "$work/indirect" ]
+ok 'objects ask each other for names' grep -q ' UND kuzma_' "$work/symbols"
 # And nothing in the static library can meet the names of a program. (Sanitizers add names with two underscores.)
 nm -g --defined-only "$prefix/lib/libkuzma.a" | sed -n 's/.* [A-TV-Z] //p' | grep -v -e '^kuzma_' -e '^__' >"$work/foreign"
 ok "all names begin with kuzma_: $(head -n 3 "$work/foreign" | tr '\n' ' ')" [ ! -s "$work/foreign" ]

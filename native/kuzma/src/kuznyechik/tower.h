@@ -19,6 +19,9 @@
 
 #include <stdint.h>
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 /* The coefficients of l(). One step of R does without the product by 133 = 148 + 16 + 1. */
 enum { TIMES_148, TIMES_32, TIMES_133, TIMES_16, TIMES_194, TIMES_192, TIMES_251, TIMES_1, TOWER_TIMES };
 
@@ -27,16 +30,18 @@ enum { TIMES_148, TIMES_32, TIMES_133, TIMES_16, TIMES_194, TIMES_192, TIMES_251
 typedef uint8_t nibble_map[2][16];
 typedef uint8_t nibble_map_pair[2][2][16];
 
+/* Each table of 16 begins at a multiple of 16, so that no load of one goes over the end of a cache line. */
 struct tower_side {
-	nibble_map into, out_of; /* between the ordinary basis and this one */
+	_Alignas(64) nibble_map into;
+	nibble_map out_of; /* both between the ordinary basis and this one */
 	nibble_map_pair times[TOWER_TIMES / 2];
 	/* By 1 / p(z) modulo z^16, p(z) = 1 + 148 z + 32 z^2 + ... (the coefficients of l()): the terms z^1 .. z^15, and 0. */
 	nibble_map_pair series[8];
 	uint8_t schedule[32][16]; /* the constants C_1 .. C_32 of the key schedule (encryption only) */
 	nibble_map column[16];    /* by byte i of L(0, ..., 0, 1) (encryption only) */
 	/* What S here lacks: after S for encryption (here put through L), before the inverse of S for decryption. */
-	uint8_t offset;
 	uint8_t offset_block[16];
+	uint8_t offset;
 };
 
 /* Logarithms to the base a^17. 0 has this one: byte shuffles give 0 for it and for its sums with all others, itself too. */
@@ -95,4 +100,6 @@ extern struct tower_parts kuzma_kuznyechik_tower_parts;
 
 extern const uint8_t kuzma_kuznyechik_tower_coefficients[16]; /* 1, 148, 32, ...: of z^0 .. z^15 in p(z) */
 extern const uint8_t kuzma_kuznyechik_tower_times[TOWER_TIMES];
+
+#pragma GCC visibility pop
 #endif

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 #define KUZNYECHIK_ROUND_KEYS 10
 
 extern const uint8_t kuzma_kuznyechik_pi[256];  /* S-box, section 4.1.1 */
@@ -22,4 +25,5 @@ void kuzma_kuznyechik_l_inverse(uint8_t block[16]);
 /* Section 4.3: K_1 .. K_10. */
 void kuzma_kuznyechik_expand_key(uint8_t round_keys[KUZNYECHIK_ROUND_KEYS][16], const uint8_t key[32]);
 
+#pragma GCC visibility pop
 #endif

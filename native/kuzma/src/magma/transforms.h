@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 #define MAGMA_ROUNDS 32
 
 extern const uint8_t kuzma_magma_pi[8][16]; /* section 4.1: Pi'_0 .. Pi'_7 */
@@ -15,4 +18,5 @@ uint32_t kuzma_magma_g(uint32_t key, uint32_t word); /* section 4.2: g[k] */
 /* Section 4.3: K_1 .. K_32. */
 void kuzma_magma_expand_key(uint32_t round_keys[MAGMA_ROUNDS], const uint8_t key[32]);
 
+#pragma GCC visibility pop
 #endif

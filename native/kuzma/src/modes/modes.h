@@ -5,6 +5,9 @@
 #include "backend.h"
 #include "bytes.h"
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 /* Bytes that a mode works on at a time where it needs a buffer: whole batches of every backend, and well inside L1. */
 #define BATCH_BYTES 8192u
 
@@ -71,4 +74,5 @@ void kuzma_mac_double(uint8_t *to, const uint8_t *from, size_t block);
  * that does not depend on where they differ. The made one is wiped: of a message that is refused, it helps a forger. */
 enum kuzma_status kuzma_compare_tag(uint8_t *made, const uint8_t *given, size_t bytes);
 
+#pragma GCC visibility pop
 #endif

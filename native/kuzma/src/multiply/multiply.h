@@ -9,6 +9,9 @@
 #include "cpu.h"
 #include "kuzma.h"
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 struct kuzma_multiplier {
 	const char *name;
 	/* NULL: runs everywhere. */
@@ -38,4 +41,5 @@ extern const struct kuzma_multiplier kuzma_multiplier128_pmull;
 extern const struct kuzma_multiplier kuzma_multiplier64_pmull;
 #endif
 
+#pragma GCC visibility pop
 #endif

@@ -18,6 +18,9 @@
 #ifdef KUZMA_X86
 #include <immintrin.h>
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { SLICED_BLOCKS = 64, DENSE_BLOCKS = 8 };
@@ -138,6 +141,7 @@ ALWAYS_INLINE __m512i substitute_at_once(__m512i x, const uint8_t box[256])
 
 	return _mm512_ternarylogic_epi64(bit7, high, low, 0xCA); /* bit7 ? high : low */
 }
-#endif
 
+#pragma GCC visibility pop
+#endif
 #endif

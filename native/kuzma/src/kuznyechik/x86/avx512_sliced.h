@@ -6,6 +6,9 @@
 
 #include "backend.h"
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 struct avx512_state;
 
 /* 256 counters in a row whose value is secret, as in MGM: but for the byte that counts, each byte of them has one value
@@ -44,4 +47,5 @@ extern const struct avx512_sliced kuzma_kuznyechik_avx512_sliced[2];
 void kuzma_kuznyechik_avx512_first_round(const struct avx512_state *state, uint64_t constant[16],
                                          const uint8_t counter[16], enum counting_half half);
 
+#pragma GCC visibility pop
 #endif

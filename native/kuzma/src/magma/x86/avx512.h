@@ -8,6 +8,9 @@
 #include "backend.h"
 #include "magma/transforms.h"
 
+/* As in backend.h. */
+#pragma GCC visibility push(hidden)
+
 /* Blocks in one batch of the bit-sliced kernel. */
 #define MAGMA_SLICED_BLOCKS 512u
 
@@ -30,4 +33,5 @@ void kuzma_magma_avx512_sliced_crypt(const struct magma_avx512 *keys, enum magma
 void kuzma_magma_avx512_sliced_count(const struct magma_avx512 *keys, enum counting_half half, uint8_t *output,
                                      const uint8_t *input, size_t batches, uint32_t left, uint32_t right);
 
+#pragma GCC visibility pop
 #endif
