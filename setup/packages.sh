@@ -42,6 +42,7 @@ mkfs.btrfs:btrfs-progs:pools are tested with the real btrfs
 busybox:busybox:machines that ssh reaches are tested with its shell and its tar
 sshd:openssh-server:machines that ssh reaches are tested with the real sshd
 bsd-csh:csh:so are machines whose login shell is no POSIX shell
+fish:fish:so is another such shell
 nbdinfo:libnbd-bin:the LUNs that controllers export are tested with the real NBD
 nbdkit:nbdkit:controllers are tested with the real nbdkit
 tgtd:tgt:controllers are tested with the real tgtd

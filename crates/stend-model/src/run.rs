@@ -14,7 +14,8 @@ use crate::target::TargetOfRun;
 use crate::weight::Known;
 use crate::wire::{Begin, Mark, Report, Usage};
 
-/// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished.
+/// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished; what a person calls the
+/// machine of a run that was carried here may be corrected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its name: the UTC moment it began, and four random hexadecimal digits: `20261121-0555-3f9a`.

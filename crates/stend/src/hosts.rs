@@ -24,6 +24,8 @@ pub(crate) struct Hosts {
     /// The file's text; empty if there is none.
     text: String,
     machines: Machines,
+    /// What this machine calls itself.
+    network_name: String,
 }
 
 /// Where a word of the command line leads.
@@ -68,7 +70,8 @@ impl Hosts {
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
         };
         let machines = parse(&text, &path)?;
-        Ok(Self { path, text, machines })
+        let network_name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Ok(Self { path, text, machines, network_name })
     }
 
     /// The file's path, whether or not it is there.
@@ -85,9 +88,13 @@ impl Hosts {
         self.machines
     }
 
-    /// What is known of the machine of this name.
+    /// What is known of the machine of this name. `local` is found under the name that the user gave it, if that is one.
     pub(crate) fn find(&self, name: &str) -> Option<&Known> {
-        self.all().iter().find(|known| known.name == name)
+        let of_here = |known: &&Known| known.name != HERE && known.destination.as_deref() == Some(HERE);
+        let mut here = self.all().iter().filter(of_here);
+        let renamed = || here.next().filter(|_| here.next().is_none());
+        let renamed = (name == HERE).then(renamed).flatten();
+        renamed.or_else(|| self.all().iter().find(|known| known.name == name))
     }
 
     /// Whether a text may take the place of the file's.
@@ -98,23 +105,32 @@ impl Hosts {
         parse(text, &self.path).map(drop)
     }
 
-    /// Whether a run is of the machine of this name: it was called so, or reached by the destination that has this name now. `local` is
-    /// another machine at each desk.
+    /// Whether a run is of the machine of this name: it was called so, or reached by the destination that has this name now. What was measured
+    /// here is found by each name of this machine: `local`, what the user calls it, and what it calls itself.
     pub(crate) fn is_of(&self, run: &Summary, name: &str) -> bool {
-        let destination = || self.find(name)?.destination.as_deref().filter(|destination| *destination != HERE);
-        run.machine == name || destination().is_some_and(|destination| run.host == destination)
+        run.machine == name
+            || match self.destination_of(name) {
+                // It is another machine at each desk, and runs may come from there.
+                Some(HERE) => run.host == HERE && self.is_here(&run.machine),
+                destination => destination.is_some_and(|destination| run.host == destination),
+            }
     }
 
-    /// Where a word leads: to the machine of that name, else to what ssh makes of it. `local` is this machine, by the one name that it has.
+    /// Whether this machine is or was called so.
+    fn is_here(&self, machine: &str) -> bool {
+        machine == self.network_name || self.destination_of(machine) == Some(HERE)
+    }
+
+    fn destination_of<'s>(&'s self, name: &'s str) -> Option<&'s str> {
+        if name == HERE { Some(HERE) } else { self.find(name)?.destination.as_deref() }
+    }
+
+    /// Where a word leads: to the machine of that name, else to what ssh makes of it.
     ///
     /// # Errors
     /// The machine has a name and nothing that says how it is reached.
     pub(crate) fn lead(&self, word: &str) -> Result<Destination, String> {
-        let of_here = || {
-            let mut all = self.all().iter().filter(|known| known.destination.as_deref() == Some(HERE));
-            all.next().filter(|_| all.next().is_none())
-        };
-        let known = self.find(word).or_else(|| (word == HERE).then(of_here).flatten());
+        let known = self.find(word);
         let Some(known) = known else {
             check_destination(word)?;
             return Ok(Destination::of_address(word));
@@ -129,15 +145,12 @@ impl Hosts {
         Ok(Destination { word: word.to_owned(), address, known: Some(known.clone()) })
     }
 
-    /// The file's text with a machine added, or changed to this.
-    pub(crate) fn with(&self, known: &Known) -> Result<String, String> {
-        if known.name == HERE && known.destination.as_deref().is_some_and(|destination| destination != HERE) {
-            return Err(format!("\"{HERE}\" is this machine; give the other one another name"));
-        }
+    /// The file's text where a machine stands in the place of the one of this name, or is added if there is none.
+    pub(crate) fn with(&self, known: &Known, in_place_of: &str) -> Result<String, String> {
         let mut document = self.document()?;
         let tables = self.tables(&mut document)?;
         let fields = table_of(known)?;
-        let place = tables.iter().position(|table| name_of(table) == Some(&known.name));
+        let place = tables.iter().position(|table| name_of(table) == Some(in_place_of));
         match place.and_then(|place| tables.get_mut(place)) {
             Some(table) => {
                 let gone: Vec<String> =
@@ -228,6 +241,7 @@ fn parse(text: &str, path: &Path) -> Result<Machines, String> {
         }
         if let Some(destination) = &known.destination {
             check_destination(destination).map_err(|why| wrong(&why))?;
+            check_here(&known.name, destination).map_err(|why| wrong(&why))?;
         }
     }
     Ok(machines)
@@ -249,6 +263,17 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     }
     if is_run {
         return Err(format!("\"{name}\" is how a run is named; give the machine another name"));
+    }
+    Ok(())
+}
+
+/// Whether a machine of this name may be reached so.
+///
+/// # Errors
+/// It is this machine's name, and another destination.
+pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), String> {
+    if name == HERE && destination != HERE {
+        return Err(format!("\"{HERE}\" is this machine; give the other one another name"));
     }
     Ok(())
 }
@@ -285,15 +310,15 @@ mod tests {
         let mut b = old.find("b").unwrap().clone();
         b.destination = Some("local".into());
         b.labels = [("rack".to_owned(), "3".to_owned())].into();
-        let changed = old.with(&b).unwrap();
+        let changed = old.with(&b, "b").unwrap();
         assert_eq!(changed, format!("{text}destination = \"local\"\nlabels = {{ rack = \"3\" }}\n"));
         let new = hosts(&changed).unwrap();
         assert_eq!(new.find("b"), Some(&b));
         assert_eq!(new.lead("local").unwrap().known.as_ref(), Some(&b), "the one name of this machine");
-        assert_eq!(new.with(&b).unwrap(), changed);
+        assert_eq!(new.with(&b, "b").unwrap(), changed);
         b.destination = None;
         b.labels.clear();
-        assert_eq!(new.with(&b).unwrap(), text);
+        assert_eq!(new.with(&b, "b").unwrap(), text);
         let without = old.without("b").unwrap();
         assert!(without.starts_with("# mine\n") && !without.contains("\"b\""), "{without}");
         assert!(old.lead("b").unwrap_err().contains("hosts set b DESTINATION"));
@@ -310,6 +335,10 @@ mod tests {
             ),
             ("[[machine]]\nname = \"a b\"\n", "hosts.toml:2:1: machine \"a b\": \"a b\" is no name; write 1 to 64"),
             ("[[machine]]\nname = \"last~1\"\n", "is no name"),
+            (
+                "[[machine]]\nname = \"local\"\ndestination = \"root@a\"\n",
+                "hosts.toml:2:1: machine \"local\": \"local\" is this machine; give the other one another name",
+            ),
             ("[[machine]]\nname = \"20261121-0555-3f9a\"\n", "is how a run is named"),
             (
                 "[[machine]]\nname = \"a\"\ndestination = \"-oProxyCommand=x\"\n",

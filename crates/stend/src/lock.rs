@@ -76,11 +76,20 @@ pub(crate) fn is_ours(holder: &str) -> bool {
 }
 
 fn who() -> String {
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-    let user = user.unwrap_or_else(|_| format!("user {}", rustix::process::getuid().as_raw()));
+    let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
+    let listed = || user_of(rustix::process::getuid().as_raw(), &std::fs::read_to_string("/etc/passwd").ok()?);
+    let user = named("USER").or_else(|| named("LOGNAME")).or_else(listed);
+    let user = user.unwrap_or_else(|| format!("user number {}", rustix::process::getuid().as_raw()));
     let lab = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let lab = if lab.trim().is_empty() { "a lab" } else { lab.trim() };
     format!("{user}@{lab}, process {}", std::process::id())
+}
+
+/// The name of the user of this number in a list as /etc/passwd is one.
+fn user_of(number: u32, list: &str) -> Option<String> {
+    let users = list.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let is_it = |user: &Vec<&str>| user.get(2).and_then(|text| text.parse().ok()) == Some(number);
+    users.into_iter().find(is_it).map(|user| user[0].to_owned())
 }
 
 fn open_shared(path: &Path) -> std::io::Result<File> {
@@ -152,6 +161,14 @@ mod tests {
         assert_eq!(of(vec![Err(Errno::INTR), Err(Errno::WOULDBLOCK), Ok(())]), Ok(true));
         assert_eq!(of(vec![Err(Errno::WOULDBLOCK)]), Ok(false));
         assert_eq!(of(vec![Err(Errno::WOULDBLOCK), Err(Errno::NOLCK)]), Err(Errno::NOLCK));
+    }
+
+    #[test]
+    fn a_user_is_named_by_the_list_of_users() {
+        let list = "root:x:0:0:root:/root:/bin/bash\n\n# no user\nanna:x:1000:1000::/home/anna:/bin/sh\n";
+        assert_eq!(user_of(1000, list).as_deref(), Some("anna"));
+        assert_eq!(user_of(0, list).as_deref(), Some("root"));
+        assert_eq!(user_of(1, list), None);
     }
 
     #[test]

@@ -236,6 +236,12 @@ fn both_compilers_and_their_flags_are_said() {
     ];
     let ended = stand.fine(&arguments);
     assert!(ended.err.contains("skipped: script: it is none of the native instruments"), "{}", ended.err);
+    let built: Vec<_> = ended.err.lines().filter(|line| line.contains("building")).collect();
+    assert_eq!(built.len(), 2, "{}", ended.err);
+    assert!(
+        built[0].starts_with("side \"plain\": building stend-probe with ") && built[0].ends_with(", -std=c11 -O2 -O0")
+    );
+    assert_eq!(built[1], "side \"own\": building stend-probe with own-cc 7.1, -std=c11 -O2 -O0 -fno-inline");
     for part in ["own differs from plain", "own-cc 7.1", "compatible with gcc 9", "cflags=-O0 -fno-inline"] {
         assert!(ended.out.contains(part), "`{part}` is not in:\n{}", ended.out);
     }
@@ -276,7 +282,7 @@ fn a_compiler_that_builds_nothing_is_quoted() {
     let mut ended = build(&format!("cc={}", broken.display()));
     // Before it says that it builds.
     ended.err =
-        ended.err.lines().skip_while(|line| line.starts_with("building ")).map(|line| format!("{line}\n")).collect();
+        ended.err.lines().filter(|line| !line.contains(": building ")).map(|line| format!("{line}\n")).collect();
     says(&ended, 4, &parts);
     says(
         &build("cc=no-such-compiler"),

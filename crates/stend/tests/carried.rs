@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use common::{Ended, Gate, Stand, probe, running, wait_until};
+use serde_json::json;
 
 /// A place with a packed suite.
 struct Isolated {
@@ -81,7 +82,11 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     fs::write(&isolated.suite, text + more).unwrap();
     isolated.suite = isolated.at("suite.toml").to_str().unwrap().to_owned();
     let packed = isolated.stand.fine(&["pack", &isolated.suite, "-o", "plan.json"]);
-    assert!(packed.err.lines().any(|line| line.starts_with("left out: tool: it starts a real tool")), "{}", packed.err);
+    assert!(
+        packed.err.lines().any(|line| line.starts_with("left out: \"tool\": it starts a real tool")),
+        "{}",
+        packed.err
+    );
     let ended = isolated.measure(&["plan.json"], Some("result.jsonl"));
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(ended.err.contains("skipped: absent: no-such-program is not here"), "{}", ended.err);
@@ -191,7 +196,7 @@ fn what_is_killed_loses_the_repeat_in_flight_alone() {
     let other = isolated.measure(&["plan.json"], Some("other.jsonl"));
     assert_eq!(other.status, Some(4), "{}", other.err);
     assert!(
-        other.err.contains(&format!("another stend measures on this machine (process {})", child.id())),
+        other.err.contains(&format!("another stend measures on this machine (process {}, since 20", child.id())),
         "{}",
         other.err
     );
@@ -291,6 +296,10 @@ fn a_result_that_is_none_says_why() {
         (without(0), vec!["bad.jsonl:1: ", "begins with its plan"]),
         (without(line - 1), vec!["bad.jsonl:", "not the one that goes on"]),
         (format!("{}\n", lines[0]), vec!["before anything was measured"]),
+        (
+            lines[0][..lines[0].len() / 2].to_owned(),
+            vec!["bad.jsonl is a result that was cut off in its first line", "carry it"],
+        ),
     ] {
         write(&text);
         isolated.import_refuses("bad.jsonl", &parts);
@@ -307,6 +316,44 @@ fn a_result_that_is_none_says_why() {
         isolated.refuses(&ended, 2, &[part]);
         assert_eq!(fs::read_to_string(isolated.at("bad.jsonl")).unwrap(), text, "it is as it was");
     }
+}
+
+#[test]
+fn a_wrong_name_is_refused_or_corrected_by_another_import() {
+    let isolated = Isolated::with("repeats = 2\nwarmup = 0", &[("one", "steady.sh 1")]);
+    assert_eq!(isolated.measure(&["plan.json"], Some("result.jsonl")).status, Some(0));
+    for (name, part) in [
+        ("a b", "--host: \"a b\" is no name; write 1 to 64 letters"),
+        ("last", "\"last\" is how a run is named"),
+        ("arm-wrestling", "\"arm-wrestling\" is a reference"),
+        ("local", "\"local\" is this machine"),
+    ] {
+        isolated.refuses(&isolated.stand.run(&["import", "result.jsonl", "--host", name]), 2, &[part]);
+    }
+    let stand = &isolated.stand;
+    stand.fine(&["hosts", "add", "board", "root@board", "--watts", "12"]);
+    let names = |run: &serde_json::Value| {
+        let run = &run["run"]["run"];
+        ["/host", "/machine/name", "/known/power/loaded"].map(|at| run.pointer(at).cloned().unwrap_or_default())
+    };
+    stand.fine(&["import", "result.jsonl", "--host", "baord"]);
+    let wrong = stand.json(&["show"]);
+    assert_eq!(names(&wrong), [json!("baord"), json!("baord"), json!(null)]);
+    let again = stand.fine(&["import", "result.jsonl", "--host", "board"]);
+    assert!(again.err.contains("is called board now, and no longer baord"), "{}", again.err);
+    let right = stand.json(&["show"]);
+    assert_eq!(names(&right), [json!("board"), json!("board"), json!(12.0)]);
+    assert_eq!(right["run"]["run"]["machine"]["network_name"], wrong["run"]["run"]["machine"]["network_name"]);
+    assert_eq!(right["run"]["repeats"], wrong["run"]["repeats"]);
+    assert_eq!(stand.json(&["list"])["runs"][0]["machine"], "board");
+    assert_eq!(stand.json(&["hosts", "show", "board"])["runs"].as_array().unwrap().len(), 1);
+    // Nobody says another one: it keeps the name that it has.
+    stand.fine(&["import", "result.jsonl"]);
+    assert_eq!(names(&stand.json(&["show"])), names(&right));
+    let elsewhere = isolated.at("elsewhere");
+    stand.fine(&["export", "last", "-o", "run.gz"]);
+    let mut import = stand.command(&["import", "run.gz"]);
+    assert_eq!(common::ended(import.env("STEND_STORE", &elsewhere)).status, Some(0));
 }
 
 #[test]

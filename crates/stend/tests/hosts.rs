@@ -239,12 +239,22 @@ fn what_login_shells_say_is_not_measured() {
 
 /// csh is no POSIX shell: it has another syntax, and takes no long words.
 #[test]
-fn any_login_shell_will_do() {
-    let found = Command::new("sh").args(["-c", "command -v bsd-csh"]).output().unwrap();
+fn csh_as_the_login_shell_will_do() {
+    login_shell_will_do("bsd-csh", "csh");
+}
+
+/// Nor is fish.
+#[test]
+fn fish_as_the_login_shell_will_do() {
+    login_shell_will_do("fish", "fish");
+}
+
+fn login_shell_will_do(program: &str, package: &str) {
+    let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", program]).output().unwrap();
     let shell = String::from_utf8(found.stdout).unwrap().trim().to_owned();
     if shell.is_empty() {
-        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: apt-get install csh");
-        eprintln!("skipped: apt-get install csh");
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: apt-get install {package}");
+        eprintln!("skipped: apt-get install {package}");
         return;
     }
     let Some(mut sshd) = Sshd::new() else { return };
@@ -303,6 +313,9 @@ fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
     let other = fs::read_to_string(sshd.stand.path().join("user.pub")).unwrap();
     fs::write(&known, format!("[127.0.0.1]:{} {other}", sshd.link.port)).unwrap();
     sshd.refuses(&run, 4, &["stand: its host key has changed", "ssh-keygen -R"]);
+    // Nobody has looked at its key yet.
+    fs::write(&known, "").unwrap();
+    sshd.refuses(&run, 4, &["stand: ssh does not know its host key yet; `ssh stand` shows it"]);
     sshd.link.cut();
     sshd.refuses(&run, 4, &["stand: ", "Connection"]);
 }

@@ -94,6 +94,43 @@ fn two_labs_see_each_other() {
 }
 
 #[test]
+fn check_says_who_measures_there_and_takes_nothing_away() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.has_all_programs();
+    let lock = sshd.stand.path().join("machine.lock");
+    let of_labs = |shown: &str| {
+        let line = shown.lines().find(|line| line.contains("other labs: ")).unwrap_or_else(|| panic!("{shown}"));
+        line.to_owned()
+    };
+    let check = || sshd.run(&["check", "--on", "stand"]);
+    assert!(of_labs(&check().out).starts_with("fine     other labs: none"));
+    assert!(!lock.exists() && sshd.builds().is_empty(), "a look leaves nothing");
+    let other = Other::on(&sshd);
+    assert!(of_labs(&check().out).starts_with("warning  other labs: not known: "), "nothing there could tell");
+    drop(other);
+    sshd.with_build();
+    let other = Other::on(&sshd);
+    let checked = check();
+    assert_eq!(checked.status, Some(4), "{}", checked.out);
+    let line = of_labs(&checked.out);
+    assert!(
+        line.starts_with("unfit    other labs: another stend measures on stand (") && line.contains(Other::NAME),
+        "{line}"
+    );
+    let findings = parse(&sshd.run(&["check", "--on", "stand", "--json"]).out);
+    let labs = findings["findings"].as_array().unwrap().iter().find(|one| one["what"] == "other labs");
+    assert_eq!(labs.unwrap()["state"], "unfit");
+    drop(other);
+    assert!(of_labs(&check().out).starts_with("fine     other labs: none"));
+    // The same of this machine.
+    let child = sshd.command(&["check"]).env("STEND_LOCK", &lock).env("STEND_PROBE", probe()).output().unwrap();
+    assert!(of_labs(&String::from_utf8_lossy(&child.stdout)).starts_with("fine "));
+    let _other = Other::on(&sshd);
+    let child = sshd.command(&["check"]).env("STEND_LOCK", &lock).env("STEND_PROBE", probe()).output().unwrap();
+    assert!(of_labs(&String::from_utf8_lossy(&child.stdout)).contains("another stend measures on this machine ("));
+}
+
+#[test]
 fn after_a_link_dropped_resume_takes_the_lock_again_unless_another_lab_has_it() {
     let Some(sshd) = Sshd::new() else { return };
     let run = measuring(&sshd);

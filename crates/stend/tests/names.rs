@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 
 use common::sshd::{Sshd, parse};
-use common::{Ended, Stand};
+use common::{Ended, Stand, with_mould};
 use serde_json::json;
 
 fn says(ended: &Ended, status: i32, parts: &[&str]) {
@@ -61,6 +61,11 @@ fn what_is_no_name_or_no_fact_is_refused_and_nothing_is_written() {
         (&["run", "--on", "board,"], "\"\" is no destination for ssh; write user@host"),
         (&["run", "--on", "a b"], "\"a b\" is no destination for ssh; write user@host"),
         (&["hosts", "set", "a", "--watts", "5"], "no machine is named \"a\""),
+        (&["hosts", "set", "local"], "nothing to set of local: give its DESTINATION, --label, --price, --watts"),
+        (&["hosts", "set", "local", "--source", "me"], "nothing to set of local"),
+        (&["hosts", "set", "local", "root@board"], "\"local\" is this machine; give the other one another name"),
+        (&["hosts", "add", "a", "x", "--label", "=3"], "write NAME=VALUE, for example rack=3"),
+        (&["hosts", "remove", "local"], "local is this machine always, and nothing is kept of it"),
     ] {
         says(&stand.run(arguments), 2, &[part]);
     }
@@ -73,6 +78,61 @@ fn what_is_no_name_or_no_fact_is_refused_and_nothing_is_written() {
     for arguments in [&["hosts"][..], &["run", "--on", "a"], &["probe", "--on", "a"], &["clean"]] {
         says(&stand.run(arguments), 2, &["hosts.toml:3:1: unknown field `destnation`"]);
     }
+}
+
+#[test]
+fn this_machine_is_found_by_each_of_its_names() {
+    let (stand, mould) = with_mould();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let run = ["run", &suite, "--even-if-unfit", "--quiet"];
+    let runs = |name: &str| {
+        let shown = stand.json(&["hosts", "show", name]);
+        shown["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["machine"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    says(
+        &stand.run(&["compare", "local"]),
+        2,
+        &["the machine \"local\" has no run yet; `stend run --on local` makes one"],
+    );
+    // Another desk's `local` is another machine.
+    let file = stand.path().join("other.gz");
+    mould.run("20260101-0000-000a", &[("one", vec![1.0])]).of_suite("test").on("another-desk").write(&file);
+    stand.fine(&["import", "other.gz"]);
+    assert!(runs("local").is_empty());
+    stand.fine(&run);
+    let name = runs("local")[0].clone();
+    stand.fine(&["hosts", "set", "local", "--watts", "30"]);
+    stand.fine(&run);
+    assert_eq!(runs("local"), [&*name, &name]);
+    let noted = stand.fine(&["hosts", "add", "desk", "local", "--place", "the cellar"]);
+    assert!(noted.err.contains("what is known of local is kept under desk from now on"), "{}", noted.err);
+    // One machine, whichever name is used for it.
+    stand.fine(&["hosts", "set", "local", "--label", "rack=3"]);
+    let hosts = stand.json(&["hosts"])["hosts"].clone();
+    assert_eq!(hosts.as_array().unwrap().len(), 1, "{hosts}");
+    let desk = &hosts[0];
+    assert_eq!(
+        (&desk["name"], &desk["power"]["loaded"], &desk["place"], &desk["labels"]["rack"]),
+        (&json!("desk"), &json!(30.0), &json!("the cellar"), &json!("3"))
+    );
+    stand.fine(&run);
+    for one in ["local", "desk"] {
+        assert_eq!(runs(one), ["desk", &name, &name], "{one}");
+        assert!(stand.fine(&["hosts", "show", one]).out.starts_with("desk: local\n"));
+        let compared = stand.json(&["compare", one]);
+        assert_eq!(compared["table"]["columns"][0]["origin"]["id"], stand.json(&["list"])["runs"][3]["id"], "{one}");
+    }
+    says(&stand.run(&["hosts", "remove", "local"]), 2, &["its other name is desk: `stend hosts remove desk`"]);
+    // A file that a person wrote may have both.
+    let both = "[[machine]]\nname = \"local\"\nplace = \"x\"\n[[machine]]\nname = \"desk\"\ndestination = \"local\"\n";
+    fs::write(stand.store().join("hosts.toml"), both).unwrap();
+    stand.fine(&run);
+    assert_eq!(runs("local"), ["desk", "desk", &name, &name]);
 }
 
 #[test]

@@ -90,7 +90,10 @@ fn what_one_machine_lacks_is_said_of_it_and_the_other_is_measured() {
     let ended = desk.run(&run);
     assert_eq!(ended.status, Some(4), "{}", ended.err);
     let last = ended.err.lines().rfind(|line| line.starts_with("twin: ")).unwrap_or_default();
-    assert!(last.contains("there is no compiler cc there") && last.contains("run "), "{}", ended.err);
+    assert!(last.contains("there is no compiler cc there"), "{}", ended.err);
+    // What a user can type: all that was given, for this machine.
+    let again = format!(" run {suite} --on=twin --even-if-unfit --no-progress");
+    assert!(last.contains("try again with: ") && last.ends_with(&again), "{last}");
     let machines = parse(&desk.run(&[&run[..], &["--json"]].concat()).out);
     assert_eq!([&machines["hosts"][0]["exit"], &machines["hosts"][1]["exit"]], [0, 4]);
     assert_eq!(machines["hosts"][1]["run"], Value::Null);

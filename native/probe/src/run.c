@@ -165,10 +165,14 @@ static const char *work_directory(void)
 static void take_lock(const char *work)
 {
 	const char *machine = environment("STEND_LOCK");
-	char path[4096], holder[32], held_by[256];
+	char path[4096], since[32], holder[64], held_by[256];
+	time_t now = time(NULL);
+	struct tm utc;
 
 	snprintf(path, sizeof path, "%s/in-use.lock", work);
-	snprintf(holder, sizeof holder, "process %ld", (long)getpid());
+	if (gmtime_r(&now, &utc) == NULL || strftime(since, sizeof since, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+		since[0] = '\0';
+	snprintf(holder, sizeof holder, "process %ld%s%s", (long)getpid(), since[0] != '\0' ? ", since " : "", since);
 	/* The machine's, which all users share, and that of the directory. */
 	if (!lock_take_shared(machine != NULL ? machine : "/tmp/stend.lock", holder, held_by, sizeof held_by) ||
 	    !lock_take(path, holder, held_by, sizeof held_by))

@@ -40,9 +40,15 @@ impl Changing {
     }
 }
 
-/// `NAME=VALUE`.
-pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
-    text.split_once('=')
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| "write NAME=VALUE, for example size=64KiB".to_owned())
+/// `NAME=VALUE` of a variable.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    assigned(text, "size=64KiB")
+}
+
+/// `NAME=VALUE`, as in the example.
+pub(super) fn assigned(text: &str, example: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("write NAME=VALUE, for example {example}")),
+    }
 }

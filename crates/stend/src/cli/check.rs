@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = global.store_directory()?;
-    let host = arguments.on.host(global)?;
+    let (host, probe) = arguments.on.host_with_probe(global)?;
     let host = &*host;
     let work = prepare::work_directory(host).map_err(Failure::unusable)?;
     let suite =
@@ -39,7 +39,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let results = (host.name() == Local.name()).then(|| directory.to_string_lossy());
     let spaces = prepare::spaces(host, scenarios.iter().copied(), results.as_deref(), &work, "new", None);
     let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
-    let findings = machine::check(host, &spaces.map_err(Failure::unusable)?, &gates);
+    let mut findings = machine::check(host, &spaces.map_err(Failure::unusable)?, &gates);
+    findings.push(prepare::other_labs(host, probe.is_some() || host.name() == Local.name()));
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };
     if arguments.json.json {
         output::print_json("findings", &findings)?;

@@ -8,12 +8,12 @@ use jiff::Zoned;
 use stend_model::weight::{Known, Power, Price};
 
 use super::Global;
-use super::changing::assignment;
+use super::changing::assigned;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::{self, JSON_VERSION, Json};
 use crate::catalogue;
 use crate::host::HERE;
-use crate::hosts::{Hosts, check_destination, check_name};
+use crate::hosts::{Hosts, check_destination, check_here, check_name};
 use crate::lock::FileLock;
 use crate::store::Store;
 
@@ -60,11 +60,16 @@ enum Action {
     },
 }
 
+/// `NAME=VALUE` of a label.
+fn label(text: &str) -> Result<(String, String), String> {
+    assigned(text, "rack=3")
+}
+
 /// What no instrument can know.
 #[derive(Debug, Default, Args)]
 struct Facts {
-    /// A word of your own, such as rack=3; may be given several times
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = assignment)]
+    /// A word of your own, as in rack=3; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label)]
     labels: Vec<(String, String)>,
     /// What the whole machine costs: an amount and a currency, "1200 EUR"
     #[arg(long, value_name = "PRICE", allow_hyphen_values = true)]
@@ -86,6 +91,14 @@ struct Facts {
     cflags: Option<String>,
 }
 
+impl Facts {
+    /// Whether none is given. A source alone says nothing.
+    fn is_empty(&self) -> bool {
+        let Self { labels, price, watts, source: _, place, cc, cflags } = self;
+        labels.is_empty() && [price, watts, place, cc, cflags].into_iter().all(Option::is_none)
+    }
+}
+
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.action {
         None => list(global, arguments.json)?,
@@ -93,7 +106,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(Action::Add { name, destination, facts }) => add(global, name, destination, facts)?,
         Some(Action::Set { name, destination, facts }) => set(global, name, destination.as_deref(), facts)?,
         Some(Action::Remove { name }) => change(global, |hosts| {
-            known(hosts, name)?;
+            let known = known(hosts, name)?;
+            if !hosts.all().iter().any(|one| one.name == *name) {
+                let what = match known.name == *name {
+                    true => "nothing is kept of it".into(),
+                    false => format!("its other name is {0}: `stend hosts remove {0}`", known.name),
+                };
+                return Err(Failure::usage(format!("{name} is this machine always, and {what}")));
+            }
             hosts.without(name).map_err(Failure::usage)
         })?,
     }
@@ -104,8 +124,10 @@ fn read(global: &Global) -> Result<Hosts, Failure> {
     Hosts::read(&global.store_directory()?).map_err(Failure::usage)
 }
 
-fn known<'h>(hosts: &'h Hosts, name: &str) -> Result<&'h Known, Failure> {
-    hosts.find(name).ok_or_else(|| {
+/// What is known of the machine of this name. This one has a name always.
+fn known(hosts: &Hosts, name: &str) -> Result<Known, Failure> {
+    let here = || Known { name: HERE.into(), destination: Some(HERE.into()), ..Known::default() };
+    hosts.find(name).cloned().or_else(|| (name == HERE).then(here)).ok_or_else(|| {
         let names: Vec<_> = hosts.all().iter().map(|known| known.name.as_str()).collect();
         let there =
             if names.is_empty() { "no machine has one yet".into() } else { format!("there is {}", names.join(", ")) };
@@ -128,25 +150,41 @@ fn change(global: &Global, make: impl FnOnce(&Hosts) -> Result<String, Failure>)
     output::write(hosts.path(), text.as_bytes())
 }
 
-fn add(global: &Global, name: &str, destination: &str, facts: &Facts) -> Result<(), Failure> {
-    check_name(name).map_err(Failure::usage)?;
+/// Whether a machine other than this one may be called so.
+pub(super) fn check_free(name: &str) -> Result<(), String> {
+    check_name(name)?;
     if catalogue::references().iter().any(|reference| reference.name == name) {
-        return Err(Failure::usage(format!(
-            "\"{name}\" is a reference (`stend references`); give the machine another name"
-        )));
+        return Err(format!("\"{name}\" is a reference (`stend references`); give the machine another name"));
     }
+    if name == HERE {
+        return Err(format!("\"{HERE}\" is this machine; give the other one another name"));
+    }
+    Ok(())
+}
+
+fn add(global: &Global, name: &str, destination: &str, facts: &Facts) -> Result<(), Failure> {
+    if (name, destination) != (HERE, HERE) {
+        check_free(name).map_err(Failure::usage)?;
+    }
+    let mut notes = Vec::new();
     change(global, |hosts| {
         if hosts.find(name).is_some() {
             return Err(Failure::usage(format!(
                 "there is a machine \"{name}\" already; `stend hosts set {name}` changes it"
             )));
         }
-        hosts
-            .with(&with_facts(Known { name: name.into(), ..Known::default() }, Some(destination), facts)?)
-            .map_err(Failure::usage)
+        // What was told of this machine before it had another name.
+        let of_here = hosts.find(HERE).filter(|known| destination == HERE && known.name == HERE);
+        if of_here.is_some() {
+            notes.push(format!("what is known of {HERE} is kept under {name} from now on, which is the same machine"));
+        }
+        let in_place_of = of_here.map_or(name, |known| known.name.as_str());
+        let known = Known { name: name.into(), ..of_here.cloned().unwrap_or_default() };
+        hosts.with(&with_facts(known, Some(destination), facts)?, in_place_of).map_err(Failure::usage)
     })?;
     if !global.quiet {
-        for note in also(global, name, destination)? {
+        notes.extend(also(global, name, destination)?);
+        for note in notes {
             talk!("note: {note}");
         }
     }
@@ -154,14 +192,16 @@ fn add(global: &Global, name: &str, destination: &str, facts: &Facts) -> Result<
 }
 
 fn set(global: &Global, name: &str, destination: Option<&str>, facts: &Facts) -> Result<(), Failure> {
+    check_here(name, destination.unwrap_or(HERE)).map_err(Failure::usage)?;
     change(global, |hosts| {
-        // This machine has a name of its own always, and so facts may be told of it at once.
-        let here = || Known { name: HERE.into(), destination: Some(HERE.into()), ..Known::default() };
-        let old = match hosts.find(name) {
-            None if name == HERE => here(),
-            _ => known(hosts, name)?.clone(),
-        };
-        hosts.with(&with_facts(old, destination, facts)?).map_err(Failure::usage)
+        let old = known(hosts, name)?;
+        if destination.is_none() && facts.is_empty() {
+            return Err(Failure::usage(format!(
+                "nothing to set of {name}: give its DESTINATION, --label, --price, --watts, --place, --cc or --cflags; `stend hosts show {name}` tells what is known"
+            )));
+        }
+        let in_place_of = old.name.clone();
+        hosts.with(&with_facts(old, destination, facts)?, &in_place_of).map_err(Failure::usage)
     })
 }
 
@@ -291,12 +331,16 @@ pub(super) fn facts_of(known: &Known) -> Vec<String> {
 fn show(global: &Global, name: &str, json: Json) -> Result<(), Failure> {
     let hosts = read(global)?;
     let known = known(&hosts, name)?;
+    let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
+    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of(run, name)).collect();
     if json.json {
-        return output::print_json("host", known);
+        let shown = serde_json::json!({ "schema_version": JSON_VERSION, "host": known, "runs": own });
+        return output::print(&format!("{shown:#}\n"));
     }
     const MOST_RUNS: usize = 5;
-    let mut text = format!("{name}: {}\n", known.destination.as_deref().unwrap_or("nothing says how it is reached"));
-    for fact in facts_of(known) {
+    let reached = known.destination.as_deref().unwrap_or("nothing says how it is reached");
+    let mut text = format!("{}: {reached}\n", known.name);
+    for fact in facts_of(&known) {
         let _ = writeln!(text, "  {fact}");
     }
     let sources = [
@@ -306,8 +350,6 @@ fn show(global: &Global, name: &str, json: Json) -> Result<(), Failure> {
     for (what, source) in sources.into_iter().flatten() {
         let _ = writeln!(text, "  source of its {what}: {}", source.as_deref().unwrap_or("-"));
     }
-    let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
-    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of(run, name)).collect();
     for run in own.iter().take(MOST_RUNS) {
         let _ = writeln!(text, "  run {}  {}  {}", run.id, run.suite, run.state);
     }

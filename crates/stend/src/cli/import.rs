@@ -9,6 +9,7 @@ use clap::Args;
 use stend_model::run::{RunState, Series};
 
 use super::failure::{Exit, Failure};
+use super::hosts::check_free;
 use super::{Global, output};
 use crate::hosts::Hosts;
 use crate::language::english_plural;
@@ -20,7 +21,8 @@ pub(super) struct Arguments {
     /// Files that `stend export` or `stend-probe run` wrote
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// What a machine that no lab reaches shall be called: any name, or one of `stend hosts` [default: what it calls itself]
+    /// What a machine that no lab reaches shall be called: a new name, or one of `stend hosts`; also of a run that is here already [default: what
+    /// it calls itself]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
 }
@@ -29,6 +31,9 @@ pub(super) struct Arguments {
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    if let Some(host) = &arguments.host {
+        check_free(host).map_err(|why| Failure::usage(format!("--host: {why}")))?;
+    }
     // All files are read before the first run is added: a bad one among them leaves the store as it was.
     let mut read = Vec::new();
     for path in &arguments.files {
@@ -54,6 +59,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
                 talk!("{name}: run {id} was here already and got {added} more: {}", of_machine(&record));
             }
             Carried::Known => talk!("{name}: run {id} is here already"),
+        }
+        if arguments.host.is_some()
+            && let Some(before) = store.call_carried(&record.run)?
+        {
+            talk!("{name}: the machine of run {id} is called {} now, and no longer {before}", record.run.host);
         }
         for skipped in &record.run.skipped {
             talk!("skipped: {}: {}", skipped.scenario, skipped.reason);

@@ -11,6 +11,7 @@ use crate::host::stand::{self, Compiler};
 use crate::host::{HERE, Host, HostError, Local, Lock, Ssh};
 use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
+use crate::report::shell_words;
 use crate::run::prepare;
 
 /// One machine.
@@ -34,7 +35,8 @@ pub(super) struct OnSeveral {
 /// How `stend-probe` is built.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Building {
-    /// Build stend-probe by this C compiler [default: what `stend hosts` knows, else cc, on another machine; on this one the stend-probe that is there is taken]
+    /// Build stend-probe by this C compiler, on whichever machine is measured [default: on another machine what `stend hosts` knows of it, else cc; on
+    /// this one nothing is built, and the stend-probe that is here is taken]
     #[arg(long, value_name = "PROGRAM", help_heading = "Another machine (docs/hosts.md)")]
     cc: Option<String>,
     /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
@@ -61,11 +63,6 @@ impl On {
     /// Where it leads.
     pub(super) fn destination(&self, global: &Global) -> Result<Destination, Failure> {
         lead(&global.store_directory()?, self.on.as_deref().unwrap_or(HERE))
-    }
-
-    /// Reaches the machine.
-    pub(super) fn host(&self, global: &Global) -> Result<Box<dyn Host>, Failure> {
-        host(&self.destination(global)?)
     }
 
     /// Reaches the machine, and gives the path of a `stend-probe` there if one is ready. It is built only where nothing else tells what machine
@@ -122,6 +119,32 @@ impl OnSeveral {
         }
         Ok(all)
     }
+}
+
+/// The command line that this program was given behind its name, for one of the machines alone.
+pub(super) fn again(machine: &str) -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    shell_words(&for_one(machine, words))
+}
+
+/// A command line with this machine in the place of all that it names.
+fn for_one(machine: &str, mut words: impl Iterator<Item = String>) -> Vec<String> {
+    let (mut kept, mut is_named) = (Vec::new(), false);
+    while let Some(word) = words.next() {
+        let names = word == "--on";
+        if !names && !word.starts_with("--on=") {
+            kept.push(word);
+            continue;
+        }
+        if names {
+            words.next();
+        }
+        if !is_named {
+            kept.push(format!("--on={machine}"));
+            is_named = true;
+        }
+    }
+    kept
 }
 
 fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
@@ -229,5 +252,22 @@ impl Building {
         lock_by(&probe).map_err(of_link)?;
         let lock = lock.expect("it was taken by what was built, if not before");
         Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_one;
+
+    #[test]
+    fn a_command_line_for_one_of_its_machines_keeps_all_else() {
+        for (line, wanted) in [
+            ("run --on a,b summit -r 3", "run --on=b summit -r 3"),
+            ("--store x noise --on=a --only one --on b --cc gcc", "--store x noise --on=b --only one --cc gcc"),
+            ("run --only on --on a,b -- summit", "run --only on --on=b -- summit"),
+        ] {
+            let words = line.split(' ').map(str::to_owned);
+            assert_eq!(for_one("b", words).join(" "), wanted);
+        }
     }
 }

@@ -61,7 +61,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     write(&path, &contents)?;
     for (reason, scenarios) in left_out(&plan.skipped) {
-        talk!("left out: {}: {reason}", scenarios.join(", "));
+        let names: Vec<_> = scenarios.iter().map(|name| format!("\"{name}\"")).collect();
+        talk!("left out: {}: {reason}", names.join(", "));
     }
     let shown = path.display();
     let name = path.file_name().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());

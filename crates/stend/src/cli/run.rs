@@ -201,7 +201,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let jobs = destinations.iter().map(|destination| Job {
         name: destination.to_string(),
         run: None,
-        again: format!("run {} --on {destination}", if arguments.fio.is_empty() { &*arguments.suite } else { "…" }),
+        again: on::again(&destination.word),
         make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, interrupt, begun)),
     });
     together::run(global, jobs.collect(), arguments.options, arguments.json)

@@ -7,16 +7,14 @@
 //! There it takes a POSIX shell. The words of a command are sent in an encoding that every login shell leaves alone, and what login shells
 //! print of themselves is left out: what counts begins with a mark.
 
+mod dialling;
 mod locks;
 mod mux;
 mod words;
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
 use std::io::{Error, ErrorKind, Read, Write};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -26,19 +24,15 @@ use std::time::{Duration, Instant};
 use super::local::Followed;
 use super::{Command, Happening, Host, HostError, Lock, Lockable, Output, Process, REMOVE, WATCHED, stand};
 use crate::interrupt::Interrupt;
-use crate::voice;
+use dialling::own_directory;
 use locks::Locks;
 use mux::{End, Session};
-use words::{CHANGED_KEY, LINK_DROPPED, MARK, after_mark, all_quoted, in_words, marked, quoted, spelled};
+use words::{LINK_DROPPED, MARK, after_mark, all_quoted, last_line, marked, quoted, spelled};
 
-/// Opening the connection may take a person who types a passphrase.
-const LONGEST_LOGIN: Duration = Duration::from_secs(180);
 /// Files of this size come over slow links too.
 const LONGEST_TRANSFER: Duration = Duration::from_secs(600);
 /// What a command's shell says of a program that is not there.
 const NO_PROGRAM: &str = "stend: there is no such program";
-/// A link that says nothing for three times five seconds is dead.
-const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=3", "ConnectTimeout=20"];
 
 /// A machine that ssh reaches.
 pub(crate) struct Ssh {
@@ -97,85 +91,6 @@ impl Ssh {
     fn path(&self) -> String {
         let directory = self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner).clone();
         directory.map(|directory| format!("PATH=$PATH:{}\nexport PATH\n", quoted(&directory))).unwrap_or_default()
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.directory.join("link")
-    }
-
-    /// Opens the connection, if it is not open.
-    fn open(&self) -> Result<(), HostError> {
-        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.socket().exists() {
-            return Ok(());
-        }
-        // Several machines are dialled at once as long as ssh asks nothing.
-        let quiet = if voice::is_of_several() { Some(self.dial(false)?) } else { None };
-        let ended = match quiet {
-            Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && voice::has_terminal()) => ended,
-            Some(_) => voice::alone_at_the_terminal("ssh asks", || self.dial(true))?,
-            None => self.dial(true)?,
-        };
-        if ended.exit == Some(0) {
-            // What was locked before the link dropped is not locked any more.
-            return self.locks.take_again(self).inspect_err(|_| self.close());
-        }
-        Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr))))
-    }
-
-    /// Starts the ssh client that is the connection. `asks`: it may ask the user for passphrases, passwords, and whether a host key is right.
-    fn dial(&self, asks: bool) -> Result<Output, HostError> {
-        let mut builder = std::process::Command::new("ssh");
-        let socket = self.socket();
-        builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
-        builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
-        if !asks {
-            builder.args(["-o", "BatchMode=yes"]);
-        }
-        // Its first session is this one; it stays in the background when that ends. It asks at the terminal.
-        builder.args(["--", &self.destination, "exit 0"]);
-        self.finish(builder, LONGEST_LOGIN)
-    }
-
-    /// Runs an ssh client to its end.
-    fn finish(&self, mut builder: std::process::Command, timeout: Duration) -> Result<Output, HostError> {
-        if self.is_interrupted() {
-            return Err(HostError::Interrupted);
-        }
-        builder.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let unstarted = |error| HostError::Start { program: "ssh".into(), error };
-        let mut child = builder.spawn().map_err(unstarted)?;
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            unreachable!("they are piped")
-        };
-        let collected =
-            collect([Box::new(stdout), Box::new(stderr)], Instant::now() + timeout, &|| self.is_interrupted());
-        if collected.is_err() {
-            let _ = child.kill();
-        }
-        let exit = child.wait().map_err(unstarted)?.code();
-        let [stdout, stderr] = collected.map_err(|error| self.not_collected(&error))?;
-        Ok(Output { exit, stdout, stderr })
-    }
-
-    /// Which of this program's variables the user's configuration sends there, as `NAME=value`.
-    fn environment_sent(&self) -> Result<Vec<String>, HostError> {
-        let mut builder = std::process::Command::new("ssh");
-        builder.args(["-G", "--", &self.destination]);
-        let configuration = self.finish(builder, LONGEST_LOGIN)?.text();
-        let patterns: Vec<_> = configuration.lines().filter_map(|line| line.strip_prefix("sendenv ")).collect();
-        let variables =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let sent = variables.filter(|(name, _)| patterns.iter().any(|pattern| matches(pattern, name)));
-        Ok(sent.map(|(name, value)| format!("{name}={value}")).collect())
-    }
-
-    fn close(&self) {
-        let mut builder = std::process::Command::new("ssh");
-        builder.arg("-S").arg(self.socket()).args(["-O", "exit", "--", &self.destination]);
-        builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let _ = builder.status();
-        let _ = std::fs::remove_file(self.socket());
     }
 
     /// Starts a command over the connection that is open or not at all.
@@ -251,7 +166,10 @@ impl Ssh {
                 End::Refused(reason) => reason,
                 End::Lost => LINK_DROPPED.to_owned(),
                 // A login shell that starts nothing may say so on either.
-                End::Exit(_) => in_words(&String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr })),
+                End::Exit(_) => {
+                    let said = String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr });
+                    last_line(&said).to_owned()
+                }
             };
             return Err(link(&self.destination, &reason));
         };
@@ -437,7 +355,7 @@ impl Process for Remote {
                 Happening::Ended(_) if !self.out => {
                     self.then = Some(happening);
                     self.out = true;
-                    return Some(Happening::ErrorLine(in_words(&self.last_words).into_bytes()));
+                    return Some(Happening::ErrorLine(last_line(&self.last_words).into()));
                 }
                 happening => return Some(happening),
             }
@@ -461,13 +379,6 @@ fn link(destination: &str, reason: &str) -> HostError {
     HostError::Link { destination: destination.to_owned(), reason: reason.to_owned() }
 }
 
-/// Whether an ssh that was not allowed to ask the user could have gone on by that.
-fn wants_to_ask(ended: &Output) -> bool {
-    let complaint = String::from_utf8_lossy(&ended.stderr);
-    let refused = ["Permission denied", "Host key verification failed", "Too many authentication failures"];
-    refused.iter().any(|words| complaint.contains(words)) && !complaint.contains(CHANGED_KEY)
-}
-
 /// The files in an archive of tar whose names begin with `./` at the root, by path.
 fn unpacked(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
@@ -479,27 +390,6 @@ fn unpacked(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
         files.insert(path, contents);
     }
     Ok(files)
-}
-
-/// Whether ssh's pattern for names, with `*` and `?`, stands for this one.
-fn matches(pattern: &str, name: &str) -> bool {
-    match (pattern.as_bytes(), name.as_bytes()) {
-        ([], []) => true,
-        ([b'*', ..], _) => matches(&pattern[1..], name) || !name.is_empty() && matches(pattern, &name[1..]),
-        ([b'?', ..], [_, ..]) => matches(&pattern[1..], &name[1..]),
-        ([one, ..], [other, ..]) if one == other => matches(&pattern[1..], &name[1..]),
-        _ => false,
-    }
-}
-
-/// A directory for a socket: its path must be short.
-fn own_directory() -> std::io::Result<PathBuf> {
-    let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
-    let base = base.unwrap_or_else(std::env::temp_dir);
-    let moment = jiff::Timestamp::now().as_nanosecond() as u64;
-    let directory = base.join(format!("stend-{}-{moment:x}", std::process::id()));
-    DirBuilder::new().mode(0o700).create(&directory)?;
-    Ok(directory)
 }
 
 const TIMED_OUT: &str = "it did not answer in time";

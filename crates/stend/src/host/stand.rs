@@ -110,7 +110,8 @@ pub(crate) fn build(
         return Ok(built);
     }
     let there = if host.name() == HERE { "" } else { " there" };
-    tell(&format!("building stend-probe{there} with {}", version.lines().next().unwrap_or(&compiler.program)));
+    let by = version.lines().next().unwrap_or(&compiler.program);
+    tell(&format!("building stend-probe{there} with {by}, {}", built.build.flags));
     let building = format!("{work}/{BUILDING}{:016x}", jiff::Timestamp::now().as_nanosecond() as u64);
     let _keeper = keeper(host, &building).map_err(|error| error.to_string())?;
     host.put_tree(&building, &files().collect::<Vec<_>>()).map_err(|error| {

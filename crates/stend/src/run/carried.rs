@@ -149,6 +149,12 @@ pub(crate) fn read(mut from: impl BufRead, name: &str, host: Option<&str>) -> Re
 /// Why a file whose first line is not a result's is none.
 fn foreign(first: &[u8], name: &str) -> String {
     let text = String::from_utf8_lossy(first);
+    // What a result's first line begins with, and no line end behind it.
+    if text.starts_with("{\"event\":\"plan\"") && !text.ends_with('\n') {
+        return format!(
+            "{name} is a result that was cut off in its first line, before anything was measured; make it, or carry it here, again"
+        );
+    }
     if text.contains("\"plan\"") || text.trim_start().starts_with('{') && text.trim_end().ends_with('{') {
         return format!("{name} is a plan and no result; `stend-probe run {name} > result.jsonl` makes one of it");
     }

@@ -10,7 +10,7 @@ use stend_model::target::Target;
 
 use crate::host::{Command, Host, HostError, Lock, Lockable};
 use crate::instrument::{self, Place, Tool, adapter};
-use crate::machine::{self, Space, Use};
+use crate::machine::{self, Finding, Space, State, Use};
 use crate::side;
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
@@ -70,13 +70,50 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, St
 /// # Errors
 /// Another lab is there, or the file will not do.
 pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, String> {
+    let path = machine_lock(host)?;
+    host.lock(&Lockable::Machine(path)).map_err(|error| error.to_string())
+}
+
+/// Whether another lab builds or measures on the machine now; `has_probe`: a `stend-probe` is there, by which that can be found out.
+pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
+    let finding = |state, value: String, advice: &str| Finding {
+        what: "other labs",
+        state,
+        value,
+        advice: advice.to_owned(),
+        lasting: false,
+    };
+    let none = || finding(State::Fine, "none at work".into(), "");
+    let look = || -> Result<Finding, String> {
+        let path = machine_lock(host)?;
+        let there = Command::new(["sh", "-c", r#"[ -e "$1" ] || [ -h "$1" ]"#, "sh", &path]);
+        if host.run(&there).map_err(|error| error.to_string())?.exit != Some(0) {
+            return Ok(none());
+        }
+        if !has_probe {
+            let value = format!("not known: {path} is there, and no stend-probe yet that could tell who holds it");
+            return Ok(finding(
+                State::Warning,
+                value,
+                "the first run on the machine builds one, and is refused if somebody does",
+            ));
+        }
+        // Given back at once. Whoever wants it just then tries for a second.
+        host.lock(&Lockable::Machine(path)).map(|_lock| none()).map_err(|error| error.to_string())
+    };
+    look().unwrap_or_else(|reason| finding(State::Unfit, reason, ""))
+}
+
+/// The path of the file that is the machine's lock.
+fn machine_lock(host: &dyn Host) -> Result<String, String> {
     let script = r#"printf %s "${STEND_LOCK:-/tmp/stend.lock}""#;
     let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
     let path = output.text().trim_end_matches('\n').to_owned();
-    if !path.starts_with('/') {
-        return Err(format!("\"{path}\" is no place for the machine's lock; set STEND_LOCK to an absolute path"));
+    if path.starts_with('/') {
+        Ok(path)
+    } else {
+        Err(format!("\"{path}\" is no place for the machine's lock; set STEND_LOCK to an absolute path"))
     }
-    host.lock(&Lockable::Machine(path)).map_err(|error| error.to_string())
 }
 
 /// The machine's fingerprint, with what emulates it if `stend-probe`, whose path there is `probe`, sees anything of that.

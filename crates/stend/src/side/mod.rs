@@ -156,7 +156,8 @@ pub(crate) fn prepare(
     let found = found_tools(host, side)?;
     let mut probe = None;
     if side.is_built() {
-        let built = stand::build(host, all_work, &compiler_of(side, usual), tell, None);
+        let mut tell = |words: &str| tell(&of_side(side, words));
+        let built = stand::build(host, all_work, &compiler_of(side, usual), &mut tell, None);
         let stand::Built { probe: path, build, identity } = built.map_err(|reason| of_side(side, &reason))?;
         side.found.compiler = Some(build.compiler.clone());
         (side.found.build, side.found.built) = (Some(identity), Some(build));

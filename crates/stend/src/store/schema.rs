@@ -51,8 +51,6 @@ CREATE TABLE series (
     PRIMARY KEY (run, sequence, origin, metric)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER finished_run_stays BEFORE UPDATE ON run WHEN OLD.state = 'finished'
-BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 CREATE TRIGGER finished_run_gets_no_session BEFORE INSERT ON session WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 CREATE TRIGGER finished_run_gets_no_repeat BEFORE INSERT ON repeat WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
@@ -73,13 +71,24 @@ CREATE TRIGGER series_are_kept BEFORE DELETE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
 ";
 
-/// What tables of any age get. What is known of a session only at its end is added then; a session of a finished run stays.
+/// What tables of any age get. What is known of a session only at its end is added then; a session of a finished run stays. So does the run, but
+/// for what a person calls the machine of one that was carried here.
 pub(super) const ADDITIONS: &str = "
 DROP TRIGGER IF EXISTS sessions_stay;
 CREATE TRIGGER IF NOT EXISTS sessions_of_finished_runs_stay BEFORE UPDATE ON session WHEN (SELECT state FROM run WHERE id = OLD.run) = 'finished'
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+DROP TRIGGER IF EXISTS finished_run_stays;
+CREATE TRIGGER IF NOT EXISTS finished_run_stays_but_for_a_given_name BEFORE UPDATE ON run WHEN OLD.state = 'finished' AND NOT (
+    json_extract(OLD.document, '$.carried') IS 1
+    AND json_remove(OLD.document, '$.host', '$.known', '$.machine.name', '$.machine.network_name')
+        IS json_remove(NEW.document, '$.host', '$.known', '$.machine.name', '$.machine.network_name')
+    AND (OLD.id, OLD.started_at, OLD.finished_at, OLD.state, OLD.suite, OLD.hardware_id, OLD.software_id, OLD.scenarios)
+        IS (NEW.id, NEW.started_at, NEW.finished_at, NEW.state, NEW.suite, NEW.hardware_id, NEW.software_id, NEW.scenarios)
+    AND (OLD.valid, OLD.invalid, OLD.failed) IS (NEW.valid, NEW.invalid, NEW.failed)
+)
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 ";
 
-/// Of a table that has no additions yet.
-pub(super) const LACKS_ADDITIONS: &str =
-    "SELECT count(*) = 0 FROM sqlite_schema WHERE type = 'trigger' AND name = 'sessions_of_finished_runs_stay'";
+/// Of tables that lack one of the additions.
+pub(super) const LACKS_ADDITIONS: &str = "SELECT count(*) < 2 FROM sqlite_schema WHERE type = 'trigger'
+    AND name IN ('sessions_of_finished_runs_stay', 'finished_run_stays_but_for_a_given_name')";

@@ -92,7 +92,42 @@ fn a_finished_run_cannot_be_changed() {
         let removed = store.connection.execute(&format!("DELETE FROM {table}"), []);
         assert!(removed.is_err(), "{table}");
     }
+    let changes = ["suite = 'x'", "host = 'x'", "valid = 99", "document = json_set(document, '$.host', 'x')"];
+    for change in changes {
+        assert!(store.connection.execute(&format!("UPDATE run SET {change}"), []).is_err(), "{change}");
+    }
     assert_eq!(store.load(id).unwrap(), record);
+}
+
+#[test]
+fn of_a_finished_run_that_was_carried_here_only_the_machines_name_can_be_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    // As tables of before have it.
+    let before = "CREATE TRIGGER finished_run_stays BEFORE UPDATE ON run WHEN OLD.state = 'finished' BEGIN SELECT RAISE(ABORT, 'old'); END;
+                  DROP TRIGGER finished_run_stays_but_for_a_given_name;";
+    store.connection.execute_batch(before).unwrap();
+    let mut carried = record("20261121-0555-aaaa", &[1.0]);
+    (carried.run.carried, carried.run.host) = (true, "wrong".into());
+    carried.run.machine.call("wrong");
+    store.import(&carried, &[]).unwrap();
+    carried.run.host = "right".into();
+    carried.run.machine.name = "right".into();
+    assert!(store.call_carried(&carried.run).is_err(), "the tables are still those of before");
+    let mut store = Store::open(directory.path()).unwrap();
+    assert_eq!(store.call_carried(&carried.run).unwrap().as_deref(), Some("wrong"));
+    assert_eq!(store.call_carried(&carried.run).unwrap(), None);
+    assert_eq!(store.load(&carried.run.id).unwrap(), carried);
+    assert_eq!(store.list().unwrap()[0].machine, "right");
+    let changes = [
+        "suite = 'x'",
+        "valid = 99",
+        "state = 'open'",
+        "document = json_set(document, '$.machine.hardware.cores', 99)",
+    ];
+    for change in changes {
+        assert!(store.connection.execute(&format!("UPDATE run SET {change}"), []).is_err(), "{change}");
+    }
 }
 
 #[test]

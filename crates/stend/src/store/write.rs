@@ -128,6 +128,22 @@ impl Store {
         }
         Ok(Carried::Grown(added))
     }
+
+    /// Gives the machine of a run that was carried here the name that this one has, with what is known of it by that name: a person may
+    /// have given another one before. What it was called, unless it is called so already.
+    pub(crate) fn call_carried(&mut self, run: &Run) -> Result<Option<String>> {
+        let before = self.run(&run.id)?.host;
+        if before == run.host {
+            return Ok(None);
+        }
+        // All else in the document stays as it is written.
+        let named = serde_json::json!({
+            "host": run.host, "known": run.known, "machine": { "name": run.machine.name, "network_name": run.machine.network_name },
+        });
+        let change = "UPDATE run SET host = ?2, machine = ?3, document = json_patch(json_remove(document, '$.known'), ?4) WHERE id = ?1";
+        let changed = self.connection.execute(change, params![run.id, run.host, run.machine.name, named.to_string()]);
+        changed.map(|_| Some(before)).map_err(|error| explain(&self.path, error))
+    }
 }
 
 fn document<T: Serialize>(noun: &T) -> String {

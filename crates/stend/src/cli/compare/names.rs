@@ -7,6 +7,7 @@ use stend_model::identity::short;
 use stend_model::reference::Reference;
 
 use super::Failure;
+use crate::host::HERE;
 use crate::hosts::Hosts;
 use crate::nearest;
 use crate::store::{Store, StoreError, Summary};
@@ -95,7 +96,7 @@ impl<'a> Names<'a> {
             return Ok(format!("{}:{side}", self.run(run)?));
         }
         self.store.resolve(word).map_err(|error| match error {
-            StoreError::NoSuchRun(wanted) if self.hosts.find(&wanted).is_some() => {
+            StoreError::NoSuchRun(wanted) if wanted == HERE || self.hosts.find(&wanted).is_some() => {
                 Failure::usage(format!("the machine \"{wanted}\" has no run yet; `stend run --on {wanted}` makes one"))
             }
             StoreError::NoSuchRun(wanted) => {

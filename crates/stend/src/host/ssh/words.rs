@@ -10,6 +10,10 @@ pub(super) const MARK: &str = "stend: here it begins";
 pub(super) const LINK_DROPPED: &str = "the link dropped";
 /// What ssh says of a machine whose host key is another one than it knows.
 pub(super) const CHANGED_KEY: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED";
+/// What it says of one whose host key it does not know, and may not ask about.
+const UNKNOWN_KEY: &str = "Host key verification failed";
+/// What it says of a name that leads nowhere, before the name.
+const UNKNOWN_NAME: &str = "Could not resolve hostname ";
 
 pub(super) fn marked(script: &str) -> String {
     format!("printf '%s\\n' '{MARK}'\nprintf '%s\\n' '{MARK}' >&2\n{script}\n")
@@ -48,12 +52,53 @@ pub(super) fn spelled(text: &[u8]) -> String {
     spelled + "'"
 }
 
-/// ssh's complaint in one line.
-pub(super) fn in_words(complaint: &str) -> String {
+/// ssh's complaint about the way to a destination in one line, before which the destination stands.
+pub(super) fn in_words(complaint: &str, destination: &str) -> String {
     if complaint.contains(CHANGED_KEY) {
         return "its host key has changed; if that is right, remove the old one with ssh-keygen -R, else somebody is in between".into();
     }
-    let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty() && *line != MARK);
-    let last = lines.next_back().unwrap_or(LINK_DROPPED);
-    last.trim_start_matches("ssh: ").to_owned()
+    let last = last_line(complaint).trim_start_matches("ssh: ");
+    if last.starts_with(UNKNOWN_KEY) {
+        return format!(
+            "ssh does not know its host key yet; `ssh {destination}` shows it and asks whether it is right"
+        );
+    }
+    if let Some((name, why)) = last.strip_prefix(UNKNOWN_NAME).and_then(|rest| rest.split_once(": ")) {
+        let host = destination.rsplit('@').next().unwrap_or(destination);
+        // ssh's configuration may lead to another name than was asked for.
+        let name = if name == host { "its name".to_owned() } else { format!("the name {name}") };
+        return format!("{name} cannot be resolved: {why}");
+    }
+    last.strip_prefix(destination).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(last).to_owned()
+}
+
+/// What was said last, by ssh or by a login shell.
+pub(super) fn last_line(said: &str) -> &str {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && *line != MARK);
+    lines.next_back().unwrap_or(LINK_DROPPED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_complains_of_is_one_line_with_what_to_do() {
+        let unknown = "No ED25519 host key is known for [board]:22 and you have requested strict checking.\r\nHost key verification failed.\r\n";
+        for (complaint, said) in [
+            (
+                "ssh: Could not resolve hostname board: Name or service not known\r\n",
+                "its name cannot be resolved: Name or service not known",
+            ),
+            (
+                "ssh: Could not resolve hostname board.lan: Name or service not known\r\n",
+                "the name board.lan cannot be resolved: Name or service not known",
+            ),
+            (unknown, "ssh does not know its host key yet; `ssh root@board` shows it and asks whether it is right"),
+            ("root@board: Permission denied (publickey).\r\n", "Permission denied (publickey)."),
+            ("", "the link dropped"),
+        ] {
+            assert_eq!(in_words(complaint, "root@board"), said, "{complaint}");
+        }
+    }
 }

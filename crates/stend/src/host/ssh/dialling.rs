@@ -1,0 +1,129 @@
+//! Opening the one connection to a machine, by the system's ssh client, which stays as its holder; and closing it.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use super::words::{CHANGED_KEY, in_words};
+use super::{Ssh, collect, link};
+use crate::host::{Host as _, HostError, Output};
+use crate::voice;
+
+/// Opening the connection may take a person who types a passphrase.
+const LONGEST_LOGIN: Duration = Duration::from_secs(180);
+/// A link that says nothing for three times five seconds is dead.
+const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=3", "ConnectTimeout=20"];
+
+impl Ssh {
+    /// Where the client that is the connection listens.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.directory.join("link")
+    }
+
+    /// Opens the connection, if it is not open.
+    pub(super) fn open(&self) -> Result<(), HostError> {
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.socket().exists() {
+            return Ok(());
+        }
+        // Several machines are dialled at once as long as ssh asks nothing.
+        let quiet = if voice::is_of_several() { Some(self.dial(false)?) } else { None };
+        let ended = match quiet {
+            Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && voice::has_terminal()) => ended,
+            Some(_) => voice::alone_at_the_terminal("ssh asks", || self.dial(true))?,
+            None => self.dial(true)?,
+        };
+        if ended.exit == Some(0) {
+            // What was locked before the link dropped is not locked any more.
+            return self.locks.take_again(self).inspect_err(|_| self.close());
+        }
+        Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr), &self.destination)))
+    }
+
+    /// Starts the ssh client that is the connection. `asks`: it may ask the user for passphrases, passwords, and whether a host key is right.
+    fn dial(&self, asks: bool) -> Result<Output, HostError> {
+        let mut builder = std::process::Command::new("ssh");
+        let socket = self.socket();
+        builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
+        builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        if !asks {
+            builder.args(["-o", "BatchMode=yes"]);
+        }
+        // Its first session is this one; it stays in the background when that ends. It asks at the terminal.
+        builder.args(["--", &self.destination, "exit 0"]);
+        self.finish(builder, LONGEST_LOGIN)
+    }
+
+    /// Runs an ssh client to its end.
+    fn finish(&self, mut builder: std::process::Command, timeout: Duration) -> Result<Output, HostError> {
+        if self.is_interrupted() {
+            return Err(HostError::Interrupted);
+        }
+        builder.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let unstarted = |error| HostError::Start { program: "ssh".into(), error };
+        let mut child = builder.spawn().map_err(unstarted)?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            unreachable!("they are piped")
+        };
+        let collected =
+            collect([Box::new(stdout), Box::new(stderr)], Instant::now() + timeout, &|| self.is_interrupted());
+        if collected.is_err() {
+            let _ = child.kill();
+        }
+        let exit = child.wait().map_err(unstarted)?.code();
+        let [stdout, stderr] = collected.map_err(|error| self.not_collected(&error))?;
+        Ok(Output { exit, stdout, stderr })
+    }
+
+    /// Which of this program's variables the user's configuration sends there, as `NAME=value`.
+    pub(super) fn environment_sent(&self) -> Result<Vec<String>, HostError> {
+        let mut builder = std::process::Command::new("ssh");
+        builder.args(["-G", "--", &self.destination]);
+        let configuration = self.finish(builder, LONGEST_LOGIN)?.text();
+        let patterns: Vec<_> = configuration.lines().filter_map(|line| line.strip_prefix("sendenv ")).collect();
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let sent = variables.filter(|(name, _)| patterns.iter().any(|pattern| matches(pattern, name)));
+        Ok(sent.map(|(name, value)| format!("{name}={value}")).collect())
+    }
+
+    /// Ends the client that is the connection.
+    pub(super) fn close(&self) {
+        let mut builder = std::process::Command::new("ssh");
+        builder.arg("-S").arg(self.socket()).args(["-O", "exit", "--", &self.destination]);
+        builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let _ = builder.status();
+        let _ = std::fs::remove_file(self.socket());
+    }
+}
+
+/// Whether an ssh that was not allowed to ask the user could have gone on by that.
+fn wants_to_ask(ended: &Output) -> bool {
+    let complaint = String::from_utf8_lossy(&ended.stderr);
+    let refused = ["Permission denied", "Host key verification failed", "Too many authentication failures"];
+    refused.iter().any(|words| complaint.contains(words)) && !complaint.contains(CHANGED_KEY)
+}
+
+/// Whether ssh's pattern for names, with `*` and `?`, stands for this one.
+fn matches(pattern: &str, name: &str) -> bool {
+    match (pattern.as_bytes(), name.as_bytes()) {
+        ([], []) => true,
+        ([b'*', ..], _) => matches(&pattern[1..], name) || !name.is_empty() && matches(pattern, &name[1..]),
+        ([b'?', ..], [_, ..]) => matches(&pattern[1..], &name[1..]),
+        ([one, ..], [other, ..]) if one == other => matches(&pattern[1..], &name[1..]),
+        _ => false,
+    }
+}
+
+/// A directory for a socket: its path must be short.
+pub(super) fn own_directory() -> std::io::Result<PathBuf> {
+    let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
+    let base = base.unwrap_or_else(std::env::temp_dir);
+    let moment = jiff::Timestamp::now().as_nanosecond() as u64;
+    let directory = base.join(format!("stend-{}-{moment:x}", std::process::id()));
+    DirBuilder::new().mode(0o700).create(&directory)?;
+    Ok(directory)
+}
