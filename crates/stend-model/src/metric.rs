@@ -398,17 +398,18 @@ impl Unit {
     }
 }
 
-/// A number with three significant digits, and no exponent unless it is below a thousandth.
+/// A number for people with three significant digits, no exponent unless it is below a thousandth, and the minus sign of printed text.
 pub fn three_digits(value: f64) -> String {
     let magnitude = value.abs();
-    match magnitude {
-        _ if magnitude == 0.0 => "0".into(),
-        _ if magnitude >= 99.95 => format!("{value:.0}"),
-        _ if magnitude >= 9.995 => format!("{value:.1}"),
-        _ if magnitude >= 0.9995 => format!("{value:.2}"),
-        _ if magnitude >= 0.001 => format!("{value:.3}"),
-        _ => format!("{value:.2e}"),
-    }
+    let digits = match magnitude {
+        _ if magnitude == 0.0 => return "0".into(),
+        _ if magnitude >= 99.95 => format!("{magnitude:.0}"),
+        _ if magnitude >= 9.995 => format!("{magnitude:.1}"),
+        _ if magnitude >= 0.9995 => format!("{magnitude:.2}"),
+        _ if magnitude >= 0.001 => format!("{magnitude:.3}"),
+        _ => format!("{magnitude:.2e}"),
+    };
+    if value < 0.0 { format!("−{digits}") } else { digits }
 }
 
 impl fmt::Display for Unit {
@@ -540,5 +541,7 @@ mod tests {
         assert_eq!(Unit::Iops.show(1_400_000.0), "1.40 MIOPS");
         assert_eq!(Unit::Cores.show(0.3742), "0.374 cores");
         assert_eq!(Unit::One.show(3.0), "3.00");
+        assert_eq!(Unit::Celsius.show(-5.0), "−5.00 °C");
+        assert_eq!(Unit::BytesPerSecond.show(-2.5e6), "−2.50 MB/s");
     }
 }

@@ -45,6 +45,13 @@ pub(crate) struct Noise {
     pub(crate) silent: Vec<Sensor>,
 }
 
+impl Noise {
+    /// Whether it has a floor for any scenario.
+    pub(crate) fn says_anything(&self) -> bool {
+        self.scenarios.iter().any(|one| one.floor.is_some())
+    }
+}
+
 /// How much one scenario differs from itself.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct OfScenario {

@@ -325,5 +325,5 @@ fn runs_without_anything_in_common() {
     }
     says(&stand.run(&["report", "last", "--filter", "scenario:three"]), 2, &["takes no figure", "scenarios: \"two\""]);
     says(&stand.run(&["report", "last", "--only", "worse"]), 2, &["--only takes two runs or more"]);
-    says(&stand.run(&["report", "last", "--baseline", "last~1"]), 2, &["is not among what is reported"]);
+    says(&stand.run(&["report", "last", "--baseline", "last~1"]), 2, &["is not among what is compared"]);
 }

@@ -1,176 +1,10 @@
-//! `stend compare`: what can be named, filters, thresholds, and what is said of runs that cannot be compared.
+//! `stend compare`: filters, layouts, thresholds, and what is said of runs that cannot be compared.
 
 mod common;
 
-use common::forge::{Forged, Mould, times};
-use common::{Ended, Stand};
+use common::forge::{Forged, times};
+use common::runs::{A, B, C, D, Runs, flat, verdicts};
 use serde_json::{Value, json};
-
-/// A store of forged runs.
-struct Runs {
-    stand: Stand,
-    mould: Mould,
-}
-
-impl Runs {
-    fn new() -> Self {
-        let (stand, mould) = common::with_mould();
-        Self { stand, mould }
-    }
-
-    /// Ten repeats of each scenario, about these milliseconds.
-    fn run(&self, id: &str, scenarios: &[(&str, f64)]) -> Forged {
-        let scenarios: Vec<_> = scenarios.iter().map(|(name, middle)| (*name, times(*middle, 0.004, 10))).collect();
-        self.mould.run(id, &scenarios)
-    }
-
-    fn add(&self, runs: &[Forged]) {
-        let paths: Vec<_> = (0..runs.len()).map(|place| self.stand.path().join(format!("{place}.gz"))).collect();
-        runs.iter().zip(&paths).for_each(|(run, path)| run.write(path));
-        let mut arguments = vec!["import"];
-        arguments.extend(paths.iter().map(|path| path.to_str().unwrap()));
-        self.stand.fine(&arguments);
-    }
-
-    fn compare(&self, arguments: &[&str]) -> Ended {
-        self.stand.run(&[&["compare"], arguments].concat())
-    }
-
-    fn table(&self, arguments: &[&str]) -> Value {
-        self.stand.json(&[&["compare"], arguments].concat())["table"].clone()
-    }
-
-    fn titles(&self, arguments: &[&str]) -> Vec<String> {
-        let table = self.table(arguments);
-        let columns = table["columns"].as_array().unwrap().iter().filter(|column| column["origin"]["kind"] == "run");
-        columns.map(|column| column["title"].as_str().unwrap().to_owned()).collect()
-    }
-
-    /// Refused with one line that says all this.
-    fn refused(&self, arguments: &[&str], parts: &[&str]) {
-        let ended = self.compare(arguments);
-        assert_eq!(ended.status, Some(2), "{arguments:?}\n{}\n{}", ended.out, ended.err);
-        assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
-        for part in parts {
-            assert!(ended.err.contains(part), "{arguments:?}: `{part}` is not in:\n{}", ended.err);
-        }
-    }
-}
-
-/// What is printed, however its lines are broken.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn verdicts(table: &Value) -> Vec<String> {
-    let rows = table["rows"].as_array().unwrap();
-    let of = |row: &Value| row["cells"][1]["against_base"]["verdict"].as_str().unwrap_or("none").to_owned();
-    rows.iter().map(of).collect()
-}
-
-const A: &str = "20260101-0000-000a";
-const B: &str = "20260201-0000-000b";
-const C: &str = "20260301-0000-000c";
-const D: &str = "20260401-0000-000d";
-
-#[test]
-fn machines_are_named_for_their_newest_run_of_the_suite() {
-    let runs = Runs::new();
-    runs.add(&[
-        runs.run(A, &[("x", 1.0)]).on("old"),
-        runs.run(B, &[("x", 1.0)]).on("old"),
-        runs.run(C, &[("x", 1.0)]).on("new"),
-        runs.run(D, &[("y", 1.0)]).on("new").of_suite("other"),
-    ]);
-    let titles = |what: &[&str]| runs.titles(what);
-    // The only suite that both have runs of.
-    assert_eq!(titles(&["old", "new"]), [format!("old {B}"), format!("new {C}")]);
-    // The suite of the run that is named.
-    assert_eq!(titles(&[A, "new"]), [format!("old {A}"), format!("new {C}")]);
-    assert_eq!(titles(&["new", "old", "--baseline", "old"]), [format!("old {B}"), format!("new {C}")]);
-    assert_eq!(titles(&["old", "new", "--baseline", "last~1"]), [format!("new {C}"), format!("old {B}")]);
-    runs.refused(&["old", "new", C], &["is named twice"]);
-    assert_eq!(titles(&["new", "--suite", "other"]), ["new"]);
-    runs.refused(&["new"], &["\"new\" has runs of several suites: other, test", "--suite"]);
-    runs.refused(&["old", "--suite", "other"], &["\"old\" has no run of the suite \"other\"", "runs of test"]);
-    runs.refused(&["nwe"], &["\"nwe\" is neither a run", "did you mean \"new\"?"]);
-    runs.refused(&["last~99"], &["\"last~99\" goes back too far: there are 4 runs", "stend list"]);
-    runs.refused(&["2026"], &["\"2026\" matches several runs", A, D, "give more of the id"]);
-    runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (on-the-way"]);
-    runs.refused(&["old", "new", "--baseline", A], &["not among what is compared", B, C]);
-    runs.refused(&["old", "arm-wrestling", "--baseline", "arm-wrestling"], &["cannot be the base", "no samples"]);
-    let mut twin = runs.run("20260501-0000-000e", &[("x", 1.0)]).on("old");
-    twin.run["machine"]["hardware"]["cores"] = json!(1024);
-    runs.add(&[twin]);
-    runs.refused(&["old", "--suite", "test"], &["\"old\" is the name of 2 machines", B, "000e", "name a run"]);
-    runs.add(&[runs.run("20260601-0000-000f", &[("x", 1.0)]).on("arm-wrestling")]);
-    runs.refused(&[A, "arm-wrestling"], &["both a machine and a reference"]);
-}
-
-#[test]
-fn machines_are_known_by_the_names_that_the_user_gave_them() {
-    let runs = Runs::new();
-    let mut by_address = runs.run(A, &[("x", 1.0)]).on("e8c.lan");
-    by_address.run["host"] = json!("root@e8c");
-    let mut by_name = runs.run(B, &[("x", 1.0)]).on("elbrus");
-    // More memory since then: it is still what the user calls so.
-    by_name.run["machine"]["hardware"]["memory_bytes"] = json!(1_u64 << 40);
-    runs.add(&[by_address, by_name, runs.run(C, &[("x", 1.0)]).on("xeon")]);
-    runs.stand.fine(&["hosts", "add", "elbrus", "root@e8c"]);
-    runs.stand.fine(&["hosts", "add", "idle", "root@idle"]);
-    assert_eq!(runs.titles(&["elbrus", "xeon"]), [format!("elbrus {B}"), format!("xeon {C}")]);
-    runs.refused(&["idle", "xeon"], &["the machine \"idle\" has no run yet; `stend run --on idle`"]);
-    runs.add(&[
-        runs.run(D, &[("y", 1.0)]).on("elbrus").of_suite("other"),
-        runs.run("20260501-0000-000e", &[("y", 1.0)]).on("xeon").of_suite("other"),
-        runs.run("20260601-0000-000f", &[("x", 1.0)]).on("xeon"),
-    ]);
-    // Of "test" elbrus' newest is of February, of "other" the older of both is of April.
-    let ended = runs.compare(&["elbrus", "xeon"]);
-    assert_eq!(ended.status, Some(0), "{}", ended.err);
-    assert!(ended.err.contains("suite other, the newest that all have finished runs of; --suite takes another: test"));
-    assert_eq!(
-        runs.titles(&["elbrus", "xeon", "--suite", "test"]),
-        [format!("elbrus {B}"), "xeon 20260601-0000-000f".to_owned()]
-    );
-}
-
-#[test]
-fn a_range_is_one_column_as_long_as_nothing_changes() {
-    let runs = Runs::new();
-    let mut newer = runs.run(C, &[("x", 0.5)]).on("pc");
-    newer.run["machine"]["software"]["kernel"] = json!("99.1");
-    runs.add(&[
-        runs.run(A, &[("x", 1.0)]).on("pc"),
-        runs.run(B, &[("x", 1.001)]).on("pc"),
-        newer,
-        runs.run(D, &[("x", 1.0)]).on("other pc"),
-    ]);
-    let (ab, pooled) = (format!("{A}..{B}"), format!("pc {A}..{B}"));
-    assert_eq!(runs.titles(&[&format!("{A}..{C}")]), [pooled.clone(), format!("pc {C}")]);
-    assert_eq!(runs.titles(&["pc:.."]), [pooled.clone(), format!("pc {C}")]);
-    assert_eq!(runs.titles(&["2026-01-01..2026-02-01", C]), [pooled.clone(), format!("pc {C}")]);
-    assert_eq!(runs.titles(&["pc:2026-02-01..2026-12-31"]), [format!("pc {B}"), format!("pc {C}")]);
-    assert_eq!(runs.titles(&[C, &ab, "--baseline", B]), [pooled, format!("pc {C}")]);
-    let out = flat(&runs.stand.fine(&["compare", &ab, C]).out);
-    assert!(out.contains(&format!("{ab}: 2 runs of one machine taken together as sessions of one: {A}, {B}")), "{out}");
-    assert!(out.contains("→ 99.1"), "{out}");
-    let table = runs.table(&[&ab, C]);
-    assert_eq!(
-        (&table["columns"][0]["origin"]["sessions"], &table["rows"][0]["cells"][0]["valid"]),
-        (&json!(1), &json!(20))
-    );
-    assert_eq!(verdicts(&table), ["better"]);
-    runs.refused(
-        &["2026-01-01..2026-12-31"],
-        &["holds runs of several machines: other pc, pc", "as in pc:2026-01-01..2026-12-31"],
-    );
-    runs.refused(&[&format!("{B}..{A}")], &["holds no finished run", "earlier end first"]);
-    runs.refused(&["pc:2025-01-01..2025-12-31"], &["holds no finished run"]);
-    runs.refused(&[&format!("{A}..{D}")], &["one of two machines to the other"]);
-    runs.refused(&["nobody:.."], &["names the machine \"nobody\", which has no run here"]);
-    runs.refused(&["pc:soon..later"], &["\"soon\" is neither a run", "a day such as 2026-11-21"]);
-}
 
 #[test]
 fn a_filter_leaves_what_it_takes_and_says_so() {
@@ -202,9 +36,13 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
     let csv = runs.stand.fine(&["compare", A, B, "--only", "worse", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 1 + 2, "{csv}");
     let markdown = runs.stand.fine(&["compare", A, B, "--only", "unresolved", "--format", "markdown"]).out;
-    assert!(markdown.contains("0 of 3 rows are shown: what is unresolved"), "{markdown}");
-    let out = runs.stand.fine(&["compare", A, B, "--only", "unresolved"]).out;
-    assert!(out.contains("0 of 3 rows are shown") && !out.contains("Nothing was measured"), "{out}");
+    assert!(markdown.contains("no row is shown: none of 3 rows is unresolved"), "{markdown}");
+    let out = flat(&runs.stand.fine(&["compare", A, B, "--only", "unresolved"]).out);
+    assert!(
+        out.contains("No row is shown: none of 3 rows is unresolved.") && !out.contains("Nothing was measured"),
+        "{out}"
+    );
+    assert_eq!(out.matches("none of 3 rows").count(), 1, "{out}");
     let out = flat(&runs.stand.fine(&["compare", A, B, "--filter", "scenario:4k*"]).out);
     assert!(out.contains("the correction for many comparisons is over these figures"), "{out}");
     let out = flat(&runs.stand.fine(&["compare", A, B, "--filter", "metric:throughput"]).out);
@@ -580,7 +418,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
 #[test]
 fn runs_and_values_that_cannot_be_compared_are_said_to() {
     let runs = Runs::new();
-    let base = runs.run(A, &[("x", 1.0)]);
+    let base = runs.run(A, &[("x", 1.0)]).on("pc");
     let mut cases: Vec<(Forged, &str, &str)> = Vec::new();
     let mut unit = runs.run("20260201-0000-0001", &[("x", 1.0)]);
     unit.run["suite"]["scenarios"][0]["metrics"][0] =
@@ -605,11 +443,24 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     let ids: Vec<String> = cases.iter().map(|(run, ..)| run.run["id"].as_str().unwrap().to_owned()).collect();
     runs.add(&[base]);
     for ((run, verdict, said), id) in cases.into_iter().zip(&ids) {
-        runs.add(&[run]);
+        runs.add(&[run.on("pc")]);
         assert_eq!(verdicts(&runs.table(&[A, id])), [verdict], "{id}");
         let out = runs.stand.fine(&["compare", A, id]).out;
         assert!(flat(&out).contains(said), "{said}:\n{out}");
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
+    }
+    // Where nothing is judged a sentence says why, on the terminal and on the page.
+    let (unit, infinite) = (&ids[0], &ids[6]);
+    for (id, says) in [
+        (unit, "no scenario did the same work in both; the notes say in what it differs."),
+        (infinite, "no scenario has a figure in both."),
+    ] {
+        let sentence = format!("Nothing can be said between pc {id} and pc {A}: {says}");
+        let out = flat(&runs.stand.fine(&["compare", A, id]).out);
+        assert!(out.contains(&sentence), "{out}");
+        let page = runs.stand.fine(&["report", A, id, "-o", "-"]).out.replace('\u{a0}', " ");
+        assert!(page.contains(&sentence), "the page lacks: {sentence}");
+        assert!(page.contains(&format!("Между pc {id} и pc {A} ничего сказать нельзя: ")), "nor is it in Russian");
     }
     // Another unit, too few repeats, and a value that has no ratio.
     for id in [&ids[0], &ids[1], &ids[4], &ids[5]] {

@@ -112,11 +112,11 @@ fn what_went_with_the_worse_repeats_is_named() {
     );
     let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(
-        text.contains("The worse repeats had more of steal: up to 0.9 % of the CPU time")
+        text.contains("The worse repeats had more steal, up to 0.9 % of the CPU time: rank correlation")
             && text.contains("steal 1.00"),
         "{text}"
     );
-    assert!(!text.contains("more of foreign"), "{text}");
+    assert!(!text.contains("more foreign"), "{text}");
 
     // The slower by 8 % the lower the clock was, as the instrument itself found it.
     import(&stand, &template, "20260902-0600-0001", 2, true, |_, number, repeat| {
@@ -126,15 +126,15 @@ fn what_went_with_the_worse_repeats_is_named() {
         repeat["report"]["observed"] = json!({ "clock_hz_before": 4e9 / slow, "clock_hz_after": 4e9 / slow });
     });
     let text = words(&stand.fine(&["noise", "--show"]).out);
-    assert!(text.contains("The worse repeats had more of clock fall: up to 7.1 %, rank correlation 1.00"), "{text}");
+    assert!(text.contains("The worse repeats had a lower clock, by up to 7.1 %: rank correlation 1.00"), "{text}");
 
     import(&stand, &template, "20260903-0600-0002", 3, true, |_, number, repeat| {
         took(repeat, time(number, 0.02));
         counters(repeat, 0.0, 0.01 * ((number / 2 * 3) % 7) as f64);
     });
     let text = words(&stand.fine(&["noise", "--show"]).out);
-    assert!(text.contains("None of the sensors explains it"), "{text}");
-    assert!(text.contains("Missing here, or never moved: steal"), "{text}");
+    assert!(text.contains("No sensor explains it: the worse repeats had no more"), "{text}");
+    assert!(text.contains("Sensors that are missing here, or never moved: steal"), "{text}");
 }
 
 /// Processes that use all of the machine's processors, several for each, until they are dropped.
@@ -203,10 +203,7 @@ fn load_that_was_provoked_is_named_and_delta_of_it_is_used() {
     let floor = noise["scenarios"][0]["floor"].as_f64().unwrap();
     assert!(floor > 0.05, "{noise}");
     let text = words(&stand.fine(&["noise", "--show"]).out);
-    assert!(
-        text.contains("is noisy") && text.contains("The worse repeats had more of foreign CPU time: up to"),
-        "{text}"
-    );
+    assert!(text.contains("is noisy") && text.contains("The worse repeats had more foreign CPU time, up to"), "{text}");
 
     // What was measured of the machine is the floor of comparisons on it.
     let template = Template::of(&stand);
@@ -315,7 +312,27 @@ fn what_is_no_noise_measurement_is_refused() {
     refused(&["noise", &suite, "--profile"], "leave --profile out");
     stand.fine(&["run", &suite, "--no-progress"]);
     refused(&["noise", "--show=last"], "is no noise measurement");
-    let noise = stand.json(&["noise", &suite, "--no-progress"])["noise"].clone();
-    assert_eq!(noise["scenarios"][0]["floor"], Value::Null);
-    assert!(stand.fine(&["noise", "--show"]).out.contains("cannot be said"), "two repeats are too few");
+    // Nothing could be said of so few.
+    refused(&["noise", &suite], "takes 6 repeats of a scenario or more, each made twice");
+    refused(&["noise", &suite, "-r", "5"], "no scenario of the suite \"test\" has so many here; -r 6 asks for them");
+    refused(&["noise", &suite, "-r", "5", "--dry-run"], "-r 6 asks for them");
+    assert_eq!(stand.json(&["list"])["runs"].as_array().map(Vec::len), Some(1), "nothing was measured");
+    // One that was cut short by its time budget, or made by an older version.
+    let template = Template::of(&stand);
+    import(&stand, &template, "20260901-0600-0001", 1, true, |_, _, _| {});
+    assert_eq!(stand.json(&["noise", "--show"])["noise"]["scenarios"][0]["floor"], Value::Null);
+    assert!(stand.fine(&["noise", "--show"]).out.contains("cannot be said"), "one repeat is too few");
+}
+
+#[test]
+fn scenarios_with_too_few_repeats_are_said_to_have_no_floor() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 6\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "steady.sh 1")]);
+    let few = std::fs::read_to_string(&suite).unwrap().replacen("name = \"one\"\n", "name = \"one\"\nrepeats = 2\n", 1);
+    std::fs::write(&suite, few).unwrap();
+    let ended = stand.run(&["noise", &suite, "--no-progress"]);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("1 scenario has fewer than 6 repeats and will have no floor"), "{}", ended.err);
+    assert!(words(&ended.out).contains("1 scenario has too few repeats that count for a floor."), "{}", ended.out);
+    assert!(words(&ended.out).contains("“two” differs from itself by"), "{}", ended.out);
 }

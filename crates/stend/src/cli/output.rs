@@ -12,11 +12,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::identity::identity_of;
 use stend_model::reference::Reference;
+use stend_model::run::Series;
 
 use super::Global;
 use super::failure::Failure;
 use crate::compare::compare_what;
 use crate::compare::filter::Filter;
+use crate::compare::pool::Pool;
 use crate::compare::sides::{view, views};
 use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
@@ -189,7 +191,9 @@ pub(super) fn differences(table: &Table) -> String {
 
 /// Writes the page of these runs or sides, the first of which is the base, and gives its path.
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
-    write(to, page(store, records, table)?.as_bytes())?;
+    let series: Vec<_> = records.iter().map(|record| series_of(store, record)).collect::<Result<_, _>>()?;
+    let records: Vec<_> = records.iter().collect();
+    write(to, page(&runs(&records, &series), table)?.as_bytes())?;
     Ok(to.to_owned())
 }
 
@@ -206,37 +210,41 @@ pub(super) fn weigh_known(
 }
 
 /// The page of these runs, the first of which is the base.
-pub(super) fn page(store: &Store, records: &[Record], table: &Table) -> Result<String, Failure> {
-    let page =
-        with_series(store, records, |runs| html::render(&html::Input { table, runs, generated_at: Timestamp::now() }))?;
+pub(super) fn page(runs: &[html::RunData], table: &Table) -> Result<String, Failure> {
+    let page = html::render(&html::Input { table, runs, generated_at: Timestamp::now() });
     Ok(page.context("the report cannot be made")?)
 }
 
-/// Reads the series of these runs, and makes something of the whole.
-pub(super) fn with_series<T>(
-    store: &Store,
-    records: &[Record],
-    make: impl FnOnce(&[html::RunData]) -> T,
-) -> Result<T, Failure> {
-    let mut series = Vec::new();
-    for record in records {
-        let mut own = store.series(record.run.stored_id())?;
-        let is_own = |sequence: u32| record.repeats.binary_search_by_key(&sequence, |repeat| repeat.sequence).is_ok();
-        own.retain(|(sequence, _)| is_own(*sequence));
-        series.push(own);
+/// The series of a run, or of one of its sides, each with the sequence number of its repeat.
+fn series_of(store: &Store, record: &Record) -> Result<Vec<(u32, Series)>, Failure> {
+    let mut series = store.series(record.run.stored_id())?;
+    let is_own = |sequence: u32| record.repeats.binary_search_by_key(&sequence, |repeat| repeat.sequence).is_ok();
+    series.retain(|(sequence, _)| is_own(*sequence));
+    Ok(series)
+}
+
+/// The same of runs that stand together as one.
+pub(super) fn series_of_pool(store: &Store, pool: &Pool) -> Result<Vec<(u32, Series)>, Failure> {
+    if pool.runs.len() == 1 {
+        return series_of(store, &pool.record);
     }
-    let runs: Vec<_> = records
-        .iter()
-        .zip(&series)
-        .map(|(record, series)| html::RunData {
-            run: &record.run,
-            sessions: &record.sessions,
-            repeats: &record.repeats,
-            series,
-            profiles: &record.profiles,
-        })
-        .collect();
-    Ok(make(&runs))
+    let mut series = Vec::new();
+    for (run, first) in pool.runs.iter().zip(&pool.first_sequences) {
+        series.extend(store.series(run)?.into_iter().map(|(sequence, series)| (first + sequence, series)));
+    }
+    Ok(series)
+}
+
+/// Runs with their series, for a page or drawings.
+pub(super) fn runs<'a>(records: &[&'a Record], series: &'a [Vec<(u32, Series)>]) -> Vec<html::RunData<'a>> {
+    let run = |(record, series): (&&'a Record, &'a Vec<(u32, Series)>)| html::RunData {
+        run: &record.run,
+        sessions: &record.sessions,
+        repeats: &record.repeats,
+        series,
+        profiles: &record.profiles,
+    };
+    records.iter().zip(series).map(run).collect()
 }
 
 /// Writes a file, and makes its directory where there is none.

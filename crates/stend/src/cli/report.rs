@@ -1,4 +1,4 @@
-//! `stend report`: a run, or several side by side, as a page, a table, or drawings.
+//! `stend report`: a run, or a comparison, as a page, a table, or drawings.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,23 +6,24 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use stend_model::run::Series;
 
 use super::Global;
+use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
 use super::output::{self, Spoken};
-use super::shape::{FILTER_HELP, Shape, refused_as_twice};
 use crate::catalogue;
-use crate::compare::table::Note;
 use crate::machine;
-use crate::report::{csv, figures_index, html, markdown};
+use crate::report::{figures_index, html, markdown};
 use crate::store::Store;
 
 #[derive(Debug, Args)]
-#[command(after_help = FILTER_HELP)]
+#[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
 pub(super) struct Arguments {
-    /// Runs, the first of which is the base; RUN:SIDE is one side of a run
+    /// What is reported, the first run being the base, named as for `stend compare`: runs, RUN:SIDE, machines, ranges of a machine's history,
+    /// and references. Without references, all that have such figures stand beside the runs
     #[arg(default_value = "last")]
-    runs: Vec<String>,
+    what: Vec<String>,
     /// The file to write, `-` for standard output; with --format svg a directory [default: reports/RUN.html in the store, or
     /// reports/RUN+RUN.html]
     #[arg(short, long, value_name = "FILE")]
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
     language: Spoken,
     #[command(flatten)]
-    shape: Shape,
+    options: Options,
     /// Open what was written, in the browser
     #[arg(long)]
     open: bool,
@@ -76,52 +77,40 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if to_standard_output && arguments.open {
         return Err(Failure::usage("--open opens a file, and -o - writes none: leave out one of the two"));
     }
+    let options = &arguments.options;
+    if options.is_laid_out() && matches!(arguments.format, Format::Html | Format::Svg) {
+        return Err(Failure::usage(
+            "--row and --column lay out tables: give --format md, csv or json with them; a page has its own order, and drawings have none",
+        ));
+    }
     let directory = global.store_directory()?;
     let store = Store::open_to_read(&directory)?;
-    let mut records = Vec::new();
-    for wanted in &arguments.runs {
-        records.extend(output::load(&store, wanted)?);
+    let mut chosen = options.choose(global, &store, &arguments.what)?;
+    if chosen.references.is_empty() {
+        chosen.references = catalogue::references();
     }
-    if let Some(baseline) = &arguments.shape.baseline {
-        let id = store.resolve(baseline)?;
-        let place = records.iter().position(|record| record.run.stored_id() == id);
-        let place = place.ok_or_else(|| {
-            let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
-            Failure::usage(format!("--baseline \"{baseline}\" is not among what is reported: {}", ids.join(", ")))
-        })?;
-        records[..=place].rotate_right(1);
-    }
-    let all = records.iter().collect::<Vec<_>>();
-    if let Some(refusal) = refused_as_twice(&all) {
-        return Err(Failure::usage(refusal));
-    }
-    let references = catalogue::references();
-    let filter = arguments.shape.filter()?;
-    let mut table = arguments.shape.table(&store, &all, &references, &filter)?;
-    output::weigh_known(global, &mut table, &all, &references)?;
-    if let Some(only) = arguments.shape.only {
-        table.only = Some(only);
-        let (of, shown) = (table.rows.len(), table.rows.iter().filter(|row| table.is_asked_for(row)).count());
-        table.notes.push(Note::OnlyRows { only, shown, of });
-    }
+    let all_rows = arguments.format != Format::Md;
+    let table = options.table(global, &store, &chosen, all_rows)?;
+    let records = chosen.records();
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
-        None => output::report_path(&directory, &all, arguments.format.ending()),
+        None => output::report_path(&directory, &records, arguments.format.ending()),
     };
     // Behind the page itself its place would be one line of rubbish.
     let printed = to_standard_output || output::is_standard_output(&path);
     let text = match arguments.format {
-        Format::Html => output::page(&store, &records, &table)?,
-        Format::Md => markdown::render(&table, &machine::five_lines(&records[0].run.machine), false),
-        Format::Csv => csv::render(&table),
+        Format::Html => output::page(&output::runs(&records, &series(&store, &chosen)?), &table)?,
+        Format::Md => markdown::render(&table, &machine::five_lines(&records[0].run.machine), options.all_metrics),
+        Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
             let language = arguments.language.into();
-            let figures = output::with_series(&store, &records, |runs| {
-                html::figures(&html::Input { table: &table, runs, generated_at: Timestamp::now() }, language)
-            })?;
+            let series = series(&store, &chosen)?;
+            let runs = output::runs(&records, &series);
+            let figures =
+                html::figures(&html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() }, language);
             let figures = figures.context("the drawings cannot be made")?;
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
@@ -139,6 +128,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         output::print(&format!("{}\n", path.display()))?;
     }
     if arguments.open { open(&path) } else { Ok(Exit::Fine) }
+}
+
+/// The series of all runs.
+fn series(store: &Store, chosen: &Chosen) -> Result<Vec<Vec<(u32, Series)>>, Failure> {
+    chosen.runs.iter().map(|pool| output::series_of_pool(store, pool)).collect()
 }
 
 /// Opens a file with what the desktop has for it.

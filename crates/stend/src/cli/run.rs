@@ -29,6 +29,7 @@ use super::target::TargetFlags;
 use crate::host::{HERE, Local};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
+use crate::language::english_plural;
 use crate::run::{Ending, prepare};
 use crate::store::{Record, Store};
 use crate::{catalogue, side, target};
@@ -138,6 +139,27 @@ pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Ex
     make_run(global, arguments, true)
 }
 
+/// Refuses a suite of which nothing could be said: a floor takes pairs of neighbours, of which there are as many as the suite has repeats.
+fn check_for_noise(suite: &Suite) -> Result<(), Failure> {
+    let least = stend_stats::LEAST_PAIRS;
+    let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
+    let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
+    if few > 0 && few == measured().count() {
+        return Err(Failure::usage(format!(
+            "how much a machine differs from itself takes {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
+             \"{}\" has so many here; -r {least} asks for them",
+            suite.name
+        )));
+    }
+    if few > 0 {
+        talk!(
+            "{} fewer than {least} repeats and will have no floor δ; -r {least} gives all enough",
+            english_plural(few, "scenario has", "scenarios have")
+        );
+    }
+    Ok(())
+}
+
 /// A suite with room for two halves of each scenario, neighbours of which are made one soon after the other. None ends early.
 fn twice_over(suite: &mut Suite) {
     for scenario in suite.scenarios.iter_mut() {
@@ -168,6 +190,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     };
     let mut suite = suite.map_err(Failure::usage)?;
     if noise {
+        check_for_noise(&suite)?;
         twice_over(&mut suite);
     }
     let sides = side::parse(&arguments.ab).map_err(Failure::usage)?;

@@ -14,7 +14,7 @@ pub(crate) mod weighing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
@@ -96,8 +96,9 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
             });
         }
     }
+    let judged = pending.iter().filter(|pending| taken[pending.row]).count();
     notes.extend(judge(&mut rows, &taken, pending, records));
-    notes.extend(notes::on_noise(noise));
+    notes.extend(notes::on_noise(noise, judged));
     notes.extend(assumed.note(records));
     let mut taken = taken.into_iter();
     rows.retain(|_| taken.next().unwrap_or(true));
@@ -377,7 +378,7 @@ impl Titles {
 }
 
 fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
-    let sessions = independent_sessions(record).max(1);
+    let (sessions, boots) = sessions_and_boots(record);
     Column {
         title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
             side.label.clone()
@@ -386,21 +387,22 @@ fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
         } else {
             record.run.machine.name.clone()
         },
-        origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions },
-        grade: if sessions >= 2 { Grade::A } else { Grade::B },
+        origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
+        grade: if boots >= 2 { Grade::A } else { Grade::B },
         differences: base.run.machine.differences(&record.run.machine),
         emulator: record.emulator().map(str::to_owned),
     }
 }
 
-/// Sessions that may differ as a whole: those of different boots, among those that have repeats that count. Where a machine does not
-/// say which boot it is, all count as one.
-fn independent_sessions(record: &Record) -> u32 {
-    let has_valid =
-        |session: &Session| record.repeats.iter().any(|repeat| repeat.session == session.number && repeat.counts());
-    let boots: std::collections::BTreeSet<_> =
-        record.sessions.iter().filter(|session| has_valid(session)).map(|session| &session.boot_id).collect();
-    boots.len() as u32
+/// How many sessions have repeats that count, and of how many boots they are: only with a boot in between do sessions differ as a whole.
+/// Where a machine does not say which boot it is, all count as one. One of each where there is none.
+fn sessions_and_boots(record: &Record) -> (u32, u32) {
+    let with_valid: BTreeSet<u32> =
+        record.repeats.iter().filter(|repeat| repeat.counts()).map(|repeat| repeat.session).collect();
+    let sessions: Vec<&Session> =
+        record.sessions.iter().filter(|session| with_valid.contains(&session.number)).collect();
+    let boots: BTreeSet<_> = sessions.iter().map(|session| &session.boot_id).collect();
+    ((sessions.len() as u32).max(1), (boots.len() as u32).max(1))
 }
 
 fn published_columns(references: &[Reference]) -> Vec<Column> {

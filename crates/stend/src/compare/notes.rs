@@ -18,8 +18,27 @@ use crate::store::Record;
 
 /// Notes on each run, and on how it differs from the base, which is the first.
 pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
-    let mut notes: Vec<_> = records.iter().flat_map(|record| on_run(record)).collect();
     let base = records[0];
+    let mut notes = Vec::new();
+    for (place, record) in records.iter().enumerate() {
+        let beside =
+            records.iter().enumerate().find(|(other, beside)| *other != place && are_of_one_run(record, beside));
+        let Some((other, beside)) = beside else {
+            notes.extend(on_run(record, &record.run.id));
+            continue;
+        };
+        // What holds of both sides of a run is said once, of the run.
+        let stored = record.run.stored_id();
+        let (of_run, of_side) = (on_run(record, stored), on_run(record, &record.run.id));
+        let of_both = on_run(beside, stored);
+        for (of_run, of_side) in of_run.into_iter().zip(of_side) {
+            if matches!(of_run, Note::Side { .. }) || !of_both.contains(&of_run) {
+                notes.push(of_side);
+            } else if place < other {
+                notes.push(of_run);
+            }
+        }
+    }
     for record in &records[1..] {
         if record.run.stend_version != base.run.stend_version {
             notes.push(Note::OtherVersion {
@@ -40,8 +59,8 @@ pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
     notes
 }
 
-/// Where floors come from that were found by measuring the machine against itself: a note for each measurement.
-pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
+/// Where floors come from that were found by measuring the machine against itself, of so many: a note for each measurement.
+pub(super) fn on_noise(floors: Vec<&Floor>, of: usize) -> Vec<Note> {
     let mut by_run: BTreeMap<&str, Vec<&Floor>> = BTreeMap::new();
     for floor in floors {
         by_run.entry(&floor.run).or_default().push(floor);
@@ -50,6 +69,7 @@ pub(super) fn on_noise(floors: Vec<&Floor>) -> Vec<Note> {
         run: run.to_owned(),
         measured_at: floors[0].measured_at,
         floors: floors.len(),
+        of,
         most: floors.iter().map(|floor| floor.share).fold(0.0, f64::max),
     };
     by_run.into_iter().map(note).collect()
@@ -94,10 +114,14 @@ pub(super) fn left_out(records: &[&Record], filter: &Filter) -> Vec<LeftOut> {
     left_out
 }
 
-fn on_run(record: &Record) -> Vec<Note> {
+/// What is to be said of a run by itself, under this id.
+fn on_run(record: &Record, id: &str) -> Vec<Note> {
     let suite = &record.run.suite;
-    let run = || record.run.id.clone();
+    let run = || id.to_owned();
     let mut notes = Vec::new();
+    if record.run.noise {
+        notes.push(Note::Noise { run: run() });
+    }
     if let Some(emulator) = record.emulator() {
         notes.push(Note::Emulated { run: run(), emulator: emulator.to_owned() });
     }

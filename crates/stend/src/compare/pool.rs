@@ -19,6 +19,8 @@ pub(crate) struct Pool {
     pub(crate) record: Record,
     /// The ids of the runs that it is made of, in the order of time.
     pub(crate) runs: Vec<String>,
+    /// The sequence number here of what has the number 0 in each of these runs.
+    pub(crate) first_sequences: Vec<u32>,
 }
 
 impl Pool {
@@ -30,7 +32,7 @@ impl Pool {
 
 impl From<Record> for Pool {
     fn from(record: Record) -> Self {
-        Self { runs: vec![record.run.id.clone()], record }
+        Self { runs: vec![record.run.id.clone()], first_sequences: vec![0], record }
     }
 }
 
@@ -78,9 +80,11 @@ fn joined(records: Vec<Record>) -> Pool {
     let runs: Vec<String> = records.iter().map(|record| record.run.id.clone()).collect();
     let mut records = records.into_iter();
     let mut whole = records.next().expect("a pool holds a run");
+    let mut first_sequences = vec![0];
     for record in records {
         let sessions = whole.sessions.iter().map(|session| session.number + 1).max().unwrap_or(0);
         let sequence = whole.repeats.last().map_or(0, |repeat| repeat.sequence + 1);
+        first_sequences.push(sequence);
         let numbers = next_numbers(&whole);
         let moved = |session: Session| Session { number: session.number + sessions, ..session };
         whole.sessions.extend(record.sessions.into_iter().map(moved));
@@ -98,7 +102,7 @@ fn joined(records: Vec<Record>) -> Pool {
         whole.run.id = format!("{first}..{last}");
         whole.profiles.clear();
     }
-    Pool { record: whole, runs }
+    Pool { record: whole, runs, first_sequences }
 }
 
 /// The numbers from which the repeats of each scenario can go on.
@@ -138,7 +142,7 @@ mod tests {
         assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [6, 6, 6]);
         let table = compare(&[&pool.record, &of_boot("d", "3", 1.0)], &[]);
         assert_eq!(table.columns[0].title, "testbed a..c");
-        assert_eq!(table.columns[0].origin, ColumnOrigin::Run { id: "a..c".into(), sessions: 2 }, "two boots");
+        assert_eq!(table.columns[0].origin, ColumnOrigin::Run { id: "a..c".into(), sessions: 3, boots: 2 });
         assert!(matches!(&table.rows[0].cells[0], Cell::Measured(measured) if measured.valid == 18));
         assert_eq!(Pool::from(of_boot("a", "1", 1.0)).note(), None);
     }

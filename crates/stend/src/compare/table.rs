@@ -160,6 +160,8 @@ pub(crate) enum Note {
     Target { run: String, target: Box<TargetOfRun> },
     /// What a side of a run sets; with the compiler that built it, and the versions of its tools, where it has them of its own.
     Side { run: String, settings: Vec<String>, compiler: Option<String>, tools: Vec<(String, String)> },
+    /// The run measures the machine against itself: it has twice the suite's repeats of each scenario.
+    Noise { run: String },
     /// The two sides of the run are compared as pairs of neighbours.
     InPairs { run: String },
     /// So many scenarios ask for fewer repeats than an interval takes.
@@ -209,8 +211,9 @@ pub(crate) enum Note {
     HangTogether { correlation: f64 },
     /// The floor δ of 1 % is an assumption about these machines: how much they differ from themselves at this suite was not measured.
     AssumedNoise { machines: Vec<String>, suite: String },
-    /// So many floors δ, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in this run at this time.
-    OwnNoise { run: String, measured_at: Timestamp, floors: usize, most: f64 },
+    /// So many floors δ of all that are used, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in
+    /// this run at this time.
+    OwnNoise { run: String, measured_at: Timestamp, floors: usize, of: usize, most: f64 },
 }
 
 /// One machine, or one run of it.
@@ -237,8 +240,10 @@ pub(crate) enum ColumnOrigin {
     Run {
         /// Its id.
         id: String,
-        /// How many sessions it has.
+        /// How many sessions it has, of those with repeats that count.
         sessions: u32,
+        /// Over how many boots of the machine these go, as far as it says which boot it is; at least one.
+        boots: u32,
     },
     /// A publication.
     Published {

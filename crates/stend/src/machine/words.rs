@@ -281,11 +281,13 @@ pub(crate) fn most_telling_first(differences: &[Difference]) -> Vec<&Difference>
 mod tests {
     use super::*;
 
+    fn difference(what: &str, before: &str, after: &str) -> Difference {
+        Difference { what: what.into(), before: before.into(), after: after.into() }
+    }
+
     #[test]
     fn differences_read_like_speech() {
-        let words = |what: &str, before: &str, after: &str| {
-            in_words(&Difference { what: what.into(), before: before.into(), after: after.into() })
-        };
+        let words = |what: &str, before: &str, after: &str| in_words(&difference(what, before, after));
         assert_eq!(words("kernel", "4.19.0", "5.4.0"), "kernel 4.19.0 → 5.4.0");
         assert_eq!(
             words("mitigations.spectre_v2", "Mitigation: IBRS", "Vulnerable"),
@@ -306,10 +308,8 @@ mod tests {
 
     #[test]
     fn differences_are_said_in_russian_too() {
-        let words = |what: &str, before: &str, after: &str| {
-            let difference = Difference { what: what.into(), before: before.into(), after: after.into() };
-            in_words_in(&difference, Language::Russian)
-        };
+        let words =
+            |what: &str, before: &str, after: &str| in_words_in(&difference(what, before, after), Language::Russian);
         assert_eq!(words("kernel", "4.19.0", "5.4.0"), "ядро 4.19.0 → 5.4.0");
         assert_eq!(
             words("mitigations.spectre_v2", "Mitigation: IBRS", "Vulnerable"),
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_says_most_about_a_machine_comes_first() {
-        let of = |what: &str| Difference { what: what.into(), before: "a".into(), after: "b".into() };
+        let of = |what: &str| difference(what, "a", "b");
         let found =
             ["board", "cores", "memory_bytes", "processor", "command_line", "kernel", "mitigations.mds", "settings.x"]
                 .map(of);

@@ -194,9 +194,9 @@ fn summary(input: &Input) -> Phrase {
     let main = || input.table.rows.iter().filter(|row| row.main);
     let measured = main().filter(|row| matches!(row.cells.first(), Some(Cell::Measured(_)))).count();
     let without = main().filter(|row| matches!(row.cells.first(), Some(Cell::Nothing { .. }))).count();
-    let sessions = match &base.origin {
-        ColumnOrigin::Run { sessions, .. } => *sessions as usize,
-        ColumnOrigin::Published { .. } => 0,
+    let (sessions, boots) = match &base.origin {
+        ColumnOrigin::Run { sessions, boots, .. } => (*sessions, *boots),
+        ColumnOrigin::Published { .. } => (1, 1),
     };
     // Skipped scenarios may have no row of their own.
     let skipped = input.runs.first().map_or(0, |data| {
@@ -209,7 +209,7 @@ fn summary(input: &Input) -> Phrase {
         machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
         grade: base.grade.to_string(),
-        sessions,
+        sessions: text::sessions_of(sessions, boots),
     }
     .phrase()
 }

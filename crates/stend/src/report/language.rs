@@ -55,7 +55,6 @@ texts! {
     median: "Median", "Медиана";
     spread: "Spread", "Разброс";
     interval: "95 % interval", "Интервал 95 %";
-    here: "This machine", "Эта машина";
     base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";
@@ -65,8 +64,8 @@ texts! {
     worse: "worse", "хуже";
     same: "same within the floor", "одинаково в пределах порога";
     unresolved: "unresolved: the evidence does not say", "не решено: данные этого не говорят";
-    legend_published: "× 2.00 beside a published figure: this machine is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
-        "× 2,00 у опубликованной цифры: эта машина вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
+    legend_published: "× 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
+        "× 2,00 у опубликованной цифры: база вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
     legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
         "n: годные повторы, из всех измеренных. * : значение далеко от остальных; оно учтено.";
     nothing: "Nothing was measured.", "Ничего не измерено.";
@@ -205,8 +204,8 @@ texts! {
         "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
-    method_grade: "Evidence: A – samples from two or more sessions; B – samples from one session; C – a published figure with its spread; D – a single published number.",
-        "Степень доказательности: A – измерения в двух и более сессиях; B – в одной сессии; C – опубликованная цифра с разбросом; D – одна опубликованная цифра.";
+    method_grade: "Evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
+        "Степень доказательности: A – измерения в двух и более сессиях, между которыми машина перезагружалась; B – без перезагрузки; C – опубликованная цифра с разбросом; D – одна опубликованная цифра.";
     method_charts: "Counters are drawn as their growth by the second, broken where a counter was reset; gauges as they are; of metrics of each CPU the lowest, the mean and the highest. Of many samples the first, the last, the lowest and the highest of each part of the line are drawn, so every peak is there; a closer look draws them all.",
         "Счётчики показаны приростом за секунду, с разрывом при сбросе; прочее – как есть; у показателей отдельных процессоров – наименьшее, среднее и наибольшее. Из многих отсчётов на каждом отрезке остаются первый, последний, наименьший и наибольший, так что все пики на месте; вблизи показаны все.";
     questions: "What to ask of every benchmark", "О чём спрашивать любое измерение";
@@ -225,8 +224,8 @@ texts! {
     no_loader: "No instrument of these runs has a load generator beside what it measures, or it does not tell its share of the CPU time.",
         "Ни у одного инструмента этих прогонов нет отдельного генератора нагрузки, или он не сообщает свою долю процессорного времени.";
     below_ceilings: "No figure is above its ceiling.", "Ни одна цифра не выше своего потолка.";
-    one_session: "One session cannot show what changes from boot to boot; a second one, after a restart, would.",
-        "Одна сессия не покажет того, что меняется от загрузки к загрузке; покажет вторая, после перезапуска.";
+    one_boot: "Sessions of one boot cannot show what changes from boot to boot; another one, after a restart, would.",
+        "Сессии одной загрузки не покажут того, что меняется от загрузки к загрузке; покажет ещё одна, после перезапуска.";
     none_sure: "No difference here is sure.", "Надёжных отличий здесь нет.";
     not_compared: "Nothing is compared with another run here, so no difference is called.",
         "С другим прогоном здесь ничего не сравнивается, так что и отличий нет.";
@@ -281,8 +280,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) moment: Option<String>,
     /// The evidence grade's letter.
     pub(crate) grade: String,
-    /// Sessions of the run.
-    pub(crate) sessions: usize,
+    /// In how many sessions it was measured.
+    pub(crate) sessions: Phrase,
 }
 
 impl Summary<'_> {
@@ -300,13 +299,13 @@ impl Summary<'_> {
             format!(
                 "{} measured on {machine}{on_en}{skipped_en}; evidence grade {grade}: {}.",
                 english_plural(*measured, "scenario", "scenarios"),
-                english_plural(*sessions, "session", "sessions")
+                sessions.en
             ),
             format!(
-                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {sessions} {}.",
+                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {}.",
                 if measured % 10 == 1 && measured % 100 != 11 { "Измерен" } else { "Измерено" },
                 russian_plural(*measured, "сценарий", "сценария", "сценариев"),
-                russian_plural(*sessions, "сессия", "сессии", "сессий"),
+                sessions.ru,
             ),
         )
     }
@@ -391,19 +390,28 @@ mod tests {
 
     #[test]
     fn the_summary_counts_in_both_languages() {
-        let summary = |measured, skipped, sessions| {
+        let summary = |measured, skipped, sessions: [u32; 2]| {
+            let sessions = text::sessions_of(sessions[0], sessions[1]);
             let moment = Some("2026-11-21 05:55 UTC".into());
             Summary { measured, skipped, machine: "pc-7", moment, grade: "B".into(), sessions }.phrase()
         };
-        let two = summary(14, 2, 1);
+        let two = summary(14, 2, [1, 1]);
         assert_eq!(
             two.en,
-            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; evidence grade B: 1 session."
+            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; evidence grade B: one session."
         );
         assert_eq!(
             two.ru,
-            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; степень доказательности B: 1 сессия."
+            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; степень доказательности B: одна сессия."
         );
-        assert!(summary(1, 0, 2).ru.starts_with("Измерен 1 сценарий ") && summary(1, 0, 2).en.ends_with("2 sessions."));
+        let one = summary(1, 0, [6, 1]);
+        assert!(
+            one.ru.starts_with("Измерен 1 сценарий ") && one.en.ends_with(" B: 6 sessions, no boot seen in between.")
+        );
+        assert!(one.ru.ends_with(": 6 сессий, перезагрузок между ними не видно."), "{}", one.ru);
+        let over_boots = summary(1, 0, [3, 2]);
+        assert!(
+            over_boots.en.ends_with(": 3 sessions over 2 boots.") && over_boots.ru.ends_with(": 3 сессии, 2 загрузки.")
+        );
     }
 }

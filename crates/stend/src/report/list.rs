@@ -4,15 +4,26 @@ use stend_model::identity::short;
 
 use super::grid::visible;
 use super::text::width;
-use crate::store::Summary;
+use crate::store::{Kind, Summary};
 
-const HEADS: [&str; 8] = ["run", "began (UTC)", "suite", "state", "valid", "invalid", "failed", "machine"];
+const HEADS: [&str; 9] = ["run", "began (UTC)", "suite", "kind", "state", "valid", "invalid", "failed", "machine"];
 
 /// The columns of numbers, which are set right.
-const NUMBERS: std::ops::Range<usize> = 4..7;
+const NUMBERS: std::ops::Range<usize> = 5..8;
+
+/// What it was made for, which is shown where not all are ordinary runs.
+const KIND: usize = 3;
 
 /// When it began, which a run's id says too.
 const BEGAN: usize = 1;
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Run => "run",
+        Kind::Ab => "A/B",
+        Kind::Noise => "noise",
+    }
+}
 
 /// For a terminal of this width: where there is no room for it, when a run began is left out.
 pub(crate) fn terminal(runs: &[Summary], limit: usize) -> String {
@@ -21,13 +32,16 @@ pub(crate) fn terminal(runs: &[Summary], limit: usize) -> String {
         let began = run.started_at.get(..19).unwrap_or(&run.started_at).replace('T', " ");
         let [valid, invalid, failed] = [run.valid, run.invalid, run.failed].map(|count| count.to_string());
         let machine = format!("{} {}", run.machine, short(&run.hardware_id));
-        let cells = [run.id.clone(), began, run.suite.clone(), run.state.clone(), valid, invalid, failed, machine];
+        let (id, suite, state) = (run.id.clone(), run.suite.clone(), run.state.clone());
+        let cells = [id, began, suite, kind(run.kind).to_owned(), state, valid, invalid, failed, machine];
         cells.map(|cell| visible(&cell)).to_vec()
     }));
     let widest = |column: usize| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
-    let all = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1);
-    let shown = |column: &usize| *column != BEGAN || all <= limit;
+    let kinds = runs.iter().any(|run| run.kind != Kind::Run);
+    let is_there = |column: &usize| *column != KIND || kinds;
+    let all: usize = (0..HEADS.len()).filter(is_there).map(|column| widths[column] + 2).sum::<usize>() - 2;
+    let shown = |column: &usize| is_there(column) && (*column != BEGAN || all <= limit);
     let mut out = String::new();
     for line in &lines {
         let cell = |column: usize| {

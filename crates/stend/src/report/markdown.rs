@@ -13,7 +13,7 @@ use super::weighing;
 use super::wide::{self, Block};
 use crate::machine;
 
-/// Writes the table: this machine with its evidence, each other run against it, and each publication. `fingerprint` are the lines
+/// Writes the table: the base with its evidence, each other run against it, and each publication. `fingerprint` are the lines
 /// that say what the base's machine is.
 pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
     let rows = table.shown(all_metrics);
@@ -66,7 +66,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     }
     out.push_str(". n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
     out.push_str(if blocks.is_empty() {
-        "A factor beside a published figure says by how much this machine is better; no test is possible there.\n"
+        "A factor beside a published figure says by how much the machine measured here is better; no test is possible there.\n"
     } else {
         "In brackets: the 95 % interval of the median. Published figures are single numbers; no test is possible there.\n"
     });
@@ -102,7 +102,7 @@ fn plain(out: &mut String, table: &Table, rows: &[&Row], base: &Column) {
     }
     for (reference, columns) in text::references(table, rows) {
         heading(out, &format!("Published: {reference}"), &text::grade(columns[0].1));
-        across(out, rows, &columns, name);
+        across(out, rows, &columns, text::base_name(table), name);
     }
 }
 
@@ -223,12 +223,12 @@ fn weighed(out: &mut String, table: &Table, weighing: &Weighing) {
     }
 }
 
-/// Machines of a publication across.
-fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn(&Row) -> String) {
+/// Machines of a publication across, behind the base.
+fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, base: &str, name: impl Fn(&Row) -> String) {
     let titles = columns.iter().map(|(_, column): &(usize, &Column)| column.title.clone());
-    head(out, ["scenario".to_owned(), "here".to_owned()].into_iter().chain(titles));
+    head(out, ["scenario".to_owned(), base.to_owned()].into_iter().chain(titles));
     for row in rows.iter().filter(|row| columns.iter().any(|(index, _)| text::has_figure(row, *index))) {
-        let here = match row.cells.first() {
+        let of_base = match row.cells.first() {
             Some(Cell::Measured(value)) => row.unit.show(value.median),
             _ => String::new(),
         };
@@ -244,7 +244,7 @@ fn across(out: &mut String, rows: &[&Row], columns: &text::Placed, name: impl Fn
             }
             other => other.map(reason).unwrap_or_default(),
         });
-        line(out, [name(row), here].into_iter().chain(cells));
+        line(out, [name(row), of_base].into_iter().chain(cells));
     }
     out.push('\n');
 }

@@ -56,30 +56,49 @@ fn summary(noise: &Noise) -> String {
         _ => "noisy",
     };
     let worst = noise.scenarios.iter().find(|one| one.floor == Some(*most)).map_or("", |one| one.scenario.as_str());
-    let many = english_plural(floors.len(), "scenario", "scenarios");
+    let (of, most) = (noise.scenarios.len() - floors.len(), percent(*most));
+    let others = match of {
+        0 => String::new(),
+        _ => {
+            format!(" {} too few repeats that count for a floor.", english_plural(of, "scenario has", "scenarios have"))
+        }
+    };
+    if floors.len() == 1 {
+        return format!("{} is {word}: “{worst}” differs from itself by {most}.{others}", noise.machine);
+    }
     format!(
-        "{} is {word}: of {many} half differ from themselves by {} or less, the worst, {worst}, by {}.",
+        "{} is {word}: of {} scenarios half differ from themselves by {} or less, and the worst, “{worst}”, by {most}.{others}",
         noise.machine,
-        percent(median),
-        percent(*most)
+        floors.len(),
+        percent(median)
     )
 }
 
 fn lines(noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     let explaining: Vec<String> = noise.sensors.iter().filter(|sensor| sensor.explains()).map(explanation).collect();
-    let others = |sensors: &[Sensor]| sensors.iter().map(|sensor| name(*sensor)).collect::<Vec<_>>().join(", ");
+    let listed = |sensors: &[Sensor], last: &str| match sensors {
+        [] => String::new(),
+        [one] => name(*one).to_owned(),
+        [first @ .., end] => {
+            let first: Vec<_> = first.iter().map(|sensor| name(*sensor)).collect();
+            format!("{} {last} {}", first.join(", "), name(*end))
+        }
+    };
     if explaining.is_empty() {
         let looked_at: Vec<Sensor> = noise.sensors.iter().map(|found| found.sensor).collect();
         lines.push(if looked_at.is_empty() {
             "What made it so cannot be said: no sensor moved.".into()
         } else {
-            format!("None of the sensors explains it: the worse repeats did not have more of {}.", others(&looked_at))
+            format!(
+                "No sensor explains it: the worse repeats had no more {} than the others.",
+                listed(&looked_at, "or")
+            )
         });
     }
     lines.extend(explaining);
     if !noise.silent.is_empty() {
-        lines.push(format!("Missing here, or never moved: {}.", others(&noise.silent)));
+        lines.push(format!("Sensors that are missing here, or never moved: {}.", listed(&noise.silent, "and")));
     }
     lines.push(
         "δ: 19 of 20 interleaved comparisons of these repeats with themselves, half of them a side, lie within it; `stend compare` \
@@ -92,16 +111,14 @@ fn lines(noise: &Noise) -> Vec<String> {
 
 /// `Steal went with the worse repeats …`.
 fn explanation(found: &OfSensor) -> String {
-    let most = match found.sensor {
-        Sensor::Load => three_digits(found.most),
-        Sensor::Steal | Sensor::ForeignCpu => format!("{} of the CPU time", percent(found.most)),
-        Sensor::ClockFall => percent(found.most),
+    let what = match found.sensor {
+        Sensor::Load => format!("a higher load average, up to {}", three_digits(found.most)),
+        Sensor::Steal | Sensor::ForeignCpu => {
+            format!("more {}, up to {} of the CPU time", name(found.sensor), percent(found.most))
+        }
+        Sensor::ClockFall => format!("a lower clock, by up to {}", percent(found.most)),
     };
-    format!(
-        "The worse repeats had more of {}: up to {most}, rank correlation {:.2} over all scenarios.",
-        name(found.sensor),
-        found.correlation
-    )
+    format!("The worse repeats had {what}: rank correlation {:.2} over all scenarios.", found.correlation)
 }
 
 fn strength(cause: &OfSensor) -> String {

@@ -43,6 +43,14 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: {}{found}", or("машина как она есть")),
             )
         }
+        Note::Noise { run } => Phrase::new(
+            format!(
+                "{run} is a noise measurement (`stend noise`): the machine against itself, each scenario with twice the suite's repeats"
+            ),
+            format!(
+                "{run} – измерение шума (stend noise): машина против себя самой, повторов в каждом сценарии вдвое больше, чем в наборе"
+            ),
+        ),
         Note::InPairs { run } => Phrase::new(
             format!(
                 "{run}: the two sides were measured in turns and are compared as pairs of neighbours, which what drifts hits alike"
@@ -174,16 +182,18 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: пересобрано посреди прогона, поэтому повторы не все одной сборки: {instruments}"),
             )
         }
-        Note::OwnNoise { run, measured_at, floors, most } => {
+        Note::OwnNoise { run, measured_at, floors, of, most } => {
             let (percent, at) = (format!("{:.1} %", most * 100.0), moment(*measured_at));
-            let many = english_plural(*floors, "floor δ is", "floors δ are");
+            let verb = if *floors == 1 { "is" } else { "are" };
             Phrase::new(
                 format!(
-                    "{many} the machine's own noise, up to {percent}: measured on {at} by `stend noise`, run {run}"
+                    "{floors} of {} δ {verb} the machine's own noise, up to {percent}: measured on {at} by `stend noise`, run {run}",
+                    english_plural(*of, "floor", "floors")
                 ),
                 format!(
-                    "{floors} {} δ — собственный шум машины, до {percent}: измерен {at} командой stend noise, прогон {run}",
-                    russian_plural(*floors, "порог", "порога", "порогов")
+                    "{floors} {} δ из {of} – собственный шум машины, до {}: измерен {at} командой stend noise, прогон {run}",
+                    russian_plural(*floors, "порог", "порога", "порогов"),
+                    russian(&percent)
                 ),
             )
         }
@@ -198,6 +208,14 @@ pub(super) fn note(note: &Note) -> Phrase {
             format!("only what the filter `{filter}` takes; the correction for many comparisons is over these figures"),
             format!("только то, что отбирает фильтр `{filter}`; поправка на множество сравнений – по этим цифрам"),
         ),
+        Note::OnlyRows { only, shown: 0, of } => {
+            let (words, verdict) = (only_words(*only), verdict_words(*only));
+            let none = if *of == 1 { "the one row is not".to_owned() } else { format!("none of {of} rows is") };
+            Phrase::new(
+                format!("no row is shown: {none} {}", words.en),
+                format!("не показано ни одной строки: вердикта «{verdict}» нет ни у одной (всего строк {of})"),
+            )
+        }
         Note::OnlyRows { only, shown, of } => {
             let words = only_words(*only);
             let verb = if *shown == 1 { "is" } else { "are" };
@@ -287,6 +305,17 @@ pub(super) fn note(note: &Note) -> Phrase {
 
 fn runs_in_russian(count: usize) -> String {
     format!("{count} {}", russian_plural(count, "прогон", "прогона", "прогонов"))
+}
+
+/// A verdict as the Russian page calls it.
+fn verdict_words(only: Only) -> &'static str {
+    match only {
+        Only::Better => "лучше",
+        Only::Worse => "хуже",
+        Only::Significant => "лучше» или «хуже",
+        Only::Same => "одинаково",
+        Only::Unresolved => "не решено",
+    }
 }
 
 fn only_words(only: Only) -> Phrase {

@@ -5,15 +5,56 @@ use stend_model::suite::Layout;
 use super::notes::listed;
 use super::numbers::russian;
 use super::phrase::Phrase;
-use super::text::{change, change_interval, factor};
+use super::text::{self, change, change_interval, factor};
 use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
-use crate::compare::table::Table;
+use crate::compare::table::{Cell, Column, Note, Row, Table};
 use crate::language::{english_plural, russian_plural};
 
-/// A sentence for each run: how it stands to the base by the scenarios' main metrics.
+/// A sentence for each run: how it stands to the base by the scenarios' main metrics, or why nothing is judged between them.
 pub(super) fn standings(table: &Table) -> Vec<Phrase> {
     let among_others = table.layout.as_ref().is_some_and(Layout::spreads_metrics);
-    compared(table).iter().map(|standing| sentence(table, standing, among_others)).collect()
+    let found = compared(table);
+    let sentence = |(column, _): (usize, &Column)| match found.iter().find(|standing| standing.column == column) {
+        Some(standing) => Some(sentence(table, standing, among_others)),
+        None => nothing_judged(table, column),
+    };
+    text::other_runs(table).into_iter().filter_map(sentence).collect()
+}
+
+/// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,
+/// or where a filter took none of these.
+fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
+    let [base, run] = [0, column].map(|column| table.columns[column].title.as_str());
+    let is_judged = |row: &Row| matches!(&row.cells[column], Cell::Measured(value) if value.against_base.is_some());
+    if !table.rows.iter().any(|row| row.main) || table.rows.iter().any(is_judged) {
+        return None;
+    }
+    let has_figures = |row: &Row| [0, column].iter().all(|column| matches!(row.cells[*column], Cell::Measured(_)));
+    let does_other_work = |note: &Note| {
+        let ids = [0, column].map(|column| table.columns[column].run_id());
+        matches!(note, Note::OtherWork { run, base, .. } if [Some(base.as_str()), Some(run.as_str())] == ids)
+    };
+    let why = if table.rows.iter().all(|row| !row.main || row.cells[column] == Cell::Absent) {
+        Phrase::fixed("they have no scenario in common", "у них нет общих сценариев")
+    } else if !table.rows.iter().any(has_figures) {
+        Phrase::fixed("no scenario has a figure in both", "ни у одного сценария нет результата в обоих")
+    } else if [0, column].iter().any(|column| table.columns[*column].emulator.is_some()) {
+        Phrase::fixed("what an emulator did is no machine's speed", "то, что выполнил эмулятор, не скорость машины")
+    } else if table.notes.iter().any(does_other_work) {
+        Phrase::fixed(
+            "no scenario did the same work in both; the notes say in what it differs",
+            "ни один сценарий не выполнял в обоих одну и ту же работу; чем она отличается, сказано в примечаниях",
+        )
+    } else {
+        Phrase::fixed(
+            "no figure of both can be judged; the notes say why",
+            "судить не о чем; почему, сказано в примечаниях",
+        )
+    };
+    Some(Phrase::new(
+        format!("Nothing can be said between {run} and {base}: {}.", why.en),
+        format!("Между {run} и {base} ничего сказать нельзя: {}.", why.ru),
+    ))
 }
 
 /// The sentence; `among_others` where the table shows further metrics, which are not counted here.

@@ -89,3 +89,30 @@ fn the_mean_says_what_is_not_in_it() {
     let [whole] = &means(&table, true)[..] else { panic!() };
     assert!(!whole.en.contains("not in it"), "{}", whole.en);
 }
+
+#[test]
+fn runs_between_which_nothing_is_judged_are_told_why() {
+    let record = |id: &str| crate::testing::record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]);
+    let (base, mut other) = (record("a"), record("b"));
+    let said = |other: &crate::store::Record| {
+        let said = standings(&crate::compare::compare(&[&base, other], &[]));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].ru.starts_with("Между testbed b и testbed a ничего сказать нельзя: "), "{}", said[0].ru);
+        said[0].en.strip_prefix("Nothing can be said between testbed b and testbed a: ").unwrap().to_owned()
+    };
+    for scenario in &mut other.run.suite.scenarios {
+        scenario.parameters.insert("size".into(), "8k".into());
+    }
+    assert_eq!(said(&other), "no scenario did the same work in both; the notes say in what it differs.");
+    other.run.machine.software.emulator = Some("qemu-user".into());
+    assert_eq!(said(&other), "what an emulator did is no machine's speed.");
+    other.repeats.clear();
+    assert_eq!(said(&other), "no scenario has a figure in both.");
+    other.run.suite.scenarios.iter_mut().for_each(|scenario| scenario.name.push_str(" of another kind"));
+    assert_eq!(said(&other), "they have no scenario in common.");
+    // What is judged on some scenario has its sentence.
+    let mut half = record("b");
+    half.run.suite.scenarios[0].parameters.insert("size".into(), "8k".into());
+    let table = crate::compare::compare(&[&base, &half], &[]);
+    assert!(standings(&table)[0].en.contains("on the one scenario"), "{:?}", standings(&table));
+}

@@ -1,9 +1,9 @@
-//! The table for a terminal: first this machine, then the other runs, then each publication; under them what the marks mean.
+//! The table for a terminal: first the base, then the other runs, then each publication; under them what the marks mean.
 
 mod wide;
 
 use crate::compare::standing::{Mean, standings};
-use crate::compare::table::{Cell, Column, Measured, Row, Table, Verdict};
+use crate::compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
 use crate::compare::weighing::Weighing;
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
@@ -43,10 +43,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
         page.paragraph("", line, "  ", Style::Plain);
     }
     if page.table.columns.is_empty() || page.rows.is_empty() {
-        // Where rows were left out a note says so.
-        if table.only.is_none() {
-            page.paragraph("", "Nothing was measured.", "", Style::Plain);
-        }
+        page.paragraph("", &nothing_shown(table), "", Style::Bold);
     } else if table.layout.as_ref().is_some_and(|layout| !layout.is_plain()) {
         page.laid_out();
     } else {
@@ -62,6 +59,16 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
     }
     page.foot();
     page.out
+}
+
+/// Why there is no row.
+fn nothing_shown(table: &Table) -> String {
+    let mut notes = table.notes.iter().filter(|note| matches!(note, Note::OnlyRows { shown: 0, .. }));
+    let sentence = |words: &str| {
+        let mut letters = words.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
+    };
+    notes.next().map_or_else(|| "Nothing was measured.".to_owned(), |note| sentence(&notes::note(note).en))
 }
 
 /// Which marks the table has shown: only those are explained.
@@ -92,7 +99,11 @@ impl<'a> Page<'a> {
     /// The base with all its evidence.
     fn base(&mut self) {
         let column = &self.table.columns[0];
-        self.heading(&column.title, &text::grade(column));
+        // Where its figures are called so below.
+        let others = text::other_runs(self.table).len();
+        let published = self.table.columns.iter().any(|column| column.reference().is_some());
+        let as_base = if others > 1 || others == 1 && published { " (base)" } else { "" };
+        self.heading(&format!("{}{as_base}", column.title), &text::grade(column));
         let mut grid = Grid::new(["scenario", "median", "spread", "95 % interval", "n"]);
         let labelled = self.labelled(self.rows.iter().copied());
         // A reason stands beside the widest label, behind a gap and a dash, or else under the table.
@@ -277,11 +288,12 @@ impl<'a> Page<'a> {
             let texts = cells.iter().map(|row| width(&row[place].0.text).max(width(&row[place].1.text)));
             texts.max().unwrap_or(0).max(head)
         };
-        let here = |row: &Row| match row.cells.first() {
-            Some(Cell::Measured(value)) => format!("  here {}", row.unit.show(value.median)),
-            _ => "  here –".into(),
+        let base = text::base_name(self.table);
+        let of_base = |row: &Row| match row.cells.first() {
+            Some(Cell::Measured(value)) => format!("  {base} {}", row.unit.show(value.median)),
+            _ => format!("  {base} –"),
         };
-        let first = rows.iter().map(|(label, row)| width(&label.text).max(width(&here(row)))).max().unwrap_or(0);
+        let first = rows.iter().map(|(label, row)| width(&label.text).max(width(&of_base(row)))).max().unwrap_or(0);
         let first = first.min(self.options.width / 2);
         let mut place = 0;
         while place < columns.len() {
@@ -308,8 +320,8 @@ impl<'a> Page<'a> {
                 }
                 let part = &cells[place..end];
                 grid.push([label.clone()].into_iter().chain(part.iter().map(|(figure, _)| figure.clone())).collect());
-                let here = piece(here(row), Style::Dim);
-                grid.push([here].into_iter().chain(part.iter().map(|(_, standing)| standing.clone())).collect());
+                let of_base = piece(of_base(row), Style::Dim);
+                grid.push([of_base].into_iter().chain(part.iter().map(|(_, standing)| standing.clone())).collect());
             }
             let means: Vec<Option<Mean>> = part_of.iter().map(|(index, _)| self.mean(*index)).collect();
             if means.iter().any(Option::is_some) {
@@ -425,7 +437,8 @@ impl<'a> Page<'a> {
         if !table.notes.is_empty() || !table.left_out.is_empty() {
             self.blank();
         }
-        for note in &table.notes {
+        // That no row is shown stands where the rows would.
+        for note in table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. })) {
             self.paragraph("Note: ", &notes::note(note).en, "  ", Style::Plain);
         }
         for left_out in &table.left_out {
@@ -436,12 +449,19 @@ impl<'a> Page<'a> {
             self.blank();
         }
         for line in legend {
-            self.paragraph("", line, "  ", Style::Dim);
+            self.paragraph("", &line, "  ", Style::Dim);
         }
     }
 
-    fn legend(&self) -> Vec<&'static str> {
+    fn legend(&self) -> Vec<String> {
         let seen = &self.seen;
+        let base = match text::base_name(self.table) {
+            "base" => "the base",
+            machine => machine,
+        };
+        let published = format!(
+            "× 2.00 under a published figure: {base} is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark"
+        );
         let all = [
             (seen.verdicts, "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say"),
             (
@@ -453,10 +473,7 @@ impl<'a> Page<'a> {
                 "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better",
             ),
             (seen.weighed, &weighing::MEANING.en),
-            (
-                seen.published,
-                "× 2.00 under a published figure: this machine is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark",
-            ),
+            (seen.published, &published),
             (seen.wide_intervals, "Under a figure of the base: the 95 % interval of its median, in the same unit"),
             (
                 seen.wide_published,
@@ -466,7 +483,7 @@ impl<'a> Page<'a> {
             (seen.outliers, "*: a value lies far from the rest by Tukey's rule; it counts"),
             (seen.too_few, "An interval of the median takes six valid repeats"),
         ];
-        all.into_iter().filter(|(shown, _)| *shown).map(|(_, line)| line).collect()
+        all.into_iter().filter(|(shown, _)| *shown).map(|(_, line): (bool, &str)| line.to_owned()).collect()
     }
 
     fn heading(&mut self, title: &str, more: &str) {

@@ -55,8 +55,23 @@ fn published_figures_are_never_coloured() {
 #[test]
 fn latencies_here_are_better_where_they_are_shorter() {
     let text = shown(100, false, false);
-    let line = text.lines().skip_while(|line| !line.contains("Vostok, 4.19")).find(|line| line.contains("here 412 µs"));
-    assert!(line.unwrap().contains("× 19.4"), "412 µs here against 8 ms there: {line:?}");
+    let line = text.lines().skip_while(|line| !line.contains("Vostok, 4.19")).find(|line| line.contains("base 412 µs"));
+    assert!(line.unwrap().contains("× 19.4"), "412 µs of the base against 8 ms there: {line:?}");
+}
+
+#[test]
+fn the_base_is_called_by_its_name_wherever_it_stands() {
+    let options = Options { width: 100, colour: false, all_metrics: false };
+    let mut table = sample::table();
+    let beside = render(&table, &[], &options);
+    assert!(beside.contains("pc-7 (base)  grade") && beside.contains("figure: the base is twice as good"), "{beside}");
+    table.columns.remove(1);
+    table.rows.iter_mut().for_each(|row| drop(row.cells.remove(1)));
+    let alone = render(&table, &[], &options);
+    assert!(alone.contains("  pc-7 412 MB/s ") && alone.contains("figure: pc-7 is twice as good"), "{alone}");
+    for text in [beside, alone] {
+        assert!(!text.contains("this machine") && !text.contains("  here "), "it may be any machine: {text}");
+    }
 }
 
 #[test]
@@ -95,7 +110,7 @@ fn several_runs_stand_side_by_side() {
     }
     let text = render(&table, &[], &Options { width: 80, colour: false, all_metrics: false });
     assert!(text.contains("Other runs") && text.contains("pc-8"), "{text}");
-    let line = text.lines().find(|line| line.contains("here 412 MB/s")).unwrap();
+    let line = text.lines().find(|line| line.contains("base 412 MB/s")).unwrap();
     assert_eq!(line.matches("▲ × 2.41").count(), 2, "{line}");
 }
 

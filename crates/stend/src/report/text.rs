@@ -2,11 +2,14 @@
 
 use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
+use stend_model::reference::Grade;
 use unicode_width::UnicodeWidthStr;
 
+use super::phrase::Phrase;
 pub(super) use super::standing::standings;
 pub(super) use crate::compare::standing::in_direction;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
+use crate::language::russian_plural;
 
 /// The mark of a verdict, which can be read without colour.
 pub(super) const fn mark(verdict: Verdict) -> char {
@@ -123,6 +126,7 @@ pub(super) fn number_or_nothing(number: Option<f64>) -> String {
 
 /// The power of ten and the unit's text in which a value of this size is shown.
 pub(super) fn scale_of(unit: Unit, value: f64) -> (f64, String) {
+    let value = value.abs();
     let shown = unit.show(value);
     let (number, suffix) = shown.split_once(' ').unwrap_or((&shown, ""));
     let divisor = match number.parse::<f64>() {
@@ -133,12 +137,17 @@ pub(super) fn scale_of(unit: Unit, value: f64) -> (f64, String) {
     (divisor, suffix.to_owned())
 }
 
+/// A number for people, with the minus sign of printed text.
+fn number(value: f64, decimals: usize) -> String {
+    format!("{value:.decimals$}").replace('-', "−")
+}
+
 /// Two values in one unit, with as many decimals as tell them apart: `409.2 … 414.8 MB/s`.
 pub(super) fn interval(unit: Unit, low: f64, high: f64) -> String {
     let (divisor, suffix) = scale_of(unit, low.abs().max(high.abs()));
     let (low, high) = (low / divisor, high / divisor);
     let decimals = decimals_for((high - low).abs() / 10.0).max(decimals_for(high.abs() / 100.0));
-    format!("{low:.decimals$} … {high:.decimals$} {suffix}").trim_end().to_owned()
+    format!("{} … {} {suffix}", number(low, decimals), number(high, decimals)).trim_end().to_owned()
 }
 
 /// An interval as it stands beside or under its median: in the same unit, which is not said again.
@@ -146,7 +155,7 @@ pub(super) fn interval_beside(unit: Unit, median: f64, (low, high): (f64, f64)) 
     let (divisor, _) = scale_of(unit, median);
     let (low, high) = (low / divisor, high / divisor);
     let decimals = decimals_for((high - low).abs() / 10.0).max(decimals_for(high.abs() / 100.0));
-    format!("{low:.decimals$} … {high:.decimals$}")
+    format!("{} … {}", number(low, decimals), number(high, decimals))
 }
 
 /// Two levels in one unit, with as many decimals as tell them apart: `25.13`, and behind it `28.91 MB/s`.
@@ -154,15 +163,15 @@ pub(super) fn two_levels(unit: Unit, before: f64, after: f64) -> (String, String
     let (divisor, suffix) = scale_of(unit, before.abs().max(after.abs()));
     let (before, after) = (before / divisor, after / divisor);
     let decimals = decimals_for((after - before).abs() / 100.0).max(decimals_for(after.abs() / 100.0));
-    (format!("{before:.decimals$}"), format!("{after:.decimals$} {suffix}").trim_end().to_owned())
+    (number(before, decimals), format!("{} {suffix}", number(after, decimals)).trim_end().to_owned())
 }
 
 /// A value with five digits: single repeats differ where medians with three look alike.
 pub(super) fn precise(unit: Unit, value: f64) -> String {
     let (divisor, suffix) = scale_of(unit, value);
-    let number = value / divisor;
-    let decimals = decimals_for(number.abs() / 1e4).min(4 + decimals_for(number.abs()));
-    format!("{number:.decimals$} {suffix}").trim_end().to_owned()
+    let value = value / divisor;
+    let decimals = decimals_for(value.abs() / 1e4).min(4 + decimals_for(value.abs()));
+    format!("{} {suffix}", number(value, decimals)).trim_end().to_owned()
 }
 
 /// How many decimals show a step of this size; at most six.
@@ -199,14 +208,30 @@ pub(super) fn count(valid: u32, invalid: u32, outliers: u32) -> String {
     if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}/{}{star}", valid + invalid) }
 }
 
+/// How many sessions there are, and whether the machine was booted in between, which decides the grade.
+pub(super) fn sessions_of(sessions: u32, boots: u32) -> Phrase {
+    if sessions == 1 {
+        return Phrase::fixed("one session", "одна сессия");
+    }
+    let many_ru = format!("{sessions} {}", russian_plural(sessions as usize, "сессия", "сессии", "сессий"));
+    if boots == 1 {
+        return Phrase::new(
+            format!("{sessions} sessions, no boot seen in between"),
+            format!("{many_ru}, перезагрузок между ними не видно"),
+        );
+    }
+    let boots_ru = format!("{boots} {}", russian_plural(boots as usize, "загрузка", "загрузки", "загрузок"));
+    Phrase::new(format!("{sessions} sessions over {boots} boots"), format!("{many_ru}, {boots_ru}"))
+}
+
 /// What a grade means, in few words.
 pub(super) fn grade(column: &Column) -> String {
-    use stend_model::reference::Grade;
-    let meaning = match column.grade {
-        Grade::A => "samples, two or more sessions",
-        Grade::B => "samples, one session",
-        Grade::C => "published with its spread",
-        Grade::D => "single published numbers",
+    let meaning = match (&column.origin, column.grade) {
+        (ColumnOrigin::Run { sessions, boots, .. }, _) => {
+            format!("samples, {}", sessions_of(*sessions, *boots).en)
+        }
+        (ColumnOrigin::Published { .. }, Grade::C) => "published with its spread".to_owned(),
+        (ColumnOrigin::Published { .. }, _) => "single published numbers".to_owned(),
     };
     match &column.emulator {
         Some(emulator) => format!("emulated by {emulator}: conformance only"),
@@ -244,6 +269,14 @@ impl Column {
 
 /// Columns, each with its place in the table.
 pub(super) type Placed<'a> = Vec<(usize, &'a Column)>;
+
+/// What the base is called beside figures of others: a run alone by its machine's name, among other runs the base.
+pub(super) fn base_name(table: &Table) -> &str {
+    match table.columns.first() {
+        Some(base) if other_runs(table).is_empty() => &base.title,
+        _ => "base",
+    }
+}
 
 /// The runs that stand beside the base.
 pub(super) fn other_runs(table: &Table) -> Placed<'_> {
@@ -326,6 +359,9 @@ mod tests {
         assert_eq!(precise(Unit::BytesPerSecond, 16.18342e9), "16.183 GB/s");
         assert_eq!(precise(Unit::Nanoseconds, 412_345.6), "412.35 µs");
         assert_eq!(precise(Unit::CyclesPerByte, 0.0), "0 cycles/B");
+        assert_eq!(interval(Unit::Celsius, -5.25, -4.75), "−5.25 … −4.75 °C");
+        assert_eq!(interval_beside(Unit::BytesPerSecond, -2e6, (-3e6, 1e6)), "−3.00 … 1.00");
+        assert_eq!(precise(Unit::BytesPerSecond, -16.18342e9), "−16.183 GB/s");
     }
 
     #[test]

@@ -93,11 +93,8 @@ impl Page {
                 if value < 0.0 { format!("−{size}") } else { format!("+{size}") }
             };
             // Both ends in one unit, said once.
-            let between = |(low, high): (f64, f64)| {
-                let text = format!(" {}", interval(unit, low, high)).replace(" -", " −");
-                text.trim_start().to_owned()
-            };
-            let within = shift.interval.map(|ends| format!(", 95 % interval {}", between(ends))).unwrap_or_default();
+            let within = |(low, high)| format!(", 95 % interval {}", interval(unit, low, high));
+            let within = shift.interval.map(within).unwrap_or_default();
             self.line("  ", &format!("difference: {}{within} (Hodges and Lehmann's shift)", signed(shift.value)));
         }
         if let Some(correlation) = evidence.neighbours.filter(|correlation| *correlation > 0.0) {

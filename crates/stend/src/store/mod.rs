@@ -14,6 +14,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
@@ -52,6 +53,32 @@ impl Record {
     }
 }
 
+/// What a run was made for. Only an ordinary one stands for its machine where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// A suite, measured once.
+    Run,
+    /// Two sides of one machine, measured in turns.
+    Ab,
+    /// The machine against itself.
+    Noise,
+}
+
+/// The kind of a run by its document, as a column.
+const KIND: &str = "CASE WHEN json_extract(document, '$.noise') THEN 'noise'
+    WHEN coalesce(json_array_length(document, '$.sides'), 0) > 0 THEN 'ab' ELSE 'run' END";
+
+impl FromSql for Kind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(match value.as_str()? {
+            "noise" => Self::Noise,
+            "ab" => Self::Ab,
+            _ => Self::Run,
+        })
+    }
+}
+
 /// One line of `stend list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Summary {
@@ -81,6 +108,8 @@ pub(crate) struct Summary {
     pub(crate) invalid: u32,
     /// Repeats that measured nothing.
     pub(crate) failed: u32,
+    /// What it was made for.
+    pub(crate) kind: Kind,
 }
 
 /// The store.
@@ -178,10 +207,10 @@ impl Store {
     /// All runs, oldest first.
     pub(crate) fn list(&self) -> Result<Vec<Summary>> {
         let list = || -> rusqlite::Result<Vec<Summary>> {
-            let mut statement = self.connection.prepare(
-                "SELECT id, started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed
+            let mut statement = self.connection.prepare(&format!(
+                "SELECT id, started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed, {KIND}
                  FROM run ORDER BY started_at, id",
-            )?;
+            ))?;
             let rows = statement.query_map([], |row| {
                 Ok(Summary {
                     id: row.get(0)?,
@@ -197,6 +226,7 @@ impl Store {
                     valid: row.get(10)?,
                     invalid: row.get(11)?,
                     failed: row.get(12)?,
+                    kind: row.get(13)?,
                 })
             })?;
             rows.collect()
@@ -212,29 +242,19 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
-    /// The newest finished run of the same suite that began before this run.
+    /// The newest finished ordinary run of the same suite that began before this run.
     pub(crate) fn finished_before(&self, id: &str) -> Result<Option<String>> {
-        self.connection
-            .query_row(
-                "SELECT other.id FROM run AS other, run AS this WHERE this.id = ?1 AND other.suite = this.suite
-                 AND other.state = 'finished' AND (other.started_at, other.id) < (this.started_at, this.id)
-                 ORDER BY other.started_at DESC, other.id DESC LIMIT 1",
-                [id],
-                |row| row.get(0),
-            )
-            .optional()
-            .map_err(|error| explain(&self.path, error))
+        let runs = self.list()?;
+        let Some(place) = runs.iter().position(|run| run.id == id) else { return Ok(None) };
+        let is_it = |run: &&Summary| run.suite == runs[place].suite && run.state == "finished" && run.kind == Kind::Run;
+        Ok(runs[..place].iter().rfind(is_it).map(|run| run.id.clone()))
     }
 
     /// The id that a person means: an id, the beginning of one, `last`, or `last~1` for the one before.
     pub(crate) fn resolve(&self, wanted: &str) -> Result<String> {
         let explain = |error| explain(&self.path, error);
-        if let Some(back) = wanted.strip_prefix("last") {
-            let back: i64 = match back.strip_prefix('~') {
-                Some(number) => number.parse().map_err(|_| StoreError::NoSuchRun(wanted.into()))?,
-                None if back.is_empty() => 0,
-                None => return Err(StoreError::NoSuchRun(wanted.into())),
-            };
+        if wanted.starts_with("last") {
+            let back = back_from_last(wanted).ok_or_else(|| StoreError::NoSuchRun(wanted.into()))?;
             let found = self
                 .connection
                 .query_row("SELECT id FROM run ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?1", [back], |row| {
@@ -359,6 +379,14 @@ impl Store {
             path: self.path.clone(),
             reason: format!("a document is damaged ({error})"),
         })
+    }
+}
+
+/// How many runs before the newest one `last` and `last~1` mean; nothing for any other word.
+pub(crate) fn back_from_last(wanted: &str) -> Option<u32> {
+    match wanted.strip_prefix("last")? {
+        "" => Some(0),
+        back => back.strip_prefix('~')?.parse().ok(),
     }
 }
 

@@ -5,6 +5,7 @@
 pub(crate) mod forge;
 pub(crate) mod histories;
 pub(crate) mod pools;
+pub(crate) mod runs;
 pub(crate) mod sshd;
 
 use std::path::{Path, PathBuf};

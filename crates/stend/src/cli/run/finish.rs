@@ -4,10 +4,11 @@ use super::Options;
 use crate::catalogue;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, Json};
-use crate::cli::{Global, noise};
+use crate::cli::{Global, noise as noise_command};
 use crate::compare::sides::views;
 use crate::compare::table::Table;
 use crate::language::english_plural;
+use crate::noise;
 use crate::run::gates::percent;
 use crate::run::{Refusal, refused_for_good, spent, standings};
 use crate::steady::never_steady;
@@ -25,7 +26,7 @@ pub(in crate::cli) fn finish(
     let views = views(record.clone());
     let table = output::table_of(store, &views)?;
     if record.run.noise {
-        noise::print(global, store, &record, json)?;
+        noise_command::print(global, store, &record, json)?;
     } else if json.json {
         output::print_json("table", &table)?;
     } else {
@@ -73,7 +74,8 @@ pub(super) fn conclude(
     }
     let misused =
         record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
-    Ok(match (misused, short.is_empty() && unsteady.is_empty()) {
+    let says_nothing = record.run.noise && !noise::of(record, &[]).says_anything();
+    Ok(match (misused, short.is_empty() && unsteady.is_empty() && !says_nothing) {
         (true, _) => Exit::Usage,
         (false, false) => Exit::Unsteady,
         (false, true) => Exit::Fine,

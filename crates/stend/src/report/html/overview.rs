@@ -29,7 +29,7 @@ pub(super) struct MachineView {
 
 /// The table.
 pub(super) struct TableView {
-    /// The base's title, where it must be told from other runs.
+    /// The base's title.
     pub(super) base: String,
     /// Heads over several columns.
     pub(super) groups: Vec<GroupView>,
@@ -245,8 +245,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
         }
     };
     let has_minor = rows.iter().any(|row| !row.main);
-    let base = table.columns.first().filter(|_| !runs.is_empty()).map(|column| column.title.clone());
-    let base = base.unwrap_or_default();
+    let base = table.columns.first().map(|column| column.title.clone()).unwrap_or_default();
     let rows: Vec<RowView> = rows.into_iter().map(view).collect();
     let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());
     TableView { base, groups, heads: heads.collect(), rows, has_minor, judged }

@@ -197,13 +197,13 @@ fn errors(input: &Input) -> Vec<Phrase> {
     answers
 }
 
-/// The sessions that the evidence grade counts: those of different boots.
-fn independent_sessions(input: &Input, data: &RunData) -> usize {
+/// A run's sessions, and over how many boots they go.
+fn sessions_and_boots(input: &Input, data: &RunData) -> (u32, u32) {
     let of_column = |column: &Column| match &column.origin {
-        ColumnOrigin::Run { id, sessions } if *id == data.run.id => Some(*sessions as usize),
+        ColumnOrigin::Run { id, sessions, boots } if *id == data.run.id => Some((*sessions, *boots)),
         _ => None,
     };
-    input.table.columns.iter().find_map(of_column).unwrap_or(data.sessions.len())
+    input.table.columns.iter().find_map(of_column).unwrap_or((data.sessions.len() as u32, 1))
 }
 
 /// How often it was done, and how much that differed.
@@ -216,17 +216,12 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
             .collect();
         let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) else { continue };
         let many = if least == most { least.to_string() } else { format!("{least}–{most}") };
-        let sessions = independent_sessions(input, data);
+        let (sessions, boots) = sessions_and_boots(input, data);
+        let sessions = text::sessions_of(sessions, boots);
         let name = super::scenario::title(input.table, data);
         answers.push(Phrase::new(
-            format!(
-                "{name}: {many} repeats that count of each scenario, in {}.",
-                english_plural(sessions, "session", "sessions")
-            ),
-            format!(
-                "{name}: {many} учтённых повторов каждого сценария, {sessions} {}.",
-                russian_plural(sessions, "сессия", "сессии", "сессий")
-            ),
+            format!("{name}: {many} repeats that count of each scenario; {}.", sessions.en),
+            format!("{name}: {many} учтённых повторов каждого сценария; {}.", sessions.ru),
         ));
     }
     let mut spreads: Vec<(f64, &str)> =
@@ -239,8 +234,8 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
             format!("От повтора к повтору типичный результат базы меняется на {middle}, самый беспокойный – на {most} ({name})."),
         ));
     }
-    if input.runs.iter().any(|data| independent_sessions(input, data) < 2) {
-        answers.push(TEXTS.one_session.clone());
+    if input.runs.iter().any(|data| sessions_and_boots(input, data).1 < 2) {
+        answers.push(TEXTS.one_boot.clone());
     }
     answers
 }
@@ -419,8 +414,8 @@ mod tests {
         assert!(errors.contains("1 invalid repeat not counted"), "{errors}");
         let again = answers(&table, &data, 3);
         assert!(
-            again.contains("pc-7: 9–10 repeats that count of each scenario, in 1 session.")
-                && again.contains("One session cannot show"),
+            again.contains("pc-7: 9–10 repeats that count of each scenario; one session.")
+                && again.contains("Sessions of one boot cannot show"),
             "{again}"
         );
         let matter = answers(&table, &data, 4);

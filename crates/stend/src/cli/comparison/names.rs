@@ -6,11 +6,12 @@ use jiff::civil::Date;
 use stend_model::identity::short;
 use stend_model::reference::Reference;
 
-use super::Failure;
+use crate::cli::failure::Failure;
 use crate::host::HERE;
 use crate::hosts::Hosts;
+use crate::language::english_plural;
 use crate::nearest;
-use crate::store::{Store, StoreError, Summary};
+use crate::store::{Kind, Store, StoreError, Summary, back_from_last};
 
 /// What one of the words on the command line means.
 pub(super) enum Named {
@@ -32,6 +33,8 @@ pub(super) struct Names<'a> {
     hosts: Hosts,
     /// The suite that machines' runs are of, where it was said or follows from the other words.
     suite: Option<String>,
+    /// Whether more than one thing is named: then `last` counts ordinary runs.
+    several: bool,
 }
 
 /// From where to where a stretch of history goes, ends included.
@@ -52,7 +55,8 @@ impl<'a> Names<'a> {
         words: &[String],
     ) -> Result<Self, Failure> {
         let runs = store.list()?;
-        let mut names = Self { store, runs, references, hosts, suite: suite.map(str::to_owned) };
+        let several = words.len() > 1;
+        let mut names = Self { store, runs, references, hosts, suite: suite.map(str::to_owned), several };
         if names.suite.is_none() {
             names.suite = names.common_suite(words);
         }
@@ -93,7 +97,25 @@ impl<'a> Names<'a> {
     /// The id of a run, with its side if one was named.
     fn run(&self, word: &str) -> Result<String, Failure> {
         if let Some((run, side)) = word.split_once(':') {
-            return Ok(format!("{}:{side}", self.run(run)?));
+            return Ok(format!("{}:{side}", self.of_kind(run, Some(Kind::Ab))?));
+        }
+        self.of_kind(word, self.several.then_some(Kind::Run))
+    }
+
+    /// The id of a run; if `last` is counted from, among those of this kind.
+    fn of_kind(&self, word: &str, kind: Option<Kind>) -> Result<String, Failure> {
+        if let (Some(back), Some(kind)) = (back_from_last(word), kind) {
+            let mut of_it = self.runs.iter().rev().filter(|run| run.kind == kind);
+            return of_it.nth(back as usize).map(|run| run.id.clone()).ok_or_else(|| {
+                let count = self.runs.iter().filter(|run| run.kind == kind).count();
+                let (one, many) = match kind {
+                    Kind::Ab => ("run of two sides", "runs of two sides"),
+                    Kind::Run | Kind::Noise => ("ordinary run", "ordinary runs"),
+                };
+                let there = english_plural(count, one, many);
+                let verb = if count == 1 { "is" } else { "are" };
+                Failure::usage(format!("\"{word}\" goes back too far: there {verb} {there}; `stend list` shows them"))
+            });
         }
         self.store.resolve(word).map_err(|error| match error {
             StoreError::NoSuchRun(wanted) if wanted == HERE || self.hosts.find(&wanted).is_some() => {
@@ -113,50 +135,96 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The one suite that the runs among the words are of; else the one that all machines among them have runs of.
+    /// Says so where `last` is not the newest run of all, because that one is not compared with others as a run.
+    pub(super) fn say_what_last_is(&self, word: &str) {
+        if !self.several || back_from_last(word).is_none() {
+            return;
+        }
+        if let (Ok(id), Ok(newest)) = (self.run(word), self.store.resolve(word))
+            && id != newest
+        {
+            talk!("{word}: {id}, for beside others neither noise measurements nor runs of two sides are counted");
+        }
+    }
+
+    /// The one suite that the runs among the words are of; else the one that all machines among them have runs of, of several the newest.
     fn common_suite(&self, words: &[String]) -> Option<String> {
-        let of_run = |word: &&String| {
-            let id = self.store.resolve(word).ok().filter(|_| !self.is_machine(word))?;
-            self.runs.iter().find(|run| run.id == id).map(|run| run.suite.clone())
-        };
-        let of_runs: BTreeSet<String> = words.iter().filter_map(|word| of_run(&word)).collect();
+        let of_runs: BTreeSet<&str> = words.iter().flat_map(|word| self.runs_in(word)).collect();
+        let machines: BTreeSet<&str> = words.iter().filter_map(|word| self.machine_in(word)).collect();
         let mut common = of_runs;
         if common.is_empty() {
-            let machines = words.iter().filter(|word| self.is_machine(word));
-            let suites = |machine: &String| self.suites_of(machine).into_iter().map(str::to_owned).collect();
-            common = machines.map(suites).reduce(|a: BTreeSet<String>, b| &a & &b).unwrap_or_default();
+            let suites = machines.iter().map(|machine| self.suites_of(machine));
+            common = suites.reduce(|one, other| &one & &other).unwrap_or_default();
         }
-        let machines: Vec<_> = words.iter().filter(|word| self.is_machine(word)).collect();
-        if common.len() < 2 || machines.len() < 2 {
-            return if common.len() == 1 { common.pop_first() } else { None };
+        if common.len() < 2 || machines.is_empty() {
+            return if common.len() == 1 { common.pop_first().map(str::to_owned) } else { None };
         }
         // The suite that all of them were measured with last: of each, the machine that waits longest says when.
-        let since = |suite: &String| {
-            let newest = |machine: &&String| self.newest_finished(machine, suite).map(|run| &run.started_at);
+        let since = |suite: &&&str| {
+            let newest = |machine: &&str| self.newest_finished(machine, suite).map(|run| &run.started_at);
             machines.iter().map(newest).min().flatten()
         };
-        let newest = common.iter().filter(|suite| since(suite).is_some()).max_by_key(|suite| since(suite))?.clone();
-        let others: Vec<_> = common.iter().filter(|suite| **suite != newest).map(String::as_str).collect();
-        talk!(
-            "suite {newest}, the newest that all have finished runs of; --suite takes another: {}",
-            others.join(", ")
-        );
-        Some(newest)
+        let newest = *common.iter().filter(|suite| since(suite).is_some()).max_by_key(since)?;
+        let who = match machines.first() {
+            Some(machine) if machines.len() == 1 => format!("{machine} has"),
+            _ => "all have".to_owned(),
+        };
+        say_suite(newest, &format!("that {who} finished runs of"), &common);
+        Some(newest.to_owned())
+    }
+
+    /// The suites of the runs that a word names: a run, or the ends of a range.
+    fn runs_in(&self, word: &str) -> Vec<&str> {
+        if self.is_machine(word) {
+            return Vec::new();
+        }
+        let range = word.split_once("..").map(|(from, to)| [from.split_once(':').map_or(from, |(_, from)| from), to]);
+        let named: Vec<_> = match range {
+            Some(ends) => {
+                let is_run = |end: &&str| !end.is_empty() && end.parse::<Date>().is_err();
+                ends.into_iter().filter(is_run).filter_map(|end| self.of_kind(end, Some(Kind::Run)).ok()).collect()
+            }
+            None => self.run(word).into_iter().collect(),
+        };
+        let stored = |id: &String| id.split_once(':').map_or(id.clone(), |(id, _)| id.to_owned());
+        let ids: BTreeSet<String> = named.iter().map(stored).collect();
+        self.runs.iter().filter(|run| ids.contains(&run.id)).map(|run| run.suite.as_str()).collect()
+    }
+
+    /// The machine that a word names, by itself or before a range.
+    fn machine_in<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let machine = match word.split_once("..") {
+            Some((from, _)) => from.split_once(':')?.0,
+            None => word,
+        };
+        self.is_machine(machine).then_some(machine)
+    }
+
+    /// The runs that stand for a machine: neither noise measurements nor runs of two sides.
+    fn ordinary(&self, machine: &str) -> impl DoubleEndedIterator<Item = &Summary> {
+        self.runs.iter().filter(move |run| run.kind == Kind::Run && self.is_of(run, machine))
     }
 
     fn newest_finished(&self, machine: &str, suite: &str) -> Option<&Summary> {
-        let is_it = |run: &&Summary| self.is_of(run, machine) && run.suite == suite && run.state == "finished";
-        self.runs.iter().rfind(is_it)
+        self.ordinary(machine).rfind(|run| run.suite == suite && run.state == "finished")
     }
 
     fn suites_of(&self, machine: &str) -> BTreeSet<&str> {
-        self.runs.iter().filter(|run| self.is_of(run, machine)).map(|run| run.suite.as_str()).collect()
+        self.ordinary(machine).map(|run| run.suite.as_str()).collect()
     }
 
     /// The newest run of a machine, a finished one if there is one.
     fn newest_of(&self, machine: &str) -> Result<String, Failure> {
+        if self.ordinary(machine).next().is_none() {
+            let newest = self.runs.iter().rfind(|run| self.is_of(run, machine));
+            let newest = newest.map(|run| run.id.as_str()).unwrap_or_default();
+            return Err(Failure::usage(format!(
+                "the machine \"{machine}\" has no ordinary run yet, only noise measurements or runs of two sides; name one by its id, \
+                 as {newest}, the newest"
+            )));
+        }
         let suite = self.suite_of(machine)?;
-        let runs: Vec<_> = self.runs.iter().filter(|run| self.is_of(run, machine) && run.suite == suite).collect();
+        let runs: Vec<_> = self.ordinary(machine).filter(|run| run.suite == suite).collect();
         // What has a name of the user's is what the user says it is.
         if self.hosts.find(machine).is_none() {
             one_hardware(machine, &runs)?;
@@ -223,13 +291,14 @@ impl<'a> Names<'a> {
             after && before
         };
         let within = self.runs.iter().enumerate().filter(|(place, run)| is_within(*place, run)).map(|(_, run)| run);
-        let mut runs: Vec<&Summary> = within.filter(|run| run.state == "finished").collect();
+        let is_ordinary = |run: &&Summary| run.state == "finished" && run.kind == Kind::Run;
+        let mut runs: Vec<&Summary> = within.filter(is_ordinary).collect();
         if let Some(end) = at_ends.first() {
             runs.retain(|run| is_same(run, end));
         }
         runs.retain(|run| machine.is_none_or(|machine| self.is_of(run, machine)));
         let Some(first) = runs.first() else {
-            return Err(bad("holds no finished run; give the earlier end first (see `stend list`)".into()));
+            return Err(bad("holds no finished ordinary run; give the earlier end first (see `stend list`)".into()));
         };
         let machine = machine.unwrap_or(&first.machine);
         if at_ends.is_empty() && runs.iter().any(|run| !self.is_of(run, machine)) {
@@ -240,7 +309,15 @@ impl<'a> Names<'a> {
             )));
         }
         if at_ends.is_empty() {
-            let suite = self.suite_of(machine)?;
+            let suite = match &self.suite {
+                Some(_) => self.suite_of(machine)?,
+                None => {
+                    let suites = runs.iter().map(|run| run.suite.as_str()).collect();
+                    let newest = runs[runs.len() - 1].suite.clone();
+                    say_suite(&newest, &format!("in {word}"), &suites);
+                    newest
+                }
+            };
             runs.retain(|run| run.suite == suite);
             one_hardware(machine, &runs)?;
         }
@@ -258,13 +335,24 @@ impl<'a> Names<'a> {
         if let Ok(date) = text.parse::<Date>() {
             return Ok(End::Day(date));
         }
-        match self.store.resolve(text) {
-            Ok(id) => Ok(self.runs.iter().position(|run| run.id == id).map_or(End::Open, End::Run)),
-            Err(StoreError::NoSuchRun(_)) => Err(Failure::usage(format!(
-                "the range \"{word}\": \"{text}\" is neither a run (see `stend list`) nor a day such as 2026-11-21"
-            ))),
-            Err(other) => Err(other.into()),
-        }
+        let found = match back_from_last(text) {
+            Some(_) => self.of_kind(text, Some(Kind::Run))?,
+            None => self.store.resolve(text).map_err(|error| match error {
+                StoreError::NoSuchRun(_) => Failure::usage(format!(
+                    "the range \"{word}\": \"{text}\" is neither a run (see `stend list`) nor a day such as 2026-11-21"
+                )),
+                other => other.into(),
+            })?,
+        };
+        Ok(self.runs.iter().position(|run| run.id == found).map_or(End::Open, End::Run))
+    }
+}
+
+/// Says which suite was taken, where there are others.
+fn say_suite(suite: &str, why: &str, all: &BTreeSet<&str>) {
+    let others: Vec<_> = all.iter().filter(|other| **other != suite).copied().collect();
+    if !others.is_empty() {
+        talk!("suite {suite}, the newest {why}; --suite takes another: {}", others.join(", "));
     }
 }
 
