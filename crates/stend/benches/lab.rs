@@ -93,14 +93,21 @@ impl Lab {
         }
         self.report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
-        let shares = self.cpu_while_waiting(10, 4);
+        let shares = self.cpu_while_waiting(|suite| self.stend(&["run", suite, "--quiet", "--even-if-unfit"]), None);
         self.report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
+
+        let Some(desk) = Sshd::new() else { return };
+        desk.with_build();
+        let on = |suite: &str| desk.command(&["run", suite, "--on", "stand", "--quiet", "--even-if-unfit"]);
+        let shares = self.cpu_while_waiting(on, Some(desk.server.id()));
+        self.report("the sampler at 10 Hz behind ssh, with its sshd, % of one core", &shares, "%", 0.5);
     }
 
-    /// CPU time of the lab with all that it has started, in the midst of a repeat whose instrument only waits: for so many windows of ten seconds, as
-    /// a share of one core. What starting, storing and reporting cost is not in it.
-    fn cpu_while_waiting(&self, hertz: u32, windows: u32) -> Vec<f64> {
+    /// CPU time in the midst of a repeat whose instrument only waits, with ten samples of the machine a second: of `watched` and all below it, or of the
+    /// lab with all that it has started; for four windows of ten seconds, as a share of one core. What starting, storing and reporting cost is not in it.
+    fn cpu_while_waiting(&self, stend: impl Fn(&str) -> Command, watched: Option<u32>) -> Vec<f64> {
         const WINDOW: Duration = Duration::from_secs(10);
+        let windows = 4;
         let began = self.directory.join("began");
         let wait = format!(
             "echo '{{{{\"event\":\"begin\",\"wire\":1,\"instrument\":\"wait\"}}}}'; : >{}; sleep {}; \
@@ -108,9 +115,10 @@ impl Lab {
             began.display(),
             10 * windows + 5
         );
-        let suite = self.suite("wait", &format!("repeats = 1\nwarmup = 0\nsample_hertz = {hertz}\n"), &wait);
-        let mut stend = self.stend(&["run", &suite, "--quiet", "--even-if-unfit"]);
-        let mut stend = stend.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let suite = self.suite("wait", "repeats = 1\nwarmup = 0\nsample_hertz = 10\n", &wait);
+        let _ = std::fs::remove_file(&began);
+        let mut stend = stend(&suite).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let watched = watched.unwrap_or(stend.id());
         while !began.exists() {
             assert!(stend.try_wait().unwrap().is_none(), "it ended before it measured");
             std::thread::sleep(Duration::from_millis(50));
@@ -118,9 +126,9 @@ impl Lab {
         std::thread::sleep(Duration::from_secs(1));
         let mut shares = Vec::new();
         for _ in 0..windows {
-            let (since, before) = (Instant::now(), cpu_below(stend.id()));
+            let (since, before) = (Instant::now(), cpu_below(watched));
             std::thread::sleep(WINDOW);
-            let spent = cpu_below(stend.id()) - before;
+            let spent = cpu_below(watched) - before;
             assert!(
                 spent > 0.0,
                 "this kernel does not tell what threads spend (CONFIG_SCHED_INFO, CONFIG_PROC_CHILDREN)"
