@@ -37,11 +37,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
     /// How to print the table
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Format::among(&FORMATS))]
     format: Format,
     #[command(flatten)]
     json: Json,
 }
+
+/// In these the table is printed.
+const FORMATS: [Format; 4] = [Format::Table, Format::Markdown, Format::Csv, Format::Json];
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let options = &arguments.options;
@@ -78,7 +81,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             output::print(&markdown::render(&table, &fingerprint, options.all_metrics))?;
         }
         Format::Csv => output::print(&options.csv(&table))?,
-        Format::Table => {
+        // No other one is let through.
+        Format::Table | Format::Html | Format::Svg => {
             output::print(&output::differences(&table))?;
             output::print_table(global, records[0], &table, options.all_metrics)?;
         }

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json, Spoken};
+use super::output::{self, Format, Json, Spoken};
 use crate::history::{self, Wanted};
 use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
@@ -24,8 +24,8 @@ pub(super) struct Arguments {
     /// the hardware that made the newest one]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// How to write it
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    /// How to write it; a drawing has below it what changed, and a page a table of the runs
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = Format::among(&FORMATS))]
     format: Format,
     /// The file to write, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -37,22 +37,8 @@ pub(super) struct Arguments {
     json: Json,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people at a terminal
-    Table,
-    /// For a page or a pull request; or: markdown
-    #[value(name = "md", alias = "markdown")]
-    Markdown,
-    /// For a spreadsheet
-    Csv,
-    /// For programs
-    Json,
-    /// A drawing, with what changed below it
-    Svg,
-    /// The same as a page with a table of the runs, in both languages
-    Html,
-}
+/// In these a history is written.
+const FORMATS: [Format; 6] = [Format::Table, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Html];
 
 /// A scenario that has the metric that was asked for.
 #[derive(Debug, Serialize)]

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -28,18 +29,30 @@ use crate::report::{html, shell_words, terminal, wrapped};
 use crate::store::{Record, Store, StoreError};
 use crate::{catalogue, machine};
 
-/// How a table is printed.
+/// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people at a terminal
+    /// A table for people at a terminal
     Table,
-    /// For a page or a pull request; or: markdown
+    /// One page in both languages, which needs no network
+    Html,
+    /// The table for a page or a pull request; or: markdown
     #[value(name = "md", alias = "markdown")]
     Markdown,
-    /// For a spreadsheet
+    /// Every figure with its evidence, for a spreadsheet
     Csv,
-    /// For programs
+    /// The same for programs
     Json,
+    /// Drawings, for papers
+    Svg,
+}
+
+impl Format {
+    /// What reads those of them that a command writes.
+    pub(super) fn among(formats: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
+        let names: Vec<_> = formats.iter().filter_map(ValueEnum::to_possible_value).collect();
+        PossibleValuesParser::new(names).try_map(|name| Self::from_str(&name, false))
+    }
 }
 
 /// The language of a drawing.

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 use stend_model::run::Series;
 
 use super::Global;
 use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
-use super::output::{self, Spoken};
+use super::output::{self, Format, Spoken};
 use crate::catalogue;
 use crate::machine;
 use crate::report::{figures_index, html, markdown};
@@ -28,8 +28,9 @@ pub(super) struct Arguments {
     /// reports/RUN+RUN.html]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to write
-    #[arg(short, long, value_name = "FORMAT", default_value = "html")]
+    /// What to write: a page with table, repeats, samples and drawings; the table as `stend compare` prints it; or each drawing as a file of
+    /// its own, with an index
+    #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&FORMATS))]
     format: Format,
     /// The language of drawings; a page has both, and tables are English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
@@ -41,31 +42,17 @@ pub(super) struct Arguments {
     open: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One page with table, repeats, samples and drawings, which needs no network
-    Html,
-    /// The table for a page or a pull request, as `stend compare --format md` prints it; or: markdown
-    #[value(alias = "markdown")]
-    Md,
-    /// Every figure with its evidence, for a spreadsheet
-    Csv,
-    /// The same for programs
-    Json,
-    /// Each drawing as a file of its own, for papers, with an index
-    Svg,
-}
+/// What a report may be.
+const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg];
 
-impl Format {
-    /// The end of a file's name; of a directory's for drawings.
-    fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::Svg => "figures",
-        }
+/// The end of a file's name; of a directory's for drawings.
+fn ending(format: Format) -> &'static str {
+    match format {
+        Format::Markdown => "md",
+        Format::Csv => "csv",
+        Format::Json => "json",
+        Format::Svg => "figures",
+        Format::Html | Format::Table => "html",
     }
 }
 
@@ -89,20 +76,23 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if chosen.references.is_empty() {
         chosen.references = catalogue::references();
     }
-    let all_rows = arguments.format != Format::Md;
+    let all_rows = arguments.format != Format::Markdown;
     let table = options.table(global, &store, &chosen, all_rows)?;
     let records = chosen.records();
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
-        None => output::report_path(&directory, &records, arguments.format.ending()),
+        None => output::report_path(&directory, &records, ending(arguments.format)),
     };
     // Behind the page itself its place would be one line of rubbish.
     let printed = to_standard_output || output::is_standard_output(&path);
     let text = match arguments.format {
-        Format::Html => output::page(&output::runs(&records, &series(&store, &chosen)?), &table)?,
-        Format::Md => markdown::render(&table, &machine::five_lines(&records[0].run.machine), options.all_metrics),
+        // A table for a terminal is not let through.
+        Format::Html | Format::Table => output::page(&output::runs(&records, &series(&store, &chosen)?), &table)?,
+        Format::Markdown => {
+            markdown::render(&table, &machine::five_lines(&records[0].run.machine), options.all_metrics)
+        }
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
