@@ -180,6 +180,13 @@ impl Side {
         .concat()
     }
 
+    /// Its name, and its settings where they are not the name.
+    pub fn in_full(&self) -> String {
+        let settings = self.settings().join("; ");
+        let settings = if settings.is_empty() { AS_IT_IS } else { &settings };
+        if settings == self.label { settings.to_owned() } else { format!("{}: {settings}", self.label) }
+    }
+
     /// Whether the native instruments are built for it.
     pub fn is_built(&self) -> bool {
         self.compiler.is_some() || self.compiler_flags.is_some()

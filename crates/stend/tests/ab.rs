@@ -331,7 +331,7 @@ fn a_dry_run_says_the_sides_and_the_pairs() {
     let stand = Stand::new();
     let suite = made(&stand, 6, 0.0, 0.0);
     let out = stand.fine(&["run", &suite, "--dry-run", "--ab", "", "env.A=1"]).out;
-    for part in ["side as it is: as it is", "side env.A=1: env.A=1", "6 pairs of repeats", "14 repeats in all"] {
+    for part in ["side as it is\n", "side env.A=1\n", "6 pairs of repeats", "14 repeats in all"] {
         assert!(out.contains(part), "`{part}` is not in:\n{out}");
     }
     // What can be found out without building or setting anything is.
@@ -339,8 +339,9 @@ fn a_dry_run_says_the_sides_and_the_pairs() {
     program(&own, "#!/bin/sh\nprintf 'own-cc 7.1\\ncompatible with gcc 9\\n'\n");
     let built = format!("name=own;cc={};cflags=-O3", own.display());
     let out = stand.fine(&["run", "summit", "--dry-run", "--ab", "", &built]).out;
-    let part = "stend-probe: built by own-cc 7.1; compatible with gcc 9 with -std=c11 -O2 -O3";
-    assert!(out.contains(part), "`{part}` is not in:\n{out}");
+    for part in ["side own: cc=", "stend-probe: built by own-cc 7.1; compatible with gcc 9 with -std=c11 -O2 -O3"] {
+        assert!(out.contains(part), "`{part}` is not in:\n{out}");
+    }
     assert!(!stand.path().join("work").exists(), "nothing is made for it");
     for (side, part) in [
         ("cc=no-such-compiler", "there is no compiler no-such-compiler here"),

@@ -246,7 +246,7 @@ impl Building {
             }
             Ok(())
         };
-        let mut tell = |words: &str| talk!("{name}: {words}");
+        let mut tell = |words: &str| talk!("{destination}: {words}");
         let built = stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(of_link)?;
         let stand::Built { probe, build, .. } = built;
         lock_by(&probe).map_err(of_link)?;

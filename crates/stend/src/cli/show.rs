@@ -6,7 +6,6 @@ use clap::Args;
 use serde::Serialize;
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
-use stend_model::side::AS_IT_IS;
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -94,8 +93,7 @@ fn head(record: &Record, samples: i64) -> String {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
     }
     for side in &run.sides {
-        let settings = if side.settings().is_empty() { AS_IT_IS.into() } else { side.settings().join("; ") };
-        let _ = writeln!(text, "side {}: {settings}", side.label);
+        let _ = writeln!(text, "side {}", side.in_full());
     }
     if let Some(target) = &run.target {
         let _ = writeln!(text, "target: {}", target.target);

@@ -14,9 +14,6 @@ const WHOLE: u8 = 0;
 /// Values are stored as they are, eight bytes each, little endian.
 const FLOATING: u8 = 1;
 
-/// So few bytes are not compressed: it would save little, and making the compressor ready takes longer than all the rest.
-const SHORT: usize = 128;
-
 /// Above this a double no longer holds each whole number.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
@@ -60,9 +57,6 @@ impl Encoder {
 
     fn deflated(&mut self) -> Vec<u8> {
         const STEP: usize = 256;
-        if self.plain.len() <= SHORT {
-            return stored(&self.plain);
-        }
         self.deflate.reset();
         let mut deflated = Vec::new();
         loop {
@@ -74,17 +68,6 @@ impl Encoder {
             }
         }
     }
-}
-
-/// A zlib stream of these bytes as they are: header, one last block that is stored, checksum (RFC 1950, RFC 1951).
-fn stored(plain: &[u8]) -> Vec<u8> {
-    let length = plain.len() as u16;
-    let (a, b) = plain.iter().fold((1, 0), |(a, b), byte| {
-        let a = (a + u32::from(*byte)) % 65_521;
-        (a, (b + a) % 65_521)
-    });
-    [&[0x78, 0x01, 0x01][..], &length.to_le_bytes(), &(!length).to_le_bytes(), plain, &(b << 16 | a).to_be_bytes()]
-        .concat()
 }
 
 /// What undoes the compression. A run has many short series, and making one of these takes longer than such a series does.

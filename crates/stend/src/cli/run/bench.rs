@@ -28,6 +28,8 @@ use crate::store::MeasuringLock;
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {
     pub(in crate::cli) host: Box<dyn Host>,
+    /// The machine, as the user calls it.
+    machine: String,
     /// The path of `stend-probe`.
     pub(in crate::cli) probe: String,
     /// What that was built of.
@@ -61,7 +63,17 @@ impl Bench {
             talk!("{line}: a run that was killed had changed it");
         }
         let (store, interrupt) = (store.to_owned(), interrupt.clone());
-        Ok(Self { host, probe, build, compiler, store, work, interrupt, _locks: (store_lock, [lock, work_lock]) })
+        Ok(Self {
+            host,
+            machine: destination.to_string(),
+            probe,
+            build,
+            compiler,
+            store,
+            work,
+            interrupt,
+            _locks: (store_lock, [lock, work_lock]),
+        })
     }
 
     /// The machine's fingerprint, with the compiler that built for it.
@@ -76,7 +88,7 @@ impl Bench {
     pub(in crate::cli) fn settings(&self, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
         let host = &*self.host;
         let mut tell =
-            |words: &str| if host.name() == HERE { talk!("{words}") } else { talk!("{}: {words}", host.name()) };
+            |words: &str| if host.name() == HERE { talk!("{words}") } else { talk!("{}: {words}", self.machine) };
         let prepare = |side: &mut Side| side::prepare(host, &self.work, &self.compiler, side, &mut tell);
         let settings = sides.iter_mut().map(prepare).collect::<Result<_, _>>();
         let settings = settings.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;

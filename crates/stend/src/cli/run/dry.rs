@@ -1,6 +1,6 @@
 //! `stend run --dry-run`: what would be done.
 
-use stend_model::side::{AS_IT_IS, Side};
+use stend_model::side::Side;
 use stend_model::suite::Suite;
 
 use crate::cli::failure::Failure;
@@ -22,13 +22,7 @@ pub(super) fn print(host: &dyn Host, suite: Suite, sides: Vec<Side>, usual: &Com
     let foreseen = side::foreseen(host, &work, usual, &sides);
     let foreseen = foreseen.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
     for (side, lines) in sides.iter().zip(foreseen) {
-        let settings = side.settings();
-        let _ = writeln!(
-            text,
-            "side {}: {}",
-            side.label,
-            if settings.is_empty() { AS_IT_IS.into() } else { settings.join("; ") }
-        );
+        let _ = writeln!(text, "side {}", side.in_full());
         for line in lines {
             let _ = writeln!(text, "      {line}");
         }
