@@ -28,9 +28,6 @@ texts! {
     differs: "differs from the base in", "отличается от базы:";
     no_difference: "no difference in hardware or software", "аппаратура и программы не отличаются";
     what: "What", "Что";
-    base: "Base", "База";
-    this_one: "This one", "Эта";
-    none: "none", "нет";
     missing: "Could not be read", "Не удалось прочитать";
     session: "Session", "Сессия";
     results: "Results", "Результаты";
