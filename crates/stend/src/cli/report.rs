@@ -117,8 +117,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             let series = series(&store, &chosen)?;
             let runs = output::runs(&records, &series);
             let kinds = if arguments.drawings.is_empty() { &Kind::USUAL[..] } else { &arguments.drawings };
-            let figures =
-                html::figures(&html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() }, kinds, language);
+            let figures = html::figures(
+                &html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() },
+                kinds,
+                language,
+            );
             let figures = figures.context("the drawings cannot be made")?;
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;

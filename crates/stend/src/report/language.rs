@@ -52,6 +52,7 @@ texts! {
     median: "Median", "Медиана";
     spread: "Spread", "Разброс";
     interval: "95 % interval", "Интервал 95 %";
+    base: "Base", "База";
     base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";

@@ -70,6 +70,11 @@ pub(super) fn russian(text: &str) -> String {
     // Whether a unit may stand here: after a number, or after `/` or `·` that binds it to another unit.
     let (mut after_number, mut after_unit) = (false, false);
     for (place, word) in text.split(' ').enumerate() {
+        // A point behind a number ends a sentence.
+        let (word, end) = match word.strip_suffix('.') {
+            Some(bare) if is_number(bare) => (bare, "."),
+            _ => (word, ""),
+        };
         let number = is_number(word);
         let unit = word.trim_end_matches([')', ',', ';']);
         let russian = russian_unit(unit).filter(|_| after_number);
@@ -83,6 +88,7 @@ pub(super) fn russian(text: &str) -> String {
             None if number => out.push_str(&word.replace('.', ",")),
             None => out.push_str(word),
         }
+        out.push_str(end);
         after_number = number || bound;
     }
     out
@@ -154,6 +160,7 @@ mod tests {
             ("21.5 k", "21,5\u{a0}тыс."),
             ("1.20 M/s", "1,20\u{a0}млн/с"),
             ("0.83 kB/J", "0,83\u{a0}кБ/Дж"),
+            ("× 2.39 … 2.43. Chance", "× 2,39 … 2,43. Chance"),
             ("0.5 /s", "0,5\u{a0}/с"),
             ("45.1 MB/s / W, × 2.41", "45,1\u{a0}МБ/с /\u{a0}Вт, × 2,41"),
             ("69.3 s · W", "69,3\u{a0}с ·\u{a0}Вт"),
