@@ -47,7 +47,7 @@ fn a_matrix_makes_a_scenario_of_each_combination_that_is_not_excluded() {
     assert_eq!(first.parameters["seconds"], "0.2");
     assert_eq!(first.measures.as_deref(), Some("kuznyechik, blocks"));
     let family = first.family.as_ref().unwrap();
-    assert_eq!(family.name, "CIPHER SIZE");
+    assert_eq!(family.name, "cipher size", "nothing but axes");
     assert_eq!(family.point, [("cipher", "kuznyechik"), ("size", "4KiB")].map(|(a, b)| (a.into(), b.into())).into());
     assert!(parse(&scenario("")).unwrap().scenarios[0].family.is_none());
 }

@@ -7,6 +7,16 @@ pub(crate) enum Language {
     Russian,
 }
 
+impl Language {
+    /// Its code in BCP 47, as HTML and XML name it.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Russian => "ru",
+        }
+    }
+}
+
 /// A number and what follows it in English: `1 scenario`, `2 scenarios`.
 pub(crate) fn english_plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })

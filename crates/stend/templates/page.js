@@ -62,10 +62,21 @@ all("[data-switch]").forEach(function (button) {
 });
 
 // What is behind a scenario stands in the page as text, which costs nothing until somebody looks at it; a reader without scripts has it at once.
+// Its Russian texts stand in the page once for all scenarios, by number.
+var texts = null;
+function inBothLanguages(html) {
+  texts = texts || byId("texts").innerHTML.split("\n");
+  var quoted = function (text) { return text.replace(/"/g, "&quot;"); };
+  return html.replace(/<i data-r=(\d+)>(.*?)<\/i>/g, function (all, number, english) {
+    return '<span lang="en">' + english + '</span><span lang="ru">' + texts[number] + "</span>";
+  }).replace(/ data-r=(\d+)>([^<]*)/g, function (all, number, english) {
+    return ' data-en="' + quoted(english) + '" data-ru="' + quoted(texts[number]) + '">' + english;
+  });
+}
 function unfold(details) {
   var folded = details.querySelector("noscript");
   if (!folded) return;
-  folded.outerHTML = folded.textContent;
+  folded.outerHTML = inBothLanguages(folded.textContent);
   if (root.lang !== "en") speak(details);
 }
 

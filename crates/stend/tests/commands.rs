@@ -135,6 +135,17 @@ fn drawings_are_files_of_their_own_with_an_index() {
     }
     let dots = std::fs::read_to_string(place.join("two-repeats.svg")).unwrap();
     assert!(dots.contains("xml:lang=\"ru\"") && dots.contains("Точка"), "{dots}");
+    // Each metric's samples are many files, which nobody gets who did not ask.
+    let of_samples = |names: &[String]| names.iter().any(|name| name.starts_with("two-cpu-time"));
+    assert!(!of_samples(&names) && index.contains("Not among them: samples"), "{names:?}: {index}");
+    let chosen = stand.path().join("chosen");
+    let to = chosen.to_str().unwrap();
+    stand.fine(&["report", "last", "--format", "svg", "--drawings", "samples,repeats", "-o", to]);
+    let names: Vec<_> =
+        std::fs::read_dir(&chosen).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.contains(&"two-repeats.svg".to_owned()) && !names.iter().any(|name| name.contains("histogram")));
+    let ended = stand.run(&["report", "last", "--drawings", "repeats"]);
+    assert!(ended.status == Some(2) && ended.err.contains("--format svg"), "{}", ended.err);
     let ended = stand.run(&["report", "last", "--format", "svg", "-o", "-"]);
     assert_eq!(ended.status, Some(2));
     assert!(ended.err.contains("name a directory") && ended.err.lines().count() == 1, "{}", ended.err);

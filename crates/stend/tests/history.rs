@@ -104,6 +104,7 @@ fn a_history_can_be_drawn_in_both_languages() {
         (page.matches("<g class=\"dot\">").count(), page.matches("<path class=\"flag worse\"").count()),
         (16, 1)
     );
+    assert!(page.contains("<title data-en=\"small: ") && page.contains("больше – лучше\">small: "), "{page}");
     assert_eq!(page.matches("<span lang=\"en\">").count(), page.matches("<span lang=\"ru\">").count());
     let table = stand.path().join("small.csv");
     stand.fine(&["history", "small", "--format", "csv", "-o", table.to_str().unwrap()]);

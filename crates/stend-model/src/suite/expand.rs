@@ -245,12 +245,16 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     Ok(points)
 }
 
-/// A family's name: all of the suite's variables filled in, and axes as their names in capitals.
+/// A family's name: all of the suite's variables filled in, and axes as their names, in capitals where there are other words beside them.
 fn family_name(name: &str, values: &BTreeMap<String, String>, point: &BTreeMap<String, String>) -> String {
-    let mut values = values.clone();
-    values.extend(point.keys().map(|axis| (axis.clone(), axis.to_uppercase())));
-    // The scenarios' own names were filled in from the same text.
-    fill(name, &values).unwrap_or_else(|_| name.into())
+    let filled = |axis_as: fn(&str) -> String| {
+        let mut values = values.clone();
+        values.extend(point.keys().map(|axis| (axis.clone(), axis_as(axis))));
+        // The scenarios' own names were filled in from the same text.
+        fill(name, &values).unwrap_or_else(|_| name.into())
+    };
+    let has_words = filled(|_| String::new()).contains(char::is_alphanumeric);
+    filled(if has_words { str::to_uppercase } else { str::to_owned })
 }
 
 fn with(point: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<String, String> {

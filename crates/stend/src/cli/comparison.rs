@@ -188,7 +188,7 @@ impl Options {
         }
         table.weighings = weighings;
         if let Some(only) = self.only {
-            table.only = Some(only);
+            table.show_only(only);
             let rows = if all_rows { table.rows.iter().collect() } else { table.in_layout(self.all_metrics) };
             let (of, shown) = (rows.len(), rows.iter().filter(|row| table.is_asked_for(row)).count());
             table.notes.push(Note::OnlyRows { only, shown, of });

@@ -14,6 +14,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
 use crate::machine;
+use crate::report::html::Kind;
 use crate::report::{figures_index, html, markdown};
 use crate::store::Store;
 
@@ -35,6 +36,9 @@ pub(super) struct Arguments {
     /// The language of drawings; a page has both, and tables are English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
     language: Spoken,
+    /// Which drawings --format svg writes, separated by commas [default: all but samples]
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    drawings: Vec<Kind>,
     #[command(flatten)]
     options: Options,
     /// Open what was written, in the browser
@@ -63,6 +67,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     if to_standard_output && arguments.open {
         return Err(Failure::usage("--open opens a file, and -o - writes none: leave out one of the two"));
+    }
+    if !arguments.drawings.is_empty() && arguments.format != Format::Svg {
+        return Err(Failure::usage("--drawings chooses files of --format svg: give that too; a page has all of them"));
     }
     let options = &arguments.options;
     if options.is_laid_out() && matches!(arguments.format, Format::Html | Format::Svg) {
@@ -99,13 +106,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             let language = arguments.language.into();
             let series = series(&store, &chosen)?;
             let runs = output::runs(&records, &series);
-            let figures =
-                html::figures(&html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() }, language);
+            let kinds = if arguments.drawings.is_empty() { &Kind::USUAL[..] } else { &arguments.drawings };
+            let figures = html::figures(
+                &html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() },
+                kinds,
+                language,
+            );
             let figures = figures.context("the drawings cannot be made")?;
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
             }
-            figures_index::render(&figures, &ids)
+            figures_index::render(&figures, kinds, &ids)
         }
     };
     let file = if arguments.format == Format::Svg { path.join("index.md") } else { path.clone() };

@@ -98,6 +98,20 @@ impl Table {
         }
     }
 
+    /// Shows only what has such a verdict, what is weighed too.
+    pub(crate) fn show_only(&mut self, only: Only) {
+        self.only = Some(only);
+        let mut weighings = std::mem::take(&mut self.weighings);
+        for weighing in &mut weighings {
+            weighing.rows.retain(|weighed| {
+                let is_weighed = |row: &&Row| row.scenario == weighed.scenario && row.metric == weighed.metric;
+                self.rows.iter().filter(is_weighed).any(|row| self.is_asked_for(row))
+            });
+        }
+        weighings.retain(|weighing| !weighing.rows.is_empty());
+        self.weighings = weighings;
+    }
+
     /// The rows that are shown: of [`Self::in_layout`] those with a verdict that was asked for, if one was.
     pub(crate) fn shown(&self, all_metrics: bool) -> Vec<&Row> {
         let mut rows = self.in_layout(all_metrics);

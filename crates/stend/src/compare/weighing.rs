@@ -268,6 +268,7 @@ fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
 mod tests {
     use super::*;
     use crate::compare::compare;
+    use crate::compare::table::Only;
     use crate::testing::record;
 
     const REFERENCE: &str = r#"
@@ -328,6 +329,26 @@ unit = "B/s"
             assert_eq!(known, [column == 0, column == 1, false]);
             assert!(weighing.rows[0].cells.iter().flatten().all(|cell| cell.factor.is_none()));
         }
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_not_weighed() {
+        let (base, other) =
+            (record("a", &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]), record("b", &[1.5, 1.51, 1.49, 1.5, 1.52, 1.48]));
+        let records = [&base, &other];
+        let table = compare(&records, &[]);
+        let files =
+            machines("[[machine]]\nname = \"testbed\"\npower = { loaded = 20, of = \"board\", source = \"s\" }\n");
+        let weighed = |only: Only| {
+            let mut table = table.clone();
+            table.weighings = weigh(&table, &facts(&table, &records, &[], &files));
+            table.show_only(only);
+            let asked = table.rows.iter().filter(|row| row.main && table.is_asked_for(row)).count();
+            (asked, table.weighings.iter().map(|weighing| weighing.rows.len()).sum::<usize>())
+        };
+        // Both scenarios take half as long again: the second run is worse in both.
+        assert_eq!(weighed(Only::Worse), (2, 2));
+        assert_eq!(weighed(Only::Better), (0, 0));
     }
 
     #[test]

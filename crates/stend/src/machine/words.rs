@@ -37,8 +37,13 @@ pub(crate) fn five_lines_in(machine: &Machine, language: Language) -> [String; 5
 
 /// Both lines of the compiler, and what it was told beside the usual.
 fn compiler(software: &Software) -> Option<String> {
-    let version = software.compiler.as_ref()?.replace('\n', "; ");
+    let version = versions_of_compiler(software.compiler.as_ref()?).replace('\n', "; ");
     Some(software.compiler_flags.as_ref().map_or_else(|| version.clone(), |flags| format!("{version} {flags}")))
+}
+
+/// What a compiler says of its version, without the machine that it compiles for: that is the one that it runs on, here.
+fn versions_of_compiler(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("Target: ")).collect::<Vec<_>>().join("\n")
 }
 
 /// Without what is in brackets, which says where it was seen.
@@ -202,7 +207,76 @@ pub(crate) fn in_words(difference: &Difference) -> String {
 }
 
 /// The same in a language.
-pub(crate) fn in_words_in(difference: &Difference, language: Language) -> String {
+fn in_words_in(difference: &Difference, language: Language) -> String {
+    words_of(difference, language).sentence(language)
+}
+
+/// A difference in a language's words: what it is, and how it is here and there.
+pub(crate) struct DifferenceInWords {
+    /// What differs.
+    pub(crate) subject: String,
+    /// The value before and after, each with its unit; of a compiler several lines.
+    pub(crate) values: [String; 2],
+    /// Whether the values are what only one side has of a list.
+    one_sided: bool,
+}
+
+impl DifferenceInWords {
+    /// All of it in one line.
+    pub(crate) fn sentence(&self, language: Language) -> String {
+        let Self { subject, values, one_sided } = self;
+        let [before, after] = values.each_ref().map(|value| value.replace('\n', "; "));
+        if *one_sided {
+            let (lost, gained) = match language {
+                Language::English => ("lost", "gained"),
+                Language::Russian => ("нет больше", "появились"),
+            };
+            let part = |words: &str, verb: &str| (!words.is_empty()).then(|| format!("{verb} {words}"));
+            let parts: Vec<_> = [part(&before, lost), part(&after, gained)].into_iter().flatten().collect();
+            return format!("{subject}: {}", parts.join("; "));
+        }
+        // A value with spaces would run into its name.
+        let colon = if subject.contains(' ') || before.contains(' ') || after.contains(' ') { ":" } else { "" };
+        format!("{subject}{colon} {before} → {after}")
+    }
+
+    /// The same with values that fit into a sentence: of several lines the first that differs, cut between words.
+    pub(crate) fn shortened(mut self) -> Self {
+        let [before, after] = &self.values;
+        if let Some((one, other)) = before.lines().zip(after.lines()).find(|(one, other)| one != other) {
+            self.values = [one.to_owned(), other.to_owned()];
+        }
+        self.values = self.values.map(|value| value.lines().next().unwrap_or_default().to_owned());
+        let [before, after] = &self.values;
+        let cut = [before, after].map(|value| cut_between_words(value));
+        if cut[0] != cut[1] || before == after {
+            self.values = cut;
+            return self;
+        }
+        // Where they are alike up to the cut, what differs is shown instead.
+        let alike = before.split_inclusive(' ').zip(after.split_inclusive(' ')).take_while(|(one, other)| one == other);
+        let begin = alike.map(|(word, _)| word.len()).sum::<usize>();
+        self.values = [before, after].map(|value| format!("… {}", cut_between_words(&value[begin..])));
+        self
+    }
+}
+
+/// As much of a text as a sentence takes, in whole words where these are not too long.
+fn cut_between_words(text: &str) -> String {
+    const LONGEST: usize = 48;
+    const SHORTEST: usize = 16;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(LONGEST).collect();
+    match head.rfind(' ').filter(|place| *place >= SHORTEST) {
+        Some(place) => format!("{} …", head[..place].trim_end_matches([',', ';', ' '])),
+        None => head + "…",
+    }
+}
+
+/// A difference in words.
+pub(crate) fn words_of(difference: &Difference, language: Language) -> DifferenceInWords {
     let Difference { what, before, after } = difference;
     let say = |english: &'static str, russian: &'static str| match language {
         Language::English => english,
@@ -212,31 +286,39 @@ pub(crate) fn in_words_in(difference: &Difference, language: Language) -> String
         let states = [before, after].map(|text| mitigation(text));
         // Where both are on, the texts tell what changed.
         let texts = if states[0] == states[1] { [before.as_str(), after.as_str()] } else { states };
-        let [before, after] = texts.map(|text| match text {
+        let values = texts.map(|text| match text {
             "" => say("not listed", "не названа"),
             "on" => say("on", "включена"),
             "off" => say("off", "выключена"),
             "not affected" => say("not affected", "не нужна"),
             other => other,
         });
-        return format!("{} {name}: {before} → {after}", say("mitigation", "защита от"));
+        let subject = format!("{} {name}", say("mitigation", "защита от"));
+        return DifferenceInWords { subject, values: values.map(str::to_owned), one_sided: false };
     }
-    if what == "features" {
-        let part = |words: &str, verb: &str| (!words.is_empty()).then(|| format!("{verb} {words}"));
-        let parts = [part(before, say("lost", "нет больше")), part(after, say("gained", "появились"))];
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        return format!("{}: {}", say("instruction sets", "наборы команд"), parts.join("; "));
-    }
-    let [before, after] = [before, after].map(|text| {
-        let text = if what == "memory_bytes" {
-            text.parse().map_or_else(|_| text.clone(), |bytes| binary(bytes, language))
-        } else {
-            text.clone()
-        };
-        if text.is_empty() { say("none", "нет").to_owned() } else { text.replace('\n', "; ") }
+    let one_sided = what == "features";
+    let versions = [before, after].map(|text| versions_of_compiler(text));
+    let [before, after] =
+        if what == "compiler" && versions[0] != versions[1] { versions.each_ref() } else { [before, after] };
+    let values = [before, after].map(|text| match (what.as_str(), text.parse()) {
+        ("memory_bytes", Ok(bytes)) => binary(bytes, language),
+        _ if text.is_empty() && !one_sided => say("none", "нет").to_owned(),
+        _ => text.clone(),
     });
-    let subject = match what.as_str() {
+    DifferenceInWords { subject: part_called(what, language), values, one_sided }
+}
+
+/// What a part of the fingerprint is called; names that the system or a tool gave are kept.
+pub(crate) fn part_called(what: &str, language: Language) -> String {
+    let say = |english: &'static str, russian: &'static str| match language {
+        Language::English => english,
+        Language::Russian => russian,
+    };
+    let known = match what {
+        "architecture" => say("architecture", "архитектура"),
         "processor" => say("processor", "процессор"),
+        "vendor" => say("maker", "изготовитель"),
+        "features" => say("instruction sets", "наборы команд"),
         "cores" => say("cores", "ядер"),
         "threads" => say("threads", "потоков"),
         "sockets" => say("sockets", "сокетов"),
@@ -254,11 +336,26 @@ pub(crate) fn in_words_in(difference: &Difference, language: Language) -> String
         "system" => say("system", "система"),
         "microcode" => say("microcode", "микрокод"),
         "virtualization" => say("virtualization", "виртуализация"),
-        other => other.strip_prefix("settings.").or_else(|| other.strip_prefix("tools.")).unwrap_or(other),
+        "emulator" => say("emulator", "эмулятор"),
+        "settings.governor" => say("governor", "регулятор частоты"),
+        "settings.boost" => say("boost", "турборежим"),
+        _ => "",
     };
-    // A value with spaces would run into its name.
-    let colon = if subject.contains(' ') || before.contains(' ') || after.contains(' ') { ":" } else { "" };
-    format!("{subject}{colon} {before} → {after}")
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    if let Some(name) = what.strip_prefix("revision.") {
+        return format!("{} {name}", say("processor's", "процессор:"));
+    }
+    if let Some((tool, part)) = what.strip_prefix("tools.").and_then(|of_tool| of_tool.rsplit_once('.')) {
+        match part {
+            "version" => return format!("{} {tool}", say("version of", "версия")),
+            "path" => return format!("{} {tool}", say("path of", "путь к")),
+            "sha256" => return format!("{} {tool}", say("SHA-256 of", "SHA-256 программы")),
+            _ => {}
+        }
+    }
+    what.strip_prefix("settings.").or_else(|| what.strip_prefix("tools.")).unwrap_or(what).to_owned()
 }
 
 /// What says most about a machine, for who reads a few differences only. All else follows in the order in which it is found.
@@ -301,9 +398,13 @@ mod tests {
         assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "memory: 1 GiB → 23.2 GiB");
         assert_eq!(words("settings.vm.swappiness", "60", "1"), "vm.swappiness 60 → 1");
         assert_eq!(words("compiler", "lcc:1.27\ngcc 9.3.0", ""), "compiler: lcc:1.27; gcc 9.3.0 → none");
+        assert_eq!(
+            words("compiler", "cc 12.2.0", "clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"),
+            "compiler: cc 12.2.0 → clang version 14.0.6"
+        );
         assert_eq!(words("compiler_flags", "", "-O3 -flto"), "compiler flags: none → -O3 -flto");
         assert_eq!(words("features", "avx", ""), "instruction sets: lost avx");
-        assert_eq!(words("tools.fio.version", "fio-3.33", "fio-3.36"), "fio.version fio-3.33 → fio-3.36");
+        assert_eq!(words("tools.fio.version", "fio-3.33", "fio-3.36"), "version of fio: fio-3.33 → fio-3.36");
     }
 
     #[test]
@@ -319,6 +420,33 @@ mod tests {
         assert_eq!(words("command_line", "", "nosmt"), "командная строка ядра: нет → nosmt");
         assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "память: 1 ГиБ → 23,2 ГиБ");
         assert_eq!(words("features", "avx", "avx2"), "наборы команд: нет больше avx; появились avx2");
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_sentence_is_cut_between_words_and_where_it_differs() {
+        let short = |what: &str, before: &str, after: &str| {
+            let difference = Difference { what: what.into(), before: before.into(), after: after.into() };
+            words_of(&difference, Language::English).shortened().sentence(Language::English)
+        };
+        assert_eq!(
+            short("compiler", "cc (Debian 12.2.0-14) 12.2.0\nCopyright", "Debian clang version 14.0.6\nTarget: x86_64"),
+            "compiler: cc (Debian 12.2.0-14) 12.2.0 → Debian clang version 14.0.6"
+        );
+        assert_eq!(
+            short("compiler", "lcc:1.27.14\ngcc 9.3.0", "lcc:1.27.14\ngcc 10.1.0"),
+            "compiler: gcc 9.3.0 → gcc 10.1.0"
+        );
+        let features = "aes avx avx2 avx512bw avx512cd avx512dq avx512f avx512vl bmi1 bmi2";
+        assert_eq!(
+            short("features", features, ""),
+            "instruction sets: lost aes avx avx2 avx512bw avx512cd avx512dq avx512f …"
+        );
+        let build = "Linux version 6.1.0-18-amd64 (debian-kernel@lists.debian.org) gcc-12 #1 SMP";
+        assert_eq!(
+            short("kernel_build", &format!("{build} 2024"), &format!("{build} 2025")),
+            "kernel build: … 2024 → … 2025"
+        );
+        assert_eq!(short("x", &"a".repeat(60), "b"), format!("x {}… → b", "a".repeat(48)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use stend_model::metric::Unit;
-use stend_model::run::{Origin, Series};
+use stend_model::run::{Origin, Repeat, Series};
 
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
@@ -83,12 +83,31 @@ pub(super) struct Segment<'a> {
     pub(super) title: Phrase,
     /// Its series.
     pub(super) series: Vec<&'a Series>,
-    /// From its first sample to its last, those of series that are drawn elsewhere too: all drawings of a run have one axis of time.
+    /// From when to when it was observed: all drawings of a run have one axis of time.
     pub(super) span: (i64, i64),
     /// From where to where it was measured, if that is known, on the machine's monotonic clock.
     pub(super) measured: Option<(i64, i64)>,
     /// What happened meanwhile.
     pub(super) moments: Vec<Moment>,
+}
+
+/// From when to when a repeat was observed, in nanoseconds of the machine's monotonic clock: while its command ran, and its samples were
+/// taken. Samples alone do not tell it: of a repeat that is shorter than what lies between two of them there is one, or two at its ends.
+pub(super) fn observed(repeat: &Repeat, series: &[&Series]) -> (i64, i64) {
+    let (first, last) = span(series);
+    let of_command = repeat.usage.as_ref().map(|usage| (usage.t_ns, usage.wall_ns));
+    let of_report = repeat.report.as_ref().map(|report| (report.t_ns, report.wall_ns));
+    let told = || of_command.into_iter().chain(of_report);
+    let from_to = |(began, wall): (Option<i64>, u64)| began.map(|began| (began, began.saturating_add_unsigned(wall)));
+    match told().find_map(from_to).filter(|(began, ended)| *began <= last && *ended >= first) {
+        Some((began, ended)) => (began.min(first), ended.max(last)),
+        None => {
+            // Older runs know how long it took and not when it began: as much of it is put before the samples as after them.
+            let wall = told().map(|(_, wall)| wall).next().unwrap_or(0);
+            let more = i64::try_from(wall).unwrap_or(i64::MAX).saturating_sub(last.saturating_sub(first)).max(0);
+            (first.saturating_sub(more / 2), last.saturating_add(more - more / 2))
+        }
+    }
 }
 
 /// The first and the last moment of these series, in nanoseconds.

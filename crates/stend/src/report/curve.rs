@@ -1,8 +1,9 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
 use super::language::{TEXTS, curve_of, curves_left_out};
+use super::numbers::russian;
 use super::phrase::Phrase;
-use super::scale::{Axis, CANVAS, Scale, Tick, ticks};
+use super::scale::{Axis, CANVAS, Mark, Scale, Tick, ticks};
 use super::text::interval;
 use crate::compare::curves::{Curves, Point};
 use crate::compare::table::{Cell, Measured, Row, Table};
@@ -17,8 +18,8 @@ pub(super) struct CurveView {
     pub(super) labels: Vec<Label>,
     /// The axis of latency.
     pub(super) ticks: Vec<Tick>,
-    /// The axis of throughput; `top` is the place from the right.
-    pub(super) across: Vec<Tick>,
+    /// The axis of throughput.
+    pub(super) across: Vec<Mark>,
     pub(super) logarithmic: bool,
 }
 
@@ -101,7 +102,7 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
             lines: Vec::new(),
             labels: Vec::new(),
             ticks: axes.upright.ticks(Scale::Unit(latency)),
-            across: ticks(Scale::Unit(throughput), 0.0, most),
+            across: Mark::lying(ticks(Scale::Unit(throughput), 0.0, most)),
             logarithmic: axes.upright.is_logarithmic(),
         };
         for (curve, places) in curves.curves.iter().zip(curves_of_run) {
@@ -207,5 +208,8 @@ fn tooltip(place: &Place, name: &Phrase) -> Phrase {
     let Place { point, across, up } = place;
     let (across, up) = (figure(point.throughput, across), figure(point.latency, up));
     let scenario = &point.latency.scenario;
-    Phrase::new(format!("{scenario}: {across}; {}: {up}", name.en), format!("{scenario}: {across}; {}: {up}", name.ru))
+    Phrase::new(
+        format!("{scenario}: {across}; {}: {up}", name.en),
+        format!("{scenario}: {}; {}: {}", russian(&across), name.ru, russian(&up)),
+    )
 }

@@ -3,6 +3,7 @@
 //! Colours run from pale to strong blue, so that their order is seen by lightness alone; the style sheet turns it round for a dark page.
 
 use super::language::axes;
+use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::marked_change;
 use super::wide::Block;
@@ -146,8 +147,8 @@ fn value(cell: &Cell) -> Option<&Measured> {
 fn title(row: &Row, value: Option<&Measured>) -> Phrase {
     let interval = value.and_then(|value| value.interval);
     let interval = interval.map(|(low, high)| format!(", 95 %: {}", super::text::interval(row.unit, low, high)));
-    let text = format!("{}{}", row.scenario, interval.unwrap_or_default());
-    Phrase::new(text.clone(), text)
+    let interval = interval.unwrap_or_default();
+    Phrase::new(format!("{}{interval}", row.scenario), format!("{}{}", row.scenario, russian(&interval)))
 }
 
 /// The colour of a figure between the lowest and the highest.

@@ -2,7 +2,7 @@
 
 use stend_model::metric::Unit;
 
-use super::scale::{CANVAS, Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Mark, Scale, Tick, padded, ticks};
 use super::text;
 
 /// The values of one run's repeats that count.
@@ -23,8 +23,10 @@ pub(super) struct HistogramRow {
     pub(super) bars: Vec<Bar>,
     /// The bars in words.
     pub(super) words: String,
-    /// Marks of the axis below them, from its right end; none where the next row's axis is this one's too.
-    pub(super) across: Vec<Tick>,
+    /// The scale of the bars' heights: how many repeats.
+    pub(super) ticks: Vec<Tick>,
+    /// Marks of the axis below them; none where the next row's axis is this one's too.
+    pub(super) across: Vec<Mark>,
 }
 
 /// So many repeats lie within one step of the axis.
@@ -97,7 +99,7 @@ impl Axis {
         let bar = |(index, count): (usize, usize)| {
             let from = self.low + index as f64 * self.step();
             let to = from + self.step();
-            let height = (count as f64 / most.max(1) as f64 * CANVAS.1 * 0.94).round();
+            let height = (high(count, most) * CANVAS.1).round();
             let x = place(from);
             let title = format!("{} · {count}", text::interval(unit, from, to));
             Bar { x, width: (place(to) - x).max(8.0), y: CANVAS.1 - height, height, title }
@@ -105,9 +107,22 @@ impl Axis {
         let counts = self.counts(&run.values).into_iter().enumerate();
         let bars: Vec<Bar> = counts.filter(|(_, count)| *count > 0).map(bar).collect();
         let words = bars.iter().map(|bar| bar.title.as_str()).collect::<Vec<_>>().join("; ");
-        let across = if with_axis { ticks(Scale::Unit(unit), left, right) } else { Vec::new() };
-        HistogramRow { title: run.title, bars, words, across }
+        let across = if with_axis { Mark::lying(ticks(Scale::Unit(unit), left, right)) } else { Vec::new() };
+        HistogramRow { title: run.title, bars, words, ticks: scale_of_counts(most), across }
     }
+}
+
+/// How high a bar is, as a share of the drawing's height.
+fn high(count: usize, most: usize) -> f64 {
+    count as f64 / most.max(1) as f64 * 0.94
+}
+
+/// The scale of counts: at most four of them, all whole and in equal steps.
+fn scale_of_counts(most: usize) -> Vec<Tick> {
+    let powers = std::iter::successors(Some(1usize), |power| power.checked_mul(10));
+    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
+    let step = steps.find(|step| most / step <= 3).unwrap_or(most).max(1);
+    (0..=most).step_by(step).map(|count| Tick::at(1.0 - high(count, most), count.to_string())).collect()
 }
 
 /// The smallest and the largest value, if they differ.
@@ -135,6 +150,19 @@ mod tests {
         assert_eq!(bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [235.0, 470.0, 235.0, 940.0]);
         assert!(bars.iter().all(|bar| bar.y + bar.height == 1000.0));
         assert_eq!(bars[3].title, "13.0 … 14.0 B/s · 4");
+        // The scale says so: the highest bar reaches its uppermost mark.
+        let marks: Vec<_> = drawn.rows[0].ticks.iter().map(|tick| (tick.label.as_str(), 1000.0 - tick.y)).collect();
+        assert_eq!(marks, [("0", 0.0), ("2", 470.0), ("4", 940.0)]);
+    }
+
+    #[test]
+    fn counts_are_whole_and_few() {
+        let labels = |most| scale_of_counts(most).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
+        assert_eq!(labels(1), ["0", "1"]);
+        assert_eq!(labels(3), ["0", "1", "2", "3"]);
+        assert_eq!(labels(7), ["0", "2", "4", "6"]);
+        assert_eq!(labels(12), ["0", "5", "10"]);
+        assert_eq!(labels(100_000), ["0", "50000", "100000"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
 
 mod figures;
+mod fold;
 mod gates;
 mod latency;
 mod overview;
@@ -37,7 +38,8 @@ use super::points::base64;
 use super::text;
 use super::weighing;
 use super::wide::matrix_blocks;
-pub(crate) use figures::{Figure, figures};
+pub(crate) use figures::{Figure, Kind, figures};
+use fold::Folded;
 use overview::{MachineView, MissingView, SourceView, TableView, WeighingView};
 use questions::QuestionView;
 use scenario::ScenarioView;
@@ -72,8 +74,10 @@ pub(crate) struct RunData<'a> {
 #[template(path = "report.html")]
 struct Page {
     t: &'static Texts,
-    title: String,
+    title: Phrase,
     summary: Phrase,
+    /// The base's title.
+    base: String,
     answer: Vec<Phrase>,
     fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
@@ -88,7 +92,10 @@ struct Page {
     notes: Vec<Phrase>,
     left_out: Vec<Phrase>,
     not_measured: Vec<MissingView>,
-    scenarios: Vec<ScenarioView>,
+    /// The markup of each.
+    scenarios: Vec<String>,
+    /// The Russian texts of what is folded away in them.
+    texts: String,
     sources: Vec<SourceView>,
     questions: Vec<QuestionView>,
     generated_at: String,
@@ -96,6 +103,14 @@ struct Page {
     style: &'static str,
     script: &'static str,
     script_digest: String,
+}
+
+/// A scenario's part of the page.
+#[derive(Template)]
+#[template(path = "scenario.html")]
+struct ScenarioPart<'a> {
+    t: &'static Texts,
+    s: &'a ScenarioView,
 }
 
 /// The style sheet of every page.
@@ -121,11 +136,17 @@ pub(crate) fn render(input: &Input) -> Result<String> {
     let base = input.table.columns.first();
     let suite = input.runs.first().map(|data| data.run.suite.title.as_str());
     let (heat, curves) = sweeps(input);
-    let title = [base.map(|column| column.title.as_str()), suite].into_iter().flatten().collect::<Vec<_>>().join(" – ");
+    let titles = [base.map(|column| column.title.as_str()), suite].into_iter().flatten().collect::<Vec<_>>();
+    let title = if titles.is_empty() { "stend".into() } else { titles.join(" – ") };
+    let part =
+        |view: ScenarioView| ScenarioPart { t: &TEXTS, s: &view }.render().context("a scenario could not be written");
+    let parts = scenario::scenarios(input, &names, Purpose::Page, part)?;
+    let mut folded = Folded::default();
     let page = Page {
         t: &TEXTS,
-        title: if title.is_empty() { "stend".into() } else { title },
+        title: Phrase::new(title.clone(), title),
         summary: summary(input),
+        base: base.map(|column| column.title.clone()).unwrap_or_default(),
         answer: answer(input.table).iter().map(unbroken).collect(),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         machines: overview::machines(input),
@@ -140,7 +161,8 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         notes: input.table.notes.iter().map(notes::note).collect(),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
-        scenarios: scenario::scenarios(input, &names, Purpose::Page)?,
+        scenarios: parts.iter().map(|part| folded.fold(part)).collect(),
+        texts: folded.texts(),
         sources: overview::sources(input.table),
         questions: questions::questions(input),
         generated_at: text::moment(input.generated_at),

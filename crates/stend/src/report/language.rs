@@ -28,9 +28,6 @@ texts! {
     differs: "differs from the base in", "отличается от базы:";
     no_difference: "no difference in hardware or software", "аппаратура и программы не отличаются";
     what: "What", "Что";
-    base: "Base", "База";
-    this_one: "This one", "Эта";
-    none: "none", "нет";
     missing: "Could not be read", "Не удалось прочитать";
     session: "Session", "Сессия";
     results: "Results", "Результаты";
@@ -55,6 +52,7 @@ texts! {
     median: "Median", "Медиана";
     spread: "Spread", "Разброс";
     interval: "95 % interval", "Интервал 95 %";
+    base: "Base", "База";
     base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";

@@ -8,7 +8,7 @@ use stend_stats::Latencies;
 use super::curve::{CurveDot, CurveLine};
 use super::language::merged_of;
 use super::phrase::Phrase;
-use super::scale::{Axis, CANVAS, Scale, Tick};
+use super::scale::{Axis, CANVAS, Mark, Scale, Tick};
 use super::text::interval_beside;
 use crate::latency::Merged;
 
@@ -54,8 +54,8 @@ pub(super) struct LatencyRow {
 /// A histogram: the outline of each run.
 pub(super) struct Steps {
     pub(super) lines: Vec<StepLine>,
-    /// Marks of the axis of latency; `top` is the place from the right.
-    pub(super) across: Vec<Tick>,
+    /// Marks of the axis of latency.
+    pub(super) across: Vec<Mark>,
 }
 
 /// The outline of one run's steps.
@@ -68,8 +68,8 @@ pub(super) struct StepLine {
 pub(super) struct PercentileCurve {
     pub(super) lines: Vec<CurveLine>,
     pub(super) ticks: Vec<Tick>,
-    /// Marks of the axis of percentiles; `top` is the place from the right.
-    pub(super) across: Vec<Tick>,
+    /// Marks of the axis of percentiles.
+    pub(super) across: Vec<Mark>,
     pub(super) logarithmic: bool,
 }
 
@@ -147,7 +147,7 @@ fn steps(runs: &[OfRun]) -> Option<Steps> {
     };
     Some(Steps {
         lines: runs.iter().zip(&counted).zip(&totals).map(line).collect(),
-        across: axis.ticks(Scale::Unit(Unit::Nanoseconds)),
+        across: Mark::lying(axis.ticks(Scale::Unit(Unit::Nanoseconds))),
     })
 }
 
@@ -232,8 +232,7 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
         }
         line
     };
-    let across =
-        marks().map(|(name, _, nines)| Tick { top: 100.0 * (1.0 - nines / end), y: 0.0, label: name.to_owned() });
+    let across = marks().map(|(name, _, nines)| Mark::at(nines / end, name.to_owned()));
     Some(PercentileCurve {
         lines: runs.iter().zip(&points).map(line).collect(),
         ticks: axis.ticks(Scale::Unit(Unit::Nanoseconds)),

@@ -9,7 +9,8 @@ use super::numbers::russian;
 use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
 use super::text::moment;
-use crate::language::{english_plural, russian_plural};
+use crate::language::{Language, english_plural, russian_plural};
+use crate::machine;
 
 /// A note as a sentence, without a full stop.
 pub(super) fn note(note: &Note) -> Phrase {
@@ -493,15 +494,19 @@ pub(super) fn listed(names: &[String]) -> Phrase {
 
 /// Differences between machines or builds, one after the other.
 pub(super) fn in_words(differences: &[Difference]) -> Phrase {
-    let one = |difference: &Difference, none: &str| {
+    let one = |difference: &Difference, (none, language): (&str, Language)| {
         let or_none = |text: &str| if text.is_empty() { none.to_owned() } else { text.replace('\n', "; ") };
         let (before, after) = (or_none(&difference.before), or_none(&difference.after));
         // A value with spaces would run into its name.
         let colon = if before.contains(' ') || after.contains(' ') { ":" } else { "" };
-        format!("{}{colon} {before} → {after}", difference.what)
+        let what = match language {
+            Language::English => difference.what.clone(),
+            Language::Russian => machine::part_called(&difference.what, language),
+        };
+        format!("{what}{colon} {before} → {after}")
     };
-    let all = |none: &str| differences.iter().map(|difference| one(difference, none)).collect::<Vec<_>>().join(", ");
-    Phrase::new(all("none"), all("нет"))
+    let all = |of| differences.iter().map(|difference| one(difference, of)).collect::<Vec<_>>().join(", ");
+    Phrase::new(all(("none", Language::English)), all(("нет", Language::Russian)))
 }
 
 #[cfg(test)]

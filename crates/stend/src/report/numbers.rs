@@ -1,11 +1,16 @@
 //! Figures as each language writes them: Russian has a decimal comma, names of its own for most units, and no line ends between a number and
 //! its unit.
 
+use std::borrow::Cow;
+
 use super::language::Texts;
 use super::phrase::Phrase;
+use crate::language::Language;
 
 /// Units as Russian writes them, without prefixes of SI and IEC.
-const UNITS: [(&str, &str); 17] = [
+const UNITS: [(&str, &str); 27] = [
+    ("op/J", "оп/Дж"),
+    ("B/J", "Б/Дж"),
     ("B/CPU-s", "Б/с ЦП"),
     ("op/CPU-s", "оп/с ЦП"),
     ("cycles/B", "такт/Б"),
@@ -23,6 +28,15 @@ const UNITS: [(&str, &str); 17] = [
     ("J", "Дж"),
     ("s", "с"),
     ("min", "мин"),
+    // A count has a prefix alone.
+    ("k", "тыс."),
+    ("M", "млн"),
+    ("G", "млрд"),
+    ("T", "трлн"),
+    ("k/s", "тыс./с"),
+    ("M/s", "млн/с"),
+    ("G/s", "млрд/с"),
+    ("T/s", "трлн/с"),
 ];
 const PREFIXES: [(&str, &str); 12] = [
     ("Ki", "Ки"),
@@ -56,6 +70,11 @@ pub(super) fn russian(text: &str) -> String {
     // Whether a unit may stand here: after a number, or after `/` or `·` that binds it to another unit.
     let (mut after_number, mut after_unit) = (false, false);
     for (place, word) in text.split(' ').enumerate() {
+        // A point behind a number ends a sentence.
+        let (word, end) = match word.strip_suffix('.') {
+            Some(bare) if is_number(bare) => (bare, "."),
+            _ => (word, ""),
+        };
         let number = is_number(word);
         let unit = word.trim_end_matches([')', ',', ';']);
         let russian = russian_unit(unit).filter(|_| after_number);
@@ -69,9 +88,18 @@ pub(super) fn russian(text: &str) -> String {
             None if number => out.push_str(&word.replace('.', ",")),
             None => out.push_str(word),
         }
+        out.push_str(end);
         after_number = number || bound;
     }
     out
+}
+
+/// A text that is made of figures, as a language writes it.
+pub(super) fn in_language(text: &str, language: Language) -> Cow<'_, str> {
+    match language {
+        Language::English => Cow::Borrowed(text),
+        Language::Russian => Cow::Owned(russian(text)),
+    }
 }
 
 /// The same of a text that may be anything: only a figure with nothing about it is changed.
@@ -129,6 +157,10 @@ mod tests {
             ("1\u{a0}234.5 ns · 3", "1\u{a0}234,5\u{a0}нс · 3"),
             ("9/10*", "9/10*"),
             ("q = 4.00e-4, floor 1.0 %", "q = 4,00e-4, floor 1,0\u{a0}%"),
+            ("21.5 k", "21,5\u{a0}тыс."),
+            ("1.20 M/s", "1,20\u{a0}млн/с"),
+            ("0.83 kB/J", "0,83\u{a0}кБ/Дж"),
+            ("× 2.39 … 2.43. Chance", "× 2,39 … 2,43. Chance"),
             ("0.5 /s", "0,5\u{a0}/с"),
             ("45.1 MB/s / W, × 2.41", "45,1\u{a0}МБ/с /\u{a0}Вт, × 2,41"),
             ("69.3 s · W", "69,3\u{a0}с ·\u{a0}Вт"),

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::numbers::russian;
 use super::text;
 use crate::compare::table::OfCeiling;
+use crate::language::Language;
 
 /// A text in both languages. In HTML both stand side by side and the style sheet shows one, so that switching takes no
 /// reloading, and English is there without any script.
@@ -23,6 +24,14 @@ impl Phrase {
     /// A phrase of the table of texts.
     pub(crate) const fn fixed(en: &'static str, ru: &'static str) -> Self {
         Self { en: Cow::Borrowed(en), ru: Cow::Borrowed(ru) }
+    }
+
+    /// Its text in a language.
+    pub(crate) fn say(&self, language: Language) -> &str {
+        match language {
+            Language::English => &self.en,
+            Language::Russian => &self.ru,
+        }
     }
 
     /// A phrase with something filled in.
@@ -98,12 +107,28 @@ impl fmt::Display for Attributes<'_> {
 impl askama::filters::HtmlSafe for Attributes<'_> {}
 
 impl fmt::Display for Phrase {
-    /// As HTML, escaped; once where both languages say the same.
+    /// As HTML, escaped, with what stands between backticks as code; once where both languages say the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.en == self.ru {
-            return write!(f, "{}", Escaped(&self.en));
+            return write!(f, "{}", WithCode(&self.en));
         }
-        write!(f, "<span lang=\"en\">{}</span><span lang=\"ru\">{}</span>", Escaped(&self.en), Escaped(&self.ru))
+        write!(f, "<span lang=\"en\">{}</span><span lang=\"ru\">{}</span>", WithCode(&self.en), WithCode(&self.ru))
+    }
+}
+
+/// Text as HTML writes it in an element: what stands between two backticks is code.
+struct WithCode<'a>(&'a str);
+
+impl fmt::Display for WithCode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some((before, (code, after))) =
+            rest.split_once('`').and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
+        {
+            write!(f, "{}<code>{}</code>", Escaped(before), Escaped(code))?;
+            rest = after;
+        }
+        write!(f, "{}", Escaped(rest))
     }
 }
 
@@ -115,22 +140,26 @@ struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write;
-        let mut after_digit = false;
-        let mut characters = self.0.chars().peekable();
-        while let Some(character) = characters.next() {
-            match character {
-                ' ' if after_digit && characters.peek() == Some(&'%') => f.write_char('\u{a0}')?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '&' => f.write_str("&amp;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                other => f.write_char(other)?,
-            }
-            after_digit = character.is_ascii_digit();
+        let bytes = self.0.as_bytes();
+        // All that is replaced is ASCII, so what lies between is written whole.
+        let mut written = 0;
+        for (place, byte) in bytes.iter().enumerate() {
+            let text = match byte {
+                b' ' if place > 0 && bytes[place - 1].is_ascii_digit() && bytes.get(place + 1) == Some(&b'%') => {
+                    "\u{a0}"
+                }
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                b'&' => "&amp;",
+                b'"' => "&quot;",
+                b'\'' => "&#39;",
+                _ => continue,
+            };
+            f.write_str(&self.0[written..place])?;
+            f.write_str(text)?;
+            written = place + 1;
         }
-        Ok(())
+        f.write_str(&self.0[written..])
     }
 }
 
@@ -142,6 +171,17 @@ mod tests {
     fn no_line_ends_before_a_percent_sign() {
         let phrase = Phrase::new("of 5 % or 6, %", "5 %");
         assert_eq!(phrase.to_string(), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
+    }
+
+    #[test]
+    fn a_command_stands_as_code_and_a_backtick_alone_as_it_is() {
+        let phrase = Phrase::new("run `stend noise -r <n>`, then ` and `x`", "`a`");
+        let html = "run <code>stend noise -r &lt;n&gt;</code>, then <code> and </code>x`";
+        assert_eq!(
+            phrase.to_string(),
+            format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>")
+        );
+        assert!(phrase.attributes().to_string().contains("`stend noise"), "an attribute has no elements");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
 use crate::report::language::to_settle;
 use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
-use crate::report::text::{change, change_interval, other_runs, percent};
+use crate::report::text::{change, change_interval, other_runs, percent, probability};
 
 /// A verdict on one run, and what speaks for it.
 pub(super) struct ReasonView {
@@ -41,8 +41,8 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
 /// How significant it is, where a test was made.
 fn chance(q: Option<f64>) -> (String, String) {
     let Some(q) = q else { return Default::default() };
-    let q = if q < 0.001 { "q < 0.001".to_owned() } else { format!("q = {q:.3}") };
-    (format!(" ({q})"), format!(" ({q})"))
+    let q = format!(" (q {})", probability(q));
+    (q.clone(), q)
 }
 
 /// The verdict, its size, and the condition that decided.

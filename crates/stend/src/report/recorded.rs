@@ -5,6 +5,8 @@
 
 use super::numbers::russian_if_figure;
 use super::phrase::Phrase;
+use crate::language::Language;
+use crate::machine;
 
 /// English and Russian forms; the first one that fits is taken. The Russian form takes what was filled in in the same order.
 const FORMS: &[(&str, &str)] = &[
@@ -196,6 +198,7 @@ const FORMS: &[(&str, &str)] = &[
     ("{} printed nothing", "{} ничего не напечатал"),
     ("no window of {} ms in fio's logs", "в журналах fio нет ни одного окна в {} мс"),
     ("no thermal zone in {} and no temperature in {}", "нет ни термозон в {}, ни температур в {}"),
+    ("no counter in {} and no sensor in {}", "нет ни счётчиков в {}, ни датчиков в {}"),
     ("no cpufreq in {}", "нет cpufreq в {}"),
     ("cannot read {}", "не читается {}"),
     ("{}: No such file or directory", "{}: нет такого файла или каталога"),
@@ -217,11 +220,34 @@ pub(super) fn recorded_all(sentences: &[String]) -> Phrase {
     Phrase::new(join(|phrase| &phrase.en), join(|phrase| &phrase.ru))
 }
 
+/// What may be missing, as the sampler and the scripts call it, in Russian. Parts of the fingerprint have names of their own; tools and
+/// controls of groups are called as they are.
+const NAMES: &[(&str, &str)] = &[
+    ("energy", "энергия"),
+    ("power", "мощность"),
+    ("frequency", "частота"),
+    ("thermal", "температура"),
+    ("cpu", "процессорное время"),
+    ("memory", "память"),
+    ("swap", "подкачка"),
+    ("load", "загрузка"),
+    ("disk", "диски"),
+    ("net", "сеть"),
+    ("collection", "опрос машины"),
+    ("tools", "программы"),
+    ("mitigations", "защита от уязвимостей"),
+    ("series", "ряды отсчётов"),
+];
+
 /// A name and why there is nothing under it: `thermal: no thermal zone …`.
 pub(super) fn recorded_under_name(line: &str) -> Phrase {
     let Some((name, reason)) = line.split_once(": ") else { return recorded(line) };
     let Phrase { en, ru } = recorded(reason);
-    Phrase::new(format!("{name}: {en}"), format!("{name}: {ru}"))
+    let [english, russian] =
+        [Language::English, Language::Russian].map(|language| machine::part_called(name, language));
+    let known = NAMES.iter().find(|(english, _)| *english == name);
+    let russian = known.map_or(russian, |(_, russian)| (*russian).to_owned());
+    Phrase::new(format!("{english}: {en}"), format!("{russian}: {ru}"))
 }
 
 /// What was filled into a form, if the sentence is of that form.
@@ -267,7 +293,11 @@ mod tests {
         assert_eq!(russian("it ended with status 3: disk: full: really"), "закончил с кодом 3: disk: full: really");
         assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");
         assert_eq!(russian("{} is {}"), "{} is {}", "nobody's sentence is left alone");
-        assert_eq!(recorded_under_name("thermal: no cpufreq in /sys").ru, "thermal: нет cpufreq в /sys");
+        assert_eq!(recorded_under_name("frequency: no cpufreq in /sys").ru, "частота: нет cpufreq в /sys");
+        assert_eq!(
+            recorded_under_name("energy: no counter in /a and no sensor in /b").ru,
+            "энергия: нет ни счётчиков в /a, ни датчиков в /b"
+        );
     }
 
     #[test]

@@ -29,6 +29,28 @@ impl Tick {
     }
 }
 
+/// A mark of the level axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mark {
+    /// From the left, in hundredths of the width.
+    pub(super) percent: f64,
+    /// From the left, in whole units of the canvas.
+    pub(super) x: f64,
+    pub(super) label: String,
+}
+
+impl Mark {
+    /// At a share of the width from the left.
+    pub(super) fn at(share: f64, label: String) -> Self {
+        Self { percent: (share * 1e4).round() / 100.0, x: (share * CANVAS.0).round(), label }
+    }
+
+    /// Those of an axis that lies on its side: what was at the top is at the right.
+    pub(super) fn lying(ticks: Vec<Tick>) -> Vec<Self> {
+        ticks.into_iter().map(|tick| Self::at(1.0 - tick.top / 100.0, tick.label)).collect()
+    }
+}
+
 /// What a script needs to tell the value of a point of a drawing: the values at its lower and upper edge, or their powers of ten, and the
 /// unit in which they are written.
 #[derive(Serialize)]

@@ -11,7 +11,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::scale::CANVAS;
+use super::numbers::in_language;
+use super::scale::{CANVAS, Mark, Tick};
+use crate::language::Language;
 
 /// Colours of lines, and how they are dashed so that they differ in print too. The same as on the page, on paper.
 pub(super) const LINES: [(&str, &str); 6] = [
@@ -149,12 +151,13 @@ fn tenths(value: i64) -> f64 {
 pub(super) struct Sheet {
     xml: Writer<Vec<u8>>,
     width: f64,
+    language: Language,
 }
 
 impl Sheet {
-    /// An empty sheet of this size, with a title and a description that are read aloud.
-    pub(super) fn new(width: f64, height: f64, title: &str, description: &str, language: &str) -> Result<Self> {
-        let mut sheet = Self { xml: Writer::new(Vec::new()), width };
+    /// An empty sheet of this size, with a title and a description that are read aloud, in this language.
+    pub(super) fn new(width: f64, height: f64, title: &str, description: &str, language: Language) -> Result<Self> {
+        let mut sheet = Self { xml: Writer::new(Vec::new()), width, language };
         let mut root = BytesStart::new("svg");
         let size = [width, height].map(|size| size.ceil().to_string());
         root.extend_attributes([
@@ -164,7 +167,7 @@ impl Sheet {
             ("viewBox", &*format!("0 0 {} {}", size[0], size[1])),
             ("role", "img"),
             ("aria-labelledby", "title desc"),
-            ("xml:lang", language),
+            ("xml:lang", language.code()),
             ("font-family", "system-ui, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"),
         ]);
         sheet.xml.write_event(Event::Start(root))?;
@@ -265,19 +268,42 @@ impl Sheet {
         Ok(())
     }
 
-    /// Names of lines with a piece of each, side by side from `left`; `filled` for areas. What would not fit on the sheet is cut.
-    pub(super) fn key(&mut self, (left, y): (f64, f64), names: &[&str], filled: bool) -> Result<()> {
-        let mut x = left;
-        for (number, name) in names.iter().enumerate() {
+    /// Text that is made of figures with their units, as the sheet's language writes them.
+    pub(super) fn figure(&mut self, at: (f64, f64), anchor: &str, size: f64, fill: &str, text: &str) -> Result<()> {
+        let text = in_language(text, self.language);
+        self.text(at, anchor, size, fill, &text)
+    }
+
+    /// The two axes of a drawing, and the rules and figures of the upright one.
+    pub(super) fn frame(&mut self, ticks: &[Tick], place: Place) -> Result<()> {
+        for tick in ticks {
+            self.path(&place.path(&format!("M0 {}h4000", tick.y)), Stroke::plain(RULE, 1.0))?;
+            self.figure((place.left - 8.0, place.y(tick.y) + 4.0), "end", SMALL, QUIET, &tick.label)?;
+        }
+        self.path(&place.path("M0 0v1000h4000"), Stroke::plain(QUIET, 1.0))
+    }
+
+    /// The figures of the level axis below a drawing.
+    pub(super) fn across(&mut self, marks: &[Mark], place: Place) -> Result<()> {
+        for mark in marks {
+            self.figure((place.x(mark.x), place.top + place.height + 18.0), "middle", SMALL, QUIET, &mark.label)?;
+        }
+        Ok(())
+    }
+
+    /// Names of lines with a piece of each, beginning at a place and going on in lines below it, from `left` on; `filled` for areas.
+    /// [`key_lines`] says how many lines that takes. A name that is wider than the sheet is cut.
+    pub(super) fn key(&mut self, at: (f64, f64), left: f64, names: &[&str], filled: bool) -> Result<()> {
+        for (number, (name, (x, line))) in names.iter().zip(key_places(names, at.0, left, self.width)).enumerate() {
+            let y = at.1 + line as f64 * KEY_LINE;
             let stroke = Stroke::of_line(number);
             if filled {
                 self.rectangle(Place { left: x, top: y - 9.0, width: 18.0, height: 9.0 }, stroke.colour, 1.0)?;
             } else {
                 self.path(&format!("M{} {}h22", short(x), short(y - 4.0)), Stroke { width: 1.75, ..stroke })?;
             }
-            let room = (self.width - x - 27.0 - 8.0).max(0.0);
-            self.text((x + 27.0, y), "start", SMALL, INK, &fitting(name, SMALL, room))?;
-            x += 27.0 + width_of(name, SMALL) + 16.0;
+            let room = (self.width - x - KEY_PIECE - KEY_MARGIN).max(0.0);
+            self.text((x + KEY_PIECE, y), "start", SMALL, INK, &fitting(name, SMALL, room))?;
         }
         Ok(())
     }
@@ -288,6 +314,32 @@ impl Sheet {
         let text = String::from_utf8(self.xml.into_inner()).context("a drawing is no text")?;
         Ok(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n"))
     }
+}
+
+/// The distance of a key's lines.
+pub(super) const KEY_LINE: f64 = 16.0;
+/// What stands before a name of a key, with the space behind it; and what is left free at the sheet's edge.
+const KEY_PIECE: f64 = 27.0;
+const KEY_MARGIN: f64 = 8.0;
+
+/// Where the names of a key stand that begins at `first`: from the left, and in which line.
+fn key_places(names: &[&str], first: f64, left: f64, sheet_width: f64) -> Vec<(f64, usize)> {
+    let (mut x, mut line) = (first, 0);
+    let place = |name: &&str| {
+        let width = KEY_PIECE + width_of(name, SMALL);
+        if x + width > sheet_width - KEY_MARGIN && x > left {
+            (x, line) = (left, line + 1);
+        }
+        let place = (x, line);
+        x += width + 16.0;
+        place
+    };
+    names.iter().map(place).collect()
+}
+
+/// How many lines [`Sheet::key`] takes.
+pub(super) fn key_lines(names: &[&str], first: f64, left: f64, sheet_width: f64) -> usize {
+    key_places(names, first, left, sheet_width).last().map_or(0, |(_, line)| line + 1)
 }
 
 /// About how wide a text is. What font it will be drawn with is not known, so a little more than most take.
@@ -344,7 +396,7 @@ mod tests {
 
     #[test]
     fn whatever_a_text_holds_the_file_is_xml() {
-        let mut sheet = Sheet::new(10.0, 10.0, "<a> & \"b\"", "\u{1}\u{ffff}я", "ru").unwrap();
+        let mut sheet = Sheet::new(10.0, 10.0, "<a> & \"b\"", "\u{1}\u{ffff}я", Language::Russian).unwrap();
         sheet.text((1.0, 2.0), "start", TEXT, INK, "]]> <script>").unwrap();
         let text = sheet.finish().unwrap();
         assert!(text.contains("&lt;a&gt; &amp;") && !text.contains("<script>") && !text.contains('\u{1}'), "{text}");
@@ -370,11 +422,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stays_on_the_sheet() {
-        let mut sheet = Sheet::new(200.0, 20.0, "a", "b", "en").unwrap();
-        sheet.key((10.0, 10.0), &["short", "a name that is much longer than the sheet is wide"], false).unwrap();
+    fn a_key_goes_on_below_and_stays_on_the_sheet() {
+        let names = ["short", "another one that is longer", "a name that is much longer than the sheet is wide"];
+        let mut sheet = Sheet::new(220.0, 20.0, "a", "b", Language::English).unwrap();
+        sheet.key((100.0, 10.0), 10.0, &names, false).unwrap();
         let text = sheet.finish().unwrap();
-        assert!(text.contains(">short<") && text.contains("…<") && !text.contains("wide"), "{text}");
+        assert_eq!(key_lines(&names, 100.0, 10.0, 220.0), 3);
+        assert!(text.contains(">short<") && text.contains(">another one that is longer<"), "{text}");
+        assert!(text.contains("y=\"42\"") && text.contains("…<") && !text.contains("wide"), "{text}");
+        assert_eq!(key_lines(&[], 100.0, 10.0, 220.0), 0);
     }
 
     #[test]

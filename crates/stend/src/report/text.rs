@@ -113,6 +113,17 @@ pub(super) fn change_interval((low, high): (f64, f64)) -> String {
     }
 }
 
+/// The interval of a ratio, with as many decimals as tell its ends apart: `0.0078 … 0.0083`.
+pub(super) fn ratio_interval((low, high): (f64, f64)) -> String {
+    let decimals = decimals_for((high - low).abs() / 10.0).max(decimals_for(high.abs() / 100.0));
+    format!("{low:.decimals$} … {high:.decimals$}")
+}
+
+/// A probability behind its letter, without powers of ten: `= 0.030`, `< 0.001`.
+pub(super) fn probability(probability: f64) -> String {
+    if probability < 0.001 { "< 0.001".into() } else { format!("= {probability:.3}") }
+}
+
 /// By what factor the base is better than a published figure; below 1 it is worse. The metric's direction is in it:
 /// half the latency is a factor of 2.
 pub(super) fn advantage(published: &Published, better: Better) -> Option<f64> {
@@ -333,6 +344,16 @@ mod tests {
         assert_eq!(change_interval((0.969, 0.9997)), "−3.1 … ±0.0 %");
         assert_eq!(change_interval((1.0, 1.0004)), "±0.0 … ±0.0 %");
         assert_eq!(change_interval((0.9, 1.001)), "−10.0 … +0.1 %");
+    }
+
+    #[test]
+    fn ends_of_a_ratio_differ_where_they_do_and_no_probability_has_a_power_of_ten() {
+        assert_eq!(ratio_interval((0.0078, 0.0083)), "0.00780 … 0.00830");
+        assert_eq!(ratio_interval((0.931, 1.052)), "0.93 … 1.05");
+        assert_eq!(ratio_interval((1.0012, 1.0034)), "1.0012 … 1.0034");
+        assert_eq!(ratio_interval((310.2, 402.7)), "310 … 403");
+        let shown = [0.3, 0.0482, 0.001, 3.32e-4, 0.0].map(probability);
+        assert_eq!(shown, ["= 0.300", "= 0.048", "= 0.001", "< 0.001", "< 0.001"]);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use stend_model::run::{Origin, Series};
 use super::chart::{Axis, Band, Detail, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Readout, Scale, Tick, log_ticks, padded, ticks};
+use super::scale::{CANVAS, Mark, Readout, Scale, Tick, log_ticks, padded, ticks};
 use super::series::{Stretch, lun_metric};
-use super::text::{duration, grouped};
+use super::text::{decimals_for, duration, grouped};
 use subject::{Repeat, Subject};
 
 /// A part of a repeat this short beside its measured part is not shaded.
@@ -33,7 +33,7 @@ pub(super) struct Timeline {
     /// Rows of the flags' numbers.
     pub(super) levels: usize,
     /// Round moments.
-    pub(super) moments: Vec<Moment>,
+    pub(super) moments: Vec<Mark>,
 }
 
 /// A drawing in it.
@@ -62,13 +62,6 @@ pub(super) struct Flag {
     /// The repeat, where there are several.
     pub(super) repeat: String,
     pub(super) label: Phrase,
-}
-
-/// A round moment of the axis.
-pub(super) struct Moment {
-    pub(super) x: f64,
-    pub(super) percent: f64,
-    pub(super) label: String,
 }
 
 /// Whether a series is drawn here, so that it needs no drawing of its own.
@@ -229,8 +222,11 @@ fn asides(segments: &[Segment], axis: &Axis) -> Vec<(f64, f64)> {
 }
 
 /// Round moments along the axis.
-fn moments(seconds: f64) -> Vec<Moment> {
-    const STEPS: [f64; 15] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0];
+fn moments(seconds: f64) -> Vec<Mark> {
+    const STEPS: [f64; 21] = [
+        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
+        600.0, 900.0, 1800.0,
+    ];
     let wanted = seconds / 5.0;
     let step = STEPS.into_iter().find(|step| *step >= wanted);
     let step = step.unwrap_or_else(|| (wanted / 3600.0).ceil() * 3600.0);
@@ -238,17 +234,14 @@ fn moments(seconds: f64) -> Vec<Moment> {
         let whole = at.round() as u64;
         match whole {
             _ if at == 0.0 => "0".into(),
-            _ if step < 1.0 => format!("{at:.1} s"),
+            _ if step < 1.0 => format!("{at:.*} s", decimals_for(step)),
             ..120 if step < 60.0 => format!("{whole} s"),
             _ if whole < 3600 => format!("{}:{:02}", whole / 60, whole % 60),
             _ => format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60),
         }
     };
     let count = (seconds / step).floor() as u32;
-    (0..=count)
-        .map(|index| f64::from(index) * step)
-        .map(|at| Moment { x: (at / seconds * CANVAS.0).round(), percent: at / seconds * 100.0, label: label(at) })
-        .collect()
+    (0..=count).map(|index| f64::from(index) * step).map(|at| Mark::at(at / seconds, label(at))).collect()
 }
 
 #[cfg(test)]
@@ -407,6 +400,7 @@ mod tests {
         let labels = |seconds| moments(seconds).into_iter().map(|moment| moment.label).collect::<Vec<_>>();
         assert_eq!(labels(3600.0), ["0", "15:00", "30:00", "45:00", "1:00:00"]);
         assert_eq!(labels(1.5), ["0", "0.5 s", "1.0 s", "1.5 s"]);
+        assert_eq!(labels(0.2), ["0", "0.05 s", "0.10 s", "0.15 s", "0.20 s"]);
         assert!((2..=7).contains(&labels(40.0 * 3600.0).len()));
     }
 }

@@ -7,11 +7,11 @@ use super::{columns, mark_and_size};
 use crate::history::{Change, History, Point};
 use crate::language::Language;
 use crate::report::language::{TEXTS, with_axis};
-use crate::report::numbers::russian;
+use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::Phrase;
-use crate::report::scale::{CANVAS, Scale, Tick, padded, ticks};
+use crate::report::scale::{CANVAS, Mark, Scale, Tick, padded, ticks};
 use crate::report::sheet::{
-    FAULT, INK, LINES, PAPER, Place, QUIET, RECOVERY, RULE, SMALL, Sheet, Stroke, TEXT, fitting, width_of,
+    FAULT, INK, LINES, PAPER, Place, QUIET, RECOVERY, SMALL, Sheet, Stroke, TEXT, fitting, width_of,
 };
 
 /// The drawing, laid out on the canvas.
@@ -23,8 +23,8 @@ pub(super) struct HistoryDrawing {
     pub(super) levels: String,
     pub(super) flags: Vec<HistoryFlag>,
     pub(super) ticks: Vec<Tick>,
-    /// Days along the axis; `top` is the place from the right.
-    pub(super) across: Vec<Tick>,
+    /// Days along the axis.
+    pub(super) across: Vec<Mark>,
     pub(super) caption: Phrase,
 }
 
@@ -89,9 +89,7 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
         flags: history.changes.iter().enumerate().map(flag).collect(),
         ticks: ticks(Scale::Unit(history.unit), bottom, top),
         caption: with_axis(&TEXTS.history_caption, bottom),
-        across: days(&history.points)
-            .map(|(index, day)| Tick { top: 100.0 - middle(index) / CANVAS.0 * 100.0, y: 0.0, label: day })
-            .collect(),
+        across: days(&history.points).map(|(index, day)| Mark::at(middle(index) / CANVAS.0, day)).collect(),
     })
 }
 
@@ -139,21 +137,8 @@ pub(crate) fn svg(history: &History, language: Language) -> Result<String> {
     const WIDTH: f64 = 900.0;
     const LEFT: f64 = 96.0;
     const LINE: f64 = 16.0;
-    let say = |phrase: &Phrase| match language {
-        Language::English => phrase.en.clone().into_owned(),
-        Language::Russian => phrase.ru.clone().into_owned(),
-    };
-    let figure = |text: &str| match language {
-        Language::English => text.to_owned(),
-        Language::Russian => russian(text),
-    };
-    let (language, width) = (
-        match language {
-            Language::English => "en",
-            Language::Russian => "ru",
-        },
-        WIDTH - LEFT - 24.0,
-    );
+    let say = |phrase: &Phrase| phrase.say(language).to_owned();
+    let width = WIDTH - LEFT - 24.0;
     let drawing = drawing(history);
     let flags = drawing.as_ref().map(|drawing| drawing.flags.as_slice()).unwrap_or_default();
     let mut told: Vec<(f64, &str, String)> = Vec::new();
@@ -183,11 +168,7 @@ pub(crate) fn svg(history: &History, language: Language) -> Result<String> {
     sheet.text((LEFT, 24.0), "start", 15.0, INK, &fitting(&title, 15.0, width))?;
     sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(&say(&subject(history)), SMALL, width))?;
     if let Some(drawing) = &drawing {
-        for tick in &drawing.ticks {
-            sheet.path(&place.path(&format!("M0 {}h4000", tick.y)), Stroke::plain(RULE, 1.0))?;
-            sheet.text((LEFT - 8.0, place.y(tick.y) + 4.0), "end", SMALL, QUIET, &figure(&tick.label))?;
-        }
-        sheet.path(&place.path("M0 0v1000h4000"), Stroke::plain(QUIET, 1.0))?;
+        sheet.frame(&drawing.ticks, place)?;
         sheet.path(&place.path(&drawing.levels), Stroke { colour: QUIET, width: 1.5, dash: "6 3" })?;
         sheet.path(&place.path(&drawing.intervals), Stroke::plain(LINES[0].0, 1.0))?;
         for dot in &drawing.dots {
@@ -196,16 +177,13 @@ pub(crate) fn svg(history: &History, language: Language) -> Result<String> {
         for flag in flags {
             let colour = if flag.class == "better" { RECOVERY } else { FAULT };
             sheet.path(&place.path(&format!("M{} 0v1000", flag.x)), Stroke::plain(colour, 1.5))?;
-            let text = format!("{}  {}", flag.number, figure(&flag.size));
+            let text = format!("{}  {}", flag.number, in_language(&flag.size, language));
             let wide = width_of(&text, TEXT) + 10.0;
             let left = (place.x(flag.x) - 9.0).min(LEFT + width - wide);
             sheet.rectangle(Place { left, top: place.top - 20.0, width: wide, height: 17.0 }, colour, 1.0)?;
             sheet.text((left + 5.0, place.top - 7.0), "start", TEXT, PAPER, &text)?;
         }
-        for day in &drawing.across {
-            let x = LEFT + width * (1.0 - day.top / 100.0);
-            sheet.text((x, place.top + place.height + 18.0), "middle", SMALL, QUIET, &day.label)?;
-        }
+        sheet.across(&drawing.across, place)?;
     }
     for (line, (indent, colour, text)) in told.iter().enumerate() {
         sheet.text((LEFT + indent, below + line as f64 * LINE), "start", SMALL, colour, text)?;

@@ -6,9 +6,8 @@ use stend_model::metric::{Better, three_digits};
 
 use super::mark_and_size;
 use crate::history::{Change, Differences, History, LeftOut, Nearest, Point};
-use crate::language::{english_plural, russian_plural};
+use crate::language::{Language, english_plural, russian_plural};
 use crate::machine;
-use crate::report::notes;
 use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
 use crate::report::text::two_levels;
@@ -84,8 +83,9 @@ pub(super) fn causes(change: &Change) -> Vec<Phrase> {
 
 fn in_words(differences: &Differences) -> Vec<Phrase> {
     let one = |difference: &Difference| {
-        let in_russian = notes::in_words(std::slice::from_ref(difference)).ru;
-        Phrase { en: machine::in_words(difference).into(), ru: in_russian }
+        let [en, ru] = [Language::English, Language::Russian]
+            .map(|language| machine::words_of(difference, language).sentence(language));
+        Phrase::new(en, ru)
     };
     let of_build = |difference: &Difference| match difference.what.as_str() {
         "stend" => one(difference),

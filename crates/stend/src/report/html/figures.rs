@@ -6,6 +6,7 @@ mod published;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use clap::ValueEnum;
 
 use super::scenario::{self, ScenarioRunView, ScenarioView};
 use super::{Input, scenario_names, sweeps};
@@ -18,12 +19,49 @@ use crate::report::flame;
 use crate::report::heat::{HeatMap, HeatMaps};
 use crate::report::histogram::{Histogram, HistogramRow};
 use crate::report::language::TEXTS;
+use crate::report::numbers::in_language;
 use crate::report::phrase::Phrase;
-use crate::report::scale::{CANVAS, Tick};
+use crate::report::scale::CANVAS;
 use crate::report::sheet::{
-    BAD, FAULT, HEAT, INK, LINES, PAPER, Place, QUIET, RECOVERY, RULE, SMALL, Sheet, Stroke, TEXT, fitting, width_of,
+    BAD, FAULT, HEAT, INK, KEY_LINE, LINES, PAPER, Place, QUIET, RECOVERY, RULE, SMALL, Sheet, Stroke, TEXT, fitting,
+    key_lines, width_of,
 };
 use crate::report::timeline::{Flag, Timeline};
+
+/// A kind of drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Published figures beside the base's, as bars
+    Published,
+    /// Families of scenarios: matrices, and latency over throughput
+    Sweeps,
+    /// The repeats of each scenario with median and interval
+    Repeats,
+    /// How the values of the repeats are distributed
+    Histograms,
+    /// How long single operations took: histogram and percentiles
+    Latencies,
+    /// All that happened under a storage load, on one axis of time
+    Timelines,
+    /// Where the time goes, for scenarios that were profiled
+    Flames,
+    /// The samples of each metric, repeat after repeat: dozens for each scenario
+    Samples,
+}
+
+impl Kind {
+    /// What is drawn if nothing else is asked for: all but the samples of single metrics, which are more than all others together, and which
+    /// the page shows better.
+    pub(crate) const USUAL: [Self; 7] = [
+        Self::Published,
+        Self::Sweeps,
+        Self::Repeats,
+        Self::Histograms,
+        Self::Latencies,
+        Self::Timelines,
+        Self::Flames,
+    ];
+}
 
 /// A drawing as a file.
 pub(crate) struct Figure {
@@ -43,14 +81,17 @@ const LEFT: f64 = 96.0;
 const RIGHT: f64 = 24.0;
 const TITLE: f64 = 15.0;
 
-/// All drawings of a report, with the texts of one language.
+/// The drawings of a report that are of these kinds, with the texts of one language.
 ///
 /// # Errors
 /// Only if memory runs out, or a profile that came from elsewhere is none.
-pub(crate) fn figures(input: &Input, language: Language) -> Result<Vec<Figure>> {
+pub(crate) fn figures(input: &Input, kinds: &[Kind], language: Language) -> Result<Vec<Figure>> {
+    let wants = |kind: Kind| kinds.contains(&kind);
     let mut all = Figures { list: Vec::new(), names: BTreeSet::new(), language };
-    all.published(input.table)?;
-    let (heat, curves) = sweeps(input);
+    if wants(Kind::Published) {
+        all.published(input.table)?;
+    }
+    let (heat, curves) = if wants(Kind::Sweeps) { sweeps(input) } else { Default::default() };
     for maps in &heat {
         for map in &maps.maps {
             all.heat(maps, map)?;
@@ -61,25 +102,25 @@ pub(crate) fn figures(input: &Input, language: Language) -> Result<Vec<Figure>> 
             all.curve(curves, view)?;
         }
     }
-    for scenario in &scenario::scenarios(input, &scenario_names(input), Purpose::Files)? {
-        if let Some(dots) = &scenario.dots {
+    for scenario in &scenario::scenarios(input, &scenario_names(input), Purpose::Files, Ok)? {
+        if let Some(dots) = scenario.dots.as_ref().filter(|_| wants(Kind::Repeats)) {
             all.dots(scenario, dots)?;
         }
-        if let Some(histogram) = &scenario.histogram {
+        if let Some(histogram) = scenario.histogram.as_ref().filter(|_| wants(Kind::Histograms)) {
             all.histogram(scenario, histogram)?;
         }
-        for latencies in &scenario.latencies {
+        for latencies in scenario.latencies.iter().filter(|_| wants(Kind::Latencies)) {
             all.latency(scenario, &latencies.view)?;
         }
         for run in &scenario.runs {
-            if let Some(timeline) = &run.timeline {
+            if let Some(timeline) = run.timeline.as_ref().filter(|_| wants(Kind::Timelines)) {
                 all.timeline(scenario, run, timeline)?;
             }
-            for chart in run.charts.instrument.iter().chain(&run.charts.machine) {
+            for chart in run.charts.instrument.iter().chain(&run.charts.machine).filter(|_| wants(Kind::Samples)) {
                 all.chart(scenario, run, chart)?;
             }
         }
-        for data in input.runs {
+        for data in input.runs.iter().filter(|_| wants(Kind::Flames)) {
             let profiles = data.profiles.iter().filter(|profile| profile.scenario == scenario.name);
             for profile in profiles {
                 if let Observed::Stacks(stacks) = &profile.observed {
@@ -101,18 +142,11 @@ struct Figures {
 
 impl Figures {
     fn say<'a>(&self, phrase: &'a Phrase) -> &'a str {
-        match self.language {
-            Language::English => &phrase.en,
-            Language::Russian => &phrase.ru,
-        }
+        phrase.say(self.language)
     }
 
     fn sheet(&self, height: f64, title: &str, description: &str) -> Result<Sheet> {
-        let language = match self.language {
-            Language::English => "en",
-            Language::Russian => "ru",
-        };
-        let mut sheet = Sheet::new(WIDTH, height, title, description, language)?;
+        let mut sheet = Sheet::new(WIDTH, height, title, description, self.language)?;
         let shown = fitting(title, TITLE, WIDTH - LEFT - RIGHT);
         sheet.text((LEFT, 24.0), "start", TITLE, INK, &shown)?;
         Ok(sheet)
@@ -136,19 +170,20 @@ impl Figures {
         let caption = self.say(&chart.caption);
         let names: Vec<&str> =
             chart.lines.iter().filter_map(|line| line.name.as_ref()).map(|name| self.say(name)).collect();
-        let top = if names.is_empty() { 78.0 } else { 98.0 };
+        let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
+        let top = if names.is_empty() { 78.0 } else { 98.0 + below_key };
         let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: 200.0 };
         let mut sheet = self.sheet(top + place.height + 30.0, &title, caption)?;
         sheet.text((LEFT, 43.0), "start", SMALL, QUIET, caption)?;
-        sheet.key((LEFT, 63.0), &names, false)?;
+        sheet.key((LEFT, 63.0), LEFT, &names, false)?;
         bands(&mut sheet, &run.charts.bands, place, true)?;
-        frame(&mut sheet, &chart.ticks, place)?;
+        sheet.frame(&chart.ticks, place)?;
         for (number, line) in chart.lines.iter().enumerate() {
             sheet.path(&place.path(&line.path), Stroke::of_line(number))?;
         }
         let below = place.top + place.height + 18.0;
         sheet.text((LEFT, below), "start", SMALL, QUIET, "0")?;
-        sheet.text((LEFT + place.width, below), "end", SMALL, QUIET, &chart.length)?;
+        sheet.figure((LEFT + place.width, below), "end", SMALL, QUIET, &chart.length)?;
         self.add(&scenario.name, &chart.title.en.clone(), title, sheet.finish()?);
         Ok(())
     }
@@ -159,7 +194,16 @@ impl Figures {
         const BETWEEN: f64 = 46.0;
         let title = self.title(scenario, run, self.say(&TEXTS.timeline));
         let top = 62.0 + timeline.levels as f64 * 16.0;
-        let rows_end = top + timeline.rows.len() as f64 * (ROW + BETWEEN);
+        // Of each row the names of its lines, where they begin, and how much lower its drawing is than below one line of them.
+        let mut keys: Vec<(Vec<&str>, f64, f64)> = Vec::new();
+        for row in &timeline.rows {
+            let names: Vec<&str> =
+                row.lines.iter().filter_map(|line| line.name.as_ref()).map(|name| self.say(name)).collect();
+            let first = LEFT + width_of(self.say(&row.title), TEXT) + 20.0;
+            let lower = key_lines(&names, first, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
+            keys.push((names, first, lower));
+        }
+        let rows_end = top + keys.iter().map(|(.., lower)| ROW + BETWEEN + lower).sum::<f64>();
         let height = rows_end + 22.0 + timeline.flags.len() as f64 * 16.0 + 10.0;
         let happened: Vec<String> = timeline.flags.iter().map(|flag| self.happened(flag)).collect();
         let mut sheet = self.sheet(height, &title, &happened.join("; "))?;
@@ -173,20 +217,18 @@ impl Figures {
             )?;
             sheet.text((x, y), "middle", SMALL, PAPER, &flag.number.to_string())?;
         }
-        for (number, row) in timeline.rows.iter().enumerate() {
-            let head = top + number as f64 * (ROW + BETWEEN);
-            let place = Place { left: LEFT, top: head + 24.0, width, height: ROW };
-            let name = self.say(&row.title);
-            sheet.text((LEFT, head + 15.0), "start", TEXT, INK, name)?;
-            let names: Vec<&str> =
-                row.lines.iter().filter_map(|line| line.name.as_ref()).map(|name| self.say(name)).collect();
-            sheet.key((LEFT + width_of(name, TEXT) + 20.0, head + 15.0), &names, row.stacked)?;
+        let mut head = top;
+        for (row, (names, first, lower)) in timeline.rows.iter().zip(keys) {
+            let place = Place { left: LEFT, top: head + 24.0 + lower, width, height: ROW };
+            sheet.text((LEFT, head + 15.0), "start", TEXT, INK, self.say(&row.title))?;
+            sheet.key((first, head + 15.0), LEFT, &names, row.stacked)?;
+            head += ROW + BETWEEN + lower;
             bands(&mut sheet, &timeline.bands, place, false)?;
             for (left, width) in &timeline.asides {
                 let aside = Place { left: place.x(*left), width: place.x(*width) - place.left, ..place };
                 sheet.rectangle(aside, QUIET, 0.1)?;
             }
-            frame(&mut sheet, &row.ticks, place)?;
+            sheet.frame(&row.ticks, place)?;
             for moment in &timeline.moments {
                 sheet.path(&place.path(&format!("M{} 0v1000", moment.x)), Stroke::plain(RULE, 1.0))?;
             }
@@ -206,7 +248,7 @@ impl Figures {
         }
         for moment in &timeline.moments {
             let x = LEFT + moment.x / CANVAS.0 * width;
-            sheet.text((x, rows_end - 4.0), "middle", SMALL, QUIET, &moment.label)?;
+            sheet.figure((x, rows_end - 4.0), "middle", SMALL, QUIET, &moment.label)?;
         }
         for (line, happened) in happened.iter().enumerate() {
             let y = rows_end + 18.0 + line as f64 * 16.0;
@@ -222,7 +264,7 @@ impl Figures {
         } else {
             format!("{} {}, ", self.say(&TEXTS.repeat_word), flag.repeat)
         };
-        format!("{}. {repeat}{}: {}", flag.number, flag.time, self.say(&flag.label))
+        format!("{}. {repeat}{}: {}", flag.number, in_language(&flag.time, self.language), self.say(&flag.label))
     }
 
     /// The repeats of a scenario with median and interval.
@@ -240,7 +282,7 @@ impl Figures {
                 sheet.rectangle(interval, LINES[0].0, 0.13)?;
             }
         }
-        frame(&mut sheet, &dots.ticks, place)?;
+        sheet.frame(&dots.ticks, place)?;
         for (number, panel) in dots.panels.iter().enumerate() {
             if let Some(y) = panel.median {
                 let median = place.path(&format!("M{} {y}h{}", panel.left, panel.width));
@@ -280,16 +322,13 @@ impl Figures {
             if histogram.rows.len() > 1 {
                 sheet.text((LEFT, place.top - 8.0), "start", SMALL, QUIET, &row.title)?;
             }
+            sheet.frame(&row.ticks, place)?;
             for bar in &row.bars {
                 let (left, top) = (place.x(bar.x), place.y(bar.y));
                 let (width, height) = (place.x(bar.width) - place.left - 1.0, place.y(bar.height) - place.top);
                 sheet.rectangle(Place { left, top, width, height }, LINES[0].0, 1.0)?;
             }
-            frame(&mut sheet, &[], place)?;
-            for tick in &row.across {
-                let x = LEFT + place.width * (1.0 - tick.top / 100.0);
-                sheet.text((x, place.top + ROW + 16.0), "middle", SMALL, QUIET, &tick.label)?;
-            }
+            sheet.across(&row.across, place)?;
             head = place.top + ROW + axis(row);
         }
         self.add(&scenario.name, "histogram", title, sheet.finish()?);
@@ -300,15 +339,13 @@ impl Figures {
     fn curve(&mut self, curves: &CurvesView, view: &CurveView) -> Result<()> {
         let title = format!("{}: {}, {}", self.say(&TEXTS.curve_title), curves.title, view.run);
         let caption = self.say(&TEXTS.curve_caption);
-        let place = Place { left: LEFT, top: 72.0, width: WIDTH - LEFT - RIGHT, height: 320.0 };
-        let mut sheet = self.sheet(place.top + place.height + 32.0, &title, caption)?;
         let names: Vec<&str> = view.lines.iter().map(|line| self.say(&line.name)).collect();
-        sheet.key((LEFT, 46.0), &names, false)?;
-        frame(&mut sheet, &view.ticks, place)?;
-        for tick in &view.across {
-            let x = place.left + place.width * (1.0 - tick.top / 100.0);
-            sheet.text((x, place.top + place.height + 18.0), "middle", SMALL, QUIET, &tick.label)?;
-        }
+        let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
+        let place = Place { left: LEFT, top: 72.0 + below_key, width: WIDTH - LEFT - RIGHT, height: 320.0 };
+        let mut sheet = self.sheet(place.top + place.height + 32.0, &title, caption)?;
+        sheet.key((LEFT, 46.0), LEFT, &names, false)?;
+        sheet.frame(&view.ticks, place)?;
+        sheet.across(&view.across, place)?;
         for (number, line) in view.lines.iter().enumerate() {
             let stroke = Stroke::of_line(number);
             sheet.path(&place.path(&line.path), stroke)?;
@@ -335,10 +372,10 @@ impl Figures {
         let (width, height) = (map.width as f64, map.height as f64);
         // Words of the title stand beside, not over each other, however few the columns.
         let sheet_width = (width + 40.0).max(width_of(&title, TITLE) + 40.0);
-        let language = if self.language == Language::Russian { "ru" } else { "en" };
-        let mut sheet = Sheet::new(sheet_width, TOP + height + 20.0, &title, axes, language)?;
+        let mut sheet = Sheet::new(sheet_width, TOP + height + 20.0, &title, axes, self.language)?;
         sheet.text((20.0, 24.0), "start", TITLE, INK, &title)?;
-        let range = format!("{axes}; {} … {}", maps.lowest, maps.highest);
+        let range = in_language(&format!("{} … {}", maps.lowest, maps.highest), self.language).into_owned();
+        let range = format!("{axes}; {range}");
         sheet.text((20.0, 43.0), "start", SMALL, QUIET, &range)?;
         let at = |x: usize, y: usize| (20.0 + x as f64, TOP + y as f64);
         for text in &map.texts {
@@ -350,9 +387,9 @@ impl Figures {
             // A pixel of paper on each side tells cells apart.
             let (width, height) = (cell.width as f64 - 2.0, cell.height as f64 - 2.0);
             sheet.rectangle(Place { left: left + 1.0, top: top + 1.0, width, height }, fill, 1.0)?;
-            sheet.text(at(cell.middle(), cell.text_y()), "middle", TEXT, ink, &cell.text)?;
+            sheet.figure(at(cell.middle(), cell.text_y()), "middle", TEXT, ink, &cell.text)?;
             if !cell.verdict.is_empty() {
-                sheet.text(at(cell.middle(), cell.verdict_y()), "middle", SMALL, ink, &cell.verdict)?;
+                sheet.figure(at(cell.middle(), cell.verdict_y()), "middle", SMALL, ink, &cell.verdict)?;
             }
         }
         self.add(&maps.title, "matrix", title, sheet.finish()?);
@@ -384,15 +421,6 @@ fn bands(sheet: &mut Sheet, bands: &[Band], place: Place, labelled: bool) -> Res
         }
     }
     Ok(())
-}
-
-/// The two axes, and the rules and figures of the upright one.
-fn frame(sheet: &mut Sheet, ticks: &[Tick], place: Place) -> Result<()> {
-    for tick in ticks {
-        sheet.path(&place.path(&format!("M0 {}h4000", tick.y)), Stroke::plain(RULE, 1.0))?;
-        sheet.text((place.left - 8.0, place.y(tick.y) + 4.0), "end", SMALL, QUIET, &tick.label)?;
-    }
-    sheet.path(&place.path("M0 0v1000h4000"), Stroke::plain(QUIET, 1.0))
 }
 
 fn flag_colour(flag: &Flag) -> &'static str {
@@ -431,6 +459,10 @@ mod tests {
     use crate::report::sample::{self, SampleRun};
 
     fn drawn(data: &SampleRun, language: Language) -> Vec<Figure> {
+        drawn_of(data, Kind::value_variants(), language)
+    }
+
+    fn drawn_of(data: &SampleRun, kinds: &[Kind], language: Language) -> Vec<Figure> {
         let table = sample::table();
         let runs = [RunData {
             run: &data.run,
@@ -439,7 +471,8 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        figures(&Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH }, language).unwrap()
+        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        figures(&input, kinds, language).unwrap()
     }
 
     /// Reads a file to its end, and gives the names of its elements and all its text.
@@ -492,6 +525,37 @@ mod tests {
                     figure.name
                 );
             }
+        }
+    }
+
+    #[test]
+    fn only_the_kinds_that_are_asked_for_are_drawn() {
+        let data = sample::run(50);
+        let names = |kinds: &[Kind]| -> BTreeSet<String> {
+            drawn_of(&data, kinds, Language::English).into_iter().map(|figure| figure.name).collect()
+        };
+        let (all, usual, samples) = (names(Kind::value_variants()), names(&Kind::USUAL), names(&[Kind::Samples]));
+        assert!(usual.is_disjoint(&samples) && all == &usual | &samples);
+        assert!(samples.contains("magma-parallel-memory-available-bytes") && samples.len() > usual.len());
+        assert!(names(&[Kind::Repeats]).iter().all(|name| name.ends_with("-repeats")));
+        let none = names(&[]);
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn a_russian_drawing_has_russian_figures_on_its_axes() {
+        let all = drawn(&sample::run(50), Language::Russian);
+        for (name, figure) in [
+            ("magma-parallel-repeats", "ГБ/с"),
+            ("magma-parallel-histogram", "ГБ/с"),
+            ("4k-seq-read-timeline", "кIOPS"),
+            ("4k-rand-read-latency-latency", "мкс"),
+            ("magma-parallel-memory-available-bytes", "ГБ"),
+        ] {
+            let (_, text) =
+                read(&all.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name}")).svg);
+            assert!(text.contains(&format!("\u{a0}{figure}")), "{name}: {text}");
+            assert!(!text.contains(" GB") && !text.contains(" µs") && !text.contains(" kIOPS"), "{name}: {text}");
         }
     }
 

@@ -13,6 +13,7 @@ use super::{Input, RunData};
 use crate::report::clocks as report_clocks;
 use crate::report::language::TEXTS;
 use crate::report::notes;
+use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::recorded::{recorded, recorded_under_name};
 use crate::report::text::{self, factor, interval, marked_change, word};
@@ -21,10 +22,16 @@ use crate::report::weighing;
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
     pub(super) title: String,
-    /// Those that say most come first; a side that has nothing is empty.
-    pub(super) differences: Vec<Difference>,
+    /// Those that say most come first.
+    pub(super) differences: Vec<DifferenceView>,
     /// The first differences in words.
     pub(super) in_short: Phrase,
+}
+
+/// One of them: what it is, how it is with the base, and how with this machine.
+pub(super) struct DifferenceView {
+    pub(super) subject: Phrase,
+    pub(super) values: [Phrase; 2],
 }
 
 /// The table.
@@ -126,9 +133,29 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
     let view = |column: &crate::compare::table::Column| MachineView {
         title: column.title.clone(),
         in_short: in_short(&column.differences),
-        differences: machine::most_telling_first(&column.differences).into_iter().cloned().collect(),
+        differences: machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
     };
     text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
+}
+
+fn difference(difference: &Difference) -> DifferenceView {
+    let [en, ru] = [Language::English, Language::Russian].map(|language| machine::words_of(difference, language));
+    // Of sizes in a list the model made the text.
+    let sizes = matches!(difference.what.as_str(), "caches" | "disks");
+    let [en_values, ru_values] = [en.values, ru.values].map(|values| values.map(|value| value.replace('\n', "; ")));
+    let ru_values = ru_values.map(|value| if sizes { russian(&value) } else { value });
+    let [before, after] = en_values;
+    let [ru_before, ru_after] = ru_values;
+    // How the kernel mitigates is told in its own words.
+    let told = |raw: &str, in_words: String| {
+        if difference.what.starts_with("mitigations.") && !raw.is_empty() { raw.to_owned() } else { in_words }
+    };
+    let [before, ru_before] = [before, ru_before].map(|value| told(&difference.before, value));
+    let [after, ru_after] = [after, ru_after].map(|value| told(&difference.after, value));
+    DifferenceView {
+        subject: Phrase::new(en.subject, ru.subject),
+        values: [Phrase::new(before, ru_before), Phrase::new(after, ru_after)],
+    }
 }
 
 /// The differences that say most about the machines, for who will not open the list.
@@ -136,23 +163,12 @@ fn in_short(differences: &[Difference]) -> Phrase {
     const SHOWN: usize = 4;
     let told = machine::most_telling_first(differences);
     let in_language = |language: Language| {
-        let shown = told.iter().take(SHOWN).map(|difference| machine::in_words_in(&shortened(difference), language));
+        let short = |one: &&Difference| machine::words_of(one, language).shortened().sentence(language);
         let more = told.len().saturating_sub(SHOWN);
+        let shown = told.iter().take(SHOWN).map(short);
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
     };
     Phrase::new(in_language(Language::English), in_language(Language::Russian))
-}
-
-/// The same with values that fit into a sentence; all of them stand in the table below.
-fn shortened(difference: &Difference) -> Difference {
-    const LONGEST: usize = 48;
-    let cut = |text: &str| match text.chars().count() {
-        length if length > LONGEST => text.chars().take(LONGEST).chain(['…']).collect(),
-        _ => text.to_owned(),
-    };
-    let [before, after] = [&difference.before, &difference.after].map(|text| cut(text));
-    // What differs only behind the cut is told whole.
-    if before == after { difference.clone() } else { Difference { what: difference.what.clone(), before, after } }
 }
 
 /// How the clocks of machines that are reached over a link stood beside the lab's, a line a session.

@@ -12,6 +12,7 @@ use stend_model::suite::Scenario;
 use stend_model::wire::{Check, MarkKind};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
+use crate::language::Language;
 
 use super::gates::{GatesView, gates};
 use super::latency::{NamedLatencies, RepeatsOfRun, latencies};
@@ -19,13 +20,13 @@ use super::overview::{VerdictView, advantage, verdict};
 use super::profile::{self, ProfileView};
 use super::samples::samples;
 use super::{Input, RunData};
-use crate::report::chart::{Axis, Charts, Detail, Moment, Purpose, Segment, charts, number_of_charts, span};
+use crate::report::chart::{Axis, Charts, Detail, Moment, Purpose, Segment, charts, number_of_charts, observed};
 use crate::report::dots::{Dots, PanelData, Repeated, dots};
 use crate::report::faults as report_faults;
 use crate::report::histogram::{Histogram, Values, histogram};
 use crate::report::language::{TEXTS, to_settle};
 use crate::report::notes;
-use crate::report::numbers::russian;
+use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::reason::{ReasonView, reasons};
 use crate::report::recorded::{recorded, recorded_all};
@@ -118,28 +119,34 @@ pub(super) struct RepeatView {
     pub(super) error_output: String,
 }
 
-pub(super) fn scenarios(input: &Input, names: &[&str], purpose: Purpose) -> Result<Vec<ScenarioView>> {
+/// What is made of each scenario, in their order.
+pub(super) fn scenarios<T: Send>(
+    input: &Input,
+    names: &[&str],
+    purpose: Purpose,
+    make: impl Fn(ScenarioView) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let indexed: Vec<Indexed> = input.runs.iter().map(Indexed::new).collect();
     let samples = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
     let detail = Detail::of(purpose, indexed.iter().map(Indexed::charts).sum(), samples);
-    // Most of a report's time goes into the drawings of its series, so they are made side by side.
+    // Most of a report's time goes into its scenarios and the drawings of their series, so they are made side by side.
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(names.len().max(1));
     let anchored: Vec<(usize, &str)> = names.iter().copied().enumerate().collect();
-    let (indexed, anchored) = (&indexed, &anchored);
-    let of_worker = |worker: usize| -> Result<Vec<ScenarioView>> {
+    let (indexed, anchored, make) = (&indexed, &anchored, &make);
+    let of_worker = |worker: usize| -> Result<Vec<(usize, T)>> {
         let own = anchored.iter().skip(worker).step_by(workers);
-        own.map(|(anchor, name)| view(input, indexed, *anchor, name, detail)).collect()
+        own.map(|(anchor, name)| Ok((*anchor, make(view(input, indexed, *anchor, name, detail)?)?))).collect()
     };
-    let mut views = thread::scope(|scope| -> Result<Vec<ScenarioView>> {
+    let mut made = thread::scope(|scope| -> Result<Vec<(usize, T)>> {
         let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || of_worker(worker))).collect();
-        let mut views = Vec::new();
+        let mut made = Vec::new();
         for thread in threads {
-            views.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            made.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
-        Ok(views)
+        Ok(made)
     })?;
-    views.sort_by_key(|view| view.anchor);
-    Ok(views)
+    made.sort_by_key(|(anchor, _)| *anchor);
+    Ok(made.into_iter().map(|(_, one)| one).collect())
 }
 
 /// A run's series by repeat, so that they are looked up and not searched for.
@@ -304,9 +311,9 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
 
 /// What a verdict rests on.
 fn evidence(against: &AgainstBase) -> Phrase {
-    let q = against.q.map(|q| format!("q = {}", stend_model::metric::three_digits(q)));
+    let q = against.q.map(|q| format!("q {}", text::probability(q)));
     let parts = |ratio: &str, floor: &str, drift: &str| -> String {
-        let ratio = against.interval.map(|(low, high)| format!("{ratio} {low:.3} … {high:.3}"));
+        let ratio = against.interval.map(|ends| format!("{ratio} {}", text::ratio_interval(ends)));
         let floor = Some(format!("{floor} {}", percent(against.floor)));
         let drift = against.drift.map(|share| format!("{drift} {}", percent(share)));
         [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -346,7 +353,7 @@ fn scenario_run(
             .as_ref()
             .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
         let moments = moments(repeat);
-        let span = span(&series);
+        let span = observed(repeat, &series);
         Some(Segment {
             repeat: number,
             label,
@@ -468,12 +475,13 @@ fn reason(outcome: &Outcome) -> Option<Phrase> {
 fn tooltip(repeat: &Repeat, value: &str) -> Phrase {
     let reason = reason(&repeat.outcome);
     let outcome = reason.as_ref().map(|_| outcome(&repeat.outcome));
-    let text = |of: fn(&Phrase) -> &str| {
-        let parts = [label(repeat), value.to_owned(), outcome.as_ref().map(of).unwrap_or_default().to_owned()];
-        let parts = parts.into_iter().chain(reason.as_ref().map(|reason| of(reason).to_owned()));
+    let text = |language: Language| {
+        let said = |phrase: &Option<Phrase>| phrase.as_ref().map(|phrase| phrase.say(language).to_owned());
+        let value = in_language(value, language).into_owned();
+        let parts = [Some(label(repeat)), Some(value), said(&outcome), said(&reason)].into_iter().flatten();
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     };
-    Phrase::new(text(|phrase| &phrase.en), text(|phrase| &phrase.ru))
+    Phrase::new(text(Language::English), text(Language::Russian))
 }
 
 /// A repeat's number from 1, as people count; `w` before it for a warm-up.

@@ -21,10 +21,16 @@ fn page(data: &SampleRun) -> String {
     page_of(&[run_data(data)])
 }
 
-fn page_of(runs: &[RunData]) -> String {
+/// The page as it is written.
+fn written(runs: &[RunData]) -> String {
     let table = sample::table();
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
     render(&Input { table: &table, runs, generated_at }).unwrap()
+}
+
+/// The page with all that its script unfolds.
+fn page_of(runs: &[RunData]) -> String {
+    fold::unfolded(&written(runs))
 }
 
 #[test]
@@ -128,6 +134,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     table.notes.extend(crate::compare::compare(&[&record], &[]).notes);
     let runs = [run_data(&data)];
     let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    let html = fold::unfolded(&html);
     let seen: BTreeSet<String> = words_in(&seen_in_russian(&html)).collect();
     assert!(seen.contains("kuznyechik") && !seen.contains("Results"), "the test sees what a reader sees");
 
@@ -137,7 +144,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
-    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq thermal board sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup";
+    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup";
     let units = "GB MB KiB GiB GHz ms ns MIOPS kIOPS krequests cycles lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
     let left_over: Vec<_> = seen.difference(&others).collect();
@@ -153,6 +160,8 @@ fn it_has_its_parts() {
         "than pc-7 on 3 of 8 scenarios",
         "kernel 6.1.0-28-amd64 → 6.12.3; kernel command line: none → mitigations=off; mitigation spectre_v2: on → off",
         "ядро 6.1.0-28-amd64 → 6.12.3; командная строка ядра: нет → mitigations=off; защита от spectre_v2: включена → выключена",
+        "<th scope=\"col\">pc-7</th><th scope=\"col\">pc-7, kernel 6.12</th>",
+        "<span lang=\"en\">kernel command line</span><span lang=\"ru\">командная строка ядра</span></th><td><span lang=\"en\">none</span><span lang=\"ru\">нет</span></td>",
         "Better than the base: +8.1\u{a0}%",
         "Why is it not twice as fast?",
         "Of 88 repeats, warm-ups among them, 87 had their results verified and found right",
@@ -215,6 +224,37 @@ fn names_on_the_page_are_unique() {
     }
 }
 
+/// Of a repeat of a twentieth of a second there is one sample, which says nothing of how long it was.
+#[test]
+fn the_axis_of_time_is_as_long_as_the_repeats_were() {
+    let seconds = |begins: bool| {
+        let mut data = sample::run(1);
+        for repeat in &mut data.repeats {
+            let sampled = data.series.iter().find(|(sequence, _)| *sequence == repeat.sequence);
+            let usage = repeat.usage.as_mut().unwrap();
+            usage.wall_ns = 50_000_000;
+            usage.t_ns = sampled.map(|(_, one)| one.times_ns[0] - 20_000_000).filter(|_| begins);
+        }
+        let html = page(&data);
+        let lengths: Vec<f64> = html
+            .split("data-seconds=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap().parse().unwrap())
+            .collect();
+        let scenarios: BTreeSet<usize> = data.repeats.iter().map(|repeat| repeat.scenario).collect();
+        let of_scenario = |place: usize| data.repeats.iter().filter(|repeat| repeat.scenario == place).count();
+        let wanted: Vec<f64> = scenarios.into_iter().map(|place| of_scenario(place) as f64 * 0.05).collect();
+        (lengths, wanted)
+    };
+    for begins in [true, false] {
+        let (mut lengths, mut wanted) = seconds(begins);
+        lengths.sort_by(f64::total_cmp);
+        wanted.sort_by(f64::total_cmp);
+        assert_eq!(lengths.len(), wanted.len());
+        assert!(lengths.iter().zip(&wanted).all(|(one, other)| (one - other).abs() < 1e-6), "{lengths:?} {wanted:?}");
+    }
+}
+
 #[test]
 fn an_empty_report_says_so() {
     let table = Table::default();
@@ -246,7 +286,7 @@ fn a_million_samples_are_written_in_a_second_and_stay_small() {
     let data = sample::run(1_000_000 / (88 * 16) + 1);
     let samples: usize = data.series.iter().map(|(_, series)| series.values.len()).sum();
     let start = Instant::now();
-    let html = page(&data);
+    let html = written(&[run_data(&data)]);
     let took = start.elapsed();
     println!("{samples} samples: {took:?}, {:.2} MB", html.len() as f64 / 1e6);
     assert!(samples >= 1_000_000 && took.as_secs_f64() < 1.0 && html.len() < 8_000_000);

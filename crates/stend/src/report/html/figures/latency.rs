@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, WIDTH, frame};
+use super::{Figures, LEFT, RIGHT, WIDTH};
 use crate::report::html::scenario::ScenarioView;
 use crate::report::language::TEXTS;
 use crate::report::latency::{LatencyView, PercentileCurve};
-use crate::report::scale::Tick;
-use crate::report::sheet::{LINES, Place, QUIET, SMALL, Sheet, Stroke};
+use crate::report::sheet::{KEY_LINE, LINES, Place, QUIET, SMALL, Sheet, Stroke, key_lines};
 
 impl Figures {
     pub(super) fn latency(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
@@ -28,8 +27,8 @@ impl Figures {
             sheet.area(&path, LINES[number % LINES.len()].0, 0.15)?;
             sheet.path(&path, Stroke::of_line(number))?;
         }
-        frame(&mut sheet, &[], place)?;
-        across(&mut sheet, &view.steps.across, place)?;
+        sheet.frame(&[], place)?;
+        sheet.across(&view.steps.across, place)?;
         self.add(&scenario.name, &view.name, title, sheet.finish()?);
         Ok(())
     }
@@ -44,8 +43,8 @@ impl Figures {
         let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency_percentiles));
         let names: Vec<&str> = curve.lines.iter().map(|line| self.say(&line.name)).collect();
         let (mut sheet, place) = self.latency_sheet(view, &title, self.say(&TEXTS.latency_curve_short), &names)?;
-        frame(&mut sheet, &curve.ticks, place)?;
-        across(&mut sheet, &curve.across, place)?;
+        sheet.frame(&curve.ticks, place)?;
+        sheet.across(&curve.across, place)?;
         for (number, line) in curve.lines.iter().enumerate() {
             let stroke = Stroke::of_line(number);
             sheet.path(&place.path(&line.path), stroke)?;
@@ -61,22 +60,14 @@ impl Figures {
     /// A sheet with its caption and, where there are several, the runs' names, and the place of the drawing below them. The percentiles of
     /// every run are its description.
     fn latency_sheet(&self, view: &LatencyView, title: &str, caption: &str, names: &[&str]) -> Result<(Sheet, Place)> {
-        let top = if names.len() > 1 { 80.0 } else { 60.0 };
+        let below_key = key_lines(names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
+        let top = if names.len() > 1 { 80.0 + below_key } else { 60.0 };
         let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: 280.0 };
         let mut sheet = self.sheet(place.top + place.height + 32.0, title, self.say(&view.words()))?;
         sheet.text((LEFT, 43.0), "start", SMALL, QUIET, caption)?;
         if names.len() > 1 {
-            sheet.key((LEFT, 64.0), names, false)?;
+            sheet.key((LEFT, 64.0), LEFT, names, false)?;
         }
         Ok((sheet, place))
     }
-}
-
-/// The figures of the level axis.
-fn across(sheet: &mut Sheet, ticks: &[Tick], place: Place) -> Result<()> {
-    for tick in ticks {
-        let x = place.left + place.width * (1.0 - tick.top / 100.0);
-        sheet.text((x, place.top + place.height + 18.0), "middle", SMALL, QUIET, &tick.label)?;
-    }
-    Ok(())
 }

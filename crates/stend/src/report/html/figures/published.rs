@@ -56,7 +56,7 @@ impl Figures {
                         sheet.path(&format!("M{from:.1} {middle:.1}H{to:.1}"), Stroke::plain(INK, 1.5))?;
                     }
                     let end = BARS + bar.measured.map_or(long(bar.value), |(_, high)| long(high));
-                    sheet.text((end + 6.0, y + 12.0), "start", SMALL, INK, &row.unit.show(bar.value))?;
+                    sheet.figure((end + 6.0, y + 12.0), "start", SMALL, INK, &row.unit.show(bar.value))?;
                     y += LINE;
                 }
                 sheet.path(&format!("M{BARS} {:.1}V{y:.1}", y - bars.len() as f64 * LINE), Stroke::plain(RULE, 1.0))?;
