@@ -82,16 +82,9 @@ impl Decoder {
     }
 
     /// The bytes that these were compressed from, which are at most so many; `None` if they are damaged.
-    fn inflated<'a>(&'a mut self, data: &'a [u8], most: usize) -> Option<&'a [u8]> {
+    fn inflated(&mut self, data: &[u8], most: usize) -> Option<&[u8]> {
         /// Deflate makes no more than so many bytes of one.
         const LARGEST_RATIO: usize = 1032;
-        // Most series of a large run are short and stored as they are; making the inflater ready takes longer than reading these.
-        if let [0x78, 0x01, 0x01, _, _, _, _, plain @ .., _, _, _, _] = data
-            && plain.len() <= SHORT
-            && stored(plain) == data
-        {
-            return Some(plain);
-        }
         self.inflate.reset(true);
         self.plain.clear();
         // All at once, for which there must be room: an inflater that is told to finish and cannot does not go on.
