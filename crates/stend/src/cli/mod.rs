@@ -97,7 +97,7 @@ enum Command {
     Noise(Box<noise::Arguments>),
     /// Show one metric over all runs of a machine, and where its level changed
     History(history::Arguments),
-    /// Write a run's report: a page, a table, or each drawing as a file
+    /// Write the report of a run or a comparison: a page, a table, or each drawing as a file
     Report(report::Arguments),
     /// Write a run with all its samples into one file
     Export(export::Arguments),
