@@ -86,7 +86,7 @@ fn a_history_can_be_drawn_in_both_languages() {
         assert!(drawing.contains(said), "{said}: {drawing}");
     }
     let russian = stand.fine(&["history", "small", "--format", "svg", "--language", "ru"]).out;
-    for said in [">1  ▼ −33,", "с прогона 20260910-0600-0009", "kernel 6.1.0 → 6.5.0", "больше – лучше"]
+    for said in [">1  ▼ −33,", "с прогона 20260910-0600-0009", "ядро 6.1.0 → 6.5.0", "больше – лучше"]
     {
         assert!(russian.contains(said), "{said}: {russian}");
     }
