@@ -54,7 +54,7 @@ ok 'two repeats are made' wait_for sh -c "[ \"\$(grep -c event.:.attempt '$work/
 ok 'and written as soon as they have ended' [ -d "/proc/$runner" ]
 "$probe" run "$work/plan" >"$work/other" 2>"$work/err" </dev/null
 ok 'nobody measures beside it' [ $? -eq 4 ]
-ok 'and who does is said' grep -q 'another stend measures on this machine (process [0-9]*); wait for it' "$work/err"
+ok 'and who does is said' grep -q 'another stend measures on this machine (process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it' "$work/err"
 kill -INT "$runner"
 wait "$runner"
 ok 'interrupted' [ $? -eq 130 ]
