@@ -11,6 +11,7 @@ use stend_model::run::Run;
 use stend_stats::{ChangeRule, change_points};
 
 use crate::compare::{differences_of_builds, values_by_session};
+use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::nearest;
 use crate::store::Record;
@@ -159,10 +160,15 @@ pub(crate) struct Chosen<'a> {
 }
 
 /// Finds what is meant by `what`: a scenario, `scenario:metric`, a metric, or a part of one scenario's name. `runs` are all that there are,
-/// oldest first. `machine` is a machine's name or the beginning of its hardware's id; without it the hardware is that of the newest run.
+/// oldest first. `machine` is a machine's name, also one that `hosts` has for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
 /// The error is one line.
-pub(crate) fn choose<'a>(runs: &'a [Run], what: &str, machine: Option<&str>) -> Result<Wanted<'a>, String> {
-    let of_machine = |run: &&Run| machine.is_none_or(|wanted| is_machine(run, wanted));
+pub(crate) fn choose<'a>(
+    runs: &'a [Run],
+    what: &str,
+    machine: Option<&str>,
+    hosts: &Hosts,
+) -> Result<Wanted<'a>, String> {
+    let of_machine = |run: &&Run| machine.is_none_or(|wanted| is_machine(run, wanted, hosts));
     let is_emulated = |run: &&Run| run.machine.software.emulator.is_some();
     let (emulated, there): (Vec<&Run>, Vec<&Run>) = runs.iter().filter(of_machine).partition(is_emulated);
     if there.is_empty() && !emulated.is_empty() {
@@ -246,10 +252,11 @@ fn measured(run: &Run) -> impl Iterator<Item = &stend_model::suite::Scenario> {
     run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition())
 }
 
-fn is_machine(run: &Run, wanted: &str) -> bool {
+fn is_machine(run: &Run, wanted: &str, hosts: &Hosts) -> bool {
     /// Fewer digits of an id would be a word, or an accident.
     const LEAST_DIGITS: usize = 4;
-    run.machine.name == wanted || wanted.len() >= LEAST_DIGITS && run.machine.hardware_id().starts_with(wanted)
+    hosts.is_of((&run.machine.name, &run.host), wanted)
+        || wanted.len() >= LEAST_DIGITS && run.machine.hardware_id().starts_with(wanted)
 }
 
 /// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.

@@ -7,7 +7,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::host::HERE;
-use crate::store::Summary;
 use stend_model::run::is_run_id;
 use stend_model::weight::{Known, Machines};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
@@ -105,14 +104,14 @@ impl Hosts {
         parse(text, &self.path).map(drop)
     }
 
-    /// Whether a run is of the machine of this name: it was called so, or reached by the destination that has this name now. What was measured
+    /// Whether a run, of a machine that was called so and reached so, is of the machine of this name: it was called so, or reached by the destination that has this name now. What was measured
     /// here is found by each name of this machine: `local`, what the user calls it, and what it calls itself.
-    pub(crate) fn is_of(&self, run: &Summary, name: &str) -> bool {
-        run.machine == name
+    pub(crate) fn is_of(&self, (machine, host): (&str, &str), name: &str) -> bool {
+        machine == name
             || match self.destination_of(name) {
                 // It is another machine at each desk, and runs may come from there.
-                Some(HERE) => run.host == HERE && self.is_here(&run.machine),
-                destination => destination.is_some_and(|destination| run.host == destination),
+                Some(HERE) => host == HERE && self.is_here(machine),
+                destination => destination == Some(host),
             }
     }
 

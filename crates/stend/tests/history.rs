@@ -229,6 +229,12 @@ fn other_machines_and_other_work_are_left_out_and_counted() {
     assert!(name.is_none_or(|name| name == first));
     let of_name = &stand.json(&["history", "small", "--machine", &first])["history"];
     assert_eq!(of_name["left_out"]["other_machine"], json!(0));
+    // Also by the name that the user has for it, and by `local`.
+    stand.fine(&["hosts", "add", "mine", "local"]);
+    for name in ["mine", "local"] {
+        let of_name = &stand.json(&["history", "small", "--machine", name])["history"];
+        assert_eq!(of_name["left_out"]["other_machine"], json!(0), "{name}");
+    }
     let hardware = runs[10]["hardware_id"].as_str().unwrap();
     let of_hardware = &stand.json(&["history", "small", "--machine", &hardware[..12]])["history"];
     assert_eq!(of_hardware["points"].as_array().unwrap().len(), 1);

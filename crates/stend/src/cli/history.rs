@@ -10,6 +10,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
 use crate::history::{self, Wanted};
+use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
 use crate::store::{Record, Store};
@@ -20,8 +21,8 @@ pub(super) struct Arguments {
     /// of a scenario's name is enough if no other one has it
     #[arg(value_name = "SCENARIO[:METRIC]")]
     what: String,
-    /// Only runs of this machine, whatever its hardware was; or the beginning of a hardware id, as `stend list` shows it [default: runs of
-    /// the hardware that made the newest one]
+    /// Only runs of this machine, by any of its names, whatever its hardware was; or the beginning of a hardware id, as `stend list` shows
+    /// it [default: runs of the hardware that made the newest one]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// How to write it; a drawing has below it what changed, and a page a table of the runs
@@ -52,7 +53,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let format = if arguments.json.json { Format::Json } else { arguments.format };
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let runs = store.runs()?;
-    let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref()).map_err(Failure::usage)? {
+    let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
+    let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref(), &hosts)
+        .map_err(Failure::usage)?
+    {
         Wanted::History(chosen) => chosen,
         Wanted::Metric { name, scenarios } => {
             let scenarios: Vec<_> =

@@ -332,7 +332,7 @@ fn show(global: &Global, name: &str, json: Json) -> Result<(), Failure> {
     let hosts = read(global)?;
     let known = known(&hosts, name)?;
     let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
-    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of(run, name)).collect();
+    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of((&run.machine, &run.host), name)).collect();
     if json.json {
         let shown = serde_json::json!({ "schema_version": JSON_VERSION, "host": known, "runs": own });
         return output::print(&format!("{shown:#}\n"));

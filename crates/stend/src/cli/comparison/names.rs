@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
     }
 
     fn is_of(&self, run: &Summary, machine: &str) -> bool {
-        self.hosts.is_of(run, machine)
+        self.hosts.is_of((&run.machine, &run.host), machine)
     }
 
     /// The id of a run, with its side if one was named.
