@@ -2,7 +2,8 @@
 # Builds stend-probe where there are a shell and a C compiler, and nothing else: no make, no sed, not even mkdir.
 # Usage: build.sh [FLAGS...]
 #   CC: the compiler, cc if not given. OUTPUT: an existing directory, ./build if not given; its stend-probe is the program.
-#   JOBS: how many files are compiled at once, 1 if not given. SOURCES: what the program says of the sources that it was built of.
+#   JOBS: how many files are compiled at once, 1 if not given. SOURCES: what the program says of the sources that it was built of; if not given, the
+#   file sources.digest.
 #   FLAGS come after -std=c11 -O2. With -DKUZMA_NO_INTRINSICS -DSTEND_NO_INTRINSICS no file uses instructions beyond the baseline.
 set -eu
 case $0 in */*) cd "${0%/*}" ;; esac
@@ -54,6 +55,7 @@ instructions() {
 	done <instructions.mk
 }
 
+if [ -z "${SOURCES:-}" ] && [ -r sources.digest ]; then read -r SOURCES <sources.digest; fi
 [ -d "$output" ] || die "$output is no directory; make it first"
 $compiler --version >/dev/null 2>&1 || $compiler -v >/dev/null 2>&1 || die "$compiler is no compiler here; set CC"
 machine=$($compiler -dumpmachine 2>/dev/null) || machine=

@@ -271,6 +271,14 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 /// };
 /// assert_eq!(compare_table(&[cell.clone()])[0].reason, Reason::BeyondFloor);
 /// assert_eq!(compare_runs(&[cell])[0].reason, Reason::WithinDrift);
+/// // Here each repeat resembles the one before it, so that six are worth three: that is told apart.
+/// let wave = Cell {
+///     a_sessions: vec![vec![108.0, 109.5, 111.0, 111.2, 109.6, 108.1]],
+///     b_sessions: vec![vec![100.0, 101.5, 103.0, 103.2, 101.6, 100.1]],
+///     direction: Direction::HigherIsBetter, delta: 0.01, paired: false,
+/// };
+/// let found = compare_runs(&[wave])[0];
+/// assert!(found.reason == Reason::WithinDrift && found.resembling, "{found:?}");
 /// ```
 #[must_use]
 pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
@@ -282,7 +290,8 @@ pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
         let floor = drift.map(|drift| drift.floor()).into_iter().chain(widened).reduce(f64::max);
         let marked = matches!(result.verdict, Verdict::Better | Verdict::Worse);
         let within = |floor: f64| result.interval.is_some_and(|interval| !lies_beyond(&interval, floor));
-        let mut result = CellResult { drift: floor, ..result };
+        let resembling = widened.is_some_and(|widened| drift.is_none_or(|drift| widened > drift.floor()));
+        let mut result = CellResult { drift: floor, resembling, ..result };
         if marked && floor.is_some_and(within) {
             (result.verdict, result.reason) = (Verdict::Unresolved, Reason::WithinDrift);
         }

@@ -51,6 +51,8 @@ pub struct CellResult {
     pub needed: Option<usize>,
     /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
     pub drift: Option<f64>,
+    /// Whether that floor is the larger because neighbouring repeats resemble each other, and not because the halves of a run differ so much.
+    pub resembling: bool,
 }
 
 /// [`compare_table_with`] at 95 %, 10,000 draws and the default seed.
@@ -175,6 +177,7 @@ impl Measured {
             // Too few to estimate a spread from.
             needed: (judgement.reason == Reason::TooFewRepeats).then_some(MIN_REPEATS),
             drift: None,
+            resembling: false,
         };
         (result, self.prospect(ratio, cell.delta, level))
     }

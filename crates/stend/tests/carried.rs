@@ -370,6 +370,12 @@ fn the_archive_has_all_that_the_machine_needs() {
     assert!(there.join("build").is_dir() && there.join("README").is_file());
     let plan: serde_json::Value = serde_json::from_slice(&fs::read(there.join("suite.json")).unwrap()).unwrap();
     assert_eq!(plan["steps"].as_array().unwrap().len(), 2);
+    // Built as it is told to be, the program says of which sources; `true` compiles nothing, and what it is told to is written all the same.
+    let digest = fs::read_to_string(there.join("sources.digest")).unwrap();
+    let built = Command::new("sh").arg("build.sh").env("CC", "true").env_remove("SOURCES").current_dir(&there).output();
+    assert!(!built.unwrap().status.success());
+    let told = fs::read_to_string(there.join("build/build_info.h")).unwrap();
+    assert!(digest.trim().len() == 16 && told.contains(&format!("BUILD_SOURCES \"{}\"", digest.trim())), "{told}");
     let nothing = isolated.stand.run(&["pack", "quick", "--only", "gzip", "-o", "none.json"]);
     isolated.refuses(&nothing, 2, &["no scenario of suite \"quick\" can be measured without a link"]);
     assert!(!isolated.at("none.json").exists());

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +52,8 @@ static const struct command command = {
 	"run", "Measure this machine with a suite, where no lab reaches it.",
 	"PLAN is a file that `stend pack SUITE` wrote. Each repeat is one line of standard output as soon as it has ended, so that what\n"
 	"ends this program costs the repeat in flight; --continue goes on. `stend import` reads the result.\n"
-	"While it measures, no other stend does on this machine: it holds the lock in STEND_WORK, or ~/.cache/stend.\n"
+	"While it measures, no other stend does on this machine: it holds the locks /tmp/stend.lock (STEND_LOCK names another) and in-use.lock\n"
+	"in STEND_WORK, or ~/.cache/stend.\n"
 	"Exit status: 0 fine, 2 wrong command line or plan, 3 measured but not as asked, 4 nothing of it can be measured here or\n"
 	"somebody else measures, 130 interrupted. An interrupted file can be gone on with, and can be imported as it is.",
 	options, sizeof options / sizeof *options, "PLAN", NULL,
@@ -165,14 +167,17 @@ static const char *work_directory(void)
 static void take_lock(const char *work)
 {
 	const char *machine = environment("STEND_LOCK");
-	char path[4096], since[32], holder[64], held_by[256];
+	const char *user = environment("USER");
+	char path[4096], since[32], holder[256], held_by[256];
+	struct utsname system;
 	time_t now = time(NULL);
 	struct tm utc;
 
 	snprintf(path, sizeof path, "%s/in-use.lock", work);
 	if (gmtime_r(&now, &utc) == NULL || strftime(since, sizeof since, "%Y-%m-%d %H:%M UTC", &utc) == 0)
 		since[0] = '\0';
-	snprintf(holder, sizeof holder, "process %ld%s%s", (long)getpid(), since[0] != '\0' ? ", since " : "", since);
+	snprintf(holder, sizeof holder, "%.64s@%.64s, process %ld%s%s", user != NULL ? user : "somebody",
+	         uname(&system) == 0 ? system.nodename : "this machine", (long)getpid(), since[0] != '\0' ? ", since " : "", since);
 	/* The machine's, which all users share, and that of the directory. */
 	if (!lock_take_shared(machine != NULL ? machine : "/tmp/stend.lock", holder, held_by, sizeof held_by) ||
 	    !lock_take(path, holder, held_by, sizeof held_by))
@@ -334,10 +339,12 @@ static void make_place(struct place *place, const char *work)
 	const char *path = getenv("PATH");
 	char *longer;
 
-	snprintf(place->directory, sizeof place->directory, "%s/run-%ld", work, (long)getpid());
+	/* Nobody else uses it, by the lock. Of one name: what a killed run left there goes when the next one has ended. */
+	snprintf(place->directory, sizeof place->directory, "%s/carried", work);
 	snprintf(place->pid_file, sizeof place->pid_file, "%s/guard.pid", place->directory);
 	snprintf(place->stand_ins, sizeof place->stand_ins, "%s/stand-ins", place->directory);
 	make_directories(place->stand_ins);
+	unlink(place->pid_file);
 	stand_in_link(place->stand_ins, place->probe);
 	path = path != NULL ? path : USUAL_PATH;
 	longer = malloc(strlen(path) + strlen(place->stand_ins) + 2);

@@ -54,7 +54,7 @@ ok 'two repeats are made' wait_for sh -c "[ \"\$(grep -c event.:.attempt '$work/
 ok 'and written as soon as they have ended' [ -d "/proc/$runner" ]
 "$probe" run "$work/plan" >"$work/other" 2>"$work/err" </dev/null
 ok 'nobody measures beside it' [ $? -eq 4 ]
-ok 'and who does is said' grep -q 'another stend measures on this machine (process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it' "$work/err"
+ok 'and who does is said' grep -q 'another stend measures on this machine ([^ ]*@[^ ]*, process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it' "$work/err"
 kill -INT "$runner"
 wait "$runner"
 ok 'interrupted' [ $? -eq 130 ]
@@ -66,11 +66,16 @@ ok 'what the load said is kept' grep -q '"error_output":"to the ."user.".u000a"'
 ok 'with what the guard counted' grep -q '"output":".*event.":."usage' "$work/result"
 ok 'nothing is left' [ "$(ls "$work/used")" = in-use.lock ]
 
+# As a run that was killed leaves it.
+mkdir -p "$work/used/carried/stand-ins"
+ln -s nowhere "$work/used/carried/stand-ins/sync"
+echo 1 >"$work/used/carried/guard.pid"
 printf '{"event":"attempt","st' >>"$work/result"
 printf '\n\n\n\n\n\n\n\n' >"$work/here/free"
 "$probe" run "$work/plan" --continue "$work/result" 2>"$work/said" </dev/null
 ok 'it goes on' [ $? -eq 0 ]
 ok 'without what was cut off' grep -q 'was cut off' "$work/said"
+ok 'and without what was left' [ "$(ls "$work/used")" = in-use.lock ]
 ok 'until all is made' [ "$(attempts "$work/result")" -eq 4 ]
 ok 'in one file of JSON' "$json_check" "$work/result"
 ok 'in two sessions' [ "$(grep -c '"event":"session"' "$work/result")" -eq 2 ]

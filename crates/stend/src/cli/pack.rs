@@ -55,8 +55,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let contents = if alone {
         text.into_bytes()
     } else {
-        let readme = README.replace("{sources}", &stand::sources());
-        let files = [(PLAN, text.as_bytes()), ("README", readme.as_bytes())];
+        let digest = format!("{}\n", stand::sources());
+        let files = [(PLAN, text.as_bytes()), ("README", README.as_bytes()), ("sources.digest", digest.as_bytes())];
         stand::archive(&format!("{directory}/"), &files).context("the sources cannot be packed")?
     };
     write(&path, &contents)?;
@@ -117,7 +117,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 const README: &str =
     "What measures this machine, and what is to be measured (suite.json). It takes a shell and a C compiler:
 
-    SOURCES={sources} sh build.sh             # CC=gcc or another compiler before it, flags behind it
+    sh build.sh                               # CC=gcc or another compiler before it, flags behind it
     build/stend-probe run suite.json > result.jsonl    # each repeat is a line; Ctrl-C keeps what there is
     build/stend-probe run suite.json --continue result.jsonl
 

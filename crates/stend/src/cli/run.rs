@@ -269,10 +269,14 @@ fn measure_on(
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
     }
     if skipped.len() == suite.scenarios.len() {
-        return Err(Failure::unusable(format!(
-            "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
-            output::program()
-        )));
+        return Err(Failure::unusable(if destination.is_here() {
+            format!(
+                "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
+                output::program()
+            )
+        } else {
+            format!("no scenario of the suite can be measured on {destination}; what each lacks stands above")
+        }));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.

@@ -27,6 +27,8 @@ pub(crate) struct Evidence {
     pub(crate) own: Repeats,
     /// Rank correlation of each repeat with the one before it, over the sessions of both sides: near 0 where repeats are independent.
     pub(crate) neighbours: Option<f64>,
+    /// Whether the drift is what the interval, widened because neighbours resemble each other, would have to lie beyond.
+    pub(crate) resembling: bool,
 }
 
 /// Why a verdict is what it is: the condition of the rule that decided.
@@ -200,6 +202,7 @@ impl Evidence {
             base: Repeats::of(&cell.b_sessions),
             own: Repeats::of(&cell.a_sessions),
             neighbours: serial_correlation(sessions()).map(|found| found.correlation),
+            resembling: result.resembling,
         }
     }
 }

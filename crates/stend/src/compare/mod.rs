@@ -133,7 +133,7 @@ struct Pending {
 /// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives notes on what decided.
 fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Record]) -> Vec<Note> {
     let results = results(taken, &pending);
-    let mut notes = Vec::from_iter(note_on_drift(rows, &pending, &results));
+    let mut notes = notes_on_drift(rows, &pending, &results);
     notes.extend(note_on_neighbours(&pending));
     notes.extend(note_on_ratios(rows, &pending, &results, records));
     for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
@@ -177,35 +177,43 @@ fn results(taken: &[bool], pending: &[Pending]) -> Vec<Option<stend_stats::CellR
     let all: Vec<_> = pending.iter().map(|pending| pending.cell.clone()).collect();
     let whole = stend_stats::compare_runs(&all).into_iter();
     let one = |(pending, whole): (&Pending, stend_stats::CellResult)| {
-        is_taken(&pending).then(|| judged.next().map(|result| beyond_drift(result, whole.drift))).flatten()
+        is_taken(&pending).then(|| judged.next().map(|result| beyond_drift(result, &whole))).flatten()
     };
     pending.iter().zip(whole).map(one).collect()
 }
 
 /// A result judged by the drift of a larger table too.
-fn beyond_drift(result: stend_stats::CellResult, drift: Option<f64>) -> stend_stats::CellResult {
-    let drift = result.drift.into_iter().chain(drift).reduce(f64::max);
+fn beyond_drift(result: stend_stats::CellResult, whole: &stend_stats::CellResult) -> stend_stats::CellResult {
+    let greater = if whole.drift > result.drift { whole } else { &result };
+    let (drift, resembling) = (greater.drift, greater.resembling);
     let is_marked = matches!(result.verdict, stend_stats::Verdict::Better | stend_stats::Verdict::Worse);
     let within = |floor: f64| {
         result.interval.is_some_and(|interval| interval.low <= 1.0 + floor && interval.high >= 1.0 / (1.0 + floor))
     };
     if is_marked && drift.is_some_and(within) {
         let (verdict, reason) = (stend_stats::Verdict::Unresolved, stend_stats::Reason::WithinDrift);
-        return stend_stats::CellResult { verdict, reason, needed: None, drift, ..result };
+        return stend_stats::CellResult { verdict, reason, needed: None, drift, resembling, ..result };
     }
-    stend_stats::CellResult { drift, ..result }
+    stend_stats::CellResult { drift, resembling, ..result }
 }
 
-fn note_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stats::CellResult>]) -> Option<Note> {
+fn notes_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stats::CellResult>]) -> Vec<Note> {
     let within: Vec<_> = pending
         .iter()
         .zip(results)
         .filter_map(|(pending, result)| Some((&rows[pending.row], (*result)?)))
         .filter(|(_, result)| result.reason == stend_stats::Reason::WithinDrift)
         .collect();
-    let least = within.iter().filter_map(|(_, result)| result.drift).reduce(f64::min)?;
-    let main = within.iter().filter(|(row, _)| row.main).count();
-    Some(Note::WithinDrift { differences: within.len(), main, least })
+    let (resembling, drifting): (Vec<_>, Vec<_>) = within.into_iter().partition(|(_, result)| result.resembling);
+    let main = |of: &[(&Row, stend_stats::CellResult)]| of.iter().filter(|(row, _)| row.main).count();
+    let mut notes = Vec::new();
+    if let Some(least) = drifting.iter().filter_map(|(_, result)| result.drift).reduce(f64::min) {
+        notes.push(Note::WithinDrift { differences: drifting.len(), main: main(&drifting), least });
+    }
+    if !resembling.is_empty() {
+        notes.push(Note::Resembling { differences: resembling.len(), main: main(&resembling) });
+    }
+    notes
 }
 
 /// Pairs are left out: what hits neighbours alike is in both halves of a pair.

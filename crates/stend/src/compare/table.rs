@@ -221,6 +221,8 @@ pub(crate) enum Note {
     /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
     /// the scenarios' main metrics.
     WithinDrift { differences: usize, main: usize, least: f64 },
+    /// So many differences are significant and yet unresolved, because neighbouring repeats resemble each other and count for fewer.
+    Resembling { differences: usize, main: usize },
     /// Neighbouring repeats resemble each other, with this rank correlation over all figures that are compared as runs.
     HangTogether { correlation: f64 },
     /// The floor δ of 1 % is an assumption about these machines: how much they differ from themselves at this suite was not measured.

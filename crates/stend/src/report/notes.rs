@@ -276,32 +276,58 @@ pub(super) fn note(note: &Note) -> Phrase {
                 ),
             )
         }
-        Note::WithinDrift { differences, main, least } => {
-            let percent = format!("{:.1} %", least * 100.0);
-            let many = english_plural(*differences, "difference is", "differences are");
-            let (of_en, of_ru) = match differences - main {
-                0 => Default::default(),
-                _ if *main == 0 => {
-                    (" (of metrics beside the main ones)".to_owned(), " (по показателям кроме главных)".to_owned())
-                }
-                others => (
-                    format!(" ({main} of main metrics, {others} of others)"),
-                    format!(" (по главным показателям {main}, по прочим {others})"),
-                ),
-            };
+        Note::Resembling { differences, main } => {
+            let many = significant_and_unresolved(*differences, *main);
             Phrase::new(
                 format!(
-                    "{many} significant and yet unresolved{of_en}: within a run, the first half differs from the second by {percent} or \
-                     more, so two runs may differ as much for no reason; run both again at another time"
+                    "{}: neighbouring repeats of a run resemble each other, so they count for fewer than they are; make more repeats, or run \
+                     both again at another time",
+                    many.en
                 ),
                 format!(
-                    "{differences} {}, но не решено{of_ru}: внутри прогона первая половина отличается от второй на {percent} и больше, \
+                    "{}: соседние повторы прогона похожи друг на друга и считаются за меньшее их число; сделайте больше повторов или \
+                     повторите оба прогона в другое время",
+                    many.ru
+                ),
+            )
+        }
+        Note::WithinDrift { differences, main, least } => {
+            let percent = format!("{:.1} %", least * 100.0);
+            let many = significant_and_unresolved(*differences, *main);
+            Phrase::new(
+                format!(
+                    "{}: within a run, the first half differs from the second by {percent} or \
+                     more, so two runs may differ as much for no reason; run both again at another time",
+                    many.en
+                ),
+                format!(
+                    "{}: внутри прогона первая половина отличается от второй на {percent} и больше, \
                      поэтому и два прогона могут так отличаться без причины; повторите оба в другое время",
-                    russian_plural(*differences, "отличие значимо", "отличия значимы", "отличий значимы")
+                    many.ru
                 ),
             )
         }
     }
+}
+
+/// So many differences are, of which so many of main metrics.
+fn significant_and_unresolved(differences: usize, main: usize) -> Phrase {
+    let many = english_plural(differences, "difference is", "differences are");
+    let (of_en, of_ru) = match differences - main {
+        0 => Default::default(),
+        _ if main == 0 => {
+            (" (of metrics beside the main ones)".to_owned(), " (по показателям кроме главных)".to_owned())
+        }
+        others => (
+            format!(" ({main} of main metrics, {others} of others)"),
+            format!(" (по главным показателям {main}, по прочим {others})"),
+        ),
+    };
+    let many_ru = russian_plural(differences, "отличие значимо", "отличия значимы", "отличий значимы");
+    Phrase::new(
+        format!("{many} significant and yet unresolved{of_en}"),
+        format!("{differences} {many_ru}, но не решено{of_ru}"),
+    )
 }
 
 fn runs_in_russian(count: usize) -> String {

@@ -59,7 +59,7 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
     });
     let floor = percent(against.floor);
     let (chance_en, chance_ru) = chance(against.q);
-    let drift = against.drift.filter(|drift| *drift > 0.0).map(percent);
+    let drift = against.drift.filter(|drift| *drift > 0.0 && !against.evidence.resembling).map(percent);
     match against.verdict {
         Verdict::Better | Verdict::Worse => {
             let better = against.verdict == Verdict::Better;
@@ -129,6 +129,10 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
         Reason::CrossesFloor => Phrase::new(
             format!("There is a difference, but it may be less than the {floor} that do not matter"),
             format!("Разница есть, но она может быть меньше порога {floor}, ниже которого неважна"),
+        ),
+        Reason::WithinDrift if against.evidence.resembling => Phrase::new(
+            "There is a difference, but neighbouring repeats of a run resemble each other: they count for fewer than they are, which is too few to be sure",
+            "Разница есть, но соседние повторы прогона похожи друг на друга: они считаются за меньшее их число, и для уверенности этого мало",
         ),
         Reason::WithinDrift => {
             let (drift_en, drift_ru) = against.drift.map_or_else(Default::default, |drift| {

@@ -139,6 +139,10 @@ impl Page {
         let beyond = |floor: f64| against.interval.map(|(low, high)| low > 1.0 + floor || high < 1.0 / (1.0 + floor));
         self.condition(beyond(against.floor), &format!("all of the interval beyond δ = {floor}: {said}"));
         match against.drift {
+            Some(drift) if evidence.resembling => self.condition(
+                beyond(drift),
+                "all of the interval beyond δ also when it is widened, because neighbouring repeats resemble each other",
+            ),
             Some(drift) => self.condition(
                 beyond(drift),
                 &format!(

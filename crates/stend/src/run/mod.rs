@@ -32,7 +32,7 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
-use crate::host::Host;
+use crate::host::{HERE, Host};
 use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
 use crate::profile::Profile;
@@ -167,9 +167,10 @@ pub(crate) fn make(
         Err(refusal) => return Err(refusal.into()),
     };
     let made = make_repeats(making, up, journal, observer);
+    let on = if host.name() == HERE { String::new() } else { format!(" --on {}", host.name()) };
     match side::restore(host, all_work) {
         Ok(restored) => restored.left.iter().for_each(|line| observer.warn(line)),
-        Err(error) => observer.warn(&format!("{error}; `stend clean` tries again")),
+        Err(error) => observer.warn(&format!("{error}; `stend clean{on}` tries again")),
     }
     if run.target.as_ref().is_some_and(|target| target.name.is_none())
         && let Err(error) = target::take_down(host, all_work, &run.id)
@@ -177,7 +178,7 @@ pub(crate) fn make(
         observer.warn(&format!("the target cannot be taken down: {error}"));
     }
     if let Err(error) = leaves::remove(host, work) {
-        observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean` tries again"));
+        observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean{on}` tries again"));
     }
     made
 }

@@ -136,7 +136,8 @@ impl Bench {
             talk!("warning: the machine is not fit to measure: {condition}");
         }
         if !global.quiet && !conditions.noted.is_empty() {
-            talk!("noted: {} (`{} check` says what to do)", conditions.noted.join("; "), output::program());
+            let on = if self.host.name() == HERE { String::new() } else { format!(" --on {}", self.machine) };
+            talk!("noted: {} (`{} check{on}` says what to do)", conditions.noted.join("; "), output::program());
         }
         Ok(Some(conditions))
     }

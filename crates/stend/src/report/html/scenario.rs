@@ -315,7 +315,8 @@ fn evidence(against: &AgainstBase) -> Phrase {
     let parts = |ratio: &str, floor: &str, drift: &str| -> String {
         let ratio = against.interval.map(|ends| format!("{ratio} {}", text::ratio_interval(ends)));
         let floor = Some(format!("{floor} {}", percent(against.floor)));
-        let drift = against.drift.map(|share| format!("{drift} {}", percent(share)));
+        let drift =
+            against.drift.filter(|_| !against.evidence.resembling).map(|share| format!("{drift} {}", percent(share)));
         [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
     Phrase::new(parts("ratio", "floor", "drift"), russian(&parts("отношение", "порог", "дрейф")))
