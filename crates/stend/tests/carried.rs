@@ -346,6 +346,9 @@ fn a_wrong_name_is_refused_or_corrected_by_another_import() {
     assert_eq!(right["run"]["run"]["machine"]["network_name"], wrong["run"]["run"]["machine"]["network_name"]);
     assert_eq!(right["run"]["repeats"], wrong["run"]["repeats"]);
     assert_eq!(stand.json(&["list"])["runs"][0]["machine"], "board");
+    stand.fine(&["report", "last", "-o", "carried.html"]);
+    let page = fs::read_to_string(isolated.at("carried.html")).unwrap();
+    assert!(page.contains("board: measured without a link, and carried here"), "the page says how it came");
     assert_eq!(stand.json(&["hosts", "show", "board"])["runs"].as_array().unwrap().len(), 1);
     // Nobody says another one: it keeps the name that it has.
     stand.fine(&["import", "result.jsonl"]);

@@ -99,6 +99,11 @@ fn what_one_machine_lacks_is_said_of_it_and_the_other_is_measured() {
     assert_eq!(machines["hosts"][1]["run"], Value::Null);
     assert_eq!(machines["table"]["columns"].as_array().unwrap()[0]["origin"]["id"], machines["hosts"][0]["run"]);
     desk.refuses(&["run", &suite, "--on", "stand,stand"], 2, &["\"stand\" twice"]);
+    // What would be of no use is not advised: `doctor` looks at this machine.
+    let lacking = desk.run(&["run", "quick", "--only", "gzip", "--on", "stand", "--even-if-unfit"]);
+    assert_eq!(lacking.status, Some(4), "{}", lacking.err);
+    assert!(lacking.err.contains("can be measured on stand; what each lacks stands above"), "{}", lacking.err);
+    assert!(!lacking.err.contains("doctor"), "{}", lacking.err);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn in_short(differences: &[Difference]) -> Phrase {
     Phrase::new(in_language(Language::English), in_language(Language::Russian))
 }
 
-/// How the clocks of machines that are reached over a link stood beside the lab's, a line a session.
+/// How the clocks of machines that are reached over a link stood beside the lab's, a line a session; and which machines no link reaches.
 pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
     let of_session = |data: &RunData, session: &Session| {
         let words = report_clocks::words(session.clocks.as_ref()?);
@@ -181,7 +181,17 @@ pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
         };
         Some(Phrase::new(of_it(&words.en, "session"), of_it(&words.ru, "сессия")))
     };
-    input.runs.iter().flat_map(|data| data.sessions.iter().filter_map(|session| of_session(data, session))).collect()
+    let of_run = |data: &RunData| -> Vec<Phrase> {
+        if data.run.carried {
+            let name = &data.run.machine.name;
+            return vec![Phrase::new(
+                format!("{name}: measured without a link, and carried here; moments are by its own clock"),
+                format!("{name}: измерено без связи и перенесено сюда; моменты даны по часам самой машины"),
+            )];
+        }
+        data.sessions.iter().filter_map(|session| of_session(data, session)).collect()
+    };
+    input.runs.iter().flat_map(|data| of_run(data)).collect()
 }
 
 /// Sensors and facts that could not be read, once each.
