@@ -137,7 +137,11 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
-    nothing_differs: "Nothing differs: no scenario is better or worse.", "Ничего не отличается: ни один сценарий не лучше и не хуже.";
+    nothing_differs: "Nothing differs: every figure is the same within its floor.", "Ничего не отличается: все результаты одинаковы в пределах порога.";
+    some_unresolved: "No difference is sure: no figure is better or worse, but not all are shown to be the same.",
+        "Надёжных отличий нет: ни один результат не лучше и не хуже, но и одинаковость показана не для всех.";
+    all_unresolved: "Nothing is settled: whether any figure is better, worse or the same is unresolved.",
+        "Ничего не решено: неизвестно, какие результаты лучше, хуже или одинаковы.";
     differing_first: "What differs first", "Сначала отличия";
     weighing: "Per watt and per price", "На ватт и на цену";
     timeline: "On one axis of time", "На одной оси времени";

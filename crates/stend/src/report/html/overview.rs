@@ -1,9 +1,11 @@
 //! The first page: the machines, the table, what has no figure, and the sources.
 
+use std::collections::BTreeSet;
+
 use stend_model::machine::Difference;
 use stend_model::run::Session;
 
-use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
+use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::compare::weighing::{WeighedRow, Weighing};
 use crate::language::Language;
 use crate::machine;
@@ -50,10 +52,20 @@ pub(super) struct TableView {
 }
 
 impl TableView {
-    /// Whether a figure is better or worse than the base's.
-    pub(super) fn differs(&self) -> bool {
+    /// What is to be said above it where no figure is better or worse than the base's: that all are the same only where all are.
+    pub(super) fn without_difference(&self) -> Option<&'static Phrase> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.filter_map(|cell| cell.verdict.as_ref()).any(|verdict| ["better", "worse"].contains(&verdict.class))
+        let verdicts: BTreeSet<_> =
+            cells.filter_map(|cell| cell.verdict.as_ref()).map(|verdict| verdict.class).collect();
+        let has = |verdict: Verdict| verdicts.contains(word(verdict));
+        if verdicts.is_empty() || has(Verdict::Better) || has(Verdict::Worse) {
+            return None;
+        }
+        Some(match (has(Verdict::Same), has(Verdict::Unresolved)) {
+            (_, false) => &TEXTS.nothing_differs,
+            (true, true) => &TEXTS.some_unresolved,
+            (false, true) => &TEXTS.all_unresolved,
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::*;
+use crate::compare::table::{Measured, Verdict};
 use crate::report::sample::{self, EVIL, SampleRun};
 
 fn run_data(data: &SampleRun) -> RunData<'_> {
@@ -209,6 +210,42 @@ fn why_there_is_no_figure_stands_once() {
         assert!(results.contains(&link) && !results.contains(reason), "{word}");
         assert_eq!(below.matches(reason).count(), 1, "{reason}: {below}");
     }
+}
+
+/// The page of a table alone.
+fn page_of_table(table: &Table) -> String {
+    let data = sample::run(0);
+    render(&Input { table, runs: &[run_data(&data)], generated_at: Timestamp::UNIX_EPOCH }).unwrap()
+}
+
+/// The table with the same verdict everywhere.
+fn with_verdict_everywhere(verdict: Verdict) -> Table {
+    let mut table = sample::table();
+    for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        if let Cell::Measured(Measured { against_base: Some(against), .. }) = cell {
+            against.verdict = verdict;
+        }
+    }
+    table
+}
+
+#[test]
+fn that_nothing_differs_is_said_only_where_all_is_the_same() {
+    let said = |table: &Table| {
+        let html = page_of_table(table);
+        html.split_once("<p class=\"same-all\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
+    };
+    let begins = |table: &Table, en: &str, ru: &str| {
+        let said = said(table).unwrap();
+        assert!(
+            said.starts_with(&format!("<span lang=\"en\">{en}")) && said.contains(&format!("<span lang=\"ru\">{ru}")),
+            "{said}"
+        );
+    };
+    begins(&with_verdict_everywhere(Verdict::Same), "Nothing differs", "Ничего не отличается");
+    begins(&sample::table_without_differences(), "No difference is sure", "Надёжных отличий нет");
+    begins(&with_verdict_everywhere(Verdict::Unresolved), "Nothing is settled", "Ничего не решено");
+    assert_eq!(said(&sample::table()), None);
 }
 
 #[test]
