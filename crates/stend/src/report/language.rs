@@ -204,6 +204,8 @@ texts! {
         "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
     method_verdict: "Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %; and beyond the drift, by which the runs differ from themselves, first half against second. Same: the whole interval lies within the floor. All else is unresolved.",
         "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+    method_pairs: "The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within the floor. All else is unresolved.",
+        "Две стороны одного прогона сравниваются парами соседних повторов. «Лучше» и «хуже» – только если верно и то и другое: критерий знаковых рангов Уилкоксона для пар с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. О дрейфе речи нет: оба повтора пары он задевает одинаково. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
     method_grade: "Evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
@@ -234,6 +236,8 @@ texts! {
     how_computed: "How figures and verdicts are made", "Как получены цифры и вердикты";
     same_machine: "no difference was found in hardware or software, so these are two moments of one machine",
         "ни в аппаратуре, ни в программах отличий не найдено: это одна машина в разное время";
+    same_machine_in_turns: "the same machine, set differently and measured in turns; the notes say what each side sets",
+        "та же машина с другими настройками, измеренная попеременно; что задаёт каждая сторона, сказано в примечаниях";
     show_only: "Only", "Только";
     only_better: "better", "лучше";
     only_worse: "worse", "хуже";

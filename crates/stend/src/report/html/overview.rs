@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use stend_model::machine::Difference;
-use stend_model::run::Session;
+use stend_model::run::{Run, Session};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::compare::weighing::{WeighedRow, Weighing};
@@ -24,6 +24,8 @@ use crate::report::weighing;
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
     pub(super) title: String,
+    /// Whether it is the base's own, on the other side of an A/B run.
+    pub(super) other_side: bool,
     /// Those that say most come first.
     pub(super) differences: Vec<DifferenceView>,
     /// The first differences in words.
@@ -141,9 +143,17 @@ pub(super) struct SourceView {
     pub(super) machines: Vec<(String, String)>,
 }
 
+/// The base's run with each other run that is looked into too and is the other side of it.
+pub(super) fn other_sides<'a>(input: &Input<'a>) -> Vec<[&'a Run; 2]> {
+    let Some((base, others)) = input.runs.split_first() else { return Vec::new() };
+    others.iter().filter(|other| other.run.is_other_side_of(base.run)).map(|other| [base.run, other.run]).collect()
+}
+
 pub(super) fn machines(input: &Input) -> Vec<MachineView> {
+    let sides = other_sides(input);
     let view = |column: &crate::compare::table::Column| MachineView {
         title: column.title.clone(),
+        other_side: sides.iter().any(|[_, other]| column.run_id() == Some(other.id.as_str())),
         in_short: in_short(&column.differences),
         differences: machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
     };

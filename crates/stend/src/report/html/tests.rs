@@ -248,6 +248,43 @@ fn that_nothing_differs_is_said_only_where_all_is_the_same() {
     assert_eq!(said(&sample::table()), None);
 }
 
+/// The sample's run as an A/B run: its two sides are two columns of one table.
+fn of_two_sides() -> [SampleRun; 2] {
+    let mut whole = sample::run(0);
+    whole.run.sides = ["name=plain".parse().unwrap(), "name=huge pages;env.A=1".parse().unwrap()].into();
+    [0, 1].map(|side| {
+        let mut data = sample::run(0);
+        data.run = whole.run.of_side(side);
+        data
+    })
+}
+
+#[test]
+fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
+    let sides = of_two_sides();
+    let mut table = sample::table_without_differences();
+    for (column, side) in table.columns.iter_mut().zip(&sides) {
+        column.title = side.run.sides[0].label.clone();
+        column.origin = ColumnOrigin::Run { id: side.run.id.clone(), sessions: 1, boots: 1 };
+    }
+    let runs = [run_data(&sides[0]), run_data(&sides[1])];
+    let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    for said in [
+        "<span lang=\"en\">A/B on pc-7: “huge pages” against “plain” – ",
+        "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» – ",
+        "the same machine, set differently and measured in turns",
+        "Wilcoxon&#39;s signed-rank test",
+        "критерий знаковых рангов Уилкоксона",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
+    for not_said in ["two moments of one machine", "Mann–Whitney", "by which the runs differ from themselves"] {
+        assert!(!html.contains(not_said), "{not_said}");
+    }
+    let apart = page(&sample::run(0));
+    assert!(apart.contains("Mann–Whitney") && !apart.contains("signed-rank"), "runs of their own are no pairs");
+}
+
 #[test]
 fn names_on_the_page_are_unique() {
     let html = page(&sample::run(50));
