@@ -35,6 +35,7 @@ use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::Phrase;
 use super::points::base64;
+use super::standing;
 use super::text;
 use super::weighing;
 use super::wide::matrix_blocks;
@@ -87,6 +88,8 @@ struct Page {
     clocks: Vec<Phrase>,
     wide: Vec<WideView>,
     table: TableView,
+    /// The geometric mean of each other run's ratios.
+    means: Vec<Phrase>,
     weighings: Vec<WeighingView>,
     weighing_meaning: &'static Phrase,
     heat: Vec<HeatMaps>,
@@ -155,6 +158,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         clocks: overview::clocks(input),
         wide: wide::wide(input.table, &names),
         table: overview::table(input.table, &names),
+        means: standing::means(input.table, true),
         weighings: overview::weighings(input.table),
         weighing_meaning: &weighing::MEANING,
         heat,

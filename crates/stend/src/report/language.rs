@@ -230,7 +230,7 @@ texts! {
     below_ceilings: "No figure is above its ceiling.", "Ни одна цифра не выше своего потолка.";
     one_boot: "Sessions of one boot cannot show what changes from boot to boot; another one, after a restart, would.",
         "Сессии одной загрузки не покажут того, что меняется от загрузки к загрузке; покажет ещё одна, после перезапуска.";
-    none_sure: "No difference here is sure.", "Надёжных отличий здесь нет.";
+    none_sure: "No difference of a main metric is sure.", "Ни у одной главной метрики надёжных отличий нет.";
     not_compared: "Nothing is compared with another run here, so no difference is called.",
         "С другим прогоном здесь ничего не сравнивается, так что и отличий нет.";
     how_computed: "How figures and verdicts are made", "Как получены цифры и вердикты";

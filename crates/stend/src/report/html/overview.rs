@@ -47,7 +47,7 @@ pub(super) struct TableView {
     /// Heads of the columns after scenario, metric and the base's own.
     pub(super) heads: Vec<HeadView>,
     pub(super) rows: Vec<RowView>,
-    /// Whether some rows are not their scenario's main metric.
+    /// Whether some rows are not their scenario's main metric, and shown only if the reader asks.
     pub(super) has_minor: bool,
     /// Whether another run is judged here, so that rows can be chosen by verdict.
     pub(super) judged: bool,
@@ -282,7 +282,8 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             cells: cells.collect(),
         }
     };
-    let has_minor = rows.iter().any(|row| !row.main);
+    // Where all that was asked for is other metrics, or these were asked for by name, there is nothing to hide them behind.
+    let has_minor = !table.by_metric && rows.iter().any(|row| !row.main) && rows.iter().any(|row| row.main);
     let base = table.columns.first().map(|column| column.title.clone()).unwrap_or_default();
     let rows: Vec<RowView> = rows.into_iter().map(view).collect();
     let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());

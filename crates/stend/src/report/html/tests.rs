@@ -286,6 +286,43 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
 }
 
 #[test]
+fn the_geometric_mean_stands_below_the_table_with_its_interval() {
+    let mut table = sample::table();
+    let mean = |table: &Table| {
+        let html = page_of_table(table);
+        html.split_once("<p class=\"mean\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
+    };
+    let said = mean(&table).unwrap();
+    let [standing] = &crate::compare::standing::standings(&table)[..] else { panic!() };
+    let found = standing.mean.as_ref().unwrap();
+    let [ratio, interval] = standing::mean_figures(found);
+    assert!(!interval.is_empty(), "the sample has intervals");
+    let said = said.replace('\u{a0}', " ");
+    assert!(said.contains(&ratio) && said.contains(&interval), "{said}");
+    assert!(said.contains("geometric mean over") && said.contains("среднее геометрическое"), "{said}");
+    table.columns.truncate(1);
+    table.rows.iter_mut().for_each(|row| row.cells.truncate(1));
+    assert_eq!(mean(&table), None, "of one run there is none");
+}
+
+/// Rows of other metrics are hidden until the reader asks for them, but not where the table has no others, or they were asked for by name.
+#[test]
+fn a_table_of_other_metrics_alone_hides_nothing() {
+    let hides = |table: &Table| page_of_table(table).contains("id=\"minor\"");
+    assert!(hides(&sample::table()));
+    let mut better = with_verdict_everywhere(Verdict::Same);
+    for row in better.rows.iter_mut().filter(|row| !row.main) {
+        if let Cell::Measured(Measured { against_base: Some(against), .. }) = &mut row.cells[1] {
+            against.verdict = Verdict::Better;
+        }
+    }
+    assert!(hides(&better));
+    better.show_only(crate::compare::table::Only::Better);
+    assert!(!hides(&better) && page_of_table(&better).contains("<tr class=\"minor\""));
+    assert!(!hides(&Table { by_metric: true, ..sample::table() }));
+}
+
+#[test]
 fn names_on_the_page_are_unique() {
     let html = page(&sample::run(50));
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
