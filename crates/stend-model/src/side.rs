@@ -288,6 +288,11 @@ impl Run {
         run
     }
 
+    /// Whether both are sides of one run.
+    pub fn is_other_side_of(&self, other: &Self) -> bool {
+        self.id != other.id && self.stored_id() == other.stored_id() && !self.sides.is_empty()
+    }
+
     /// The id that the run has in the store, also of one side alone.
     pub fn stored_id(&self) -> &str {
         self.id.split_once(':').map_or(&self.id, |(id, _)| id)

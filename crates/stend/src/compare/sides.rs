@@ -37,7 +37,7 @@ fn of_side(record: &Record, side: usize) -> Record {
 
 /// Whether two columns are the two sides of one run.
 pub(super) fn are_of_one_run(base: &Record, other: &Record) -> bool {
-    base.run.id != other.run.id && base.run.stored_id() == other.run.stored_id() && !base.run.sides.is_empty()
+    other.run.is_other_side_of(&base.run)
 }
 
 /// The values of a metric in the pairs of two sides, session by session: those of the base, and those of the other at the same places.

@@ -35,6 +35,7 @@ use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::Phrase;
 use super::points::base64;
+use super::standing;
 use super::text;
 use super::weighing;
 use super::wide::matrix_blocks;
@@ -81,10 +82,14 @@ struct Page {
     answer: Vec<Phrase>,
     fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
+    /// How verdicts are reached.
+    method: Vec<&'static Phrase>,
     missing: Vec<Phrase>,
     clocks: Vec<Phrase>,
     wide: Vec<WideView>,
     table: TableView,
+    /// The geometric mean of each other run's ratios.
+    means: Vec<Phrase>,
     weighings: Vec<WeighingView>,
     weighing_meaning: &'static Phrase,
     heat: Vec<HeatMaps>,
@@ -134,26 +139,26 @@ const SCRIPT: &str = concat!(
 pub(crate) fn render(input: &Input) -> Result<String> {
     let names = scenario_names(input);
     let base = input.table.columns.first();
-    let suite = input.runs.first().map(|data| data.run.suite.title.as_str());
+    let machines = overview::machines(input);
     let (heat, curves) = sweeps(input);
-    let titles = [base.map(|column| column.title.as_str()), suite].into_iter().flatten().collect::<Vec<_>>();
-    let title = if titles.is_empty() { "stend".into() } else { titles.join(" – ") };
     let part =
         |view: ScenarioView| ScenarioPart { t: &TEXTS, s: &view }.render().context("a scenario could not be written");
     let parts = scenario::scenarios(input, &names, Purpose::Page, part)?;
     let mut folded = Folded::default();
     let page = Page {
         t: &TEXTS,
-        title: Phrase::new(title.clone(), title),
+        title: title(input),
         summary: summary(input),
         base: base.map(|column| column.title.clone()).unwrap_or_default(),
         answer: answer(input.table).iter().map(unbroken).collect(),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
-        machines: overview::machines(input),
+        method: method(&machines),
+        machines,
         missing: overview::missing_sensors(input),
         clocks: overview::clocks(input),
         wide: wide::wide(input.table, &names),
         table: overview::table(input.table, &names),
+        means: standing::means(input.table, true),
         weighings: overview::weighings(input.table),
         weighing_meaning: &weighing::MEANING,
         heat,
@@ -172,6 +177,34 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the report could not be written")
+}
+
+/// Of what the page is: of an A/B run alone the machine and both sides, or else the base; and the suite.
+fn title(input: &Input) -> Phrase {
+    let suite = input.runs.first().map_or("", |data| data.run.suite.title.as_str());
+    let with_suite = |of: &str| [of, suite].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" – ");
+    if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
+        && let ([a], [b]) = (&base.sides[..], &other.sides[..])
+    {
+        let machine = &base.machine.name;
+        return Phrase::new(
+            with_suite(&format!("A/B on {machine}: “{}” against “{}”", b.label, a.label)),
+            with_suite(&format!("A/B на машине {machine}: «{}» против «{}»", b.label, a.label)),
+        );
+    }
+    let title = with_suite(input.table.columns.first().map_or("", |base| base.title.as_str()));
+    let title = if title.is_empty() { "stend".to_owned() } else { title };
+    Phrase::new(title.clone(), title)
+}
+
+/// How verdicts are reached between the runs that are compared: of pairs otherwise than of runs of their own.
+fn method(machines: &[MachineView]) -> Vec<&'static Phrase> {
+    let in_pairs = machines.iter().any(|machine| machine.other_side);
+    let apart = !in_pairs || machines.iter().any(|machine| !machine.other_side);
+    [(apart, &TEXTS.method_verdict), (in_pairs, &TEXTS.method_pairs)]
+        .into_iter()
+        .filter_map(|(said, words)| said.then_some(words))
+        .collect()
 }
 
 /// The same with factors that do not end a line behind their sign.

@@ -137,7 +137,11 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
-    nothing_differs: "Nothing differs: no scenario is better or worse.", "Ничего не отличается: ни один сценарий не лучше и не хуже.";
+    nothing_differs: "Nothing differs: every figure is the same within its floor.", "Ничего не отличается: все результаты одинаковы в пределах порога.";
+    some_unresolved: "No difference is sure: no figure is better or worse, but not all are shown to be the same.",
+        "Надёжных отличий нет: ни один результат не лучше и не хуже, но и одинаковость показана не для всех.";
+    all_unresolved: "Nothing is settled: whether any figure is better, worse or the same is unresolved.",
+        "Ничего не решено: неизвестно, какие результаты лучше, хуже или одинаковы.";
     differing_first: "What differs first", "Сначала отличия";
     weighing: "Per watt and per price", "На ватт и на цену";
     timeline: "On one axis of time", "На одной оси времени";
@@ -200,6 +204,8 @@ texts! {
         "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
     method_verdict: "Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %; and beyond the drift, by which the runs differ from themselves, first half against second. Same: the whole interval lies within the floor. All else is unresolved.",
         "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+    method_pairs: "The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within the floor. All else is unresolved.",
+        "Две стороны одного прогона сравниваются парами соседних повторов. «Лучше» и «хуже» – только если верно и то и другое: критерий знаковых рангов Уилкоксона для пар с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. О дрейфе речи нет: оба повтора пары он задевает одинаково. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
     method_grade: "Evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
@@ -224,12 +230,14 @@ texts! {
     below_ceilings: "No figure is above its ceiling.", "Ни одна цифра не выше своего потолка.";
     one_boot: "Sessions of one boot cannot show what changes from boot to boot; another one, after a restart, would.",
         "Сессии одной загрузки не покажут того, что меняется от загрузки к загрузке; покажет ещё одна, после перезапуска.";
-    none_sure: "No difference here is sure.", "Надёжных отличий здесь нет.";
+    none_sure: "No difference of a main metric is sure.", "Ни у одной главной метрики надёжных отличий нет.";
     not_compared: "Nothing is compared with another run here, so no difference is called.",
         "С другим прогоном здесь ничего не сравнивается, так что и отличий нет.";
     how_computed: "How figures and verdicts are made", "Как получены цифры и вердикты";
     same_machine: "no difference was found in hardware or software, so these are two moments of one machine",
         "ни в аппаратуре, ни в программах отличий не найдено: это одна машина в разное время";
+    same_machine_in_turns: "the same machine, set differently and measured in turns; the notes say what each side sets",
+        "та же машина с другими настройками, измеренная попеременно; что задаёт каждая сторона, сказано в примечаниях";
     show_only: "Only", "Только";
     only_better: "better", "лучше";
     only_worse: "worse", "хуже";

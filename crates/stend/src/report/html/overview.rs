@@ -1,9 +1,11 @@
 //! The first page: the machines, the table, what has no figure, and the sources.
 
-use stend_model::machine::Difference;
-use stend_model::run::Session;
+use std::collections::BTreeSet;
 
-use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table};
+use stend_model::machine::Difference;
+use stend_model::run::{Run, Session};
+
+use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::compare::weighing::{WeighedRow, Weighing};
 use crate::language::Language;
 use crate::machine;
@@ -22,6 +24,8 @@ use crate::report::weighing;
 /// In what another machine differs from the base.
 pub(super) struct MachineView {
     pub(super) title: String,
+    /// Whether it is the base's own, on the other side of an A/B run.
+    pub(super) other_side: bool,
     /// Those that say most come first.
     pub(super) differences: Vec<DifferenceView>,
     /// The first differences in words.
@@ -43,17 +47,27 @@ pub(super) struct TableView {
     /// Heads of the columns after scenario, metric and the base's own.
     pub(super) heads: Vec<HeadView>,
     pub(super) rows: Vec<RowView>,
-    /// Whether some rows are not their scenario's main metric.
+    /// Whether some rows are not their scenario's main metric, and shown only if the reader asks.
     pub(super) has_minor: bool,
     /// Whether another run is judged here, so that rows can be chosen by verdict.
     pub(super) judged: bool,
 }
 
 impl TableView {
-    /// Whether a figure is better or worse than the base's.
-    pub(super) fn differs(&self) -> bool {
+    /// What is to be said above it where no figure is better or worse than the base's: that all are the same only where all are.
+    pub(super) fn without_difference(&self) -> Option<&'static Phrase> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.filter_map(|cell| cell.verdict.as_ref()).any(|verdict| ["better", "worse"].contains(&verdict.class))
+        let verdicts: BTreeSet<_> =
+            cells.filter_map(|cell| cell.verdict.as_ref()).map(|verdict| verdict.class).collect();
+        let has = |verdict: Verdict| verdicts.contains(word(verdict));
+        if verdicts.is_empty() || has(Verdict::Better) || has(Verdict::Worse) {
+            return None;
+        }
+        Some(match (has(Verdict::Same), has(Verdict::Unresolved)) {
+            (_, false) => &TEXTS.nothing_differs,
+            (true, true) => &TEXTS.some_unresolved,
+            (false, true) => &TEXTS.all_unresolved,
+        })
     }
 }
 
@@ -129,9 +143,17 @@ pub(super) struct SourceView {
     pub(super) machines: Vec<(String, String)>,
 }
 
+/// The base's run with each other run that is looked into too and is the other side of it.
+pub(super) fn other_sides<'a>(input: &Input<'a>) -> Vec<[&'a Run; 2]> {
+    let Some((base, others)) = input.runs.split_first() else { return Vec::new() };
+    others.iter().filter(|other| other.run.is_other_side_of(base.run)).map(|other| [base.run, other.run]).collect()
+}
+
 pub(super) fn machines(input: &Input) -> Vec<MachineView> {
+    let sides = other_sides(input);
     let view = |column: &crate::compare::table::Column| MachineView {
         title: column.title.clone(),
+        other_side: sides.iter().any(|[_, other]| column.run_id() == Some(other.id.as_str())),
         in_short: in_short(&column.differences),
         differences: machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
     };
@@ -270,7 +292,8 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             cells: cells.collect(),
         }
     };
-    let has_minor = rows.iter().any(|row| !row.main);
+    // Where all that was asked for is other metrics, or these were asked for by name, there is nothing to hide them behind.
+    let has_minor = !table.by_metric && rows.iter().any(|row| !row.main) && rows.iter().any(|row| row.main);
     let base = table.columns.first().map(|column| column.title.clone()).unwrap_or_default();
     let rows: Vec<RowView> = rows.into_iter().map(view).collect();
     let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());

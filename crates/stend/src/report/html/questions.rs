@@ -242,17 +242,11 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
 
 /// Which differences are worth a word.
 fn matters(input: &Input) -> Vec<Phrase> {
-    let judged: Vec<&AgainstBase> = input
-        .table
-        .rows
-        .iter()
-        .filter(|row| row.main)
-        .flat_map(|row| &row.cells)
-        .filter_map(|cell| match cell {
-            Cell::Measured(value) => value.against_base.as_ref(),
-            _ => None,
-        })
-        .collect();
+    let of_rows = |main: bool| -> Vec<&AgainstBase> {
+        input.table.rows.iter().filter(|row| row.main == main).flat_map(Row::against_base).collect()
+    };
+    let (judged, others) = (of_rows(true), of_rows(false));
+    let is_sure = |against: &&&AgainstBase| matches!(against.verdict, Verdict::Better | Verdict::Worse);
     let mut answers = Vec::new();
     if let Some(suite) = input.runs.first().map(|data| &data.run.suite.title) {
         answers.push(Phrase::new(
@@ -267,11 +261,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
             format!("Differences below {floor} are taken for none."),
             format!("Отличия меньше {floor} за отличия не считаются."),
         ));
-        let marked: Vec<f64> = judged
-            .iter()
-            .filter(|against| matches!(against.verdict, Verdict::Better | Verdict::Worse))
-            .filter_map(|against| against.ratio)
-            .collect();
+        let marked: Vec<f64> = judged.iter().filter(is_sure).filter_map(|against| against.ratio).collect();
         let size = |ratio: &f64| ratio.ln().abs();
         let smallest = marked.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b)));
         let largest = marked.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)));
@@ -279,13 +269,23 @@ fn matters(input: &Input) -> Vec<Phrase> {
             let (smallest, largest) = (text::change(smallest), text::change(largest));
             answers.push(Phrase::new(
                 format!(
-                    "Of the sure ones, {} in number, the smallest is {smallest} and the largest {largest}.",
+                    "Of the sure ones of main metrics, {} in number, the smallest is {smallest} and the largest {largest}.",
                     marked.len()
                 ),
-                format!("Надёжных отличий: {}; наименьшее {smallest}, наибольшее {largest}.", marked.len()),
+                format!("Надёжных отличий главных метрик: {}; наименьшее {smallest}, наибольшее {largest}.", marked.len()),
             ));
         } else {
             answers.push(TEXTS.none_sure.clone());
+        }
+        let beside = others.iter().filter(is_sure).count();
+        if beside > 0 {
+            answers.push(Phrase::new(
+                format!(
+                    "Of other metrics {} sure; the table shows them all.",
+                    english_plural(beside, "difference is", "differences are")
+                ),
+                format!("Надёжных отличий прочих метрик: {beside}; в таблице видны все."),
+            ));
         }
     } else {
         answers.push(TEXTS.not_compared.clone());
@@ -420,11 +420,21 @@ mod tests {
         );
         let matter = answers(&table, &data, 4);
         assert!(
-            matter.contains("Of the sure ones, 4 in number, the smallest is −6.3 % and the largest × 2.41."),
+            matter.contains(
+                "Of the sure ones of main metrics, 4 in number, the smallest is −6.3 % and the largest × 2.41."
+            ),
             "{matter}"
         );
+        assert!(matter.ends_with("Of other metrics 2 differences are sure; the table shows them all."), "{matter}");
         let happened = answers(&table, &data, 5);
         assert!(happened.contains(&format!("{} samples", grouped(88 * 16 * 10))), "{happened}");
+        let mut minor_alone = table.clone();
+        minor_alone.rows.retain(|row| !row.main || row.scenario == "magma, parallel");
+        let matter = answers(&minor_alone, &data, 4);
+        assert!(
+            matter.contains("No difference of a main metric is sure. Of other metrics 2 differences are sure"),
+            "{matter}"
+        );
         let mut alone = table;
         alone.columns.truncate(1);
         alone.rows.iter_mut().for_each(|row| row.cells.truncate(1));

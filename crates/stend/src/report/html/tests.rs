@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::*;
+use crate::compare::table::{Measured, Verdict};
 use crate::report::sample::{self, EVIL, SampleRun};
 
 fn run_data(data: &SampleRun) -> RunData<'_> {
@@ -209,6 +210,116 @@ fn why_there_is_no_figure_stands_once() {
         assert!(results.contains(&link) && !results.contains(reason), "{word}");
         assert_eq!(below.matches(reason).count(), 1, "{reason}: {below}");
     }
+}
+
+/// The page of a table alone.
+fn page_of_table(table: &Table) -> String {
+    let data = sample::run(0);
+    render(&Input { table, runs: &[run_data(&data)], generated_at: Timestamp::UNIX_EPOCH }).unwrap()
+}
+
+/// The table with the same verdict everywhere.
+fn with_verdict_everywhere(verdict: Verdict) -> Table {
+    let mut table = sample::table();
+    for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        if let Cell::Measured(Measured { against_base: Some(against), .. }) = cell {
+            against.verdict = verdict;
+        }
+    }
+    table
+}
+
+#[test]
+fn that_nothing_differs_is_said_only_where_all_is_the_same() {
+    let said = |table: &Table| {
+        let html = page_of_table(table);
+        html.split_once("<p class=\"same-all\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
+    };
+    let begins = |table: &Table, en: &str, ru: &str| {
+        let said = said(table).unwrap();
+        assert!(
+            said.starts_with(&format!("<span lang=\"en\">{en}")) && said.contains(&format!("<span lang=\"ru\">{ru}")),
+            "{said}"
+        );
+    };
+    begins(&with_verdict_everywhere(Verdict::Same), "Nothing differs", "Ничего не отличается");
+    begins(&sample::table_without_differences(), "No difference is sure", "Надёжных отличий нет");
+    begins(&with_verdict_everywhere(Verdict::Unresolved), "Nothing is settled", "Ничего не решено");
+    assert_eq!(said(&sample::table()), None);
+}
+
+/// The sample's run as an A/B run: its two sides are two columns of one table.
+fn of_two_sides() -> [SampleRun; 2] {
+    let mut whole = sample::run(0);
+    whole.run.sides = ["name=plain".parse().unwrap(), "name=huge pages;env.A=1".parse().unwrap()].into();
+    [0, 1].map(|side| {
+        let mut data = sample::run(0);
+        data.run = whole.run.of_side(side);
+        data
+    })
+}
+
+#[test]
+fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
+    let sides = of_two_sides();
+    let mut table = sample::table_without_differences();
+    for (column, side) in table.columns.iter_mut().zip(&sides) {
+        column.title = side.run.sides[0].label.clone();
+        column.origin = ColumnOrigin::Run { id: side.run.id.clone(), sessions: 1, boots: 1 };
+    }
+    let runs = [run_data(&sides[0]), run_data(&sides[1])];
+    let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    for said in [
+        "<span lang=\"en\">A/B on pc-7: “huge pages” against “plain” – ",
+        "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» – ",
+        "the same machine, set differently and measured in turns",
+        "Wilcoxon&#39;s signed-rank test",
+        "критерий знаковых рангов Уилкоксона",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
+    for not_said in ["two moments of one machine", "Mann–Whitney", "by which the runs differ from themselves"] {
+        assert!(!html.contains(not_said), "{not_said}");
+    }
+    let apart = page(&sample::run(0));
+    assert!(apart.contains("Mann–Whitney") && !apart.contains("signed-rank"), "runs of their own are no pairs");
+}
+
+#[test]
+fn the_geometric_mean_stands_below_the_table_with_its_interval() {
+    let mut table = sample::table();
+    let mean = |table: &Table| {
+        let html = page_of_table(table);
+        html.split_once("<p class=\"mean\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
+    };
+    let said = mean(&table).unwrap();
+    let [standing] = &crate::compare::standing::standings(&table)[..] else { panic!() };
+    let found = standing.mean.as_ref().unwrap();
+    let [ratio, interval] = standing::mean_figures(found);
+    assert!(!interval.is_empty(), "the sample has intervals");
+    let said = said.replace('\u{a0}', " ");
+    assert!(said.contains(&ratio) && said.contains(&interval), "{said}");
+    assert!(said.contains("geometric mean over") && said.contains("среднее геометрическое"), "{said}");
+    table.columns.truncate(1);
+    table.rows.iter_mut().for_each(|row| row.cells.truncate(1));
+    assert_eq!(mean(&table), None, "of one run there is none");
+}
+
+/// Rows of other metrics are hidden until the reader asks for them, but not where the table has no others, or they were asked for by name.
+#[test]
+fn a_table_of_other_metrics_alone_hides_nothing() {
+    let hides = |table: &Table| page_of_table(table).contains("id=\"minor\"");
+    assert!(hides(&sample::table()));
+    let mut better = with_verdict_everywhere(Verdict::Same);
+    for row in better.rows.iter_mut().filter(|row| !row.main) {
+        if let Cell::Measured(Measured { against_base: Some(against), .. }) = &mut row.cells[1] {
+            against.verdict = Verdict::Better;
+        }
+    }
+    assert!(hides(&better));
+    better.show_only(crate::compare::table::Only::Better);
+    assert!(!hides(&better) && page_of_table(&better).contains("<tr class=\"minor\""));
+    assert!(!hides(&Table { by_metric: true, ..sample::table() }));
 }
 
 #[test]
