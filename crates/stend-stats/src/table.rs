@@ -46,7 +46,8 @@ pub struct CellResult {
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
-    /// For an unresolved cell, about how many repeats a side would decide; `None` where no number can be given, or repeats would not help.
+    /// For an unresolved cell, about how many repeats a side would decide; `None` where no number can be given, as where a side has a single
+    /// one, or repeats would not help.
     /// An estimate: see [`repeats_needed`], and [`compare_runs`](crate::compare_runs) for what it makes of drift.
     pub needed: Option<usize>,
     /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
@@ -174,8 +175,9 @@ impl Measured {
             q,
             verdict: judgement.verdict,
             reason: judgement.reason,
-            // Too few to estimate a spread from.
-            needed: (judgement.reason == Reason::TooFewRepeats).then_some(MIN_REPEATS),
+            // Too few to estimate more from; of a single one nothing at all is known that could settle.
+            needed: (judgement.reason == Reason::TooFewRepeats && self.a.len().min(self.b.len()) > 1)
+                .then_some(MIN_REPEATS),
             drift: None,
             resembling: false,
         };

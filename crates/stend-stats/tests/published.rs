@@ -168,6 +168,7 @@ fn a_table_with_every_reason() {
         (unpaired, Reason::UnequalPairs),
         (Cell { delta: f64::NAN, ..cell(&base, &base) }, Reason::BadFloor),
         (cell(&[], &[]), Reason::TooFewRepeats),
+        (cell(&base[..1], &base), Reason::TooFewRepeats),
     ];
     let table: Vec<Cell> = cells.iter().map(|c| c.0.clone()).collect();
     let results = compare_table(&table);
@@ -182,6 +183,7 @@ fn a_table_with_every_reason() {
     assert!(results[0].q.expect("tested") <= 3.0 * p + 1e-15);
     assert!(results[2].needed.expect("an estimate") > 6);
     assert_eq!(results[3].needed, Some(6));
+    assert_eq!((results[8].needed, results[9].needed), (None, None), "of a single repeat no spread is known");
     assert_eq!(results[3].ratio.map(|r| r.round()), Some(2.0));
 }
 

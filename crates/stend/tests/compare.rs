@@ -448,6 +448,11 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
         let out = runs.stand.fine(&["compare", A, id]).out;
         assert!(flat(&out).contains(said), "{said}:\n{out}");
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
+        // None of these says how many repeats would settle it: of a single one no spread is known.
+        let markdown = runs.stand.fine(&["compare", A, id, "--format", "markdown"]).out;
+        for text in [&out, &markdown] {
+            assert!(!text.contains("settle") && !flat(text).contains("ublished figure"), "{text}");
+        }
     }
     // Where nothing is judged a sentence says why, on the terminal and on the page.
     let (unit, infinite) = (&ids[0], &ids[6]);

@@ -378,7 +378,7 @@ pub(crate) struct AgainstBase {
     pub(crate) interval: Option<(f64, f64)>,
     /// p of the test, corrected for the whole table by Benjamini and Hochberg.
     pub(crate) q: Option<f64>,
-    /// Differences smaller than this share do not matter here.
+    /// The floor δ: a difference smaller than this share does not matter here, or is hidden by the machine's own noise.
     pub(crate) floor: f64,
     /// What the runs differ from themselves, first half against second half, as a share: a difference is better or worse only beyond it.
     pub(crate) drift: Option<f64>,

@@ -61,15 +61,25 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
     out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved");
-    if blocks.is_empty() && !text::other_runs(table).is_empty() {
+    let is_unsettled = |(index, _): &(usize, &Column)| rows.iter().any(|row| text::to_settle(row, *index).is_some());
+    if blocks.is_empty() && text::other_runs(table).iter().any(is_unsettled) {
         out.push_str("; n to settle: about how many repeats on each side would");
     }
     out.push_str(". n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
-    out.push_str(if blocks.is_empty() {
-        "A factor beside a published figure says by how much the machine measured here is better; no test is possible there.\n"
-    } else {
-        "In brackets: the 95 % interval of the median. Published figures are single numbers; no test is possible there.\n"
-    });
+    let published = !text::references(table, &rows).is_empty();
+    let more = match (blocks.is_empty(), published) {
+        (true, true) => {
+            "A factor beside a published figure says by how much the machine measured here is better; no test is possible there."
+        }
+        (true, false) => "",
+        (false, true) => {
+            "In brackets: the 95 % interval of the median. Published figures are single numbers; no test is possible there."
+        }
+        (false, false) => "In brackets: the 95 % interval of the median.",
+    };
+    out.push_str(more);
+    out.truncate(out.trim_end().len());
+    out.push('\n');
     out
 }
 
@@ -175,11 +185,7 @@ fn of_ceilings(row: &Row) -> String {
 }
 
 fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) -> String) {
-    let needed = |row: &Row| match &row.cells[index] {
-        Cell::Measured(value) => value.against_base.as_ref().and_then(|against| against.repeats_needed),
-        _ => None,
-    };
-    let any_needed = rows.iter().any(|row| needed(row).is_some());
+    let any_needed = rows.iter().any(|row| text::to_settle(row, index).is_some());
     let heads = ["scenario", "median", "spread", "n", "change", "95 % interval of change"];
     head(out, heads.into_iter().chain(any_needed.then_some("n to settle")));
     for row in rows.iter().filter(|row| text::has_figure(row, index)) {
@@ -198,7 +204,7 @@ fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) ->
             }
             other => [reason(other), String::new(), String::new(), String::new(), String::new()],
         };
-        let needed = any_needed.then(|| needed(row).map(|n| format!("≈ {n}")).unwrap_or_default());
+        let needed = any_needed.then(|| text::to_settle(row, index).unwrap_or_default());
         line(out, [name(row)].into_iter().chain(cells).chain(needed));
     }
 }
@@ -319,6 +325,8 @@ mod tests {
                 && text.contains("| of its ceiling |")
                 && text.contains("| 62 % of magma, parallel |")
                 && text.contains("Published: summit")
+                && text.contains("A factor beside a published figure says")
+                && text.contains("; n to settle: ")
                 && text.contains("× "),
             "{text}"
         );

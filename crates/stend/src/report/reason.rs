@@ -1,6 +1,6 @@
 //! Why a verdict is what it is, in words.
 
-use crate::compare::evidence::Reason;
+use crate::compare::evidence::{FloorSource, Reason};
 use crate::compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
 use crate::report::language::to_settle;
 use crate::report::numbers::russian;
@@ -45,6 +45,19 @@ fn chance(q: Option<f64>) -> (String, String) {
     (q.clone(), q)
 }
 
+/// δ as what a difference is held against. What a machine differs from itself by may well matter; it only hides what is smaller. Of the
+/// Russian word for a threshold, the form that the sentence takes.
+fn held_against(against: &AgainstBase, threshold: &str) -> (String, String) {
+    let floor = percent(against.floor);
+    if matches!(against.evidence.floor_source, FloorSource::Noise { .. }) {
+        return (
+            format!("the {floor} by which the machine differs from itself"),
+            format!("{floor}, на которые машина отличается от самой себя"),
+        );
+    }
+    (format!("the {floor} that do not matter"), format!("{threshold} {floor}, ниже которого разница неважна"))
+}
+
 /// The verdict, its size, and the condition that decided.
 pub(super) fn reason(against: &AgainstBase) -> Phrase {
     let Phrase { en, ru } = verdict_and_why(against);
@@ -57,7 +70,6 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
         let interval = change_interval(interval);
         (format!(", 95 % interval {interval}"), format!(", интервал 95 %: {interval}"))
     });
-    let floor = percent(against.floor);
     let (chance_en, chance_ru) = chance(against.q);
     let drift = against.drift.filter(|drift| *drift > 0.0 && !against.evidence.resembling).map(percent);
     match against.verdict {
@@ -66,26 +78,32 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
             let (drift_en, drift_ru) = drift.map_or_else(Default::default, |drift| {
                 (
                     format!(", and beyond the {drift} by which the runs differ from themselves"),
-                    format!(" и за {drift}, на которые прогоны отличаются от самих себя"),
+                    format!(", и за {drift}, на которые прогоны отличаются от самих себя"),
                 )
             });
+            let (floor_en, floor_ru) = held_against(against, "порогом");
             Phrase::new(
                 format!(
-                    "{} than the base: {size}{within_en}. Chance alone would hardly make it{chance_en}; all of the interval lies beyond the {floor} that do not matter{drift_en}.",
+                    "{} than the base: {size}{within_en}. Chance alone would hardly make it{chance_en}; all of the interval lies beyond {floor_en}{drift_en}.",
                     if better { "Better" } else { "Worse" },
                 ),
                 format!(
-                    "{}, чем база: {size}{within_ru}. Случайность такого почти не даёт{chance_ru}; весь интервал лежит за порогом {floor}, ниже которого разница неважна{drift_ru}.",
+                    "{}, чем база: {size}{within_ru}. Случайность такого почти не даёт{chance_ru}; весь интервал лежит за {floor_ru}{drift_ru}.",
                     if better { "Лучше" } else { "Хуже" },
                 ),
             )
         }
-        Verdict::Same => Phrase::new(
-            format!(
-                "The same as the base for all that matters: {size}{within_en}. All of the interval lies within {floor}."
-            ),
-            format!("Практически то же, что база: {size}{within_ru}. Весь интервал внутри порога {floor}."),
-        ),
+        Verdict::Same => {
+            let (floor_en, floor_ru) = held_against(against, "порога");
+            let (same_en, same_ru) = match against.evidence.floor_source {
+                FloorSource::Noise { .. } => ("Cannot be told apart from the base", "Неотличимо от базы"),
+                _ => ("The same as the base for all that matters", "Практически то же, что база"),
+            };
+            Phrase::new(
+                format!("{same_en}: {size}{within_en}. All of the interval lies within {floor_en}."),
+                format!("{same_ru}: {size}{within_ru}. Весь интервал внутри {floor_ru}."),
+            )
+        }
         Verdict::Unresolved => {
             let Phrase { en: why_en, ru: why_ru } = why_unresolved(against);
             let (more_en, more_ru) = against.repeats_needed.map_or_else(Default::default, |repeats| {
@@ -108,7 +126,7 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
 
 /// Which condition of the rule does not hold.
 fn why_unresolved(against: &AgainstBase) -> Phrase {
-    let floor = percent(against.floor);
+    let (floor_en, floor_ru) = held_against(against, "порога");
     match against.reason {
         Reason::TooFewRepeats => Phrase::fixed(
             "A verdict takes six valid repeats on each side",
@@ -127,8 +145,8 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
             "Не у каждого повтора одной стороны есть пара на другой",
         ),
         Reason::CrossesFloor => Phrase::new(
-            format!("There is a difference, but it may be less than the {floor} that do not matter"),
-            format!("Разница есть, но она может быть меньше порога {floor}, ниже которого неважна"),
+            format!("There is a difference, but it may be less than {floor_en}"),
+            format!("Разница есть, но она может быть меньше {floor_ru}"),
         ),
         Reason::WithinDrift if against.evidence.resembling => Phrase::new(
             "There is a difference, but neighbouring repeats of a run resemble each other: they count for fewer than they are, which is too few to be sure",
@@ -150,10 +168,8 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
         Reason::NotSignificant => {
             let (chance_en, chance_ru) = chance(against.q);
             Phrase::new(
-                format!(
-                    "Chance alone could make such a difference{chance_en}, and it may be more than the {floor} that do not matter"
-                ),
-                format!("Такую разницу может дать случайность{chance_ru}, а быть она может и больше порога {floor}"),
+                format!("Chance alone could make such a difference{chance_en}, and it may be more than {floor_en}"),
+                format!("Такую разницу может дать случайность{chance_ru}, а быть она может и больше {floor_ru}"),
             )
         }
         Reason::NoEvidence | Reason::BeyondFloor | Reason::WithinFloor => {
@@ -168,7 +184,11 @@ mod tests {
     use crate::compare::evidence::Evidence;
 
     fn said(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> Phrase {
-        let against = AgainstBase {
+        super::reason(&against(verdict, reason, interval, q))
+    }
+
+    fn against(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> AgainstBase {
+        AgainstBase {
             ratio: Some(1.05),
             interval,
             q,
@@ -178,8 +198,7 @@ mod tests {
             reason,
             repeats_needed: (verdict == Verdict::Unresolved && reason != Reason::TooFewRepeats).then_some(40),
             evidence: Box::<Evidence>::default(),
-        };
-        super::reason(&against)
+        }
     }
 
     #[test]
@@ -211,6 +230,38 @@ mod tests {
     #[test]
     fn the_same_is_within_the_floor() {
         let same = said(Verdict::Same, Reason::WithinFloor, Some((0.995, 1.005)), Some(0.6));
-        assert!(same.en.ends_with("All of the interval lies within 1.0 %."));
+        assert_eq!(
+            same.en,
+            "The same as the base for all that matters: +5.0 %, 95 % interval −0.5 … +0.5 %. All of the interval lies within the 1.0 % that do \
+             not matter."
+        );
+    }
+
+    #[test]
+    fn what_lies_within_the_machines_own_noise_is_not_said_to_be_of_no_matter() {
+        let said = |verdict, reason, interval| {
+            let mut against = against(verdict, reason, Some(interval), Some(0.3));
+            against.floor = 0.36;
+            against.evidence.floor_source =
+                FloorSource::Noise { run: "20261122-1921-1ce1".into(), measured_at: jiff::Timestamp::UNIX_EPOCH };
+            super::reason(&against)
+        };
+        let same = said(Verdict::Same, Reason::WithinFloor, (0.8, 1.2));
+        assert_eq!(
+            same.en,
+            "Cannot be told apart from the base: +5.0 %, 95 % interval −20.0 … +20.0 %. All of the interval lies within the 36 % by which the \
+             machine differs from itself."
+        );
+        assert!(same.ru.starts_with("Неотличимо от базы: "), "{}", same.ru);
+        for (verdict, reason) in [
+            (Verdict::Better, Reason::BeyondFloor),
+            (Verdict::Same, Reason::WithinFloor),
+            (Verdict::Unresolved, Reason::CrossesFloor),
+            (Verdict::Unresolved, Reason::NotSignificant),
+        ] {
+            let Phrase { en, ru } = said(verdict, reason, (0.8, 1.2));
+            assert!(en.contains("the 36 % by which the machine differs from itself") && !en.contains("matter"), "{en}");
+            assert!(ru.contains("на которые машина отличается от самой себя") && !ru.contains("важн"), "{ru}");
+        }
     }
 }

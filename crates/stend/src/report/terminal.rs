@@ -172,9 +172,13 @@ impl<'a> Page<'a> {
     }
 
     fn run_grid(&mut self, index: usize, with_interval: bool) -> Grid {
-        let shown = if with_interval { 7 } else { 6 };
-        let head = ["scenario", "median", "spread", "n", "change", "n to settle", "95 % interval of change"];
-        let mut grid = Grid::new(head.into_iter().take(shown));
+        let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
+        self.seen.to_settle |= to_settle;
+        let last = [(to_settle, "n to settle"), (with_interval, "95 % interval of change")];
+        let shown =
+            |cells: [Piece; 2]| cells.into_iter().zip(last).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell);
+        let head = last.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name);
+        let mut grid = Grid::new(["scenario", "median", "spread", "n", "change"].into_iter().chain(head));
         for (label, row) in self.labelled(self.rows.iter().copied()) {
             match row.cells.get(index) {
                 Some(Cell::Measured(value)) => {
@@ -183,13 +187,9 @@ impl<'a> Page<'a> {
                     cells.push(self.count(value).into());
                     cells.push(self.verdict(value));
                     let against = value.against_base.as_ref();
-                    self.seen.to_settle |= against.is_some();
-                    let needed = against.filter(|against| against.verdict == Verdict::Unresolved);
-                    let needed = needed.and_then(|against| against.repeats_needed).map(|n| format!("≈ {n}"));
-                    cells.push(needed.unwrap_or_default().into());
+                    let needed = text::to_settle(row, index).unwrap_or_default();
                     let between = against.and_then(|against| against.interval).map(text::change_interval);
-                    cells.push(between.unwrap_or_default().into());
-                    cells.truncate(shown);
+                    cells.extend(shown([needed.into(), between.unwrap_or_default().into()]));
                     grid.push(cells);
                 }
                 Some(Cell::Nothing { why }) => {
@@ -202,8 +202,8 @@ impl<'a> Page<'a> {
         if let Some(mean) = self.mean(index) {
             let [ratio, interval] = standing::mean_figures(&mean);
             let label = piece(standing::mean_label(&mean).en, Style::Bold);
-            let mut cells = vec![label, "".into(), "".into(), "".into(), ratio.into(), "".into(), interval.into()];
-            cells.truncate(shown);
+            let mut cells = vec![label, "".into(), "".into(), "".into(), ratio.into()];
+            cells.extend(shown(["".into(), interval.into()]));
             grid.push(cells);
         }
         grid

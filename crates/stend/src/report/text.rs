@@ -85,6 +85,13 @@ pub(super) fn marked_change(against: &AgainstBase) -> String {
     against.ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
+/// About how many repeats on each side would settle a run's unresolved figure: `≈ 24`.
+pub(super) fn to_settle(row: &Row, column: usize) -> Option<String> {
+    let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
+    let against = value.against_base.as_ref().filter(|against| against.verdict == Verdict::Unresolved)?;
+    against.repeats_needed.map(|repeats| format!("≈ {repeats}"))
+}
+
 /// A factor: `× 2.35`.
 pub(super) fn factor(factor: f64) -> String {
     let digits = match factor {
