@@ -245,7 +245,7 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 /// by w count for n/w², and what of the drift is more than chance stays however many they are. Where that alone keeps the cell unresolved there is no
 /// number: more repeats would not settle it, another session might.
 ///
-/// The drift is the larger of two, and stands in the results:
+/// The drift is the larger of two. What the halves differ by stands in the results, or, where that alone would not decide, the other:
 /// * the cell's [`drift_floors`];
 /// * what remains of δ once the interval is widened by √((n − 1)/(nₑ − 1)) · t(Σnₑ − 2)/t(Σn − 2). A test takes repeats for independent; such
 ///   that resemble their neighbours count for fewer: nₑ = n/(1 + 2·Σ(1 − k/n)ρᵏ), and a sample of so few shows less than its spread. t is the
@@ -287,12 +287,13 @@ pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
     let judge = |(result, prospect): (CellResult, Option<Prospect>), cell: &Cell, drift: Option<Drift>| {
         let widening = if cell.paired { 1.0 } else { neighbours.widening(cell) };
         let widened = result.interval.filter(|_| widening > 1.0).map(|i| widened_floor(&i, cell.delta, widening));
-        let floor = drift.map(|drift| drift.floor()).into_iter().chain(widened).reduce(f64::max);
+        let halves = drift.map(|drift| drift.floor());
         let marked = matches!(result.verdict, Verdict::Better | Verdict::Worse);
         let within = |floor: f64| result.interval.is_some_and(|interval| !lies_beyond(&interval, floor));
-        let resembling = widened.is_some_and(|widened| drift.is_none_or(|drift| widened > drift.floor()));
-        let mut result = CellResult { drift: floor, resembling, ..result };
-        if marked && floor.is_some_and(within) {
+        let by_halves = halves.is_some_and(within);
+        let resembling = marked && !by_halves && widened.is_some_and(within);
+        let mut result = CellResult { drift: if resembling { widened } else { halves }, resembling, ..result };
+        if marked && by_halves || resembling {
             (result.verdict, result.reason) = (Verdict::Unresolved, Reason::WithinDrift);
         }
         // What of the drift is more than chance stays, however many repeats there are.

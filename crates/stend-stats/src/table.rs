@@ -52,7 +52,8 @@ pub struct CellResult {
     pub needed: Option<usize>,
     /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
     pub drift: Option<f64>,
-    /// Whether that floor is the larger because neighbouring repeats resemble each other, and not because the halves of a run differ so much.
+    /// Whether the cell is unresolved because neighbouring repeats resemble each other, and not because the halves of a run differ so much: then
+    /// the drift is what the interval would have to lie beyond.
     pub resembling: bool,
 }
 

@@ -196,7 +196,8 @@ fn what_is_killed_loses_the_repeat_in_flight_alone() {
     let other = isolated.measure(&["plan.json"], Some("other.jsonl"));
     assert_eq!(other.status, Some(4), "{}", other.err);
     assert!(
-        other.err.contains(&format!("another stend measures on this machine (process {}, since 20", child.id())),
+        other.err.contains("another stend measures on this machine (")
+            && other.err.contains(&format!(", process {}, since 20", child.id())),
         "{}",
         other.err
     );

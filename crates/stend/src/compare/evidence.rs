@@ -27,7 +27,7 @@ pub(crate) struct Evidence {
     pub(crate) own: Repeats,
     /// Rank correlation of each repeat with the one before it, over the sessions of both sides: near 0 where repeats are independent.
     pub(crate) neighbours: Option<f64>,
-    /// Whether the drift is what the interval, widened because neighbours resemble each other, would have to lie beyond.
+    /// Whether it is unresolved because neighbours resemble each other; then the drift is what the interval would have to lie beyond.
     pub(crate) resembling: bool,
 }
 
