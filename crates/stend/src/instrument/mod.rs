@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use self::fio::suite as fio_files;
 
+use stend_model::run::{Repeat, Run};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
 use stend_model::wire::{Event, Usage};
@@ -39,6 +40,12 @@ pub(crate) trait Adapter: Sync {
 
     /// How to start the tool for one repeat.
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String>;
+
+    /// The job that the tool read in a repeat from a file that is gone with it, made anew from what the run keeps; nothing where the command
+    /// alone says what was done.
+    fn job(&self, _: &Run, _: &Scenario, _: &Repeat) -> Option<String> {
+        None
+    }
 
     /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is the reason why
     /// the repeat has failed, in one line that quotes what was not understood.
@@ -131,6 +138,12 @@ pub(crate) const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &g
 /// The adapter of this name.
 pub(crate) fn adapter(name: &str) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
+}
+
+/// The job that a repeat's command names, where its instrument reads one from a file; see [`Adapter::job`].
+pub(crate) fn job(run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
+    let Instrument::Adapter(name) = &scenario.instrument else { return None };
+    adapter(name)?.job(run, scenario, repeat)
 }
 
 /// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right.

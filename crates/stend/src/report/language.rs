@@ -257,6 +257,8 @@ texts! {
         "После ≤ – предел, за которым повтор не учитывается. Доли – от процессорного времени всей машины; меньше двух тиков ядра на процессор затвор не закрывают.";
     close: "Close", "Закрыть";
     copy: "Copy", "Скопировать";
+    job_file: "The job file that the command names is gone with the repeat. Made anew from what the run keeps, it is this; where it has ${LUN1} and so on, these are the LUNs:",
+        "Файла задания, который назван в команде, после повтора уже нет. Восстановленный из того, что хранит прогон, он таков; ${LUN1} и далее, если они в нём есть, – это LUN:";
     copied: "Copied", "Скопировано";
     series: "What happened meanwhile", "Что происходило";
     on_paper: "Drawings of single metrics are left out on paper; the file shows them.",

@@ -310,6 +310,22 @@ mod tests {
     }
 
     #[test]
+    fn the_share_of_a_single_window_is_filled_over_all_of_it() {
+        let mut series = storage();
+        for one in &mut series {
+            one.times_ns = vec![70 * SECOND, 90 * SECOND];
+            one.values.truncate(2);
+        }
+        let drawn = drawn_of(&series, vec![]);
+        let shares = row(&drawn, &TEXTS.timeline_shares);
+        assert!(shares.stacked && shares.lines.len() > 2);
+        for line in &shares.lines {
+            // From the ground up at the left, across all of it, and down to the ground.
+            assert!(line.path.starts_with("M0 1000l0-") && line.path.contains(" 4000 0 0 "), "{}", line.path);
+        }
+    }
+
+    #[test]
     fn who_used_the_machine_stands_one_on_the_other() {
         let series = storage();
         let repeat = Repeat {

@@ -87,7 +87,7 @@ const KNOWN: [&str; 19] = [
     "log_avg_msec",
     "loops",
     "verify",
-    "rate_iops",
+    RATE,
     "rate_process",
 ];
 /// fio's checksums that find every changed block; `crc32c` is what processors have an instruction for.
@@ -108,6 +108,9 @@ pub(super) fn histogram_window_ms(jobs_ms: u128, directions: u128, log_average_m
     log_average_ms.max(u32::try_from(shortest).unwrap_or(u32::MAX))
 }
 
+/// The parameter, and fio's option, that limits the rate.
+pub(super) const RATE: &str = "rate_iops";
+
 const MEBIBYTE: u64 = 1 << 20;
 
 /// The same numbers in every run: what is compared must not depend on luck.
@@ -116,12 +119,12 @@ const SEED: u32 = 20_210_617;
 impl Job {
     /// Reads and checks the parameters.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
-        if scenario.rate.is_none() || scenario.parameters.contains_key("rate_iops") {
+        if scenario.rate.is_none() || scenario.parameters.contains_key(RATE) {
             return Self::read(&scenario.parameters);
         }
         // The rate is known only when the scenario that it is a share of has been measured. All else can be checked before.
         let mut values = scenario.parameters.clone();
-        values.insert("rate_iops".into(), u32::MAX.to_string());
+        values.insert(RATE.into(), u32::MAX.to_string());
         Ok(Self { rate: None, ..Self::read(&values)? })
     }
 
@@ -202,6 +205,22 @@ impl Job {
 
     /// The job file. The logs are called `logs_*.log` and lie where fio is started.
     pub(super) fn text(&self, place: &Place, logs: &str) -> Result<String, String> {
+        let places: Vec<String> = match place.luns.is_empty() {
+            true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
+            false => self.of_target(&place.luns)?,
+        };
+        Ok(self.text_of(&places, logs))
+    }
+
+    /// The same for a target's LUNs that are no longer known: `${LUN1}` and so on stand for them, which fio takes from its environment.
+    pub(super) fn text_of_lost_luns(&self, logs: &str) -> String {
+        let option = if self.engine == "nbd" { "uri" } else { "filename" };
+        let places: Vec<String> = (1..=self.luns).map(|number| format!("{option}=${{LUN{number}}}")).collect();
+        self.text_of(&places, logs)
+    }
+
+    /// With what the job file says of each LUN.
+    fn text_of(&self, places: &[String], logs: &str) -> String {
         let truth = u32::from;
         let mut lines: Vec<String> = vec!["[global]".into()];
         let mut option = |name: &str, value: &str| lines.push(format!("{name}={value}"));
@@ -229,7 +248,7 @@ impl Job {
             Length::Loops(loops) => option("loops", &loops.to_string()),
         }
         if let Some(rate) = &self.rate {
-            option("rate_iops", &rate.of_a_job.to_string());
+            option(RATE, &rate.of_a_job.to_string());
             option("rate_process", &rate.process);
         }
         if let Some(verify) = &self.verify {
@@ -259,10 +278,6 @@ impl Job {
         }
         // What is verified is read back when all of it has been written, by jobs of its own: so both have figures of their own.
         let writes = if self.verify.is_some() { format!("rw={}\ndo_verify=0\n", self.pattern) } else { String::new() };
-        let places = match place.luns.is_empty() {
-            true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
-            false => self.of_target(&place.luns)?,
-        };
         for (lun, place) in places.iter().enumerate() {
             lines.push(format!("\n[lun{lun}]\n{writes}{place}"));
         }
@@ -270,7 +285,7 @@ impl Job {
             let after = if lun == 0 { "stonewall\n" } else { "" };
             lines.push(format!("\n[{READ_BACK}-lun{lun}]\n{after}rw=read\n{place}"));
         }
-        Ok(lines.join("\n") + "\n")
+        lines.join("\n") + "\n"
     }
 
     /// Length of the windows of the histograms, in milliseconds, if there are any.
@@ -342,7 +357,7 @@ impl Job {
             put("verify", verify.as_str().into());
         }
         if let Some(rate) = &self.rate {
-            put("rate_iops", (u64::from(rate.of_a_job) * u64::from(self.processes())).into());
+            put(RATE, (u64::from(rate.of_a_job) * u64::from(self.processes())).into());
             put("rate_process", rate.process.as_str().into());
         }
         map
@@ -379,7 +394,7 @@ fn length(parameters: &Parameters, verified: bool) -> Result<(Length, Duration),
 
 fn rate(parameters: &Parameters, pattern: &str, jobs: u32) -> Result<Option<Rate>, String> {
     let process = parameters.choice("rate_process", "poisson", &["poisson", "linear"])?;
-    if parameters.given("rate_iops").is_none() {
+    if parameters.given(RATE).is_none() {
         return match parameters.given("rate_process") {
             Some(_) => Err("parameter \"rate_process\" is given without \"rate_iops\"; say at which rate".into()),
             None => Ok(None),
@@ -390,7 +405,7 @@ fn rate(parameters: &Parameters, pattern: &str, jobs: u32) -> Result<Option<Rate
             "parameter \"rate_iops\" is given and \"rw\" is \"{pattern}\"; fio limits each direction by itself, so it takes one direction"
         ));
     }
-    let wanted = parameters.count("rate_iops", "", 1..=u32::MAX)?;
+    let wanted = parameters.count(RATE, "", 1..=u32::MAX)?;
     match wanted / jobs {
         0 => Err(format!(
             "parameter \"rate_iops\" is {wanted}; each of the {jobs} jobs needs one operation a second at least"

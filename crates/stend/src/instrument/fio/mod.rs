@@ -31,7 +31,8 @@ pub(crate) mod suite;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
+use stend_model::run::{Repeat, Run};
 use stend_model::suite::Scenario;
 use stend_model::target::Target;
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
@@ -179,6 +180,22 @@ impl Adapter for Fio {
             leaves: leaves.into_iter().collect(),
             results: [REPORT_FILE, "log_iops.*", "log_bw.*", "log_clat.*", "log_clat_hist.*"].map(in_work).into(),
         })
+    }
+
+    fn job(&self, run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
+        let directory = repeat.command.last()?.strip_suffix(JOB_FILE)?.strip_suffix('/')?.rsplit_once('/')?.0;
+        let mut scenario = Cow::Borrowed(scenario);
+        // The rate that is a share of another scenario's is known only to the repeat.
+        let rate = repeat.begin.as_ref().and_then(|begin| begin.parameters.get(job::RATE)).and_then(Value::as_u64);
+        if let Some(rate) = rate.filter(|_| !scenario.parameters.contains_key(job::RATE)) {
+            scenario.to_mut().parameters.insert(job::RATE.into(), rate.to_string());
+        }
+        match Load::of(&scenario).ok()? {
+            Load::Own(job) if scenario.rate.is_some() && job.rate.is_none() => None,
+            Load::Own(job) if run.target.is_some() => Some(job.text_of_lost_luns(LOG_PREFIX)),
+            Load::Own(job) => job.text(&Place::of(run.stored_id(), directory), LOG_PREFIX).ok(),
+            Load::File(file) => Some(file.text),
+        }
     }
 
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {

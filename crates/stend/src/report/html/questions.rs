@@ -11,6 +11,7 @@ use super::{Input, RunData};
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Row, Verdict};
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
+use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
 use crate::report::text::{self, duration, grouped, percent};
 
@@ -231,7 +232,7 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let (middle, most) = (text::spread(Some(middle.0)), text::spread(Some(*most)));
         answers.push(Phrase::new(
             format!("From repeat to repeat a typical figure of the base differs by {middle}, the most restless one by {most} ({name})."),
-            format!("От повтора к повтору типичный результат базы меняется на {middle}, самый беспокойный – на {most} ({name})."),
+            format!("От повтора к повтору типичный результат базы меняется на {}, самый беспокойный – на {} ({name}).", russian(&middle), russian(&most)),
         ));
     }
     if input.runs.iter().any(|data| sessions_and_boots(input, data).1 < 2) {
@@ -259,7 +260,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
         let floor = if least == most { percent(least) } else { format!("{} … {}", percent(least), percent(most)) };
         answers.push(Phrase::new(
             format!("Differences below {floor} are taken for none."),
-            format!("Отличия меньше {floor} за отличия не считаются."),
+            format!("Отличия меньше {} за отличия не считаются.", russian(&floor)),
         ));
         let marked: Vec<f64> = judged.iter().filter(is_sure).filter_map(|against| against.ratio).collect();
         let size = |ratio: &f64| ratio.ln().abs();
@@ -272,7 +273,12 @@ fn matters(input: &Input) -> Vec<Phrase> {
                     "Of the sure ones of main metrics, {} in number, the smallest is {smallest} and the largest {largest}.",
                     marked.len()
                 ),
-                format!("Надёжных отличий главных метрик: {}; наименьшее {smallest}, наибольшее {largest}.", marked.len()),
+                format!(
+                    "Надёжных отличий главных метрик: {}; наименьшее {}, наибольшее {}.",
+                    marked.len(),
+                    russian(&smallest),
+                    russian(&largest)
+                ),
             ));
         } else {
             answers.push(TEXTS.none_sure.clone());
@@ -400,6 +406,23 @@ mod tests {
             "{said}"
         );
         assert!(said.contains("doubt one of the two: magma, parallel: 130 % – copy in L1"), "{said}");
+    }
+
+    /// Figures in Russian have a comma.
+    #[test]
+    fn russian_answers_have_russian_figures() {
+        let (table, data) = (sample::table(), sample::run(10));
+        let runs = [RunData {
+            run: &data.run,
+            sessions: &data.sessions,
+            repeats: &data.repeats,
+            series: &data.series,
+            profiles: &data.profiles,
+        }];
+        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let said: String = questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| &*one.ru).collect();
+        assert!(said.contains("наименьшее −6,3") && said.contains("наибольшее × 2,41"), "{said}");
+        assert!(said.contains("меньше 1,0") && !said.contains("1.0"), "{said}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use stend_model::suite::Scenario;
 use stend_model::wire::{Check, MarkKind};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
+use crate::instrument;
 use crate::language::Language;
 
 use super::gates::{GatesView, gates};
@@ -90,6 +91,8 @@ pub(super) struct ScenarioRunView {
     pub(super) repeats: Vec<RepeatView>,
     pub(super) gates: GatesView,
     pub(super) commands: Vec<String>,
+    /// The job files that these commands name, which are gone with their repeats.
+    pub(super) jobs: Vec<String>,
     pub(super) evidence: Vec<Phrase>,
     /// What faults did to each repeat.
     pub(super) faults: Vec<Phrase>,
@@ -389,6 +392,7 @@ fn scenario_run(
         repeats: repeats.iter().map(|repeat| repeat_view(&run.data, repeat, metric)).collect(),
         gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
+        jobs: distinct(repeats.iter().filter_map(|repeat| instrument::job(run.data.run, scenario, repeat))),
         evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
         faults: repeats.iter().flat_map(|repeat| faults(repeat, run.series.get(&repeat.sequence))).collect(),
         build: distinct(repeats.iter().filter_map(build)),

@@ -323,6 +323,20 @@ fn a_table_of_other_metrics_alone_hides_nothing() {
 }
 
 #[test]
+fn the_job_file_that_a_command_names_stands_beside_it() {
+    let mut data = sample::run(0);
+    data.run.suite.scenarios[4].instrument = stend_model::suite::Instrument::Adapter("fio".into());
+    data.run.suite.scenarios[4].parameters = [("rw".to_owned(), "read".to_owned())].into();
+    for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 4) {
+        repeat.command = ["fio", "/var/tmp/stend/repeat/job.fio"].map(str::to_owned).into();
+    }
+    let html = page(&data);
+    assert_eq!(html.matches("ioengine=libaio\ndirect=1\nrw=read\n").count(), 1, "once, for all repeats");
+    assert!(html.contains("filename=/var/tmp/stend/data/stend-64MiB-lun0"));
+    assert!(!page(&sample::run(0)).contains("ioengine="), "other instruments have none");
+}
+
+#[test]
 fn names_on_the_page_are_unique() {
     let html = page(&sample::run(50));
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -195,6 +195,11 @@ impl<'a> Repeat<'a> {
                 line.push(((pair[1] - self.origin_ns) as f64 * 1e-9, (100.0 * below / whole).min(100.0)));
             }
         }
+        // One share alone is drawn over the time that it is of: as a point it would be an area without a width.
+        if let [began, _] = moments[..] {
+            let began = (began - self.origin_ns).max(0) as f64 * 1e-9;
+            lines.iter_mut().for_each(|line| line.insert(0, (began, line[0].1)));
+        }
         if steal.iter().all(|series| series.values.first() == series.values.last()) {
             lines.pop();
         }

@@ -1,6 +1,8 @@
 //! Job files, and what is refused before one is written.
 
-use stend_model::target::TargetText;
+use stend_model::quantity::Share;
+use stend_model::suite::Rate;
+use stend_model::target::{Medium, TargetOfRun, TargetText};
 
 use super::super::*;
 use crate::instrument::LunAddress;
@@ -61,6 +63,46 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let message = invocation(vec![path("/dev/loop4")], &[("luns", "8")]).unwrap_err();
     assert!(message.contains("\"luns\" is 8, and the target has 1"), "{message}");
     assert!(invocation(vec![path("/dev/`id`")], &[]).is_err());
+}
+
+/// The file is removed with its repeat, so a report makes it again of what is stored.
+#[test]
+fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
+    let record = crate::report::sample::run(0);
+    let (mut run, mut repeat) = (record.run, record.repeats[0].clone());
+    let place = Place::of(&run.id, "/var/tmp/stend-r");
+    for (parameters, rate) in [
+        (&[("rw", "randwrite"), ("ioengine", "psync"), ("direct", "0"), ("directory", "/mnt/a")][..], false),
+        (&[("job", "[a]\nrw=read\nfilename=/mnt/a\n"), ("size", "8MiB")], false),
+        (&[("luns", "2"), ("numjobs", "2")], true),
+    ] {
+        let mut stored = scenario("fio", parameters.iter().copied());
+        let mut measured = stored.clone();
+        if rate {
+            stored.rate = Some(Rate { of: "s".into(), share: Share(0.5) });
+            assert_eq!(Fio.job(&run, &stored, &repeat), None, "a rate that is not known is not left out");
+            measured.parameters.insert("rate_iops".into(), "4000".into());
+            repeat.begin = Some(Begin {
+                wire: WIRE_VERSION,
+                instrument: "fio".into(),
+                version: None,
+                t_ns: None,
+                build: BTreeMap::new(),
+                parameters: Map::from_iter([("rate_iops".to_owned(), 4000.into())]),
+                missing: BTreeMap::new(),
+                unknown: Map::new(),
+            });
+        }
+        let invocation = Fio.invocation(&measured, &place).unwrap();
+        repeat.command = invocation.words;
+        let given = String::from_utf8(invocation.files["/var/tmp/stend-r/repeat/job.fio"].to_vec()).unwrap();
+        assert_eq!(Fio.job(&run, &stored, &repeat), Some(given));
+    }
+    let target = TargetText::target_of_file("luns = 2\n", "t.toml", &TargetText::default()).unwrap();
+    run.target = Some(TargetOfRun { target, medium: Medium::Memory, name: None });
+    let job = Fio.job(&run, &scenario("fio", [("luns", "2")]), &repeat).unwrap();
+    assert!(job.ends_with("\n[lun0]\nfilename=${LUN1}\n\n[lun1]\nfilename=${LUN2}\n"), "{job}");
+    assert!(job.contains("ioengine=libaio\ndirect=1\n"), "{job}");
 }
 
 #[test]
