@@ -9,7 +9,7 @@ use stend_model::machine::Machine;
 use stend_model::metric::{Better, Metric, Unit};
 use stend_model::run::{Repeat, Series};
 use stend_model::suite::Scenario;
-use stend_stats::{benjamini_hochberg, median, rank_correlation, self_noise};
+use stend_stats::{LEAST_PAIRS, benjamini_hochberg, median, rank_correlation, self_noise};
 
 use crate::compare::values_by_session;
 use crate::run::gates::fastest_clock;
@@ -43,6 +43,8 @@ pub(crate) struct Noise {
     pub(crate) sensors: Vec<OfSensor>,
     /// The sensors that the machine lacks, or that never moved.
     pub(crate) silent: Vec<Sensor>,
+    /// What made the machine unfit when it was measured all the same.
+    pub(crate) conditions: Vec<String>,
 }
 
 impl Noise {
@@ -70,10 +72,22 @@ pub(crate) struct OfScenario {
     /// 19 of 20 interleaved comparisons of these repeats with themselves lie within this share: the noise floor δ. None with fewer than six pairs of
     /// neighbours.
     pub(crate) floor: Option<f64>,
+    /// Why there is no floor.
+    pub(crate) no_floor: Option<NoFloor>,
     /// By how much the first half of the time differs from the second.
     pub(crate) drift: Option<f64>,
     /// The sensor that went with its values most surely, if one did.
     pub(crate) cause: Option<OfSensor>,
+}
+
+/// Why a scenario has no noise floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NoFloor {
+    /// There are fewer than six pairs of neighbours.
+    TooFewRepeats,
+    /// Values are zero or negative, so that two halves have no ratio.
+    NotPositive,
 }
 
 /// How a sensor went with values.
@@ -164,6 +178,7 @@ pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
         scenarios,
         sensors,
         silent,
+        conditions: record.unfit_conditions(),
     }
 }
 
@@ -173,6 +188,9 @@ fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScena
     let place = record.run.suite.scenarios.iter().position(|one| one.name == scenario.name);
     let made = record.repeats.iter().filter(|repeat| Some(repeat.scenario) == place);
     let measured = made.filter(|repeat| repeat.phase == stend_model::plan::Phase::Measured).count();
+    let floor = floor(&sessions);
+    let pairs: usize = sessions.iter().map(|session| session.len() / 2).sum();
+    let why = if pairs < LEAST_PAIRS { NoFloor::TooFewRepeats } else { NoFloor::NotPositive };
     OfScenario {
         scenario: scenario.name.clone(),
         metric: metric.name.clone(),
@@ -180,7 +198,8 @@ fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScena
         median: median(&values),
         valid: values.len() as u32,
         invalid: measured.saturating_sub(values.len()) as u32,
-        floor: floor(&sessions),
+        floor,
+        no_floor: floor.is_none().then_some(why),
         drift: sessions.iter().filter_map(|session| stend_stats::half_drift(session)).reduce(f64::max),
         cause: None,
     }

@@ -5,7 +5,9 @@ mod common;
 use std::process::{Child, Command, Stdio};
 
 use common::Stand;
+use common::forge::{Forged, times};
 use common::histories::{Template, took};
+use common::runs::{A, B, C, Runs};
 use serde_json::{Value, json};
 
 /// A text without its lines.
@@ -335,4 +337,77 @@ fn scenarios_with_too_few_repeats_are_said_to_have_no_floor() {
     assert!(ended.err.contains("1 scenario has fewer than 6 repeats and will have no floor"), "{}", ended.err);
     assert!(words(&ended.out).contains("1 scenario has too few repeats that count for a floor."), "{}", ended.out);
     assert!(words(&ended.out).contains("“two” differs from itself by"), "{}", ended.out);
+}
+
+/// A noise measurement of these scenarios, of twenty repeats each; one that is called "zero" moved nothing in its fourth.
+fn forged(runs: &Runs, id: &str, suite: &str, scenarios: &[&str]) -> Forged {
+    let scenarios: Vec<_> = scenarios.iter().map(|name| (*name, times(1.0, 0.004, 20))).collect();
+    let mut run = runs.mould.run(id, &scenarios).of_suite(suite);
+    run.run["noise"] = json!(true);
+    let zero = scenarios.iter().position(|(name, _)| *name == "zero");
+    let of_zero = |repeat: &&mut Value| repeat["scenario"].as_u64().map(|place| place as usize) == zero;
+    if let Some(repeat) = run.repeats.iter_mut().filter(of_zero).nth(3) {
+        repeat["report"]["work"]["bytes"] = json!(0.0);
+    }
+    run
+}
+
+#[test]
+fn why_there_is_no_floor_and_what_was_wrong_with_the_machine_are_said() {
+    let runs = Runs::new();
+    let mut unfit = forged(&runs, A, "test", &["x", "zero"]);
+    unfit.sessions[0]["conditions"] = json!(["foreign load: 40 % of the processors' time"]);
+    runs.add(&[unfit, forged(&runs, B, "other", &["zero"])]);
+    let shown = runs.stand.json(&["noise", &format!("--show={A}")])["noise"].clone();
+    let of = |key: &str| [0, 1].map(|place| shown["scenarios"][place][key].clone());
+    assert!(of("floor")[0].is_number(), "{shown}");
+    assert_eq!(of("no_floor"), [Value::Null, json!("not_positive")], "{shown}");
+    assert_eq!(shown["conditions"], json!(["foreign load: 40 % of the processors' time"]));
+    let text = words(&runs.stand.fine(&["noise", &format!("--show={A}")]).out);
+    assert!(
+        text.contains("1 scenario has values of zero or less, which have no ratio and so no floor.")
+            && !text.contains("too few")
+            && text.contains(&format!("Note: {A}: measured although the machine was unfit: foreign load: 40 %")),
+        "{text}"
+    );
+    let text = words(&runs.stand.fine(&["noise", "--show"]).out);
+    assert!(text.contains("cannot be said: no scenario has a floor. 1 scenario has values of zero or less"), "{text}");
+    assert!(!text.contains("unfit"), "{text}");
+}
+
+#[test]
+fn what_is_shown_is_of_the_suite_that_was_named() {
+    let runs = Runs::new();
+    runs.add(&[forged(&runs, A, "test", &["x"]), forged(&runs, B, "test", &["x"]), forged(&runs, C, "other", &["x"])]);
+    let shown = |arguments: &[&str]| runs.stand.json(&[&["noise"], arguments].concat())["noise"]["run"].clone();
+    assert_eq!(shown(&["--show"]), C);
+    assert_eq!(shown(&["test", "--show"]), B);
+    let file = runs.stand.suite("repeats = 6\nwarmup = 0", &[("x", "steady.sh 1")]);
+    assert_eq!(shown(&[&file, "--show"]), B, "a file is of the suite that it describes");
+    assert_eq!(shown(&["test", &format!("--show={A}")]), A);
+    let refused = |arguments: &[&str], says: &[&str]| {
+        let ended = runs.stand.run(&[&["noise"], arguments].concat());
+        assert!(
+            ended.status == Some(2) && ended.err.lines().count() == 1,
+            "{arguments:?}: {}\n{}",
+            ended.out,
+            ended.err
+        );
+        assert!(says.iter().all(|part| ended.err.contains(part)), "{arguments:?}: {}", ended.err);
+    };
+    refused(&["quick", "--show"], &["no noise measurement of the suite \"quick\" yet", "only of other, test"]);
+    refused(&["other", &format!("--show={A}")], &[A, "is of the suite \"test\""]);
+    for measuring in [
+        &["--only", "x"][..],
+        &["-r", "20"],
+        &["--dry-run"],
+        &["--even-if-unfit"],
+        &["--on", "elbrus"],
+        &["--cc", "gcc"],
+        &["--target", "file"],
+        &["--all-metrics"],
+    ] {
+        refused(&[&["--show"], measuring].concat(), &["--show", measuring[0], "cannot be used with"]);
+    }
+    refused(&[&file, "--all-metrics"], &["main metric alone; leave --all-metrics out"]);
 }

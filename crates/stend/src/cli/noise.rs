@@ -1,21 +1,41 @@
 //! `stend noise`: how much this machine differs from itself.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
+use stend_model::suite::Changes;
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output;
 use super::run;
-use crate::noise;
 use crate::report::noise as render;
 use crate::store::{Record, Store};
+use crate::{catalogue, noise};
+
+/// What says how to measure, and so does not go with showing what was measured.
+const MEASURING: [&str; 13] = [
+    "fio",
+    "time_budget",
+    "ab",
+    "profile",
+    "dry_run",
+    "target_name",
+    "wait",
+    "even_if_unfit",
+    "all_metrics",
+    "Changing",
+    "OnSeveral",
+    "Building",
+    "TargetFlags",
+];
 
 // Those of `stend run` within have the same name.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Measure nothing, and show a noise measurement that there is [default: the newest]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]
+    /// Measure nothing, and show a noise measurement that there is [default: the newest, of the suite if one is named]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest", conflicts_with_all = MEASURING)]
     show: Option<String>,
     #[command(flatten)]
     run: run::Arguments,
@@ -24,15 +44,19 @@ pub(super) struct Arguments {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let Some(wanted) = &arguments.show else { return run::measure_noise(global, &arguments.run) };
     let store = Store::open_to_read(&global.store_directory()?)?;
-    let id = if wanted == "newest" {
-        let newest = store.noise_runs()?.pop();
-        newest.ok_or_else(|| Failure::usage("there is no noise measurement yet; `stend noise` makes one"))?.id
-    } else {
-        store.resolve(wanted)?
-    };
+    let suite = arguments.run.suite();
+    let id = if wanted == "newest" { newest(&store, suite)? } else { store.resolve(wanted)? };
     let record = store.load(&id)?;
     if !record.run.noise {
         return Err(Failure::usage(format!("run {id} is no noise measurement; `stend noise` makes one")));
+    }
+    if let (Some(suite), true) = (suite, wanted != "newest")
+        && name_of(suite) != record.run.suite.name
+    {
+        return Err(Failure::usage(format!(
+            "run {id} is of the suite \"{}\"; leave out {suite}",
+            record.run.suite.name
+        )));
     }
     if let Some(emulator) = record.emulator() {
         return Err(Failure::usage(format!(
@@ -41,6 +65,28 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     print(global, &store, &record, arguments.run.json())?;
     Ok(Exit::Fine)
+}
+
+/// The newest noise measurement, of a suite if one is named.
+fn newest(store: &Store, suite: Option<&str>) -> Result<String, Failure> {
+    let runs = store.noise_runs()?;
+    let last =
+        runs.last().ok_or_else(|| Failure::usage("there is no noise measurement yet; `stend noise` makes one"))?;
+    let Some(suite) = suite else { return Ok(last.id.clone()) };
+    let name = name_of(suite);
+    let newest = runs.iter().rfind(|run| run.suite.name == name).map(|run| run.id.clone());
+    newest.ok_or_else(|| {
+        let known: BTreeSet<&str> = runs.iter().map(|run| run.suite.name.as_str()).collect();
+        Failure::usage(format!(
+            "there is no noise measurement of the suite \"{name}\" yet, only of {}; `stend noise {suite}` makes one",
+            Vec::from_iter(known).join(", ")
+        ))
+    })
+}
+
+/// What a suite is called that a person named, by its name or its file. Of one whose file is gone there may be runs all the same.
+fn name_of(suite: &str) -> String {
+    catalogue::suite(suite, &Changes::default()).map_or_else(|_| suite.to_owned(), |suite| suite.name)
 }
 
 /// Prints what a noise measurement found.

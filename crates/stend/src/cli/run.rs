@@ -39,9 +39,8 @@ use together::Job;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A suite's name, or the path of a TOML file
-    #[arg(default_value = "quick")]
-    suite: String,
+    /// A suite's name, or the path of a TOML file [default: quick]
+    suite: Option<String>,
     /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
     /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
@@ -118,6 +117,11 @@ impl Arguments {
     pub(super) fn json(&self) -> Json {
         self.json
     }
+
+    /// The suite, if one was named.
+    pub(super) fn suite(&self) -> Option<&str> {
+        self.suite.as_deref()
+    }
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -134,6 +138,11 @@ pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Ex
     if arguments.profile {
         return Err(Failure::usage(
             "noise tells how far repeats differ, and nothing of where their time goes; leave --profile out",
+        ));
+    }
+    if arguments.options.all_metrics {
+        return Err(Failure::usage(
+            "noise shows each scenario's main metric alone; leave --all-metrics out (`stend compare --why` says of any metric what its δ is)",
         ));
     }
     make_run(global, arguments, true)
@@ -184,7 +193,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let changes = arguments.changing.changes(arguments.time_budget);
     // Job files lie here, and so does the fio that judges them.
     let suite = if arguments.fio.is_empty() {
-        catalogue::suite(&arguments.suite, &changes)
+        catalogue::suite(arguments.suite().unwrap_or("quick"), &changes)
     } else {
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };

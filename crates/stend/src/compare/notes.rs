@@ -146,9 +146,7 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if unverified > 0 {
         notes.push(Note::Unverified { run: run(), scenarios: unverified });
     }
-    let mut conditions: Vec<_> = record.sessions.iter().flat_map(|session| session.conditions.clone()).collect();
-    conditions.sort();
-    conditions.dedup();
+    let conditions = record.unfit_conditions();
     if !conditions.is_empty() {
         notes.push(Note::Unfit { run: run(), conditions });
     }

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use super::grid::{Grid, Style, piece, wrap, wrapped};
+use super::notes;
 use super::text::{count, percent};
+use crate::compare::table::Note;
 use crate::language::english_plural;
-use crate::noise::{Noise, OfSensor, Sensor};
+use crate::noise::{NoFloor, Noise, OfSensor, Sensor};
 use stend_model::identity::short;
 use stend_model::metric::three_digits;
 
@@ -44,11 +46,24 @@ const QUIET: f64 = 0.01;
 const RESTLESS: f64 = 0.05;
 
 fn summary(noise: &Noise) -> String {
+    let lacking = |why: NoFloor| noise.scenarios.iter().filter(|one| one.no_floor == Some(why)).count();
+    let others: String = [
+        (NoFloor::TooFewRepeats, "too few repeats that count for a floor"),
+        (NoFloor::NotPositive, "values of zero or less, which have no ratio and so no floor"),
+    ]
+    .into_iter()
+    .filter(|(why, _)| lacking(*why) > 0)
+    .map(|(why, what)| format!(" {} {what}.", english_plural(lacking(why), "scenario has", "scenarios have")))
+    .collect();
     let mut floors: Vec<f64> = noise.scenarios.iter().filter_map(|one| one.floor).collect();
     floors.sort_by(f64::total_cmp);
     let (Some(median), Some(most)) = (stend_stats::median(&floors), floors.last()) else {
         let least = 2 * stend_stats::LEAST_PAIRS;
-        return format!("How quiet {} is cannot be said: no scenario has {least} repeats that count.", noise.machine);
+        let why = match lacking(NoFloor::NotPositive) {
+            0 => format!("no scenario has {least} repeats that count."),
+            _ => format!("no scenario has a floor.{others}"),
+        };
+        return format!("How quiet {} is cannot be said: {why}", noise.machine);
     };
     let word = match median {
         _ if median <= QUIET => "quiet",
@@ -56,13 +71,7 @@ fn summary(noise: &Noise) -> String {
         _ => "noisy",
     };
     let worst = noise.scenarios.iter().find(|one| one.floor == Some(*most)).map_or("", |one| one.scenario.as_str());
-    let (of, most) = (noise.scenarios.len() - floors.len(), percent(*most));
-    let others = match of {
-        0 => String::new(),
-        _ => {
-            format!(" {} too few repeats that count for a floor.", english_plural(of, "scenario has", "scenarios have"))
-        }
-    };
+    let most = percent(*most);
     if floors.len() == 1 {
         return format!("{} is {word}: “{worst}” differs from itself by {most}.{others}", noise.machine);
     }
@@ -76,6 +85,10 @@ fn summary(noise: &Noise) -> String {
 
 fn lines(noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
+    if !noise.conditions.is_empty() {
+        let unfit = Note::Unfit { run: noise.run.clone(), conditions: noise.conditions.clone() };
+        lines.push(format!("Note: {}", notes::note(&unfit).en));
+    }
     let explaining: Vec<String> = noise.sensors.iter().filter(|sensor| sensor.explains()).map(explanation).collect();
     let listed = |sensors: &[Sensor], last: &str| match sensors {
         [] => String::new(),

@@ -11,6 +11,7 @@ mod profiles;
 mod schema;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,12 @@ impl Record {
     pub(crate) fn emulator(&self) -> Option<&str> {
         let said = || self.repeats.iter().find_map(|repeat| repeat.begin.as_ref()?.build.get("emulator"));
         self.run.machine.software.emulator.as_ref().or_else(said).map(String::as_str)
+    }
+
+    /// What made the machine unfit in any session, measured all the same; each once.
+    pub(crate) fn unfit_conditions(&self) -> Vec<String> {
+        let conditions: BTreeSet<_> = self.sessions.iter().flat_map(|session| &session.conditions).collect();
+        conditions.into_iter().cloned().collect()
     }
 }
 
