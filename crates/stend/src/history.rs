@@ -14,7 +14,7 @@ use crate::compare::{differences_of_builds, values_by_session};
 use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::nearest;
-use crate::store::Record;
+use crate::store::{Record, StoreError};
 
 /// A machine's history of one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -184,7 +184,7 @@ pub(crate) fn choose<'a>(
                     listed(runs.iter().map(|run| run.machine.name.as_str()))
                 )
             }
-            _ => "there are no runs yet; `stend run` makes one".into(),
+            _ => StoreError::Empty.to_string(),
         });
     }
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();

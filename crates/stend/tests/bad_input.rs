@@ -294,7 +294,15 @@ fn a_read_only_store_can_still_be_read() {
 #[test]
 fn runs_and_references_that_do_not_exist() {
     let stand = Stand::new();
-    says(&stand.run(&["show"]), 2, &["no run matches \"last\"", "stend list"]);
+    for command in [&["show"][..], &["compare", "last"], &["compare", "last~1", "last"], &["report", "last"]] {
+        says(&stand.run(command), 2, &["there are no runs yet; `stend run` makes one"]);
+    }
+    let file = stand.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for command in [&["list"][..], &["compare", "last"], &["report", "last"], &["show"]] {
+        let ended = stand.run(&[command, &["--store", file.to_str().unwrap()]].concat());
+        says(&ended, 4, &["file is no store of stend: it is not a directory"]);
+    }
     says(&stand.run(&["compare", "nothing"]), 2, &["\"nothing\" is neither a run", "on-the-way-to-the-summit"]);
     says(&stand.run(&["references", "nothing"]), 2, &["there is no reference \"nothing\""]);
     says(&stand.run(&["compare", "on-the-way-to-the-summit"]), 2, &["name a run first"]);

@@ -36,6 +36,12 @@ fn machines_are_named_for_their_newest_run_of_the_suite() {
     runs.refused(&["nwe"], &["\"nwe\" is neither a run", "did you mean \"new\"?"]);
     runs.refused(&["last~99"], &["\"last~99\" goes back too far: there are 4 runs", "stend list"]);
     runs.refused(&["2026"], &["\"2026\" matches several runs", A, D, "give more of the id"]);
+    for (word, machine) in [("old:", "old"), ("new:x", "new")] {
+        let says = format!("\"{word}\": {machine} is a machine; its runs from one to another are {machine}:FROM..TO");
+        runs.refused(&[word, C], &[&says, "a side is one of a run"]);
+    }
+    runs.refused(&["last:one"], &["\"last\": there is no run of two sides yet"]);
+    runs.refused(&[A, B, "--suite", "nosuch"], &["--suite nosuch", "neither is named here; leave it out"]);
     runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (on-the-way"]);
     runs.refused(&["old", "new", "--baseline", A], &["not among what is compared", B, C]);
     runs.refused(&["old", "arm-wrestling", "--baseline", "arm-wrestling"], &["cannot be the base", "no samples"]);

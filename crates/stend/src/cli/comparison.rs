@@ -111,6 +111,7 @@ impl Options {
                 }
             }
         }
+        names.check_suite(self.suite.as_deref(), words.iter().chain(&self.baseline))?;
         words.iter().for_each(|word| names.say_what_last_is(word));
         if runs.is_empty() {
             return Err(Failure::usage(

@@ -100,6 +100,7 @@ impl From<std::io::Error> for Failure {
 fn exit_of(error: &StoreError) -> Exit {
     match error {
         StoreError::NoSuchRun(_)
+        | StoreError::Empty
         | StoreError::TooFarBack { .. }
         | StoreError::Ambiguous(..)
         | StoreError::BadExport(_)

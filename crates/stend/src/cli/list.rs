@@ -6,7 +6,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::report;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -21,7 +21,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Ok(Exit::Fine);
     }
     if runs.is_empty() {
-        talk!("there are no runs yet; `stend run` makes one");
+        talk!("{}", StoreError::Empty);
         return Ok(Exit::Fine);
     }
     output::print(&report::list::terminal(&runs, output::width()))?;

@@ -51,6 +51,9 @@ pub(crate) enum StoreError {
     /// There is no such run.
     #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
     NoSuchRun(String),
+    /// There are no runs at all.
+    #[error("there are no runs yet; `stend run` makes one")]
+    Empty,
     /// There are not so many runs.
     #[error("\"{wanted}\" goes back too far: there {}; `stend list` shows them", if *.runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") })]
     TooFarBack {

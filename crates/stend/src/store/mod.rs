@@ -145,7 +145,12 @@ impl Store {
     pub(crate) fn open_to_read(directory: &Path) -> Result<Self> {
         let path = directory.join("stend.db");
         if !path.exists() {
-            return Self::empty(path);
+            return match std::fs::metadata(directory) {
+                Ok(there) if !there.is_dir() => {
+                    Err(StoreError::NotAStore { path: directory.into(), reason: "it is not a directory".into() })
+                }
+                _ => Self::empty(path),
+            };
         }
         // Even a reader of a write-ahead log writes beside it. Where it may not, the file is read as it stands.
         let plain = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
@@ -273,9 +278,8 @@ impl Store {
                 None => {
                     let count = self.connection.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0));
                     let runs = count.map_err(explain)?.unsigned_abs();
-                    // Without any run, that is what there is to say.
                     let wanted = wanted.to_owned();
-                    Err(if runs == 0 { StoreError::NoSuchRun(wanted) } else { StoreError::TooFarBack { wanted, runs } })
+                    Err(if runs == 0 { StoreError::Empty } else { StoreError::TooFarBack { wanted, runs } })
                 }
             };
         }

@@ -63,6 +63,22 @@ impl<'a> Names<'a> {
         Ok(names)
     }
 
+    /// Refuses a suite that was asked for where the words name neither a machine nor a range, so that it would be ignored.
+    pub(super) fn check_suite<'w>(
+        &self,
+        suite: Option<&str>,
+        mut words: impl Iterator<Item = &'w String>,
+    ) -> Result<(), Failure> {
+        match suite {
+            Some(suite) if !words.any(|word| word.contains("..") || self.is_machine(word)) => {
+                Err(Failure::usage(format!(
+                    "--suite {suite} says of which suite the runs of machines and ranges are, and neither is named here; leave it out"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What a word means.
     pub(super) fn find(&self, word: &str) -> Result<Named, Failure> {
         if let Some((from, to)) = word.split_once("..") {
@@ -97,6 +113,12 @@ impl<'a> Names<'a> {
     /// The id of a run, with its side if one was named.
     fn run(&self, word: &str) -> Result<String, Failure> {
         if let Some((run, side)) = word.split_once(':') {
+            if self.is_machine(run) || run == HERE || self.hosts.find(run).is_some() {
+                return Err(Failure::usage(format!(
+                    "\"{word}\": {run} is a machine; its runs from one to another are {run}:FROM..TO, all of them {run}:.., and a side is \
+                     one of a run, as in last:SIDE"
+                )));
+            }
             return Ok(format!("{}:{side}", self.of_kind(run, Some(Kind::Ab))?));
         }
         self.of_kind(word, self.several.then_some(Kind::Run))
@@ -105,6 +127,9 @@ impl<'a> Names<'a> {
     /// The id of a run; if `last` is counted from, among those of this kind.
     fn of_kind(&self, word: &str, kind: Option<Kind>) -> Result<String, Failure> {
         if let (Some(back), Some(kind)) = (back_from_last(word), kind) {
+            if self.runs.is_empty() {
+                return Err(StoreError::Empty.into());
+            }
             let mut of_it = self.runs.iter().rev().filter(|run| run.kind == kind);
             return of_it.nth(back as usize).map(|run| run.id.clone()).ok_or_else(|| {
                 let count = self.runs.iter().filter(|run| run.kind == kind).count();
@@ -112,6 +137,11 @@ impl<'a> Names<'a> {
                     Kind::Ab => ("run of two sides", "runs of two sides"),
                     Kind::Run | Kind::Noise => ("ordinary run", "ordinary runs"),
                 };
+                if count == 0 {
+                    return Failure::usage(format!(
+                        "\"{word}\": there is no {one} yet; `stend list` shows what there is"
+                    ));
+                }
                 let there = english_plural(count, one, many);
                 let verb = if count == 1 { "is" } else { "are" };
                 Failure::usage(format!("\"{word}\" goes back too far: there {verb} {there}; `stend list` shows them"))
