@@ -53,15 +53,31 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
         if all > 1 { format!("{} {and} {}", of(low), of(high)) } else { of(low) }
     };
     let this = &base.title;
+    if all == 1 {
+        return Some(Phrase::new(
+            format!(
+                "{this} is {}, the only published figure that it can be held against. The difference cannot be tested, for a single number was published.",
+                english(low)
+            ),
+            format!(
+                "Результат {this} – {}; других опубликованных цифр для сравнения нет. Проверить отличие нельзя: опубликовано отдельное число.",
+                in_russian(low)
+            ),
+        ));
+    }
+    let (better_en, better_ru) = match above {
+        0 => ("none".to_owned(), "не превосходит ни одной".to_owned()),
+        _ => (above.to_string(), format!("превосходит {above}")),
+    };
     Some(Phrase::new(
         format!(
-            "{this} does better than {above} of {} of {}: it is {}. These differences cannot be tested, for single numbers were published.",
+            "{this} does better than {better_en} of {} of {}: it is {}. These differences cannot be tested, for single numbers were published.",
             english_plural(all, "published figure", "published figures"),
             english_plural(machines, "other machine", "other machines"),
             ends(&english, "at worst, and at best"),
         ),
         format!(
-            "{this} превосходит {above} из {all} {} {machines} {}: её результат – {}. Проверить эти отличия нельзя: опубликованы отдельные числа.",
+            "{this} {better_ru} из {all} {} {machines} {}: её результат – {}. Проверить эти отличия нельзя: опубликованы отдельные числа.",
             russian_plural(all, "опубликованной цифры", "опубликованных цифр", "опубликованных цифр"),
             russian_plural(machines, "другой машины", "других машин", "других машин"),
             ends(&in_russian, "в худшем случае, в лучшем –"),
@@ -118,6 +134,33 @@ mod tests {
             "{}",
             said[0].en
         );
+
+        // The figures of one machine that are better than the run's, then a single one of them.
+        for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            if let Cell::Published(published) = cell {
+                published.ratio = published.ratio.map(|_| 0.5);
+            }
+        }
+        table.rows.iter_mut().for_each(|row| row.better = stend_model::metric::Better::Higher);
+        let said = answer(&table);
+        assert!(said[0].en.starts_with("pc-7 does better than none of "), "{}", said[0].en);
+        assert!(said[0].ru.starts_with("pc-7 не превосходит ни одной из "), "{}", said[0].ru);
+        let has_factor = |cell: &Cell| matches!(cell, Cell::Published(published) if published.ratio.is_some());
+        let mut kept = false;
+        for cell in table.rows.iter_mut().filter(|row| row.main).flat_map(|row| &mut row.cells) {
+            if has_factor(cell) && std::mem::replace(&mut kept, true) {
+                *cell = Cell::Absent;
+            }
+        }
+        let said = answer(&table);
+        assert!(
+            said[0].en.starts_with("pc-7 is 0.50 times as good as ")
+                && said[0].en.contains("the only published figure")
+                && !said[0].en.contains(" of 1 "),
+            "{}",
+            said[0].en
+        );
+        assert!(said[0].ru.starts_with("Результат pc-7 – 0,50 от "), "{}", said[0].ru);
         table.columns.truncate(1);
         table.rows.iter_mut().for_each(|row| row.cells.truncate(1));
         assert!(

@@ -107,12 +107,12 @@ fn with_difference(base: &str, run: &str, standing: &Standing, better_first: boo
     let (first, second) = if better_first { (0, 1) } else { (1, 0) };
     let all = standing.judged();
     let [on_en, on_ru] = on(sides[first].0, all);
-    let [most_en, most_ru] = most(sides[first].1.as_ref());
+    let [most_en, most_ru] = most(sides[first].1.as_ref(), all);
     let mut en = format!("{run} is {} than {base} on {on_en}{most_en}", words[first]);
     let mut ru = format!("{run} {}, чем {base}, {on_ru}{most_ru}", words_ru[first]);
     let (count, extreme) = sides[second];
     if count > 0 {
-        let [most_en, most_ru] = most(extreme.as_ref());
+        let [most_en, most_ru] = most(extreme.as_ref(), all);
         en += &format!("; {} on {count}{most_en}", words[second]);
         ru += &format!("; {} в {count}{most_ru}", words_ru[second]);
     }
@@ -151,10 +151,13 @@ fn on_all(all: usize) -> [String; 2] {
     }
 }
 
-/// Where it stands out most.
-fn most(extreme: Option<&Extreme>) -> [String; 2] {
+/// Where it stands out most; of a single scenario, which that is.
+fn most(extreme: Option<&Extreme>, all: usize) -> [String; 2] {
     let Some(Extreme { scenario, ratio }) = extreme else { return [const { String::new() }; 2] };
     let factor = factor(*ratio);
+    if all == 1 {
+        return [format!(", “{scenario}” ({factor})"), format!(", «{scenario}» ({})", russian(&factor))];
+    }
     [
         format!(", most of all on “{scenario}” ({factor})"),
         format!(", больше всего в «{scenario}» ({})", russian(&factor)),

@@ -45,8 +45,8 @@ fn a_sentence_in_both_languages_for_every_outcome() {
         ),
         (
             [1, 0, 0, 0],
-            "B is faster than A on the one scenario, most of all on “X” (× 2.41).",
-            "B быстрее, чем A, в единственном сценарии, больше всего в «X» (× 2,41).",
+            "B is faster than A on the one scenario, “X” (× 2.41).",
+            "B быстрее, чем A, в единственном сценарии, «X» (× 2,41).",
         ),
         ([0, 0, 2, 0], "B and A are the same on both scenarios.", "B и A одинаковы в обоих сценариях."),
         ([0, 0, 40, 0], "B and A are the same on all 40 scenarios.", "B и A одинаковы во всех 40 сценариях."),
