@@ -56,6 +56,7 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
             "units: B/s",
         ],
     );
+    runs.refused(&[A, B, "--json", "--format", "csv"], &["--json is --format json", "leave out one"]);
     runs.refused(&[A, B, "--unit", "ns"], &["takes no figure", "units: B/s"]);
     runs.refused(&[A, B, "--filter", "scenario:("], &["the filter `scenario:(`, character 11: behind \"scenario:\""]);
     runs.refused(&[A, B, "--filter", "depth:16"], &["character 1: there is no key \"depth\" here"]);
