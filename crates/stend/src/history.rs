@@ -191,7 +191,10 @@ pub(crate) fn choose<'a>(
     for scenario in there.iter().flat_map(|run| measured(run)) {
         *names.entry(scenario.name.as_str()).or_default() += 1;
     }
-    let (scenario, metric) = match named(&names, what)? {
+    let is_metric = there.iter().flat_map(|run| measured(run)).any(|scenario| scenario.metric(what).is_some());
+    // A whole name, of a metric too, goes before a part of a scenario's.
+    let found = if is_metric && !names.contains_key(what) { None } else { named(&names, what)? };
+    let (scenario, metric) = match found {
         Some(found) => found,
         None => {
             let has = |run: &&Run, name: &str| measured(run).any(|one| one.name == name && one.metric(what).is_some());

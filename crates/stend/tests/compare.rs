@@ -56,6 +56,7 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
             "units: B/s",
         ],
     );
+    runs.refused(&[A, B, "--json", "--format", "csv"], &["--json is --format json", "leave out one"]);
     runs.refused(&[A, B, "--unit", "ns"], &["takes no figure", "units: B/s"]);
     runs.refused(&[A, B, "--filter", "scenario:("], &["the filter `scenario:(`, character 11: behind \"scenario:\""]);
     runs.refused(&[A, B, "--filter", "depth:16"], &["character 1: there is no key \"depth\" here"]);
@@ -423,7 +424,11 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     let mut unit = runs.run("20260201-0000-0001", &[("x", 1.0)]);
     unit.run["suite"]["scenarios"][0]["metrics"][0] =
         json!({ "name": "throughput", "value": "wall", "unit": "s", "better": "lower" });
-    cases.push((unit, "none", "throughput = bytes/wall in B/s → throughput = wall in s"));
+    cases.push((
+        unit,
+        "none",
+        "name = throughput, value = bytes/wall, unit = B/s → name = throughput, value = wall, unit = s",
+    ));
     cases.push((runs.mould.run("20260201-0000-0002", &[("x", vec![1.0])]), "unresolved", "fewer than 6 repeats"));
     cases.push((
         runs.mould.run("20260201-0000-0003", &[("x", vec![1.0; 10])]),

@@ -275,6 +275,23 @@ fn runs_of_two_sides_are_left_out() {
 }
 
 #[test]
+fn the_whole_name_of_a_metric_goes_before_parts_of_scenarios_names() {
+    let (stand, template) = stand(0, 0);
+    let rename = |document: &mut Value| {
+        let scenarios = document["suite"]["scenarios"].as_array_mut().unwrap();
+        scenarios.iter_mut().zip(["throughput, small", "throughput, large"]).for_each(|(scenario, name)| {
+            scenario["name"] = json!(name);
+        });
+    };
+    import(&stand, &template, 0, |_| 1e6, rename);
+    let listed = &stand.json(&["history", "throughput"])["scenarios"];
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|one| one["scenario"].clone()).collect();
+    assert_eq!(names, [json!("throughput, large"), json!("throughput, small")]);
+    let part = stand.run(&["history", "throughpu"]);
+    assert_eq!(part.status, Some(2), "a part is still one of several names");
+}
+
+#[test]
 fn bad_input_gets_one_line() {
     let (stand, _) = stand(1, 99);
     let refused = |arguments: &[&str], says: &[&str]| {

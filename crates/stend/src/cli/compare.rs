@@ -36,9 +36,9 @@ pub(super) struct Arguments {
     /// that a filter names, or with --all-metrics all; CSV and JSON are judged by the same metrics
     #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
-    /// How to print the table
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = Format::among(&FORMATS))]
-    format: Format,
+    /// How to print the table [default: table]
+    #[arg(long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]
+    format: Option<Format>,
     #[command(flatten)]
     json: Json,
 }
@@ -73,7 +73,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         output::print(&why::render(&table, row_of(&table, wanted)?, output::width()))?;
         return exit(arguments, &cells);
     }
-    let format = if arguments.json.json { Format::Json } else { arguments.format };
+    let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
     match format {
         Format::Json => output::print_json("table", &table.for_programs())?,
         Format::Markdown => {

@@ -25,9 +25,9 @@ pub(super) struct Arguments {
     /// it [default: runs of the hardware that made the newest one]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// How to write it; a drawing has below it what changed, and a page a table of the runs
-    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = Format::among(&FORMATS))]
-    format: Format,
+    /// How to write it; a drawing has below it what changed, and a page a table of the runs [default: table]
+    #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]
+    format: Option<Format>,
     /// The file to write, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -50,7 +50,7 @@ struct WithMetric<'a> {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
-    let format = if arguments.json.json { Format::Json } else { arguments.format };
+    let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let runs = store.runs()?;
     let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;

@@ -87,6 +87,20 @@ pub(super) struct Json {
     pub(super) json: bool,
 }
 
+/// A format that was asked for, with `--json` for one of them. `None`: nothing was asked for.
+///
+/// # Errors
+/// Two different ones were.
+pub(super) fn chosen_format(format: Option<Format>, json: Json) -> Result<Option<Format>, Failure> {
+    match format {
+        Some(format) if json.json && format != Format::Json => Err(Failure::usage(
+            "--json is --format json, and another format is asked for too: leave out one of the two",
+        )),
+        _ if json.json => Ok(Some(Format::Json)),
+        _ => Ok(format),
+    }
+}
+
 /// Prints a value as JSON, in an object with the version of its shape.
 pub(super) fn print_json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
     print(&json(name, value)?)

@@ -116,7 +116,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
             }
-            figures_index::render(&figures, kinds, &ids)
+            figures_index::render(&figures, &arguments.drawings, &ids, language)
         }
     };
     let file = if arguments.format == Format::Svg { path.join("index.md") } else { path.clone() };

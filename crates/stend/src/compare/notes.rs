@@ -129,9 +129,12 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
         notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
     }
     if let [side] = &record.run.sides[..] {
-        let tools = side.found.tools.iter().map(|(name, tool)| (name.clone(), tool.version.clone())).collect();
+        let tools: Vec<_> = side.found.tools.iter().map(|(name, tool)| (name.clone(), tool.version.clone())).collect();
         let (settings, compiler) = (side.settings(), side.found.compiler.clone());
-        notes.push(Note::Side { run: run(), settings, compiler, tools });
+        // Of a side that is called by its settings its name says all, unless something was found out too.
+        if side.in_full() != side.label || compiler.is_some() || !tools.is_empty() {
+            notes.push(Note::Side { run: run(), settings, compiler, tools });
+        }
     }
     if let Some(target) = &record.run.target {
         notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });
@@ -283,8 +286,8 @@ fn differences_of_work(one: &Work, other: &Work) -> Vec<Difference> {
         (before != after).then(|| Difference { what: what.into(), before, after })
     };
     let metrics = |work: &Work| {
-        let metrics = work.metrics.iter().map(|(name, (value, unit))| format!("{name} = {value} in {unit}"));
-        metrics.collect::<Vec<_>>().join(", ")
+        let metric = |(name, (value, unit)): (_, &(_, _))| format!("name = {name}, value = {value}, unit = {unit}");
+        work.metrics.iter().map(metric).collect::<Vec<_>>().join("; ")
     };
     let verification =
         |work: &Work| if work.verification == Verification::None { "none" } else { "required" }.to_owned();
@@ -292,11 +295,12 @@ fn differences_of_work(one: &Work, other: &Work) -> Vec<Difference> {
         let of = |steady: &Steady| {
             let by = work.steady_by.unwrap_or_default();
             let Steady { rounds, most, range, slope, .. } = steady;
-            format!("{rounds} rounds of {most}, range {range}, slope {slope}, by {by}")
+            format!("rounds = {rounds}, most = {most}, range = {range}, slope = {slope}, by = {by}")
         };
         work.steady.map(of).unwrap_or_default()
     };
-    let rate = |work: &Work| work.rate.map(|rate| format!("{} of {}", rate.share, rate.of)).unwrap_or_default();
+    let rate =
+        |work: &Work| work.rate.map(|rate| format!("share = {}, of = {}", rate.share, rate.of)).unwrap_or_default();
     let instrument = of("instrument", one.instrument.to_string(), other.instrument.to_string());
     let last = [
         of("metrics", metrics(one), metrics(other)),

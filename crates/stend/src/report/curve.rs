@@ -1,7 +1,7 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
 use super::language::{TEXTS, curve_of, curves_left_out};
-use super::numbers::russian;
+use super::numbers::{figure, russian};
 use super::phrase::Phrase;
 use super::scale::{Axis, CANVAS, Mark, Scale, Tick, ticks};
 use super::text::interval;
@@ -193,7 +193,10 @@ fn label(place: &Place, axes: &Axes) -> Label {
         left: axes.x(place.across.median) / CANVAS.0 * 100.0,
         top: axes.y(place.up.median) / CANVAS.1 * 100.0,
         text: match place.point.value {
-            Some(value) => Phrase::new(value, value),
+            Some(value) => match value.strip_suffix('%') {
+                Some(number) if number.parse::<f64>().is_ok() => figure(&format!("{number} %")),
+                _ => Phrase::new(value, value),
+            },
             None => TEXTS.closed.clone(),
         },
     }

@@ -5,19 +5,42 @@ use std::fmt::Write as _;
 use clap::ValueEnum as _;
 
 use super::html::{Figure, Kind};
+use super::phrase::Phrase;
+use crate::language::Language;
 
-/// The page: the drawings of each scenario under its name, in the order in which they came, and which kinds there are beside these.
-pub(crate) fn render(figures: &[Figure], kinds: &[Kind], runs: &[&str]) -> String {
-    let mut page =
-        format!("# Drawings of {}\n\nWritten by `stend report {} --format svg`.\n", runs.join(", "), runs.join(" "));
+/// The page in the drawings' language: the drawings of each scenario under its name, in the order in which they came, and which kinds there
+/// are beside these. No kind was asked for where `chosen` is empty.
+pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], language: Language) -> String {
+    let kinds = if chosen.is_empty() { &Kind::USUAL[..] } else { chosen };
     let name = |kind: &Kind| kind.to_possible_value().map(|value| value.get_name().to_owned());
+    let mut command = format!("stend report {} --format svg", runs.join(" "));
+    if language != Language::English {
+        let _ = write!(command, " --language {}", language.code());
+    }
+    if !chosen.is_empty() {
+        let _ = write!(command, " --drawings {}", chosen.iter().filter_map(name).collect::<Vec<_>>().join(","));
+    }
+    let ids = runs.join(", ");
+    let head = Phrase::new(
+        format!("# Drawings of {ids}\n\nWritten by `{command}`.\n"),
+        format!("# Графики: {ids}\n\nСоставлено командой `{command}`.\n"),
+    );
+    let mut page = head.say(language).to_owned();
     let others: Vec<_> = Kind::value_variants().iter().filter(|kind| !kinds.contains(kind)).filter_map(name).collect();
     if !others.is_empty() {
-        let _ =
-            write!(page, "\nNot among them: {}; `--drawings {}` makes these.\n", others.join(", "), others.join(","));
+        let (list, option) = (others.join(", "), others.join(","));
+        let beside = Phrase::new(
+            format!(
+                "\nNot asked for: {list}; `--drawings {option}` makes those of which there is something to draw.\n"
+            ),
+            format!(
+                "\nНе запрошены: {list}; из них `--drawings {option}` сделает те, для которых есть что рисовать.\n"
+            ),
+        );
+        page.push_str(beside.say(language));
     }
     if figures.is_empty() {
-        page.push_str("\nThere is nothing to draw.\n");
+        page.push_str(Phrase::fixed("\nThere is nothing to draw.\n", "\nРисовать нечего.\n").say(language));
     }
     let mut before = None;
     for figure in figures {
@@ -55,11 +78,22 @@ mod tests {
             svg: String::new(),
         };
         let figures = [figure("a-1", "a|b"), figure("a-2", "a|b"), figure("c", "c")];
-        let page = render(&figures, &Kind::USUAL, &["20261121-0555-3f9a"]);
+        let page = render(&figures, &[], &["20261121-0555-3f9a"], Language::English);
         assert_eq!(page.matches("\n## ").count(), 2);
         assert!(page.contains("## a\\|b\n\n![a\\|b: \\[x\\] \\*y\\*](a-1.svg)\n"), "{page}");
-        assert!(page.contains("Not among them: samples; `--drawings samples` makes these."), "{page}");
-        let all = render(&[], Kind::value_variants(), &["r"]);
-        assert!(all.contains("nothing to draw") && !all.contains("Not among them"), "{all}");
+        assert!(page.contains("`stend report 20261121-0555-3f9a --format svg`"), "{page}");
+        assert!(page.contains("Not asked for: samples; `--drawings samples` makes those"), "{page}");
+        let all = render(&[], Kind::value_variants(), &["r"], Language::English);
+        assert!(all.contains("nothing to draw") && !all.contains("Not asked for"), "{all}");
+    }
+
+    #[test]
+    fn the_page_is_in_the_drawings_language_and_names_its_options() {
+        let page = render(&[], &[Kind::Repeats, Kind::Samples], &["r"], Language::Russian);
+        assert!(page.contains("`stend report r --format svg --language ru --drawings repeats,samples`"), "{page}");
+        assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: published, "), "{page}");
+        for english in ["Drawings of", "Written by", "Not asked", "There is"] {
+            assert!(!page.contains(english), "{page}");
+        }
     }
 }

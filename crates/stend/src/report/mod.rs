@@ -18,6 +18,7 @@
 
 mod answer;
 mod chart;
+mod checked;
 mod clocks;
 pub(crate) mod csv;
 mod curve;

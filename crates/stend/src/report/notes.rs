@@ -1,6 +1,7 @@
 //! Notes on the table, and why a figure is missing, in both languages.
 
 use stend_model::machine::Difference;
+use stend_model::side::AS_IT_IS;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use crate::compare::table::{Lack, LeftOut, Note, Only};
@@ -38,10 +39,16 @@ pub(super) fn note(note: &Note) -> Phrase {
             let compiler = compiler.iter().map(|compiler| format!(" ({})", one_line(compiler)));
             let tools = tools.iter().map(|(name, version)| format!(" ({name}: {version})"));
             let found: String = compiler.chain(tools).collect();
-            let or = |nothing: &str| if settings.is_empty() { nothing.to_owned() } else { settings.join("; ") };
+            // A side without a name of its own is called by its settings.
+            let label = run.split_once(':').map_or("", |(_, label)| label);
+            let settings_or = |nothing: &str| match settings.join("; ") {
+                settings if settings == label || settings.is_empty() && label == AS_IT_IS => String::new(),
+                settings if settings.is_empty() => format!(": {nothing}"),
+                settings => format!(": {settings}"),
+            };
             Phrase::new(
-                format!("{run}: {}{found}", or("the machine as it is")),
-                format!("{run}: {}{found}", or("машина как она есть")),
+                format!("{run}{}{found}", settings_or("the machine as it is")),
+                format!("{run}{}{found}", settings_or("машина как она есть")),
             )
         }
         Note::Noise { run } => Phrase::new(
@@ -301,9 +308,10 @@ pub(super) fn note(note: &Note) -> Phrase {
                     many.en
                 ),
                 format!(
-                    "{}: внутри прогона первая половина отличается от второй на {percent} и больше, \
+                    "{}: внутри прогона первая половина отличается от второй на {} и больше, \
                      поэтому и два прогона могут так отличаться без причины; повторите оба в другое время",
-                    many.ru
+                    many.ru,
+                    russian(&percent)
                 ),
             )
         }
@@ -459,9 +467,9 @@ fn target_in_russian(target: &Target) -> String {
 /// Scenarios that not all runs have.
 pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
     // All of them, and in quotes: names have commas of their own.
-    let scenarios = left_out.scenarios.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let (en, ru) = (left_out.scenarios.join("\", \""), left_out.scenarios.join("», «"));
     let runs = left_out.runs.join(", ");
-    Phrase::new(format!("not in {runs}: {scenarios}"), format!("нет в {runs}: {scenarios}"))
+    Phrase::new(format!("not in {runs}: \"{en}\""), format!("нет в {runs}: «{ru}»"))
 }
 
 /// Why there is no figure, in one line.
@@ -510,12 +518,14 @@ pub(super) fn lack_in_a_word(why: &Lack) -> Phrase {
 /// Names in quotes; of many the first ones.
 pub(super) fn listed(names: &[String]) -> Phrase {
     const SHOWN: usize = 3;
-    let quoted: Vec<_> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();
+    let quoted = |open: &str, close: &str| {
+        names.iter().take(SHOWN).map(|name| format!("{open}{name}{close}")).collect::<Vec<_>>().join(", ")
+    };
     let (more_en, more_ru) = match names.len().saturating_sub(SHOWN) {
         0 => Default::default(),
         more => (format!(" and {more} more"), format!(" и ещё {more}")),
     };
-    Phrase::new(format!("{}{more_en}", quoted.join(", ")), format!("{}{more_ru}", quoted.join(", ")))
+    Phrase::new(format!("{}{more_en}", quoted("\"", "\"")), format!("{}{more_ru}", quoted("«", "»")))
 }
 
 /// Differences between machines or builds, one after the other.
@@ -538,6 +548,25 @@ pub(super) fn in_words(differences: &[Difference]) -> Phrase {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_side_that_is_called_by_its_settings_says_them_once() {
+        let words = |run: &str, settings: &[&str], compiler: Option<&str>| {
+            let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+            note(&Note::Side {
+                run: run.into(),
+                settings,
+                compiler: compiler.map(str::to_owned),
+                tools: Default::default(),
+            })
+            .en
+            .into_owned()
+        };
+        assert_eq!(words("r:cc=clang", &["cc=clang"], Some("clang 14")), "r:cc=clang (clang 14)");
+        assert_eq!(words("r:as it is", &[], Some("gcc 12")), "r:as it is (gcc 12)");
+        assert_eq!(words("r:plain", &[], None), "r:plain: the machine as it is");
+        assert_eq!(words("r:fast", &["cc=clang"], Some("clang 14")), "r:fast: cc=clang (clang 14)");
+    }
 
     #[test]
     fn sizes_of_a_target_are_not_said_to_be_scaled() {

@@ -29,7 +29,7 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
                 "",
                 Phrase::fixed(
                     "No verdict: the two are not to be compared, as the notes above the table say.",
-                    "Вердикта нет: эти двое несравнимы, почему – сказано в примечаниях над таблицей.",
+                    "Вердикта нет: их нельзя сравнить, почему – сказано в примечаниях над таблицей.",
                 ),
             ),
         };

@@ -3,6 +3,7 @@
 //! A run keeps them in English, as they were said. Here stand their forms, with `{}` for what was filled in; what has no form
 //! here stays as it is. It was said by an instrument, a tool or the system, and is quoted.
 
+use super::checked::checked_in_russian;
 use super::numbers::russian_if_figure;
 use super::phrase::Phrase;
 use crate::language::Language;
@@ -11,7 +12,6 @@ use crate::machine;
 /// English and Russian forms; the first one that fits is taken. The Russian form takes what was filled in in the same order.
 const FORMS: &[(&str, &str)] = &[
     // Why a repeat is invalid.
-    ("the work was wrong: {}", "работа сделана неверно: {}"),
     ("the work was wrong", "работа сделана неверно"),
     (
         "the work was not verified; if it cannot be, say verification = \"none\"",
@@ -43,13 +43,13 @@ const FORMS: &[(&str, &str)] = &[
     ("nobody knows how it ended: {}", "чем закончил – неизвестно: {}"),
     ("nobody knows how it ended", "чем закончил – неизвестно"),
     ("it printed a line that is no event: {}", "напечатана строка, которая не является событием: {}"),
-    ("it printed a second \"begin\"", "напечатано второе событие \"begin\""),
-    ("it printed no \"begin\"", "не напечатано событие \"begin\""),
-    ("it printed no \"repeat\"", "не напечатано событие \"repeat\""),
-    ("it printed no \"end\"", "не напечатано событие \"end\""),
+    ("it printed a second \"begin\"", "напечатано второе событие «begin»"),
+    ("it printed no \"begin\"", "не напечатано событие «begin»"),
+    ("it printed no \"repeat\"", "не напечатано событие «repeat»"),
+    ("it printed no \"end\"", "не напечатано событие «end»"),
     (
         "it printed {} \"repeat\" events; stend wants one an invocation",
-        "напечатано событий \"repeat\": {}; stend нужно одно за запуск",
+        "напечатано событий «repeat»: {}; stend нужно одно за запуск",
     ),
     ("{} exited with status {}", "{} закончил с кодом {}"),
     ("{} was ended by signal {}", "{} убит сигналом {}"),
@@ -166,7 +166,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "free space for the load: {} cannot be written; set STEND_WORK, or fio's \"directory\", to another directory",
-        "место для нагрузки: в {} нельзя писать; укажите в STEND_WORK или в \"directory\" у fio другой каталог",
+        "место для нагрузки: в {} нельзя писать; укажите в STEND_WORK или в «directory» у fio другой каталог",
     ),
     (
         "free space for results: {} in {}; make room, or keep results elsewhere: --store",
@@ -174,7 +174,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
-        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или \"directory\" у fio) или уменьшите их (--scale, --only)",
+        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или «directory» у fio) или уменьшите их (--scale, --only)",
     ),
     (
         "free space for the load: {} in {}; make room, or set STEND_WORK to another directory",
@@ -208,9 +208,26 @@ const FORMS: &[(&str, &str)] = &[
 
 /// A sentence of a run in both languages.
 pub(crate) fn recorded(sentence: &str) -> Phrase {
-    let in_russian = |parts: Vec<&str>| parts.into_iter().map(russian_if_figure).collect::<Vec<_>>();
-    let russian = FORMS.iter().find_map(|(en, ru)| Some(filled(ru, &in_russian(parts(en, sentence)?))));
+    let wrong = || {
+        let evidence = sentence.strip_prefix("the work was wrong: ")?;
+        Some(format!("работа сделана неверно: {}", checked(evidence).ru))
+    };
+    let russian = wrong().or_else(|| fitted(FORMS, sentence, russian_if_figure));
     Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
+}
+
+/// What an instrument says that it checked.
+pub(super) fn checked(evidence: &str) -> Phrase {
+    let russian = fitted(FORMS, evidence, russian_if_figure).unwrap_or_else(|| checked_in_russian(evidence));
+    Phrase::new(evidence, russian)
+}
+
+/// A sentence by the first of these forms that fits, with what was filled in as `filled_in` says it.
+pub(super) fn fitted(forms: &[(&str, &str)], sentence: &str, filled_in: impl Fn(&str) -> String) -> Option<String> {
+    forms.iter().find_map(|(en, ru)| {
+        let parts: Vec<_> = parts(en, sentence)?.into_iter().map(&filled_in).collect();
+        Some(filled(ru, &parts))
+    })
 }
 
 /// Several sentences as one.
@@ -292,6 +309,10 @@ mod tests {
         );
         assert_eq!(russian("it ended with status 3: disk: full: really"), "закончил с кодом 3: disk: full: really");
         assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");
+        assert_eq!(
+            russian("the work was wrong: corrupt: 2 words of 512; before: corrupt: 1 words of 8"),
+            "работа сделана неверно: испорчено слов: 2 из 512; до этого испорчено слов: 1 из 8"
+        );
         assert_eq!(russian("{} is {}"), "{} is {}", "nobody's sentence is left alone");
         assert_eq!(recorded_under_name("frequency: no cpufreq in /sys").ru, "частота: нет cpufreq в /sys");
         assert_eq!(

@@ -268,6 +268,14 @@ impl Sheet {
         Ok(())
     }
 
+    /// Lines of quiet text, one below the other.
+    pub(super) fn lines(&mut self, at: (f64, f64), lines: &[String]) -> Result<()> {
+        for (number, line) in lines.iter().enumerate() {
+            self.text((at.0, at.1 + number as f64 * KEY_LINE), "start", SMALL, QUIET, line)?;
+        }
+        Ok(())
+    }
+
     /// Text that is made of figures with their units, as the sheet's language writes them.
     pub(super) fn figure(&mut self, at: (f64, f64), anchor: &str, size: f64, fill: &str, text: &str) -> Result<()> {
         let text = in_language(text, self.language);
@@ -345,6 +353,11 @@ pub(super) fn key_lines(names: &[&str], first: f64, left: f64, sheet_width: f64)
 /// About how wide a text is. What font it will be drawn with is not known, so a little more than most take.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * 0.6
+}
+
+/// A text in lines that are no wider than so many units.
+pub(super) fn wrapped_to(text: &str, size: f64, width: f64) -> Vec<String> {
+    super::grid::wrap(text, (width / size / 0.6) as usize)
 }
 
 /// As much of a text as fits into so many units.

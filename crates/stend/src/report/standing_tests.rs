@@ -79,7 +79,7 @@ fn the_mean_says_what_is_not_in_it() {
         with_missing.en
     );
     assert!(
-        with_missing.ru.contains("по 8 сценариям") && with_missing.ru.contains("без \"4k rand read\""),
+        with_missing.ru.contains("по 8 сценариям") && with_missing.ru.contains("без «4k rand read»"),
         "{}",
         with_missing.ru
     );

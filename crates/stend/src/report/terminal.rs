@@ -43,6 +43,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], options: &Options) -
         page.paragraph("", line, "  ", Style::Plain);
     }
     if page.table.columns.is_empty() || page.rows.is_empty() {
+        page.blank();
         page.paragraph("", &nothing_shown(table), "", Style::Bold);
     } else if table.layout.as_ref().is_some_and(|layout| !layout.is_plain()) {
         page.laid_out();

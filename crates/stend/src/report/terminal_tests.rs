@@ -96,7 +96,7 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
 fn an_empty_table_says_so() {
     let table = Table::default();
     let options = Options { width: 80, colour: false, all_metrics: false };
-    assert_eq!(render(&table, &["a machine".into()], &options), "a machine\nNothing was measured.\n");
+    assert_eq!(render(&table, &["a machine".into()], &options), "a machine\n\nNothing was measured.\n");
 }
 
 #[test]

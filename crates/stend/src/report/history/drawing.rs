@@ -11,7 +11,7 @@ use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::Phrase;
 use crate::report::scale::{CANVAS, Mark, Scale, Tick, padded, ticks};
 use crate::report::sheet::{
-    FAULT, INK, LINES, PAPER, Place, QUIET, RECOVERY, SMALL, Sheet, Stroke, TEXT, fitting, width_of,
+    FAULT, INK, LINES, PAPER, Place, QUIET, RECOVERY, SMALL, Sheet, Stroke, TEXT, fitting, width_of, wrapped_to,
 };
 
 /// The drawing, laid out on the canvas.
@@ -152,21 +152,23 @@ pub(crate) fn svg(history: &History, language: Language) -> Result<String> {
     let told: Vec<_> = told
         .into_iter()
         .flat_map(|(indent, colour, text)| {
-            let room = ((width - indent) / SMALL / 0.6) as usize;
-            let lines = crate::report::grid::wrap(&text, room);
-            lines
+            wrapped_to(&text, SMALL, width - indent)
                 .into_iter()
                 .enumerate()
                 .map(move |(place, line)| (if place == 0 { indent } else { indent + 18.0 }, colour, line))
         })
         .collect();
-    let place = Place { left: LEFT, top: 78.0, width, height: 260.0 };
+    let caption = drawing.as_ref().map(|drawing| say(&drawing.caption)).unwrap_or_default();
+    let lines = wrapped_to(&caption, SMALL, width);
+    let place = Place { left: LEFT, top: 78.0 + lines.len() as f64 * LINE, width, height: 260.0 };
     let below = place.top + place.height + 44.0;
-    let description = told.iter().map(|(.., line)| line.as_str()).collect::<Vec<_>>().join(" ");
+    let description = lines.iter().chain(told.iter().map(|(.., line)| line));
+    let description = description.map(String::as_str).collect::<Vec<_>>().join(" ");
     let title = say(&title(history));
     let mut sheet = Sheet::new(WIDTH, below + told.len() as f64 * LINE, &title, &description, language)?;
     sheet.text((LEFT, 24.0), "start", 15.0, INK, &fitting(&title, 15.0, width))?;
     sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(&say(&subject(history)), SMALL, width))?;
+    sheet.lines((LEFT, 43.0 + LINE), &lines)?;
     if let Some(drawing) = &drawing {
         sheet.frame(&drawing.ticks, place)?;
         sheet.path(&place.path(&drawing.levels), Stroke { colour: QUIET, width: 1.5, dash: "6 3" })?;
@@ -279,6 +281,9 @@ mod tests {
         let one = drawing(&history(&[10.0], None)).unwrap();
         assert_eq!((one.dots.len(), one.across.len()), (1, 1));
         assert!(one.caption.en.ends_with("The axis does not begin at zero."));
+        let drawn = svg(&history(&[10.0], None), Language::Russian).unwrap();
+        let seen = drawn.split_once("</desc>").unwrap().1;
+        assert!(seen.contains("Точка – прогон") && seen.contains("не с нуля"), "{drawn}");
         let from_zero = drawing(&history(&[0.1, 10.0], None)).unwrap();
         assert!(!from_zero.caption.en.contains("zero") && !from_zero.caption.ru.contains("нуля"));
     }

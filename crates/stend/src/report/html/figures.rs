@@ -24,7 +24,7 @@ use crate::report::phrase::Phrase;
 use crate::report::scale::CANVAS;
 use crate::report::sheet::{
     BAD, FAULT, HEAT, INK, KEY_LINE, LINES, PAPER, Place, QUIET, RECOVERY, RULE, SMALL, Sheet, Stroke, TEXT, fitting,
-    key_lines, width_of,
+    key_lines, width_of, wrapped_to,
 };
 use crate::report::timeline::{Flag, Timeline};
 
@@ -271,8 +271,11 @@ impl Figures {
     fn dots(&mut self, scenario: &ScenarioView, dots: &Dots) -> Result<()> {
         let title = format!("{}: {}", scenario.name, scenario.metric);
         let caption = self.say(&dots.caption);
-        let place = Place { left: LEFT, top: 66.0, width: WIDTH - LEFT - RIGHT, height: 240.0 };
+        let width = WIDTH - LEFT - RIGHT;
+        let lines = wrapped_to(caption, SMALL, width);
+        let place = Place { left: LEFT, top: 66.0 + lines.len() as f64 * KEY_LINE, width, height: 240.0 };
         let mut sheet = self.sheet(place.top + place.height + 20.0, &title, caption)?;
+        sheet.lines((LEFT, 43.0), &lines)?;
         for panel in &dots.panels {
             let at = Place { left: place.x(panel.left), width: place.x(panel.width) - place.left, ..place };
             let name = fitting(&panel.title, SMALL, at.width - 6.0);
@@ -358,7 +361,11 @@ impl Figures {
         for label in &view.labels {
             let x = place.left + label.left / 100.0 * place.width;
             let y = place.top + label.top / 100.0 * place.height;
-            sheet.text((x, y - 9.0), "middle", SMALL, QUIET, self.say(&label.text))?;
+            // Beside the point: over it stands the bar of its interval.
+            let text = self.say(&label.text);
+            let is_at_the_edge = x + 7.0 + width_of(text, SMALL) > WIDTH - 4.0;
+            let (x, anchor) = if is_at_the_edge { (x - 7.0, "end") } else { (x + 7.0, "start") };
+            sheet.text((x, y - 7.0), anchor, SMALL, QUIET, text)?;
         }
         self.add(&curves.title, "curve", title, sheet.finish()?);
         Ok(())
@@ -473,6 +480,16 @@ mod tests {
         }];
         let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
         figures(&input, kinds, language).unwrap()
+    }
+
+    #[test]
+    fn what_dots_and_bands_mean_is_there_to_see() {
+        for figure in drawn_of(&sample::run(0), &[Kind::Repeats], Language::Russian) {
+            let seen = figure.svg.split_once("</desc>").unwrap().1;
+            for words in ["Точка – повтор", "интервал 95 %", "Ось начинается"] {
+                assert!(seen.contains(words), "{words}: {seen}");
+            }
+        }
     }
 
     /// Reads a file to its end, and gives the names of its elements and all its text.

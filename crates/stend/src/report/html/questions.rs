@@ -8,7 +8,7 @@ use stend_model::run::{Outcome, Repeat};
 use stend_model::wire::Check;
 
 use super::{Input, RunData};
-use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Row, Verdict};
+use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
 use crate::report::numbers::russian;
@@ -48,11 +48,25 @@ pub(super) fn questions(input: &Input) -> Vec<QuestionView> {
     ]
 }
 
-fn named(scenarios: &[String]) -> String {
+/// The first of several things, each with its figure.
+fn named<T: Copy>(things: &[(T, String)], words: impl Fn(T, &str) -> String) -> Phrase {
     const SHOWN: usize = 3;
-    let more = scenarios.len().saturating_sub(SHOWN);
-    let list = scenarios.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
-    if more == 0 { list } else { format!("{list}; … +{more}") }
+    let more = things.len().saturating_sub(SHOWN);
+    let list = |figure: fn(&str) -> String| {
+        let list = things.iter().take(SHOWN).map(|(thing, shown)| words(*thing, &figure(shown)));
+        let list = list.collect::<Vec<_>>().join("; ");
+        if more == 0 { list } else { format!("{list}; … +{more}") }
+    };
+    Phrase::new(list(str::to_owned), list(russian))
+}
+
+/// The rows that stand beside ceilings, with each of these.
+fn of_ceilings<'a>(rows: &'a [(&'a Row, &'a Measured)]) -> impl Iterator<Item = (&'a Row, &'a OfCeiling)> {
+    rows.iter().flat_map(|(row, value)| value.of_ceilings.iter().map(move |of| (*row, of)))
+}
+
+fn beside_ceiling((row, of): (&Row, &OfCeiling), share: &str) -> String {
+    format!("{}: {share} – {}", row.scenario, of.scenario)
 }
 
 fn counted<'a>(data: &'a RunData, place: usize) -> impl Iterator<Item = &'a Repeat> {
@@ -72,7 +86,7 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
             .collect();
         match stend_stats::median(&processors) {
             Some(used) if used >= BUSY => busy += 1,
-            Some(used) => waiting.push(format!("{} ({})", scenario.name, percent(used))),
+            Some(used) => waiting.push((scenario.name.as_str(), percent(used))),
             None => {}
         }
     }
@@ -90,22 +104,18 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         ));
     }
     if !waiting.is_empty() {
-        let names = named(&waiting);
+        let Phrase { en, ru } = named(&waiting, |name, share| format!("{name} ({share})"));
         answers.push(Phrase::new(
-            format!("Elsewhere it waited, with less than one processor's time: {names}."),
-            format!("В остальных она ждала, и процессорного времени ушло меньше, чем даёт один процессор: {names}."),
+            format!("Elsewhere it waited, with less than one processor's time: {en}."),
+            format!("В остальных она ждала, и процессорного времени ушло меньше, чем даёт один процессор: {ru}."),
         ));
     }
-    let shares: Vec<String> = rows
-        .iter()
-        .flat_map(|(row, value)| value.of_ceilings.iter().map(move |of| (row, of)))
-        .map(|(row, of)| format!("{}: {} – {}", row.scenario, percent(of.share), of.scenario))
-        .collect();
+    let shares: Vec<_> = of_ceilings(rows).map(|(row, of)| ((row, of), percent(of.share))).collect();
     if !shares.is_empty() {
-        let shares = named(&shares);
+        let Phrase { en, ru } = named(&shares, beside_ceiling);
         answers.push(Phrase::new(
-            format!("Beside what the suite names as their ceilings: {shares}."),
-            format!("Рядом с тем, что набор называет для них потолком: {shares}."),
+            format!("Beside what the suite names as their ceilings: {en}."),
+            format!("Рядом с тем, что набор называет для них потолком: {ru}."),
         ));
     }
     answers.push(if base.profiles.is_empty() { TEXTS.no_profile.clone() } else { TEXTS.see_profiles.clone() });
@@ -135,24 +145,22 @@ fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
                     "The load generator took at most {share} of the machine's CPU time ({name}); beyond 70 % a figure may be the generator's own limit, and the notes above the table say so."
                 ),
                 format!(
-                    "Генератор нагрузки занял самое большее {share} процессорного времени машины ({name}); за 70 % предел может быть в нём самом, и тогда об этом сказано над таблицей."
+                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); за 70 % предел может быть в нём самом, и тогда об этом сказано над таблицей.",
+                    russian(&share)
                 ),
             )
         }
         None => TEXTS.no_loader.clone(),
     }];
-    let ceilings = || rows.iter().flat_map(|(row, value)| value.of_ceilings.iter().map(move |of| (row, of)));
-    let beyond: Vec<String> = ceilings()
-        .filter(|(_, of)| of.share > 1.0)
-        .map(|(row, of)| format!("{}: {} – {}", row.scenario, percent(of.share), of.scenario))
-        .collect();
+    let beyond = of_ceilings(rows).filter(|(_, of)| of.share > 1.0);
+    let beyond: Vec<_> = beyond.map(|(row, of)| ((row, of), percent(of.share))).collect();
     if !beyond.is_empty() {
-        let names = named(&beyond);
+        let Phrase { en, ru } = named(&beyond, beside_ceiling);
         answers.push(Phrase::new(
-            format!("More than their ceiling, which should make you doubt one of the two: {names}."),
-            format!("Больше своего потолка, так что стоит усомниться в одной из двух цифр: {names}."),
+            format!("More than their ceiling, which should make you doubt one of the two: {en}."),
+            format!("Больше своего потолка, так что стоит усомниться в одной из двух цифр: {ru}."),
         ));
-    } else if ceilings().next().is_some() {
+    } else if of_ceilings(rows).next().is_some() {
         answers.push(TEXTS.below_ceilings.clone());
     }
     answers
@@ -312,11 +320,13 @@ fn happened(input: &Input) -> Vec<Phrase> {
     let samples: usize = input.runs.iter().flat_map(|data| data.series).map(|(_, series)| series.values.len()).sum();
     let mut done = Vec::new();
     if bytes > 0.0 {
-        done.push((Unit::Bytes.show(bytes), Unit::Bytes.show(bytes)));
+        let bytes = Unit::Bytes.show(bytes);
+        done.push((bytes.clone(), russian(&bytes)));
     }
     if operations > 0.0 {
-        let operations = grouped(operations as usize);
-        done.push((format!("{operations} operations"), format!("{operations} операций")));
+        let count = operations as usize;
+        let (shown, in_russian) = (grouped(count), russian_plural(count, "операцию", "операции", "операций"));
+        done.push((format!("{shown} operations"), format!("{shown}\u{a0}{in_russian}")));
     }
     let en: Vec<_> = done.iter().map(|(en, _)| en.as_str()).collect();
     let ru: Vec<_> = done.iter().map(|(_, ru)| ru.as_str()).collect();
@@ -329,8 +339,9 @@ fn happened(input: &Input) -> Vec<Phrase> {
                 en.join(" and ")
             ),
             format!(
-                "Учтённые повторы сделали {} за {time}; как это проверено, сказано в каждом сценарии.",
-                ru.join(" и ")
+                "Учтённые повторы сделали {} за {}; как это проверено, сказано в каждом сценарии.",
+                ru.join(" и "),
+                russian(&time)
             ),
         ));
     }
@@ -354,7 +365,7 @@ fn happened(input: &Input) -> Vec<Phrase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::table::{OfCeiling, Table};
+    use crate::compare::table::Table;
     use crate::report::sample::{self, SampleRun};
 
     /// The English answers to a question, by its place in the list.

@@ -14,6 +14,7 @@ use stend_model::wire::{Check, MarkKind};
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 use crate::instrument;
 use crate::language::Language;
+use crate::machine;
 
 use super::gates::{GatesView, gates};
 use super::latency::{NamedLatencies, RepeatsOfRun, latencies};
@@ -30,7 +31,7 @@ use crate::report::notes;
 use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::reason::{ReasonView, reasons};
-use crate::report::recorded::{recorded, recorded_all};
+use crate::report::recorded::{checked, recorded, recorded_all};
 use crate::report::text::{self, interval, percent, shell_words};
 use crate::report::timeline::{self, Timeline, timeline};
 
@@ -96,7 +97,7 @@ pub(super) struct ScenarioRunView {
     pub(super) evidence: Vec<Phrase>,
     /// What faults did to each repeat.
     pub(super) faults: Vec<Phrase>,
-    pub(super) build: Vec<String>,
+    pub(super) build: Vec<Phrase>,
     pub(super) profile: Option<ProfileView>,
     pub(super) timeline: Option<Timeline>,
     pub(super) charts: Charts,
@@ -381,9 +382,12 @@ fn scenario_run(
     let evidence = |repeat: &&Repeat| repeat.report.as_ref().and_then(|report| report.evidence.clone());
     let build = |repeat: &&Repeat| {
         let begin = repeat.begin.as_ref()?;
-        let parts = begin.build.iter().map(|(name, value)| format!("{name}: {value}"));
-        let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
-        Some(version.chain(parts).collect::<Vec<_>>().join(" · ")).filter(|text| !text.is_empty())
+        let said = |language| {
+            let part = |(name, value): (&String, &String)| format!("{}: {value}", machine::part_called(name, language));
+            let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
+            version.chain(begin.build.iter().map(part)).collect::<Vec<_>>().join(" · ")
+        };
+        Some(Phrase::new(said(Language::English), said(Language::Russian))).filter(|said| !said.en.is_empty())
     };
     let metric = scenario.metrics.first();
     ScenarioRunView {
@@ -393,7 +397,7 @@ fn scenario_run(
         gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         jobs: distinct(repeats.iter().filter_map(|repeat| instrument::job(run.data.run, scenario, repeat))),
-        evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| recorded(line)).collect(),
+        evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| checked(line)).collect(),
         faults: repeats.iter().flat_map(|repeat| faults(repeat, run.series.get(&repeat.sequence))).collect(),
         build: distinct(repeats.iter().filter_map(build)),
         profile: None,
@@ -505,8 +509,8 @@ fn class(repeat: &Repeat) -> &'static str {
 }
 
 /// Each text once, in the order in which they first appear.
-fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut list: Vec<String> = Vec::new();
+fn distinct<T: PartialEq>(texts: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::new();
     for text in texts {
         if !list.contains(&text) {
             list.push(text);

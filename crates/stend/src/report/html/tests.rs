@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use stend_model::wire::{Begin, Event, parse_line};
+
 use super::*;
-use crate::compare::table::{Measured, Verdict};
+use crate::compare::table::{Measured, Note, Verdict};
+use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
 
 fn run_data(data: &SampleRun) -> RunData<'_> {
@@ -78,15 +81,20 @@ fn every_text_stands_in_both_languages() {
 fn seen_in_russian(html: &str) -> String {
     let body = html.split_once("<body>").unwrap().1.split_once("<script>").unwrap().0;
     let mut seen = String::new();
-    let mut rest =
-        body.replace("<span lang=\"en\">", "<en>").replace("<button type=\"button\" data-switch=\"en\"", "<en");
+    let mut rest = body
+        .replace("<code>", "")
+        .replace("</code>", "")
+        .replace("<span lang=\"en\">", "<en>")
+        .replace("<button type=\"button\" data-switch=\"en\"", "<en");
     while let Some((before, after)) = rest.clone().split_once('<') {
         seen.push_str(before);
         let (tag, after) = after.split_once('>').unwrap();
         let value = |name: &str| {
             tag.split_once(&format!(" {name}=\"")).map(|(_, value)| value.split('"').next().unwrap().to_owned())
         };
-        seen.extend(["title", "data-ru", "aria-label"].into_iter().filter_map(value).map(|text| format!(" {text} ")));
+        let title = value("data-title-ru").or_else(|| value("title"));
+        let named = ["data-ru", "aria-label"].into_iter().filter_map(value);
+        seen.extend(title.into_iter().chain(named).map(|text| format!(" {text} ")));
         // What the script shows in Russian from an attribute, and what is only there in English.
         let hidden = tag.starts_with("en") || tag.contains(" data-ru=");
         rest = if hidden { after.split_once("</").unwrap().1.split_once('>').unwrap().1.into() } else { after.into() };
@@ -97,8 +105,19 @@ fn seen_in_russian(html: &str) -> String {
 
 /// The words of all texts in a value, but for those that the page translates.
 fn words_of(value: &serde_json::Value, words: &mut BTreeSet<String>) {
-    const TRANSLATED: [&str; 10] =
-        ["why", "notes", "outcome", "skipped", "conditions", "verdict", "kind", "check", "missing", "lacks"];
+    const TRANSLATED: [&str; 11] = [
+        "why",
+        "notes",
+        "outcome",
+        "skipped",
+        "conditions",
+        "verdict",
+        "kind",
+        "check",
+        "evidence",
+        "missing",
+        "lacks",
+    ];
     match value {
         serde_json::Value::String(text) => words.extend(words_in(text)),
         serde_json::Value::Array(values) => values.iter().for_each(|value| words_of(value, words)),
@@ -117,6 +136,17 @@ fn words_in(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| word.chars().all(|c| c.is_ascii_alphabetic())).map(str::to_owned)
 }
 
+/// What stend-probe says before it measures, if built with these flags.
+fn begin_of_probe(flags: &str) -> Begin {
+    let line = format!(
+        r#"{{"event":"begin","wire":1,"instrument":"cipher","version":"0.1.0","build":{{"architecture":"x86_64","flags":"{flags}","sources":"07ab"}}}}"#
+    );
+    match parse_line(&line) {
+        Ok(Some(Event::Begin(begin))) => begin,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn on_the_russian_page_english_is_only_what_others_wrote() {
     let mut data = sample::run(50);
@@ -125,18 +155,49 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     data.sessions[0].conditions = vec![
         "foreign load: 12.0 % of the processors' time; end what runs beside: above 5 % repeats are invalid".into(),
     ];
+    data.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O2")));
     let record = crate::store::Record {
         run: data.run.clone(),
         sessions: data.sessions.clone(),
         repeats: data.repeats.clone(),
         profiles: Vec::new(),
     };
+    let mut other = crate::store::Record {
+        run: data.run.clone(),
+        sessions: data.sessions.clone(),
+        repeats: data.repeats.clone(),
+        profiles: Vec::new(),
+    };
+    other.run.id = "20261122-0801-77c2".into();
+    other.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O3")));
+    other.run.suite.scenarios[0].metrics[0].name = "duration".into();
+    other.run.suite.scenarios[1].name = "magma alone".into();
     let mut table = sample::table();
-    table.notes.extend(crate::compare::compare(&[&record], &[]).notes);
+    table.notes.extend(crate::compare::compare(&[&record, &other], &[]).notes);
+    table.notes.push(Note::WithinDrift { differences: 3, main: 1, least: 0.0244 });
     let runs = [run_data(&data)];
     let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
     let html = fold::unfolded(&html);
-    let seen: BTreeSet<String> = words_in(&seen_in_russian(&html)).collect();
+    // The tooltips of a flame graph are drawn in one language, which has its shares with a point.
+    let mut parts = html.split("<svg class=\"flames\"");
+    let without_flames: String = parts
+        .next()
+        .into_iter()
+        .chain(parts.map(|part| part.split_once("</svg>").expect("a drawing ends").1))
+        .collect();
+    let text = seen_in_russian(&without_flames);
+    for said in ["нет вердикта: «", "77c2: «", "флаги -O2 → -O3", "исходники: 07ab"] {
+        assert!(text.contains(said), "{said}");
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let point = words.windows(2).position(|pair| {
+        let unit = pair[1].trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+        let number = pair[0].trim_start_matches(|c: char| !c.is_alphanumeric());
+        number.parse::<f64>().is_ok() && number.contains('.') && (unit == "%" || numbers::russian_unit(unit).is_some())
+    });
+    let point = point.map(|place| words[place.saturating_sub(5)..place + 2].join(" "));
+    assert_eq!(point, None, "a Russian figure has a decimal comma and a Russian unit");
+    let seen: BTreeSet<String> = words_in(&text).collect();
     assert!(seen.contains("kuznyechik") && !seen.contains("Results"), "the test sees what a reader sees");
 
     let mut others = BTreeSet::new();
@@ -145,8 +206,8 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
-    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup";
-    let units = "GB MB KiB GiB GHz ms ns MIOPS kIOPS krequests cycles lt gt amp quot";
+    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
+    let units = "MIOPS kIOPS lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
     let left_over: Vec<_> = seen.difference(&others).collect();
     assert!(left_over.is_empty(), "{left_over:?}");
@@ -179,7 +240,8 @@ fn it_has_its_parts() {
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
         "took away 4.1\u{a0}%",
         "aria-sort=\"none\"",
-        "round trip of 64 KiB",
+        "RFC vector; all 65536 bytes and 4 tags against the backend table",
+        "тестовый вектор из RFC; все байты (65536) и имитовставки (4): сверено с реализацией table",
         "power: no RAPL",
         "62\u{a0}% of magma, parallel",
         "62\u{a0}% от «magma, parallel»",
