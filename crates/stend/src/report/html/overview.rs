@@ -213,7 +213,7 @@ pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
         }
         data.sessions.iter().filter_map(|session| of_session(data, session)).collect()
     };
-    input.runs.iter().flat_map(|data| of_run(data)).collect()
+    input.runs.iter().flat_map(of_run).collect()
 }
 
 /// Sensors and facts that could not be read, once each.
