@@ -137,7 +137,7 @@ fn drawings_are_files_of_their_own_with_an_index() {
     assert!(dots.contains("xml:lang=\"ru\"") && dots.contains("Точка"), "{dots}");
     // Each metric's samples are many files, which nobody gets who did not ask.
     let of_samples = |names: &[String]| names.iter().any(|name| name.starts_with("two-cpu-time"));
-    assert!(!of_samples(&names) && index.contains("Not among them: samples"), "{names:?}: {index}");
+    assert!(!of_samples(&names) && index.contains("Не запрошены: samples"), "{names:?}: {index}");
     let chosen = stand.path().join("chosen");
     let to = chosen.to_str().unwrap();
     stand.fine(&["report", "last", "--format", "svg", "--drawings", "samples,repeats", "-o", to]);
