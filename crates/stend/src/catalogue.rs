@@ -335,7 +335,10 @@ mod tests {
         let names: BTreeSet<_> = REFERENCES.iter().map(|(name, _)| (*name).to_owned()).collect();
         assert_eq!(names, files("references"));
         for (name, _) in SUITES {
-            assert_eq!(suite(name, &Changes::default()).unwrap().name, name);
+            let suite = suite(name, &Changes::default()).unwrap();
+            assert_eq!(suite.name, name);
+            assert_ne!(suite.title_in("ru"), suite.title, "{name}: the report is in Russian too");
+            assert_eq!(suite.title_in("xx"), suite.title);
         }
         assert_eq!(references().len(), REFERENCES.len());
     }

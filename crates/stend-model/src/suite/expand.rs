@@ -134,6 +134,7 @@ pub(super) fn expand(
     Ok(Suite {
         name: suite.name,
         title: suite.title,
+        titles: suite.titles,
         source: suite.source,
         order: suite.order,
         seed: changes.seed.or(suite.seed),

@@ -34,6 +34,9 @@ pub struct Suite {
     pub name: String,
     /// What it measures, in a sentence.
     pub title: String,
+    /// The same in other languages, by their codes in BCP 47.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub titles: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -321,6 +324,11 @@ pub struct Changes {
 }
 
 impl Suite {
+    /// What it measures, in the language with this code in BCP 47, or as `title` says it where no other text is given.
+    pub fn title_in(&self, code: &str) -> &str {
+        self.titles.get(code).unwrap_or(&self.title)
+    }
+
     /// Whether repeats that took so long together leave no time to make one again.
     pub fn out_of_time(&self, spent: Duration) -> bool {
         self.time_budget.is_some_and(|budget| spent >= budget.0)

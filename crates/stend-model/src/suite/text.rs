@@ -19,6 +19,9 @@ pub struct SuiteText {
     pub name: String,
     /// What it measures, in a sentence.
     pub title: String,
+    /// The same in other languages, by their codes in BCP 47: `{ ru = "…" }`.
+    #[serde(default)]
+    pub titles: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     pub source: Option<String>,
     /// The order of the repeats.

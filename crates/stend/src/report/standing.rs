@@ -82,7 +82,7 @@ fn without_difference(base: &str, run: &str, standing: &Standing) -> Phrase {
         ),
         (0, _) => Phrase::new(
             format!("Nothing can be said between {run} and {base}: unresolved on {all_en}"),
-            format!("Между {run} и {base} ничего не решено {all_ru}"),
+            format!("Между {run} и {base} ничего сказать нельзя: не решено {all_ru}"),
         ),
         (same, unresolved) => Phrase::new(
             format!(
@@ -145,8 +145,8 @@ fn on_all(all: usize) -> [String; 2] {
         1 => ["the one scenario".into(), "в единственном сценарии".into()],
         2 => ["both scenarios".into(), "в обоих сценариях".into()],
         _ => {
-            let form = russian_plural(all, "сценарии", "сценариях", "сценариях");
-            [format!("all {all} scenarios"), format!("во всех {all} {form}")]
+            let form = russian_plural(all, "сценария", "сценариев", "сценариев");
+            [format!("all {all} scenarios"), format!("в каждом из {all} {form}")]
         }
     }
 }

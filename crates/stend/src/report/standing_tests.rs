@@ -41,7 +41,7 @@ fn a_sentence_in_both_languages_for_every_outcome() {
         (
             [21, 0, 0, 0],
             "B is faster than A on all 21 scenarios, most of all on “X” (× 2.41).",
-            "B быстрее, чем A, во всех 21 сценарии, больше всего в «X» (× 2,41).",
+            "B быстрее, чем A, в каждом из 21 сценария, больше всего в «X» (× 2,41).",
         ),
         (
             [1, 0, 0, 0],
@@ -49,11 +49,11 @@ fn a_sentence_in_both_languages_for_every_outcome() {
             "B быстрее, чем A, в единственном сценарии, «X» (× 2,41).",
         ),
         ([0, 0, 2, 0], "B and A are the same on both scenarios.", "B и A одинаковы в обоих сценариях."),
-        ([0, 0, 40, 0], "B and A are the same on all 40 scenarios.", "B и A одинаковы во всех 40 сценариях."),
+        ([0, 0, 40, 0], "B and A are the same on all 40 scenarios.", "B и A одинаковы в каждом из 40 сценариев."),
         (
             [0, 0, 0, 11],
             "Nothing can be said between B and A: unresolved on all 11 scenarios.",
-            "Между B и A ничего не решено во всех 11 сценариях.",
+            "Между B и A ничего сказать нельзя: не решено в каждом из 11 сценариев.",
         ),
         (
             [0, 0, 5, 1],

@@ -224,6 +224,8 @@ fn it_has_its_parts() {
         "ядро 6.1.0-28-amd64 → 6.12.3; командная строка ядра: нет → mitigations=off; защита от spectre_v2: включена → выключена",
         "<th scope=\"col\">pc-7</th><th scope=\"col\">pc-7, kernel 6.12</th>",
         "<span lang=\"en\">kernel command line</span><span lang=\"ru\">командная строка ядра</span></th><td><span lang=\"en\">none</span><span lang=\"ru\">нет</span></td>",
+        " – Набор quick: всего понемногу</",
+        "ваша ли это работа: Набор quick: всего понемногу.",
         "Better than the base: +8.1\u{a0}%",
         "Why is it not twice as fast?",
         "Of 88 repeats, warm-ups among them, 87 had their results verified and found right",

@@ -67,6 +67,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
     let suite = Suite {
         name: "quick".into(),
         title: "The quick suite: a little of everything".into(),
+        titles: BTreeMap::from([("ru".into(), "Набор quick: всего понемногу".into())]),
         source: None,
         order: Order::Shuffled,
         seed: Some(1),
