@@ -95,7 +95,7 @@ const CELLS_OF_A_TABLE: usize = 3;
 /// ```
 #[must_use]
 pub fn drift_floors(cells: &[Cell]) -> Vec<Option<f64>> {
-    drifts(cells).into_iter().map(|drift| drift.map(|drift| drift.floor())).collect()
+    drifts(cells, cells).into_iter().map(|drift| drift.map(|drift| drift.floor())).collect()
 }
 
 /// What a cell's floor is made of.
@@ -120,13 +120,14 @@ impl Drift {
     }
 }
 
-fn drifts(cells: &[Cell]) -> Vec<Option<Drift>> {
+/// Of each of `cells`, with how restless the machine was by all that were `measured`.
+fn drifts(cells: &[Cell], measured: &[Cell]) -> Vec<Option<Drift>> {
     let largest = |cell: &Cell, drift: fn(&[f64]) -> Option<f64>| {
         let drifts = sessions(cell).filter_map(drift);
         if cell.paired { None } else { drifts.reduce(f64::max) }
     };
     let quartile = |drift: fn(&[f64]) -> Option<f64>| {
-        let all: Vec<_> = cells.iter().filter_map(|cell| largest(cell, drift)).collect();
+        let all: Vec<_> = measured.iter().filter_map(|cell| largest(cell, drift)).collect();
         let all = finite_sorted(&all).filter(|drifts| drifts.len() >= CELLS_OF_A_TABLE);
         all.map(|sorted| sorted_quantile(&sorted, RESTLESSNESS))
     };
@@ -282,7 +283,32 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 /// ```
 #[must_use]
 pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
-    let neighbours = Neighbours::new(cells);
+    compare_runs_among(cells, cells)
+}
+
+/// [`compare_runs`] for cells that were chosen among those of a larger table: they alone are the family of tests, but drift and correlation
+/// are those of all that were `measured`, since what disturbed a machine is told best by everything that it did.
+///
+/// * Unit: that of [`compare_runs`].
+/// * Assumes: as there; `measured` holds `cells` too.
+/// * Refuses: as there.
+/// * Source: as there.
+///
+/// ```
+/// use stend_stats::{Cell, Direction, Reason, compare_runs, compare_runs_among};
+/// let cell = |a: [f64; 6], b: [f64; 6]| Cell {
+///     a_sessions: vec![a.to_vec()], b_sessions: vec![b.to_vec()],
+///     direction: Direction::HigherIsBetter, delta: 0.01, paired: false,
+/// };
+/// let steady = cell([108.0, 108.2, 107.9, 108.1, 108.0, 107.8], [100.0, 100.1, 99.9, 100.1, 100.0, 99.9]);
+/// let falling = cell([100.0, 100.1, 99.9, 90.1, 90.0, 89.9], [100.0, 100.1, 99.9, 90.0, 90.1, 89.9]);
+/// let all = [steady.clone(), falling.clone(), falling];
+/// assert_eq!(compare_runs(&[steady.clone()])[0].reason, Reason::BeyondFloor);
+/// assert_eq!(compare_runs_among(&[steady], &all)[0].reason, Reason::WithinDrift);
+/// ```
+#[must_use]
+pub fn compare_runs_among(cells: &[Cell], measured: &[Cell]) -> Vec<CellResult> {
+    let neighbours = Neighbours::new(measured);
     let judged = compare_with_prospects(cells, &RatioOptions::default());
     let judge = |(result, prospect): (CellResult, Option<Prospect>), cell: &Cell, drift: Option<Drift>| {
         let widening = if cell.paired { 1.0 } else { neighbours.widening(cell) };
@@ -304,7 +330,8 @@ pub fn compare_runs(cells: &[Cell]) -> Vec<CellResult> {
         }
         result
     };
-    judged.into_iter().zip(cells).zip(drifts(cells)).map(|((found, cell), drift)| judge(found, cell, drift)).collect()
+    let drifts = drifts(cells, measured);
+    judged.into_iter().zip(cells).zip(drifts).map(|((found, cell), drift)| judge(found, cell, drift)).collect()
 }
 
 /// Whether the whole interval lies beyond 1 + floor, or below its reciprocal.

@@ -63,7 +63,7 @@ pub use correlation::{
     EffectiveSample, RankCorrelation, SerialCorrelation, autocorrelation, effective_sample_size, rank_correlation,
     serial_correlation,
 };
-pub use drift::{compare_runs, drift_floors, excess_drift, half_drift};
+pub use drift::{compare_runs, compare_runs_among, drift_floors, excess_drift, half_drift};
 pub use false_discovery::benjamini_hochberg;
 pub use histogram::{LEAST_IN_TAIL, Latencies, NotAHistogram, Percentile};
 pub use interval::{Interval, median_interval, precision_reached};

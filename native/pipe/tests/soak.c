@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -114,19 +113,6 @@ static void write_stream(const struct test *test, int descriptor, uint64_t offse
 	/* No close: the end of the process must do as well. */
 }
 
-/* Waits until no byte has arrived for so long: then all pipes are full, however slow the machine is. */
-static void let_pipes_fill(int descriptor, useconds_t quiet_for)
-{
-	int before, now = -1;
-
-	do {
-		before = now;
-		usleep(quiet_for);
-		if (ioctl(descriptor, FIONREAD, &now) != 0)
-			die("FIONREAD");
-	} while (now != before);
-}
-
 /* Reads all that comes and looks at it; stops after `most` bytes. */
 static void verify(int descriptor, bool resize, uint64_t most)
 {
@@ -137,9 +123,9 @@ static void verify(int descriptor, bool resize, uint64_t most)
 		size_t room = random_next(&seed) % 4 == 0 ? (size_t)(random_next(&seed) % BUFFER_BYTES) + 1 : BUFFER_BYTES;
 		ssize_t count;
 
-		/* Now and then the reader is late. */
+		/* Now and then the reader is late, so that all pipes are full. */
 		if (random_next(&seed) % 64 == 0)
-			let_pipes_fill(descriptor, 2000);
+			usleep(2000);
 		count = read(descriptor, data, room);
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -190,6 +176,21 @@ static void pass_on(const struct test *test, int from, int to)
 	}
 }
 #endif
+
+/* What is to go wrong must not depend on who is faster: before the first byte is read the pipes are full, and they hold more
+ * than the ring, so the writer has used its memory again. It is known by what was sent: much, and no more for a while. */
+static void let_ring_turn(void)
+{
+	enum { MUCH = 600000, STEP_US = 10000, STILL_STEPS = 10, STEPS = 2000 };
+	uint64_t before = 0, now = 0;
+
+	for (int i = 0, still = 0; i < STEPS && (still < STILL_STEPS || now < shared->got + MUCH); i++) {
+		usleep(STEP_US);
+		now = *(volatile uint64_t *)&shared->sent;
+		still = now == before ? still + 1 : 0;
+		before = now;
+	}
+}
 
 static pid_t start_between(const struct test *test, int from, int to, int other)
 {
@@ -250,10 +251,8 @@ static bool transfer(const struct test *test, uint64_t bytes)
 		close(on[1]);
 		ends[0] = on[0];
 	}
-	/* What is to go wrong must not depend on who is faster: before the first byte is read, the writer has used the memory
-	 * of its ring again, because the pipes hold more than that. */
 	if (test->unsafe)
-		let_pipes_fill(ends[0], 100000);
+		let_ring_turn();
 	if (!test->killed) {
 		verify(ends[0], test->enlarged && test->between == NOTHING, UINT64_MAX);
 		close(ends[0]);

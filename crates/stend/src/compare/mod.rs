@@ -166,35 +166,13 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
     notes
 }
 
-/// What is known of each cell that is taken.
+/// What is known of each cell that is taken: how restless the machine was, all of them tell.
 fn results(taken: &[bool], pending: &[Pending]) -> Vec<Option<stend_stats::CellResult>> {
     let is_taken = |pending: &&Pending| taken[pending.row];
-    let cells: Vec<_> = pending.iter().filter(is_taken).map(|pending| pending.cell.clone()).collect();
-    let mut judged = stend_stats::compare_runs(&cells).into_iter();
-    if cells.len() == pending.len() {
-        return judged.map(Some).collect();
-    }
     let all: Vec<_> = pending.iter().map(|pending| pending.cell.clone()).collect();
-    let whole = stend_stats::compare_runs(&all).into_iter();
-    let one = |(pending, whole): (&Pending, stend_stats::CellResult)| {
-        is_taken(&pending).then(|| judged.next().map(|result| beyond_drift(result, &whole))).flatten()
-    };
-    pending.iter().zip(whole).map(one).collect()
-}
-
-/// A result judged by the drift of a larger table too.
-fn beyond_drift(result: stend_stats::CellResult, whole: &stend_stats::CellResult) -> stend_stats::CellResult {
-    let greater = if whole.drift > result.drift { whole } else { &result };
-    let (drift, resembling) = (greater.drift, greater.resembling);
-    let is_marked = matches!(result.verdict, stend_stats::Verdict::Better | stend_stats::Verdict::Worse);
-    let within = |floor: f64| {
-        result.interval.is_some_and(|interval| interval.low <= 1.0 + floor && interval.high >= 1.0 / (1.0 + floor))
-    };
-    if is_marked && drift.is_some_and(within) {
-        let (verdict, reason) = (stend_stats::Verdict::Unresolved, stend_stats::Reason::WithinDrift);
-        return stend_stats::CellResult { verdict, reason, needed: None, drift, resembling, ..result };
-    }
-    stend_stats::CellResult { drift, resembling, ..result }
+    let cells: Vec<_> = pending.iter().filter(is_taken).map(|pending| pending.cell.clone()).collect();
+    let mut judged = stend_stats::compare_runs_among(&cells, &all).into_iter();
+    pending.iter().map(|pending| is_taken(&pending).then(|| judged.next()).flatten()).collect()
 }
 
 fn notes_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stats::CellResult>]) -> Vec<Note> {
