@@ -27,6 +27,15 @@ use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
 
+/// The title of a suite in other languages than English.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Titles {
+    /// In Russian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ru: Option<String>,
+}
+
 /// A suite, ready to be planned: every scenario is concrete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
@@ -34,9 +43,9 @@ pub struct Suite {
     pub name: String,
     /// What it measures, in a sentence.
     pub title: String,
-    /// The same in other languages, by their codes in BCP 47.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub titles: BTreeMap<String, String>,
+    /// The same in the report's other languages.
+    #[serde(default)]
+    pub titles: Titles,
     /// Where the idea comes from, if it is somebody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -324,9 +333,9 @@ pub struct Changes {
 }
 
 impl Suite {
-    /// What it measures, in the language with this code in BCP 47, or as `title` says it where no other text is given.
-    pub fn title_in(&self, code: &str) -> &str {
-        self.titles.get(code).unwrap_or(&self.title)
+    /// What it measures, in Russian where that is given.
+    pub fn title_in_russian(&self) -> &str {
+        self.titles.ru.as_ref().unwrap_or(&self.title)
     }
 
     /// Whether repeats that took so long together leave no time to make one again.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Action, Gates, Layout, Order, Steady, Verification};
+use super::{Action, Gates, Layout, Order, Steady, Titles, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 
@@ -19,9 +19,9 @@ pub struct SuiteText {
     pub name: String,
     /// What it measures, in a sentence.
     pub title: String,
-    /// The same in other languages, by their codes in BCP 47: `{ ru = "…" }`.
+    /// The same in the report's other languages.
     #[serde(default)]
-    pub titles: BTreeMap<String, String>,
+    pub titles: Titles,
     /// Where the idea comes from, if it is somebody's.
     pub source: Option<String>,
     /// The order of the repeats.

@@ -181,25 +181,26 @@ pub(crate) fn render(input: &Input) -> Result<String> {
 
 /// Of what the page is: of an A/B run alone the machine and both sides, or else the base; and the suite.
 fn title(input: &Input) -> Phrase {
-    let with_suite = |of: &str, language: Language| {
-        let suite = input.runs.first().map_or("", |data| data.run.suite.title_in(language.code()));
-        [of, suite].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" – ")
+    let suite = input.runs.first().map(|data| &data.run.suite);
+    let suites = suite.map_or([""; 2], |suite| [suite.title.as_str(), suite.title_in_russian()]);
+    let with_suite = |of: [&str; 2]| {
+        let joined = |part: usize| {
+            let parts = [of[part], suites[part]].into_iter().filter(|part| !part.is_empty());
+            parts.collect::<Vec<_>>().join(" – ")
+        };
+        Phrase::new(joined(0), joined(1))
     };
     if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
         && let ([a], [b]) = (&base.sides[..], &other.sides[..])
     {
         let machine = &base.machine.name;
-        return Phrase::new(
-            with_suite(&format!("A/B on {machine}: “{}” against “{}”", b.label, a.label), Language::English),
-            with_suite(&format!("A/B на машине {machine}: «{}» против «{}»", b.label, a.label), Language::Russian),
-        );
+        return with_suite([
+            &format!("A/B on {machine}: “{}” against “{}”", b.label, a.label),
+            &format!("A/B на машине {machine}: «{}» против «{}»", b.label, a.label),
+        ]);
     }
     let base = input.table.columns.first().map_or("", |base| base.title.as_str());
-    let [english, russian] = [Language::English, Language::Russian].map(|language| {
-        let title = with_suite(base, language);
-        if title.is_empty() { "stend".to_owned() } else { title }
-    });
-    Phrase::new(english, russian)
+    if base.is_empty() && suite.is_none() { Phrase::fixed("stend", "stend") } else { with_suite([base; 2]) }
 }
 
 /// How verdicts are reached between the runs that are compared: of pairs otherwise than of runs of their own.

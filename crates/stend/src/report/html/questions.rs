@@ -9,7 +9,7 @@ use stend_model::wire::Check;
 
 use super::{Input, RunData};
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
-use crate::language::{Language, english_plural, russian_plural};
+use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
 use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
@@ -258,10 +258,9 @@ fn matters(input: &Input) -> Vec<Phrase> {
     let is_sure = |against: &&&AgainstBase| matches!(against.verdict, Verdict::Better | Verdict::Worse);
     let mut answers = Vec::new();
     if let Some(suite) = input.runs.first().map(|data| &data.run.suite) {
-        let [english, russian] = [Language::English, Language::Russian].map(|language| suite.title_in(language.code()));
         answers.push(Phrase::new(
-            format!("Only you know whether this is your work: {english}."),
-            format!("Только вам известно, ваша ли это работа: {russian}."),
+            format!("Only you know whether this is your work: {}.", suite.title),
+            format!("Только вам известно, ваша ли это работа: {}.", suite.title_in_russian()),
         ));
     }
     let floors = || judged.iter().map(|against| against.floor);
