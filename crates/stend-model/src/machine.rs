@@ -164,6 +164,11 @@ impl Machine {
         }
     }
 
+    /// What it calls itself.
+    pub fn own_name(&self) -> &str {
+        self.network_name.as_deref().unwrap_or(&self.name)
+    }
+
     /// The id of the hardware.
     pub fn hardware_id(&self) -> String {
         identity_of(&self.hardware.without_names())

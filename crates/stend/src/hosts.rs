@@ -104,24 +104,30 @@ impl Hosts {
         parse(text, &self.path).map(drop)
     }
 
-    /// Whether a run, of a machine that was called so and reached so, is of the machine of this name: it was called so, or reached by the destination that has this name now. What was measured
-    /// here is found by each name of this machine: `local`, what the user calls it, and what it calls itself.
+    /// Whether a run, of a machine that was called so and reached so, is of the machine of this name: it was called so, or reached by the
+    /// destination that has this name now. What was measured here is found by each name of this machine: `local`, what the user calls it, and
+    /// what it calls itself.
     pub(crate) fn is_of(&self, (machine, host): (&str, &str), name: &str) -> bool {
         machine == name
             || match self.destination_of(name) {
                 // It is another machine at each desk, and runs may come from there.
-                Some(HERE) => host == HERE && self.is_here(machine),
+                Some(HERE) => host == HERE && self.destination_of(machine) == Some(HERE),
                 destination => destination == Some(host),
             }
     }
 
-    /// Whether this machine is or was called so.
-    fn is_here(&self, machine: &str) -> bool {
-        machine == self.network_name || self.destination_of(machine) == Some(HERE)
+    /// Whether two runs, of machines that were called so and reached so, are of one machine, by whichever of its names.
+    pub(crate) fn is_one(&self, one: (&str, &str), other: (&str, &str)) -> bool {
+        one.0 == other.0 || self.is_of(one, other.0) && self.is_of(other, one.0)
     }
 
+    /// What the user says of the name goes before what this machine calls itself.
     fn destination_of<'s>(&'s self, name: &'s str) -> Option<&'s str> {
-        if name == HERE { Some(HERE) } else { self.find(name)?.destination.as_deref() }
+        let known = if name == HERE { None } else { self.find(name) };
+        match known {
+            Some(known) => known.destination.as_deref(),
+            None => [HERE, self.network_name.as_str()].contains(&name).then_some(HERE),
+        }
     }
 
     /// Where a word leads: to the machine of that name, else to what ssh makes of it.

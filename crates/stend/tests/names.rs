@@ -121,11 +121,26 @@ fn this_machine_is_found_by_each_of_its_names() {
         (&json!("desk"), &json!(30.0), &json!("the cellar"), &json!("3"))
     );
     stand.fine(&run);
+    let list = stand.json(&["list"])["runs"].clone();
+    let id = |place: usize| list[place]["id"].as_str().unwrap();
+    let (first, last) = (id(1), id(3));
+    for range in ["local:..", "desk:..", &format!("{name}:.."), &format!("{first}..{last}")] {
+        let columns = stand.json(&["compare", range])["table"]["columns"].clone();
+        assert_eq!(columns.as_array().unwrap().len(), 1, "{range}: {columns}");
+        assert_eq!(columns[0]["origin"]["sessions"], 3, "{range}");
+    }
+    says(
+        &stand.run(&["compare", &format!("{first}..{last}"), "--suite", "nosuch"]),
+        2,
+        &["is of runs of the suite \"", "and --suite is nosuch"],
+    );
     for one in ["local", "desk"] {
         assert_eq!(runs(one), ["desk", &name, &name], "{one}");
         assert!(stand.fine(&["hosts", "show", one]).out.starts_with("desk: local\n"));
+    }
+    for one in ["local", "desk", &name] {
         let compared = stand.json(&["compare", one]);
-        assert_eq!(compared["table"]["columns"][0]["origin"]["id"], stand.json(&["list"])["runs"][3]["id"], "{one}");
+        assert_eq!(compared["table"]["columns"][0]["origin"]["id"], last, "{one}");
     }
     says(&stand.run(&["hosts", "remove", "local"]), 2, &["its other name is desk: `stend hosts remove desk`"]);
     // A file that a person wrote may have both.

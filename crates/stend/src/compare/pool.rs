@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use stend_model::run::Session;
+use stend_model::run::{Run, Session};
 
 use super::notes::{builds_of, differing_builds};
 use super::table::Note;
+use crate::host::HERE;
 use crate::store::Record;
 
 /// One or several runs as one.
@@ -51,7 +52,7 @@ pub(crate) fn pools(records: Vec<Record>) -> Vec<Pool> {
 fn are_alike(one: &Record, other: &Record) -> bool {
     let (run, other_run) = (&one.run, &other.run);
     let scenarios = || run.suite.scenarios.iter().zip(&other_run.suite.scenarios);
-    run.machine.name == other_run.machine.name
+    is_one_machine(run, other_run)
         && run.machine.hardware_id() == other_run.machine.hardware_id()
         && run.machine.software_id() == other_run.machine.software_id()
         && run.stend_version == other_run.stend_version
@@ -63,6 +64,12 @@ fn are_alike(one: &Record, other: &Record) -> bool {
             a.name == b.name && a.work() == b.work() && a.where_done() == b.where_done() && a.files == b.files
         })
         && same_builds(one, other)
+}
+
+/// Whether it has one name, or was measured from itself both times: then it may have been given another name meanwhile.
+fn is_one_machine(one: &Run, other: &Run) -> bool {
+    let measured_from_itself = [one, other].iter().all(|run| run.host == HERE);
+    one.machine.name == other.machine.name || measured_from_itself && one.machine.own_name() == other.machine.own_name()
 }
 
 /// What only one of the two measured was not built otherwise.

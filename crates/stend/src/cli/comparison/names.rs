@@ -33,6 +33,8 @@ pub(super) struct Names<'a> {
     hosts: Hosts,
     /// The suite that machines' runs are of, where it was said or follows from the other words.
     suite: Option<String>,
+    /// Whether it was said.
+    suite_was_said: bool,
     /// Whether more than one thing is named: then `last` counts ordinary runs.
     several: bool,
 }
@@ -56,7 +58,15 @@ impl<'a> Names<'a> {
     ) -> Result<Self, Failure> {
         let runs = store.list()?;
         let several = words.len() > 1;
-        let mut names = Self { store, runs, references, hosts, suite: suite.map(str::to_owned), several };
+        let mut names = Self {
+            store,
+            runs,
+            references,
+            hosts,
+            suite: suite.map(str::to_owned),
+            suite_was_said: suite.is_some(),
+            several,
+        };
         if names.suite.is_none() {
             names.suite = names.common_suite(words);
         }
@@ -298,13 +308,20 @@ impl<'a> Names<'a> {
             .collect();
         // Two machines of one make may have the same hardware.
         let is_same = |one: &Summary, other: &Summary| {
-            (&one.machine, &one.hardware_id, &one.suite) == (&other.machine, &other.hardware_id, &other.suite)
+            self.hosts.is_one((&one.machine, &one.host), (&other.machine, &other.host))
+                && (&one.hardware_id, &one.suite) == (&other.hardware_id, &other.suite)
         };
         if let [first, last] = at_ends[..]
             && !is_same(first, last)
         {
             let what = if first.suite == last.suite { "machines" } else { "suites" };
             return Err(bad(format!("goes from one of two {what} to the other; name them apart")));
+        }
+        if let (Some(wanted), Some(end)) = (&self.suite, at_ends.first())
+            && self.suite_was_said
+            && *wanted != end.suite
+        {
+            return Err(bad(format!("is of runs of the suite \"{}\", and --suite is {wanted}", end.suite)));
         }
         let is_within = |place: usize, run: &Summary| {
             let day = run.started_at.get(..10).unwrap_or_default();
