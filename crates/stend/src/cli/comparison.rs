@@ -19,7 +19,7 @@ use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{Column, ColumnOrigin, Note, Only, Table};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
-use crate::report::csv;
+use crate::report::{self, csv};
 use crate::store::{Record, Store};
 use crate::{catalogue, nearest};
 use names::{Named, Names};
@@ -192,7 +192,9 @@ impl Options {
             table.show_only(only);
             let rows = if all_rows { table.rows.iter().collect() } else { table.in_layout(self.all_metrics) };
             let (of, shown) = (rows.len(), rows.iter().filter(|row| table.is_asked_for(row)).count());
-            table.notes.push(Note::OnlyRows { only, shown, of });
+            if of > 0 {
+                table.notes.push(Note::OnlyRows { only, shown, of });
+            }
         }
         Ok(table)
     }
@@ -200,7 +202,14 @@ impl Options {
     /// The table as CSV. A program gets the same form of every suite, unless another layout was asked for.
     pub(super) fn csv(&self, table: &Table) -> String {
         let is_plain = table.layout.as_ref().is_none_or(Layout::is_plain);
-        if self.is_laid_out() && !is_plain { csv::render_laid_out(table) } else { csv::render(table) }
+        if !self.is_laid_out() || is_plain {
+            return csv::render(table);
+        }
+        // There is no place for a note in it.
+        if let Some(words) = report::without_place(table) {
+            talk!("{words}");
+        }
+        csv::render_laid_out(table)
     }
 
     /// Which figures are compared.

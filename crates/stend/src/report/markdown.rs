@@ -18,7 +18,9 @@ use crate::machine;
 pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
     let rows = table.shown(all_metrics);
     let mut out = String::new();
-    let Some(base) = table.columns.first().filter(|_| !rows.is_empty() || table.only.is_some()) else {
+    let without_place = notes::without_place(table);
+    let is_table = !rows.is_empty() || table.only.is_some() || without_place.is_some();
+    let Some(base) = table.columns.first().filter(|_| is_table) else {
         return "Nothing was measured.\n".into();
     };
 
@@ -54,8 +56,8 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     for mean in standing::means(table, true) {
         let _ = writeln!(out, "{}\n", escape(&mean.en));
     }
-    for note in &table.notes {
-        let _ = writeln!(out, "- Note: {}", escape(&notes::note(note).en));
+    for words in table.notes.iter().map(|note| notes::note(note).en).chain(without_place.map(Into::into)) {
+        let _ = writeln!(out, "- Note: {}", escape(&words));
     }
     for left_out in &table.left_out {
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));

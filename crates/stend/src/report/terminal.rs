@@ -69,7 +69,12 @@ fn nothing_shown(table: &Table) -> String {
         let mut letters = words.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
     };
-    notes.next().map_or_else(|| "Nothing was measured.".to_owned(), |note| sentence(&notes::note(note).en))
+    match notes.next() {
+        Some(note) => sentence(&notes::note(note).en),
+        // A note says which scenarios have none.
+        None if notes::without_place(table).is_some() => "No row is shown.".into(),
+        None => "Nothing was measured.".into(),
+    }
 }
 
 /// Which marks the table has shown: only those are explained.
@@ -435,8 +440,12 @@ impl<'a> Page<'a> {
         for mean in standing::means(table, is_laid_out) {
             self.paragraph("", &mean.en, "  ", Style::Plain);
         }
-        if !table.notes.is_empty() || !table.left_out.is_empty() {
+        let without_place = notes::without_place(table);
+        if !table.notes.is_empty() || !table.left_out.is_empty() || without_place.is_some() {
             self.blank();
+        }
+        if let Some(words) = &without_place {
+            self.paragraph("Note: ", words, "  ", Style::Plain);
         }
         // That no row is shown stands where the rows would.
         for note in table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. })) {
