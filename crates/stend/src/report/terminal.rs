@@ -7,6 +7,7 @@ use crate::compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
 use crate::compare::weighing::Weighing;
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
+use super::language::TEXTS;
 use super::notes;
 use super::phrase;
 use super::standing;
@@ -473,7 +474,8 @@ impl<'a> Page<'a> {
             "× 2.00 under a published figure: {base} is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark"
         );
         let all = [
-            (seen.verdicts, "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say"),
+            (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: the evidence does not say"),
+            (seen.verdicts, TEXTS.legend_delta.en.trim_end_matches('.')),
             (
                 seen.to_settle,
                 "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
