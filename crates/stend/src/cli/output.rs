@@ -225,7 +225,9 @@ pub(super) fn differences(table: &Table) -> String {
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
     let series: Vec<_> = records.iter().map(|record| series_of(store, record)).collect::<Result<_, _>>()?;
     let records: Vec<_> = records.iter().collect();
-    write(to, page(&runs(&records, &series), table)?.as_bytes())?;
+    let stored: BTreeSet<&str> = records.iter().map(|record| record.run.stored_id()).collect();
+    let command: Vec<String> = ["stend", "report"].into_iter().chain(stored).map(str::to_owned).collect();
+    write(to, page(&runs(&records, &series), table, &shell_words(&command))?.as_bytes())?;
     Ok(to.to_owned())
 }
 
@@ -241,9 +243,9 @@ pub(super) fn weigh_known(
     Ok(())
 }
 
-/// The page of these runs, the first of which is the base.
-pub(super) fn page(runs: &[html::RunData], table: &Table) -> Result<String, Failure> {
-    let page = html::render(&html::Input { table, runs, generated_at: Timestamp::now() });
+/// The page of these runs, the first of which is the base, and the command that writes it.
+pub(super) fn page(runs: &[html::RunData], table: &Table, command: &str) -> Result<String, Failure> {
+    let page = html::render(&html::Input { table, runs, command, generated_at: Timestamp::now() });
     Ok(page.context("the report cannot be made")?)
 }
 

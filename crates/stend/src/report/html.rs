@@ -52,6 +52,8 @@ pub(crate) struct Input<'a> {
     pub(crate) table: &'a Table,
     /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
     pub(crate) runs: &'a [RunData<'a>],
+    /// The command that writes it.
+    pub(crate) command: &'a str,
     /// When it is written.
     pub(crate) generated_at: Timestamp,
 }
@@ -104,6 +106,7 @@ struct Page {
     sources: Vec<SourceView>,
     questions: Vec<QuestionView>,
     generated_at: String,
+    command: String,
     version: &'static str,
     style: &'static str,
     script: &'static str,
@@ -171,6 +174,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         sources: overview::sources(input.table),
         questions: questions::questions(input),
         generated_at: text::moment(input.generated_at),
+        command: input.command.to_owned(),
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,

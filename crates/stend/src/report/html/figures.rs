@@ -478,7 +478,8 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input =
+            Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         figures(&input, kinds, language).unwrap()
     }
 

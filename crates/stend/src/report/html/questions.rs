@@ -378,7 +378,7 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input = Input { table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let view = questions(&input).swap_remove(place);
         view.answers.iter().map(|answer| answer.en.as_ref()).collect::<Vec<_>>().join(" ")
     }
@@ -431,7 +431,8 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input =
+            Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let said: String = questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| &*one.ru).collect();
         assert!(said.contains("наименьшее −6,3") && said.contains("наибольшее × 2,41"), "{said}");
         assert!(said.contains("меньше 1,0") && !said.contains("1.0"), "{said}");
