@@ -208,7 +208,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
-    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
+    let names = "stend report Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
     let units = "MIOPS kIOPS lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
     let left_over: Vec<_> = seen.difference(&others).collect();
