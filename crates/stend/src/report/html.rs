@@ -33,7 +33,7 @@ use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
-use super::phrase::Phrase;
+use super::phrase::{Phrase, called};
 use super::points::base64;
 use super::standing;
 use super::text;
@@ -192,10 +192,10 @@ fn title(input: &Input) -> Phrase {
     if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
         && let ([a], [b]) = (&base.sides[..], &other.sides[..])
     {
-        let machine = &base.machine.name;
+        let (machine, a, b) = (&base.machine.name, called(&a.label), called(&b.label));
         return Phrase::new(
-            with_suite(&format!("A/B on {machine}: “{}” against “{}”", b.label, a.label), Language::English),
-            with_suite(&format!("A/B на машине {machine}: «{}» против «{}»", b.label, a.label), Language::Russian),
+            with_suite(&format!("A/B on {machine}: “{}” against “{}”", b.en, a.en), Language::English),
+            with_suite(&format!("A/B на машине {machine}: «{}» против «{}»", b.ru, a.ru), Language::Russian),
         );
     }
     let base = input.table.columns.first().map_or("", |base| base.title.as_str());

@@ -246,6 +246,7 @@ texts! {
     only_same: "the same", "одинаково";
     only_unresolved: "unresolved", "не решено";
     rows_shown: "Rows shown:", "Показано строк:";
+    none_shown: "No row has these words and such a verdict.", "Строк с такими словами и вердиктом нет.";
     why: "What is to be said, and why", "Что можно сказать и почему";
     histogram: "How the values are distributed", "Как распределены значения";
     histogram_caption: "How many of the repeats that count lie in each step of the axis.",

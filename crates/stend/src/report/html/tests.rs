@@ -180,7 +180,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
         render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
             .unwrap();
     let html = fold::unfolded(&html);
-    // The tooltips of a flame graph are drawn in one language, which has its shares with a point.
+    // The tooltips of a flame graph stand there in one language, with points; the page's script turns them.
     let mut parts = html.split("<svg class=\"flames\"");
     let without_flames: String = parts
         .next()
