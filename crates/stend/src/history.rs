@@ -221,8 +221,9 @@ pub(crate) fn choose<'a>(
     let (all, two_sides): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| run.sides.is_empty());
     let Some((newest, newest_place)) = all.last().copied() else {
         let ids = listed(two_sides.iter().map(|(run, _)| run.id.as_str()));
+        let newest = two_sides.last().map_or("RUN", |(run, _)| run.id.as_str());
         return Err(format!(
-            "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare RUN` shows one"
+            "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare {newest}` shows the newest"
         ));
     };
     let newest_scenario = &newest.suite.scenarios[newest_place];

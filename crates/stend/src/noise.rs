@@ -48,9 +48,9 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    /// Whether it has a floor for any scenario.
+    /// Whether it has a floor for any scenario's main metric.
     pub(crate) fn says_anything(&self) -> bool {
-        self.scenarios.iter().any(|one| one.floor.is_some())
+        self.scenarios.iter().any(|one| one.main.floor.is_some())
     }
 }
 
@@ -59,13 +59,32 @@ impl Noise {
 pub(crate) struct OfScenario {
     /// Its name.
     pub(crate) scenario: String,
-    /// Its main metric.
+    /// By its main metric.
+    #[serde(flatten)]
+    pub(crate) main: OfMetric,
+    /// The sensor that went with its main metric's values most surely, if one did.
+    pub(crate) cause: Option<OfSensor>,
+    /// By its further metrics, in the suite's order.
+    pub(crate) other_metrics: Vec<OfMetric>,
+}
+
+impl OfScenario {
+    /// By each of its metrics, the main one first.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = &OfMetric> {
+        [&self.main].into_iter().chain(&self.other_metrics)
+    }
+}
+
+/// How much one metric of a scenario differs from itself.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OfMetric {
+    /// Its name.
     pub(crate) metric: String,
-    /// The metric's unit.
+    /// Its unit.
     pub(crate) unit: Unit,
     /// Median of all repeats that count.
     pub(crate) median: Option<f64>,
-    /// Repeats that count, of both halves.
+    /// Repeats that count and have it, of both halves.
     pub(crate) valid: u32,
     /// Repeats that do not.
     pub(crate) invalid: u32,
@@ -76,11 +95,9 @@ pub(crate) struct OfScenario {
     pub(crate) no_floor: Option<NoFloor>,
     /// By how much the first half of the time differs from the second.
     pub(crate) drift: Option<f64>,
-    /// The sensor that went with its values most surely, if one did.
-    pub(crate) cause: Option<OfSensor>,
 }
 
-/// Why a scenario has no noise floor.
+/// Why a metric of a scenario has no noise floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoFloor {
@@ -154,7 +171,14 @@ pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
             }
             pools.entry(sensor).or_default().add(&harm, &readings);
         }
-        scenarios.push(of_scenario(record, scenario, metric));
+        let mut metrics = scenario.metrics.iter().map(|metric| of_metric(record, scenario, metric));
+        let Some(main) = metrics.next() else { continue };
+        scenarios.push(OfScenario {
+            scenario: scenario.name.clone(),
+            main,
+            cause: None,
+            other_metrics: metrics.collect(),
+        });
     }
     for (place, found) in adjusted(tries) {
         let cause: &mut Option<OfSensor> = &mut scenarios[place].cause;
@@ -182,7 +206,7 @@ pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
     }
 }
 
-fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScenario {
+fn of_metric(record: &Record, scenario: &Scenario, metric: &Metric) -> OfMetric {
     let sessions = values_by_session(record, &scenario.name, metric);
     let values = sessions.concat();
     let place = record.run.suite.scenarios.iter().position(|one| one.name == scenario.name);
@@ -191,8 +215,7 @@ fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScena
     let floor = floor(&sessions);
     let pairs: usize = sessions.iter().map(|session| session.len() / 2).sum();
     let why = if pairs < LEAST_PAIRS { NoFloor::TooFewRepeats } else { NoFloor::NotPositive };
-    OfScenario {
-        scenario: scenario.name.clone(),
+    OfMetric {
         metric: metric.name.clone(),
         unit: metric.unit,
         median: median(&values),
@@ -201,7 +224,6 @@ fn of_scenario(record: &Record, scenario: &Scenario, metric: &Metric) -> OfScena
         floor,
         no_floor: floor.is_none().then_some(why),
         drift: sessions.iter().filter_map(|session| stend_stats::half_drift(session)).reduce(f64::max),
-        cause: None,
     }
 }
 

@@ -50,6 +50,10 @@ function show(lang) {
 }
 function speak(within) {
   all("[data-en]", within).forEach(function (element) { element.textContent = element.getAttribute("data-" + root.lang); });
+  // A flame graph has thousands of tooltips that differ in one character.
+  all(".flames g > title", within).forEach(function (title) {
+    title.textContent = title.textContent.replace(/[.,](\d+\u00a0%)$/, (root.lang === "ru" ? "," : ".") + "$1");
+  });
   all("[data-title-en]", within).forEach(function (element) { element.title = element.getAttribute("data-title-" + root.lang); });
 }
 show(state().lang || remembered() || (/^ru\b/i.test(navigator.language || "") ? "ru" : "en"));

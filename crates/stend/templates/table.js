@@ -5,7 +5,7 @@ if (table) (function () {
   var body = table.tBodies[0];
   var suiteOrder = all("tr", body);
   var heads = all("thead tr:last-child th", table);
-  var filter = byId("filter"), minor = byId("minor"), shown = byId("shown");
+  var filter = byId("filter"), minor = byId("minor"), shown = byId("shown"), none = byId("none");
   var verdicts = all("[data-verdict]"), differing = byId("differing");
 
   // How much a row tells of a difference: better and worse before what is not resolved and what is the same, the largest change first.
@@ -66,16 +66,23 @@ if (table) (function () {
       .map(function (button) { return button.dataset.verdict; });
     var allMetrics = !minor || minor.checked;
     table.classList.toggle("all", allMetrics);
-    var count = 0, of = 0;
+    var count = 0, of = 0, chosen = {};
     suiteOrder.forEach(function (row) {
       var text = (row.cells[0].textContent + " " + row.cells[1].textContent).toLowerCase();
       var has = function (verdict) { return row.querySelector(".verdict." + verdict); };
-      row.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; }) || (wanted.length > 0 && !wanted.some(has));
+      var named = words.every(function (word) { return text.indexOf(word) >= 0; });
+      row.hidden = !named || (wanted.length > 0 && !wanted.some(has));
       if (!allMetrics && row.classList.contains("minor")) return;
       of += 1;
+      if (named) verdicts.forEach(function (button) { if (has(button.dataset.verdict)) chosen[button.dataset.verdict] = true; });
       if (!row.hidden) count += 1;
     });
     shown.textContent = count + " / " + of;
+    none.hidden = count > 0;
+    // A verdict that no row has is not there to be chosen; one that is chosen can be let go.
+    verdicts.forEach(function (button) {
+      button.disabled = !chosen[button.dataset.verdict] && button.getAttribute("aria-pressed") !== "true";
+    });
     setState({ q: filter.value, v: wanted.join(","), all: minor && minor.checked ? "1" : "" });
   }
   filter.addEventListener("input", choose);

@@ -45,6 +45,21 @@ fn the_same_twice_gives_no_mark() {
     assert_eq!(table["columns"][1]["title"], "same");
     let verdict = against(&table)["verdict"].as_str().unwrap();
     assert!(verdict == "same" || verdict == "unresolved", "{table:#}");
+
+    // A side that was given no name has one in each language of the page.
+    let page = std::fs::read_to_string(stand.fine(&["report", "last"]).out.trim()).unwrap();
+    for words in ["«same» против «без изменений»", "<span lang=\"ru\">без изменений</span>"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    for russian in page.split("<span lang=\"ru\">").skip(1).filter_map(|rest| rest.split_once("</span>")) {
+        assert!(!russian.0.contains("as it is"), "{}", russian.0);
+    }
+    let drawings = stand.path().join("drawings");
+    let directory = drawings.to_str().unwrap();
+    stand.fine(&["report", "last", "-f", "svg", "--language", "ru", "--drawings", "repeats", "-o", directory]);
+    let drawn = std::fs::read_to_string(drawings.join("one-repeats.svg")).unwrap();
+    assert!(drawn.contains("без изменений") && !drawn.contains("as it is"), "{drawn}");
 }
 
 #[test]

@@ -52,6 +52,48 @@ fn what_a_run_tells_to_type_can_be_typed() {
 }
 
 #[test]
+fn what_is_told_to_type_names_the_store_that_was_named() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1", &[("small", "steady.sh 1")]);
+    let store = stand.path().join("another store");
+    for named in [&["--store", store.to_str().unwrap()][..], &[&format!("--store={}", store.display())]] {
+        let mut run = stand.command(&[named, &["run", &suite, "--no-progress"]].concat());
+        let ended = common::ended(run.env_remove("STEND_STORE"));
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        let told = ended.err.lines().find_map(|line| line.strip_prefix("show all of this one: ")).unwrap();
+        let mut typed = std::process::Command::new("sh");
+        let typed = common::ended(typed.args(["-c", told]).env_remove("STEND_STORE").env("HOME", stand.path()));
+        assert!(typed.status == Some(0) && typed.out.contains("suite test"), "{told}\n{}{}", typed.out, typed.err);
+    }
+}
+
+#[test]
+fn an_option_of_another_command_is_said_to_be_that_commands() {
+    let stand = Stand::new();
+    for (arguments, says) in [
+        (
+            &["report", "last", "--fail-on", "worse"][..],
+            "unexpected argument '--fail-on' found; `stend compare` takes it;",
+        ),
+        (&["noise", "--fail-on", "worse"], "'--fail-on' found; `stend compare` takes it;"),
+        (&["compare", "last", "-o", "x.md"], "'-o' found; `stend profile`, `stend history`, `stend report`,"),
+        (&["report", "--json"], "'--json' found; --help tells more"),
+        (&["report", "--undo"], "'--undo' found; --help tells more"),
+        (&["compare", "a", "b", "--fial-on", "worse"], "tip: a similar argument exists: '--fail-on';"),
+    ] {
+        let ended = stand.run(arguments);
+        assert!(
+            ended.status == Some(2)
+                && ended.err.lines().count() == 1
+                && ended.err.contains(says)
+                && !ended.err.contains("'-- "),
+            "{arguments:?}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
 fn on_a_terminal_one_line_says_what_is_done_and_how_long_it_will_take() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 6", &[("small", "steady.sh 20")]);

@@ -113,6 +113,49 @@ fn several_keys_make_the_name_of_a_line_or_a_column() {
 }
 
 #[test]
+fn scenarios_without_an_axis_that_is_laid_out_are_counted_and_named() {
+    let runs = Runs::new();
+    let with_axis = |id: &str, factor: f64| {
+        let names = ["kuznyechik", "magma", "copy", "pipe"];
+        let mut run = runs.run(id, &names.map(|name| (name, factor)));
+        for scenario in &mut run.run["suite"]["scenarios"].as_array_mut().unwrap()[..2] {
+            scenario["family"] = json!({ "name": "CIPHER", "point": { "cipher": scenario["name"] } });
+        }
+        run
+    };
+    runs.add(&[with_axis(A, 1.0), with_axis(B, 0.5)]);
+    let says = "2 of 4 scenarios have no axis \"cipher\" and so no place in this table: \"copy\", \"pipe\"";
+    let by_cipher = |more: &[&str]| runs.compare(&[&[A, B, "--row", "cipher"], more].concat());
+    let ended = by_cipher(&[]);
+    assert!(flat(&ended.out).contains(&format!("Note: {says}")) && ended.err.is_empty(), "{}{}", ended.out, ended.err);
+    assert_eq!(ended.out.matches("\"copy\"").count(), 1, "{}", ended.out);
+    let ended = by_cipher(&["--format", "md"]);
+    assert!(ended.out.contains(&format!("- Note: {says}")), "{}", ended.out);
+    let ended = by_cipher(&["--format", "csv"]);
+    assert!(ended.err.contains(says) && !ended.out.contains("no axis"), "{}{}", ended.out, ended.err);
+    // JSON has every row all the same.
+    assert_eq!(runs.table(&[A, B, "--row", "cipher"])["rows"].as_array().map(Vec::len), Some(4));
+
+    for all_have_it in [&["--filter", "cipher:*"][..], &["--format", "md", "--filter", "cipher:*"]] {
+        let ended = by_cipher(all_have_it);
+        assert!(ended.status == Some(0) && !ended.out.contains("no axis"), "{}{}", ended.out, ended.err);
+    }
+    for none_has_it in [&["--filter", "scenario:copy"][..], &["--filter", "scenario:copy", "--only", "better"]] {
+        for (format, sentence) in [("table", "No row is shown."), ("md", "")] {
+            let ended = by_cipher(&[none_has_it, &["--format", format]].concat());
+            assert!(
+                flat(&ended.out).contains("1 of 1 scenario has no axis \"cipher\"")
+                    && ended.out.contains(sentence)
+                    && !ended.out.contains("Nothing was measured"),
+                "{}{}",
+                ended.out,
+                ended.err
+            );
+        }
+    }
+}
+
+#[test]
 fn the_order_of_metrics_is_no_part_of_the_work() {
     let runs = Runs::new();
     let with_time = |id: &str, turned: bool| {

@@ -276,3 +276,54 @@ fn a_report_takes_what_a_comparison_takes() {
         assert!(ended.err.contains(says), "{}", ended.err);
     }
 }
+
+/// A page says by what command it was written, and that command writes the same page whatever was measured meanwhile.
+#[test]
+fn the_command_that_a_page_names_writes_it_again() {
+    let runs = Runs::new();
+    let run =
+        |id: &str, machine: &str, factor: f64| runs.run(id, &[("x", factor), ("it's y", 1.0), ("z", 2.0)]).on(machine);
+    runs.add(&[run(A, "old", 1.0), run(B, "old", 1.001), run(C, "new", 0.5)]);
+    let file = runs.stand.path().join("machines.toml");
+    let machine = "[[machine]]\nname = \"old\"\npower = { loaded = 40, of = \"the whole\", source = \"wattmeter\" }\n";
+    std::fs::write(&file, machine).unwrap();
+    let page_of = |arguments: &[&str]| runs.stand.fine(&[arguments, &["-o", "-"]].concat()).out;
+    let parts = |page: &str| {
+        let (before, footer) = page.split_once("<footer>").unwrap();
+        let (_, command) = footer.split_once("<code>").unwrap();
+        (before.to_owned(), command.split_once("</code>").unwrap().0.replace("&#39;", "'").replace("&#34;", "\""))
+    };
+    let cases: [(&[&str], &str); 4] = [
+        (&["last"], &format!("stend report {C}")),
+        (&["old:..", "new", "vostok-2021"], &format!("stend report {A}..{B} {C} vostok-2021")),
+        (
+            &["old", "new", "--baseline", "last", "--filter", "scenario:\"it's y\" OR scenario:x", "--unit", "B/s"],
+            &format!("stend report {B} {C} --baseline {C} --filter 'scenario:\"it'\\''s y\" OR scenario:x' --unit B/s"),
+        ),
+        (
+            &["old", "new", "--only", "better", "--machines", file.to_str().unwrap()],
+            &format!("stend report {B} {C} --only better --machines {}", file.display()),
+        ),
+    ];
+    let mut written = Vec::new();
+    for (arguments, expected) in &cases {
+        let (page, command) = parts(&page_of(&[&["report"], *arguments].concat()));
+        assert_eq!(command, *expected);
+        written.push((page, command));
+    }
+    runs.add(&[run(D, "new", 0.7)]);
+    for (page, command) in written {
+        let mut typed = std::process::Command::new("sh");
+        let stend = runs.stand.command(&[]);
+        let script = format!("stend() {{ \"$STEND\" \"$@\"; }}; {command} -o -");
+        typed.args(["-c", &script]).env("STEND", stend.get_program());
+        typed.envs(stend.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let typed = common::ended(&mut typed);
+        assert_eq!(typed.status, Some(0), "{command}: {}", typed.err);
+        assert!(parts(&typed.out) == (page, command.clone()), "another page by {command}");
+    }
+    let drawings = runs.stand.path().join("drawings");
+    runs.stand.fine(&["report", "old", "new", "--filter", "scenario:x", "-f", "svg", "-o", drawings.to_str().unwrap()]);
+    let index = std::fs::read_to_string(drawings.join("index.md")).unwrap();
+    assert!(index.contains(&format!("`stend report {B} {D} --filter scenario:x --format svg`")), "{index}");
+}

@@ -405,9 +405,44 @@ fn what_is_shown_is_of_the_suite_that_was_named() {
         &["--on", "elbrus"],
         &["--cc", "gcc"],
         &["--target", "file"],
-        &["--all-metrics"],
     ] {
         refused(&[&["--show"], measuring].concat(), &["--show", measuring[0], "cannot be used with"]);
     }
-    refused(&[&file, "--all-metrics"], &["main metric alone; leave --all-metrics out"]);
+}
+
+#[test]
+fn the_floors_of_all_metrics_are_shown_where_they_are_asked_for() {
+    let runs = Runs::new();
+    let mut run = forged(&runs, A, "test", &["x", "zero"]);
+    for scenario in run.run["suite"]["scenarios"].as_array_mut().unwrap() {
+        let metrics = scenario["metrics"].as_array_mut().unwrap();
+        let mut time = metrics[0].clone();
+        (time["name"], time["value"]) = (json!("time"), json!("wall"));
+        (time["unit"], time["better"]) = (json!("ns"), json!("lower"));
+        let mut work = metrics[0].clone();
+        (work["name"], work["value"], work["unit"]) = (json!("work"), json!("bytes"), json!("B"));
+        metrics.extend([time, work]);
+    }
+    runs.add(&[run]);
+    let shown = runs.stand.json(&["noise", "--show"])["noise"].clone();
+    let others = |scenario: usize| shown["scenarios"][scenario]["other_metrics"].clone();
+    let floor = |one: &Value| one["floor"].as_f64().unwrap();
+    assert!(
+        others(0)[0]["metric"] == "time"
+            && (floor(&others(0)[0]) / floor(&shown["scenarios"][0]) - 1.0).abs() < 1e-6
+            && floor(&others(0)[0]) > 0.0,
+        "throughput is one amount of work over that time: {shown}"
+    );
+    assert!(others(0)[1]["floor"] == json!(0.0) && others(1)[1]["no_floor"] == "not_positive", "{shown}");
+
+    let text = words(&runs.stand.fine(&["noise", "--show"]).out);
+    let says =
+        format!("3 further metrics have floors of their own: `stend noise --show={A} --all-metrics` shows them.");
+    assert!(text.contains(&says) && !text.contains("· time"), "{text}");
+    let text = words(&runs.stand.fine(&["noise", &format!("--show={A}"), "--all-metrics"]).out);
+    assert!(text.contains("x · throughput") && text.contains("· time") && text.contains("zero · throughput"), "{text}");
+    assert!(
+        text.contains("1 further metric has values of zero or less") && !text.contains("--all-metrics"),
+        "what is shown is no longer pointed at: {text}"
+    );
 }

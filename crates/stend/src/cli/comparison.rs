@@ -5,7 +5,7 @@ mod names;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use stend_model::metric::Unit;
 use stend_model::reference::Reference;
 use stend_model::suite::{Key, Keys, Layout};
@@ -19,7 +19,7 @@ use crate::compare::pool::{Pool, pools};
 use crate::compare::table::{Column, ColumnOrigin, Note, Only, Table};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
-use crate::report::csv;
+use crate::report::{self, csv, shell_words};
 use crate::store::{Record, Store};
 use crate::{catalogue, nearest};
 use names::{Named, Names};
@@ -66,6 +66,10 @@ pub(super) struct Chosen {
     pub(super) references: Vec<Reference>,
     /// As they were named.
     words: Vec<String>,
+    /// The same by names that go on meaning these runs: ids in place of `last`, of machines and of the ends of ranges.
+    lasting: Vec<String>,
+    /// The base, if it was named, likewise.
+    baseline: Option<String>,
 }
 
 impl Chosen {
@@ -100,12 +104,19 @@ impl Options {
         let all_references = catalogue::references();
         let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
         let names = Names::new(store, &all_references, hosts, self.suite.as_deref(), words)?;
-        let (mut runs, mut references) = (Vec::new(), Vec::new());
+        let (mut runs, mut references, mut lasting) = (Vec::new(), Vec::new(), Vec::new());
         for word in words {
             match names.find(word)? {
-                Named::Reference(reference) => references.push(reference),
-                Named::Run(id) => runs.extend(output::load(store, &id)?.into_iter().map(Pool::from)),
+                Named::Reference(reference) => {
+                    lasting.push(reference.name.clone());
+                    references.push(reference);
+                }
+                Named::Run(id) => {
+                    runs.extend(output::load(store, &id)?.into_iter().map(Pool::from));
+                    lasting.push(id);
+                }
                 Named::Range(ids) => {
+                    lasting.push(ends(&ids));
                     let records: Result<Vec<Record>, _> = ids.iter().map(|id| store.load(id)).collect();
                     runs.extend(pools(records?));
                 }
@@ -118,6 +129,7 @@ impl Options {
                 "references cannot be compared with one another: they are single numbers without samples; name a run first",
             ));
         }
+        let mut base = None;
         if let Some(baseline) = &self.baseline {
             if all_references.iter().any(|reference| reference.name == *baseline) {
                 return Err(Failure::usage(format!(
@@ -135,6 +147,7 @@ impl Options {
                 )));
             };
             runs[..=place].rotate_right(1);
+            base = Some(id);
         }
         if runs.len() == 1 && references.is_empty() {
             references = all_references;
@@ -143,7 +156,25 @@ impl Options {
         if let Some(refusal) = refused_as_twice(&records) {
             return Err(Failure::usage(refusal));
         }
-        Ok(Chosen { runs, references, words: words.to_vec() })
+        Ok(Chosen { runs, references, words: words.to_vec(), lasting, baseline: base })
+    }
+
+    /// The command that writes the report of these again, whatever is measured meanwhile: with the options that change what a page shows.
+    pub(super) fn report_command(&self, chosen: &Chosen) -> String {
+        let mut words: Vec<String> = ["stend", "report"].map(str::to_owned).into();
+        words.extend(chosen.lasting.iter().cloned());
+        let mut option = |name: &str, value: Option<String>| {
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        option("--baseline", chosen.baseline.clone());
+        option("--filter", self.filter.clone());
+        option("--unit", self.unit.map(|unit| unit.to_string()));
+        let only = self.only.as_ref().and_then(ValueEnum::to_possible_value);
+        option("--only", only.map(|value| value.get_name().to_owned()));
+        for file in &self.machines {
+            option("--machines", Some(file.display().to_string()));
+        }
+        shell_words(&words)
     }
 
     /// Whether another layout was asked for than the suite's.
@@ -192,7 +223,9 @@ impl Options {
             table.show_only(only);
             let rows = if all_rows { table.rows.iter().collect() } else { table.in_layout(self.all_metrics) };
             let (of, shown) = (rows.len(), rows.iter().filter(|row| table.is_asked_for(row)).count());
-            table.notes.push(Note::OnlyRows { only, shown, of });
+            if of > 0 {
+                table.notes.push(Note::OnlyRows { only, shown, of });
+            }
         }
         Ok(table)
     }
@@ -200,7 +233,14 @@ impl Options {
     /// The table as CSV. A program gets the same form of every suite, unless another layout was asked for.
     pub(super) fn csv(&self, table: &Table) -> String {
         let is_plain = table.layout.as_ref().is_none_or(Layout::is_plain);
-        if self.is_laid_out() && !is_plain { csv::render_laid_out(table) } else { csv::render(table) }
+        if !self.is_laid_out() || is_plain {
+            return csv::render(table);
+        }
+        // There is no place for a note in it.
+        if let Some(words) = report::without_place(table) {
+            talk!("{words}");
+        }
+        csv::render_laid_out(table)
     }
 
     /// Which figures are compared.
@@ -245,6 +285,15 @@ impl Options {
         }
         layout.check(&base.run.suite.scenarios.iter().collect::<Vec<_>>()).map_err(Failure::usage)?;
         Ok(layout)
+    }
+}
+
+/// A range by its first run and its last.
+fn ends(ids: &[String]) -> String {
+    match ids {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, .., last] => format!("{first}..{last}"),
     }
 }
 

@@ -32,7 +32,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::interrupt::Interrupt;
@@ -150,10 +150,41 @@ fn refuse(error: &clap::Error) -> ! {
     }
     let text = error.render().to_string();
     let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    let words: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let elsewhere = elsewhere(error);
+    // That it may be a value behind `--` is no advice here: nothing that a command takes begins with a hyphen.
+    let is_no_advice = |line: &str| line.starts_with("tip: to pass") || elsewhere.is_some() && line.starts_with("tip:");
+    let words: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty() && !is_no_advice(line)).collect();
     let words = words.join(" ").replace(" tip:", "; tip:");
-    talk!("stend: {}; --help tells more", words.trim_start_matches("error: "));
+    let elsewhere = elsewhere.map(|words| format!("; {words}")).unwrap_or_default();
+    talk!("stend: {}{elsewhere}; --help tells more", words.trim_start_matches("error: "));
     std::process::exit(Exit::Usage as i32);
+}
+
+/// Which commands take an option that this one does not; nothing where so many do that it is no advice.
+fn elsewhere(error: &clap::Error) -> Option<String> {
+    const SHOWN: usize = 5;
+    let Some(ContextValue::String(flag)) =
+        error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    else {
+        return None;
+    };
+    let takes_it = |argument: &clap::Arg| {
+        let long = argument.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
+        let short = argument.get_short().is_some_and(|short| flag.strip_prefix('-') == Some(&short.to_string()[..]));
+        (long || short) && !argument.is_hide_set()
+    };
+    let commands = definition();
+    let mut names: Vec<String> = Vec::new();
+    for command in commands.get_subcommands() {
+        let of_it =
+            command.get_subcommands().map(|inner| (format!("{} {}", command.get_name(), inner.get_name()), inner));
+        let all = [(command.get_name().to_owned(), command)].into_iter().chain(of_it);
+        names.extend(
+            all.filter(|(_, one)| one.get_arguments().any(takes_it)).map(|(name, _)| format!("`stend {name}`")),
+        );
+    }
+    let verb = if names.len() == 1 { "takes" } else { "take" };
+    (1..=SHOWN).contains(&names.len()).then(|| format!("{} {verb} it", names.join(", ")))
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Failure> {

@@ -14,7 +14,7 @@ use crate::store::{Record, Store};
 use crate::{catalogue, noise};
 
 /// What says how to measure, and so does not go with showing what was measured.
-const MEASURING: [&str; 13] = [
+const MEASURING: [&str; 12] = [
     "fio",
     "time_budget",
     "ab",
@@ -23,7 +23,6 @@ const MEASURING: [&str; 13] = [
     "target_name",
     "wait",
     "even_if_unfit",
-    "all_metrics",
     "Changing",
     "OnSeveral",
     "Building",
@@ -63,7 +62,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             "emulated: not compared: run {id} was emulated by {emulator}, which is no machine's noise"
         )));
     }
-    print(global, &store, &record, arguments.run.json())?;
+    print(global, &store, &record, arguments.run.options(), arguments.run.json())?;
     Ok(Exit::Fine)
 }
 
@@ -90,10 +89,16 @@ fn name_of(suite: &str) -> String {
 }
 
 /// Prints what a noise measurement found.
-pub(super) fn print(global: &Global, store: &Store, record: &Record, json: output::Json) -> Result<(), Failure> {
+pub(super) fn print(
+    global: &Global,
+    store: &Store,
+    record: &Record,
+    options: run::Options,
+    json: output::Json,
+) -> Result<(), Failure> {
     let noise = noise::of(record, &store.series(&record.run.id)?);
     if json.json {
         return output::print_json("noise", &noise);
     }
-    output::print(&render::terminal(&noise, output::width(), global.colour()))
+    output::print(&render::terminal(&noise, output::width(), global.colour(), options.all_metrics()))
 }

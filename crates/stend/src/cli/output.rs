@@ -122,10 +122,15 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// This program as it was called, for commands that a user is told to type: `make run` calls it by a path, and then `stend` alone
-/// is not on the PATH.
+/// is not on the PATH; and with another store than the usual one what it is told of would not be found in that.
 pub(super) fn program() -> String {
-    let called = std::env::args_os().next().filter(|name| !name.is_empty());
-    shell_words(&[called.map_or_else(|| "stend".into(), |name| name.to_string_lossy().into_owned())])
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let called = words.next().filter(|name| !name.is_empty());
+    let mut typed = vec![called.unwrap_or_else(|| "stend".into())];
+    let store = words.by_ref().find(|word| word == "--store" || word.starts_with("--store="));
+    let directory = words.next().filter(|_| store.as_deref() == Some("--store"));
+    typed.extend(store.into_iter().chain(directory));
+    shell_words(&typed)
 }
 
 /// The width that a table may have: the terminal's; where the table goes elsewhere what COLUMNS says, or that of a page.
@@ -220,7 +225,9 @@ pub(super) fn differences(table: &Table) -> String {
 pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to: &Path) -> Result<PathBuf, Failure> {
     let series: Vec<_> = records.iter().map(|record| series_of(store, record)).collect::<Result<_, _>>()?;
     let records: Vec<_> = records.iter().collect();
-    write(to, page(&runs(&records, &series), table)?.as_bytes())?;
+    let stored: BTreeSet<&str> = records.iter().map(|record| record.run.stored_id()).collect();
+    let command: Vec<String> = ["stend", "report"].into_iter().chain(stored).map(str::to_owned).collect();
+    write(to, page(&runs(&records, &series), table, &shell_words(&command))?.as_bytes())?;
     Ok(to.to_owned())
 }
 
@@ -236,9 +243,9 @@ pub(super) fn weigh_known(
     Ok(())
 }
 
-/// The page of these runs, the first of which is the base.
-pub(super) fn page(runs: &[html::RunData], table: &Table) -> Result<String, Failure> {
-    let page = html::render(&html::Input { table, runs, generated_at: Timestamp::now() });
+/// The page of these runs, the first of which is the base, and the command that writes it.
+pub(super) fn page(runs: &[html::RunData], table: &Table, command: &str) -> Result<String, Failure> {
+    let page = html::render(&html::Input { table, runs, command, generated_at: Timestamp::now() });
     Ok(page.context("the report cannot be made")?)
 }
 

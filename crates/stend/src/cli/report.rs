@@ -87,6 +87,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let table = options.table(global, &store, &chosen, all_rows)?;
     let records = chosen.records();
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
+    let command = options.report_command(&chosen);
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
@@ -96,7 +97,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let printed = to_standard_output || output::is_standard_output(&path);
     let text = match arguments.format {
         // A table for a terminal is not let through.
-        Format::Html | Format::Table => output::page(&output::runs(&records, &series(&store, &chosen)?), &table)?,
+        Format::Html | Format::Table => {
+            output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?
+        }
         Format::Markdown => {
             markdown::render(&table, &machine::five_lines(&records[0].run.machine), options.all_metrics)
         }
@@ -108,7 +111,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             let runs = output::runs(&records, &series);
             let kinds = if arguments.drawings.is_empty() { &Kind::USUAL[..] } else { &arguments.drawings };
             let figures = html::figures(
-                &html::Input { table: &table, runs: &runs, generated_at: Timestamp::now() },
+                &html::Input { table: &table, runs: &runs, command: &command, generated_at: Timestamp::now() },
                 kinds,
                 language,
             );
@@ -116,7 +119,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
             }
-            figures_index::render(&figures, &arguments.drawings, &ids, language)
+            figures_index::render(&figures, &arguments.drawings, &ids, &command, language)
         }
     };
     let file = if arguments.format == Format::Svg { path.join("index.md") } else { path.clone() };

@@ -101,6 +101,11 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// Whether all metrics are shown, not only each scenario's main one.
+    pub(super) fn all_metrics(self) -> bool {
+        self.all_metrics
+    }
+
     /// Whether one line is redrawn instead of a line printed for each repeat.
     fn bar(&self, global: &Global) -> bool {
         std::io::stderr().is_terminal() && !self.no_progress && !global.quiet
@@ -116,6 +121,10 @@ fn waiting_time(text: &str) -> Result<Duration, String> {
 impl Arguments {
     pub(super) fn json(&self) -> Json {
         self.json
+    }
+
+    pub(super) fn options(&self) -> Options {
+        self.options
     }
 
     /// The suite, if one was named.
@@ -138,11 +147,6 @@ pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Ex
     if arguments.profile {
         return Err(Failure::usage(
             "noise tells how far repeats differ, and nothing of where their time goes; leave --profile out",
-        ));
-    }
-    if arguments.options.all_metrics {
-        return Err(Failure::usage(
-            "noise shows each scenario's main metric alone; leave --all-metrics out (`stend compare --why` says of any metric what its δ is)",
         ));
     }
     make_run(global, arguments, true)

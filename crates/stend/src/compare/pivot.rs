@@ -153,7 +153,43 @@ fn not_reported(cell: &Cell) -> Option<&Lack> {
 
 /// Whether a row stands anywhere in the layout.
 pub(super) fn has_place(row: &Row, layout: &Layout) -> bool {
-    layout.is_plain() || (values(row, &layout.row).is_some() && values(row, &layout.column).is_some())
+    layout.is_plain() || lacking(row, layout).is_empty()
+}
+
+/// The axes that go down or across and that a row has no value on.
+fn lacking<'l>(row: &Row, layout: &'l Layout) -> Vec<&'l Key> {
+    layout.row.iter().chain(layout.column.iter()).filter(|key| value(row, key).is_none()).collect()
+}
+
+/// Scenarios that have no place in a layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WithoutPlace {
+    /// Their names, in the order of the table.
+    pub(crate) scenarios: Vec<String>,
+    /// Of so many that are compared.
+    pub(crate) of: usize,
+    /// The axes that go down or across and that any of them lacks.
+    pub(crate) axes: Vec<String>,
+}
+
+/// The scenarios that lack an axis that goes down or across, if any do.
+pub(crate) fn without_place(table: &Table) -> Option<WithoutPlace> {
+    let layout = table.layout.as_ref().filter(|layout| !layout.is_plain())?;
+    let all: BTreeSet<&str> = table.rows.iter().map(|row| row.scenario.as_str()).collect();
+    let mut found = WithoutPlace { scenarios: Vec::new(), of: all.len(), axes: Vec::new() };
+    for row in &table.rows {
+        let axes = lacking(row, layout);
+        if axes.is_empty() || found.scenarios.contains(&row.scenario) {
+            continue;
+        }
+        found.scenarios.push(row.scenario.clone());
+        for axis in axes.into_iter().map(Key::to_string) {
+            if !found.axes.contains(&axis) {
+                found.axes.push(axis);
+            }
+        }
+    }
+    (!found.scenarios.is_empty()).then_some(found)
 }
 
 /// The row's value of each key; nothing where it has none of one of them.

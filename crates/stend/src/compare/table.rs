@@ -51,7 +51,7 @@ pub(crate) enum Only {
     Worse,
     /// Better or worse
     Significant,
-    /// The same within the floor
+    /// The same within the floor δ
     Same,
     /// The evidence does not say
     Unresolved,
@@ -401,7 +401,7 @@ pub(crate) enum Verdict {
     Better,
     /// Worse than the base.
     Worse,
-    /// The same within the floor.
+    /// The same within the floor δ.
     Same,
     /// The evidence does not say.
     Unresolved,

@@ -13,7 +13,7 @@ use stend_model::run::{Origin, Repeat, Series};
 use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
 use super::points::{self, Points};
-use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks, top_of_shares};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
 
@@ -361,8 +361,11 @@ impl Raw {
     }
 
     fn chart(self, id: String, subject: Subject, axis: &Axis, detail: Detail, (low, high): (f64, f64)) -> Chart {
-        let (bottom, top) =
-            if subject == Subject::CpuTime { (0.0, padded(low, high).1.min(103.0)) } else { padded(low, high) };
+        let (bottom, top) = match subject {
+            Subject::CpuTime => (0.0, top_of_shares(low, high)),
+            Subject::EachCpuBusy => (padded(low, high).0, top_of_shares(low, high)),
+            _ => padded(low, high),
+        };
         let total: usize = self.lines.iter().flat_map(|(_, stretches)| stretches).map(Vec::len).sum();
         let mut points = 0;
         let several = self.lines.len() > 1;

@@ -9,11 +9,11 @@ use super::phrase::Phrase;
 use crate::language::Language;
 
 /// The page in the drawings' language: the drawings of each scenario under its name, in the order in which they came, and which kinds there
-/// are beside these. No kind was asked for where `chosen` is empty.
-pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], language: Language) -> String {
+/// are beside these. No kind was asked for where `chosen` is empty. `command` is what writes a report of these runs.
+pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command: &str, language: Language) -> String {
     let kinds = if chosen.is_empty() { &Kind::USUAL[..] } else { chosen };
     let name = |kind: &Kind| kind.to_possible_value().map(|value| value.get_name().to_owned());
-    let mut command = format!("stend report {} --format svg", runs.join(" "));
+    let mut command = format!("{command} --format svg");
     if language != Language::English {
         let _ = write!(command, " --language {}", language.code());
     }
@@ -78,18 +78,18 @@ mod tests {
             svg: String::new(),
         };
         let figures = [figure("a-1", "a|b"), figure("a-2", "a|b"), figure("c", "c")];
-        let page = render(&figures, &[], &["20261121-0555-3f9a"], Language::English);
+        let page = render(&figures, &[], &["20261121-0555-3f9a"], "stend report 20261121-0555-3f9a", Language::English);
         assert_eq!(page.matches("\n## ").count(), 2);
         assert!(page.contains("## a\\|b\n\n![a\\|b: \\[x\\] \\*y\\*](a-1.svg)\n"), "{page}");
         assert!(page.contains("`stend report 20261121-0555-3f9a --format svg`"), "{page}");
         assert!(page.contains("Not asked for: samples; `--drawings samples` makes those"), "{page}");
-        let all = render(&[], Kind::value_variants(), &["r"], Language::English);
+        let all = render(&[], Kind::value_variants(), &["r"], "stend report r", Language::English);
         assert!(all.contains("nothing to draw") && !all.contains("Not asked for"), "{all}");
     }
 
     #[test]
     fn the_page_is_in_the_drawings_language_and_names_its_options() {
-        let page = render(&[], &[Kind::Repeats, Kind::Samples], &["r"], Language::Russian);
+        let page = render(&[], &[Kind::Repeats, Kind::Samples], &["r"], "stend report r", Language::Russian);
         assert!(page.contains("`stend report r --format svg --language ru --drawings repeats,samples`"), "{page}");
         assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: published, "), "{page}");
         for english in ["Drawings of", "Written by", "Not asked", "There is"] {

@@ -33,7 +33,7 @@ use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
-use super::phrase::Phrase;
+use super::phrase::{Phrase, called};
 use super::points::base64;
 use super::standing;
 use super::text;
@@ -52,6 +52,8 @@ pub(crate) struct Input<'a> {
     pub(crate) table: &'a Table,
     /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
     pub(crate) runs: &'a [RunData<'a>],
+    /// The command that writes it.
+    pub(crate) command: &'a str,
     /// When it is written.
     pub(crate) generated_at: Timestamp,
 }
@@ -104,6 +106,7 @@ struct Page {
     sources: Vec<SourceView>,
     questions: Vec<QuestionView>,
     generated_at: String,
+    command: String,
     version: &'static str,
     style: &'static str,
     script: &'static str,
@@ -171,6 +174,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         sources: overview::sources(input.table),
         questions: questions::questions(input),
         generated_at: text::moment(input.generated_at),
+        command: input.command.to_owned(),
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,
@@ -193,10 +197,10 @@ fn title(input: &Input) -> Phrase {
     if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
         && let ([a], [b]) = (&base.sides[..], &other.sides[..])
     {
-        let machine = &base.machine.name;
+        let (machine, a, b) = (&base.machine.name, called(&a.label), called(&b.label));
         return with_suite([
-            &format!("A/B on {machine}: “{}” against “{}”", b.label, a.label),
-            &format!("A/B на машине {machine}: «{}» против «{}»", b.label, a.label),
+            &format!("A/B on {machine}: “{}” against “{}”", b.en, a.en),
+            &format!("A/B на машине {machine}: «{}» против «{}»", b.ru, a.ru),
         ]);
     }
     let base = input.table.columns.first().map_or("", |base| base.title.as_str());

@@ -60,8 +60,10 @@ texts! {
         "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора. Щёлкните по цифре, чтобы рассмотреть её.";
     better: "better", "лучше";
     worse: "worse", "хуже";
-    same: "same within the floor", "одинаково в пределах порога";
+    same: "the same within δ", "одинаково в пределах δ";
     unresolved: "unresolved: the evidence does not say", "не решено: данные этого не говорят";
+    legend_delta: "δ: a smaller difference does not matter, or is hidden by what the machine differs from itself by, where that was measured.",
+        "δ: разница меньше этой неважна либо скрыта тем, насколько машина отличается от самой себя, если это измерено.";
     legend_published: "× 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
         "× 2,00 у опубликованной цифры: база вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
     legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
@@ -137,7 +139,7 @@ texts! {
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
     charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
-    nothing_differs: "Nothing differs: every figure is the same within its floor.", "Ничего не отличается: все результаты одинаковы в пределах порога.";
+    nothing_differs: "Nothing differs: every figure is the same within its floor δ.", "Ничего не отличается: все результаты одинаковы в пределах своего порога δ.";
     some_unresolved: "No difference is sure: no figure is better or worse, but not all are shown to be the same.",
         "Надёжных отличий нет: ни один результат не лучше и не хуже, но и одинаковость показана не для всех.";
     all_unresolved: "Nothing is settled: whether any figure is better, worse or the same is unresolved.",
@@ -202,10 +204,10 @@ texts! {
     method: "Method", "Метод";
     method_point: "A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.",
         "Результат – медиана годных повторов. Разброс – 1,4826 × медиана абсолютных отклонений, делённая на медиану. Интервал 95 % для медианы – по порядковым статистикам, нужно шесть повторов.";
-    method_verdict: "Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %; and beyond the drift, by which the runs differ from themselves, first half against second. Same: the whole interval lies within the floor. All else is unresolved.",
-        "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
-    method_pairs: "The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor, which is at least 1 %. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within the floor. All else is unresolved.",
-        "Две стороны одного прогона сравниваются парами соседних повторов. «Лучше» и «хуже» – только если верно и то и другое: критерий знаковых рангов Уилкоксона для пар с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; и весь интервал 95 % для отношения лежит за порогом, а порог не меньше 1 %. О дрейфе речи нет: оба повтора пары он задевает одинаково. «Одинаково»: весь интервал внутри порога. Остальное не решено.";
+    method_verdict: "Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor δ; and beyond the drift, by which the runs differ from themselves, first half against second. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more where the suite says so or `stend noise` has measured that the machine differs from itself by more; what is the same within that cannot be told apart there.",
+        "«Лучше» и «хуже» – только если верно всё сразу: точный критерий Манна–Уитни с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; весь интервал 95 % для отношения лежит за порогом δ; и за дрейфом – тем, насколько прогоны отличаются от самих себя, первая половина от второй. «Одинаково»: весь интервал внутри δ. Остальное не решено. δ – 1 % или больше, если так сказано в наборе или если `stend noise` измерил, что машина отличается от самой себя на большее; одинаковое в таких пределах на ней неразличимо.";
+    method_pairs: "The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor δ. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more where the suite says so or `stend noise` has measured that the machine differs from itself by more; what is the same within that cannot be told apart there.",
+        "Две стороны одного прогона сравниваются парами соседних повторов. «Лучше» и «хуже» – только если верно и то и другое: критерий знаковых рангов Уилкоксона для пар с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; и весь интервал 95 % для отношения лежит за порогом δ. О дрейфе речи нет: оба повтора пары он задевает одинаково. «Одинаково»: весь интервал внутри δ. Остальное не решено. δ – 1 % или больше, если так сказано в наборе или если `stend noise` измерил, что машина отличается от самой себя на большее; одинаковое в таких пределах на ней неразличимо.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
         "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
     method_grade: "Evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
@@ -244,6 +246,7 @@ texts! {
     only_same: "the same", "одинаково";
     only_unresolved: "unresolved", "не решено";
     rows_shown: "Rows shown:", "Показано строк:";
+    none_shown: "No row has these words and such a verdict.", "Строк с такими словами и вердиктом нет.";
     why: "What is to be said, and why", "Что можно сказать и почему";
     histogram: "How the values are distributed", "Как распределены значения";
     histogram_caption: "How many of the repeats that count lie in each step of the axis.",

@@ -7,7 +7,7 @@ use stend_stats::Latencies;
 
 use super::curve::{CurveDot, CurveLine};
 use super::language::merged_of;
-use super::phrase::Phrase;
+use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Mark, Scale, Tick};
 use super::text::interval_beside;
 use crate::latency::Merged;
@@ -208,12 +208,8 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
     let x = |nines: f64| (nines / end * CANVAS.0).round();
     let y = |ns: f64| (axis.share(ns) * CANVAS.1).round().clamp(0.0, CANVAS.1);
     let line = |(run, points): (&OfRun, &Vec<(f64, f64)>)| {
-        let mut line = CurveLine {
-            name: Phrase::new(run.title.clone(), run.title.clone()),
-            path: String::new(),
-            intervals: String::new(),
-            dots: Vec::new(),
-        };
+        let mut line =
+            CurveLine { name: called(&run.title), path: String::new(), intervals: String::new(), dots: Vec::new() };
         for (nines, ns) in points {
             line.path.push_str(&format!("{}{} {}", if line.path.is_empty() { 'M' } else { 'L' }, x(*nines), y(*ns)));
         }
@@ -226,8 +222,9 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
                 show(told.ns),
                 interval_beside(Unit::Nanoseconds, told.ns as f64, ends)
             );
-            let title = if runs.len() > 1 { format!("{}, {figure}", run.title) } else { figure };
-            let title = Phrase::new(title.clone(), super::numbers::russian(&title));
+            let titled = |name: &str| if runs.len() > 1 { format!("{name}, {figure}") } else { figure.clone() };
+            let name = called(&run.title);
+            let title = Phrase::new(titled(&name.en), super::numbers::russian(&titled(&name.ru)));
             line.dots.push(CurveDot { x, y: y(told.ns as f64), closed: false, title });
         }
         line
@@ -272,7 +269,8 @@ impl LatencyView {
     /// What all drawings show, in words: each run with its percentiles.
     pub(super) fn words(&self) -> Phrase {
         let of = |language: fn(&Phrase) -> &str| {
-            let row = |row: &LatencyRow| format!("{}, {}: {}", row.title, language(&row.of), row.words());
+            let row =
+                |row: &LatencyRow| format!("{}, {}: {}", language(&called(&row.title)), language(&row.of), row.words());
             self.rows.iter().map(row).collect::<Vec<_>>().join("; ")
         };
         Phrase::new(of(|phrase| &phrase.en), super::numbers::russian(&of(|phrase| &phrase.ru)))

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::compare::table::{Cell, Column, Row, Table};
 use crate::compare::weighing::Weighing;
 
+use super::language::TEXTS;
 use super::notes;
 use super::phrase::of_ceiling;
 use super::standing;
@@ -18,7 +19,9 @@ use crate::machine;
 pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -> String {
     let rows = table.shown(all_metrics);
     let mut out = String::new();
-    let Some(base) = table.columns.first().filter(|_| !rows.is_empty() || table.only.is_some()) else {
+    let without_place = notes::without_place(table);
+    let is_table = !rows.is_empty() || table.only.is_some() || without_place.is_some();
+    let Some(base) = table.columns.first().filter(|_| is_table) else {
         return "Nothing was measured.\n".into();
     };
 
@@ -54,18 +57,21 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     for mean in standing::means(table, true) {
         let _ = writeln!(out, "{}\n", escape(&mean.en));
     }
-    for note in &table.notes {
-        let _ = writeln!(out, "- Note: {}", escape(&notes::note(note).en));
+    for words in table.notes.iter().map(|note| notes::note(note).en).chain(without_place.map(Into::into)) {
+        let _ = writeln!(out, "- Note: {}", escape(&words));
     }
     for left_out in &table.left_out {
         let _ = writeln!(out, "- Not in all runs: {}", escape(&notes::left_out(left_out).en));
     }
-    out.push_str("\n▲ better, ▼ worse, ≈ same within the floor, ? unresolved");
+    out.push_str("\n▲ better, ▼ worse, ≈ the same within δ, ? unresolved");
     let is_unsettled = |(index, _): &(usize, &Column)| rows.iter().any(|row| text::to_settle(row, *index).is_some());
     if blocks.is_empty() && text::other_runs(table).iter().any(is_unsettled) {
         out.push_str("; n to settle: about how many repeats on each side would");
     }
     out.push_str(". n: valid repeats, of all where some are not; \\* a value lies far from the rest. ");
+    if !text::other_runs(table).is_empty() {
+        let _ = write!(out, "{} ", TEXTS.legend_delta.en);
+    }
     let published = !text::references(table, &rows).is_empty();
     let more = match (blocks.is_empty(), published) {
         (true, true) => {

@@ -7,12 +7,12 @@ use super::notes;
 use super::text::{count, percent};
 use crate::compare::table::Note;
 use crate::language::english_plural;
-use crate::noise::{NoFloor, Noise, OfSensor, Sensor};
+use crate::noise::{NoFloor, Noise, OfMetric, OfSensor, Sensor};
 use stend_model::identity::short;
 use stend_model::metric::three_digits;
 
-/// A noise measurement for a terminal of this width.
-pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool) -> String {
+/// A noise measurement for a terminal of this width: of each scenario its main metric, or all of them.
+pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool, all_metrics: bool) -> String {
     let mut out = String::new();
     let head = piece(summary(noise), Style::Bold);
     wrap(&head.text, limit).iter().for_each(|line| out.push_str(&format!("{}\n", head.styled(line, colour))));
@@ -21,21 +21,33 @@ pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool) -> String {
     let _ = writeln!(out, "{}", wrapped(&subject, limit));
     let mut grid = Grid::new(["scenario", "median", "floor δ", "drift", "n", "went with"]);
     for one in &noise.scenarios {
-        let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
-        grid.push(vec![
-            one.scenario.as_str().into(),
-            one.median.map_or_else(|| "–".into(), |median| one.unit.show(median)).into(),
-            share(one.floor).into(),
-            share(one.drift).into(),
-            count(one.valid, one.invalid, 0).into(),
-            one.cause.map_or_else(|| "–".into(), |cause| strength(&cause)).into(),
-        ]);
+        for (place, found) in one.metrics().take(if all_metrics { usize::MAX } else { 1 }).enumerate() {
+            let label = match (all_metrics, place) {
+                (false, _) => one.scenario.clone(),
+                (true, 0) => format!("{} · {}", one.scenario, found.metric),
+                (true, _) => format!("  · {}", found.metric),
+            };
+            let cause = match (&one.cause, place) {
+                (Some(cause), 0) => strength(cause),
+                (None, 0) => "–".into(),
+                _ => String::new(),
+            };
+            let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
+            grid.push(vec![
+                piece(label, Style::Plain),
+                found.median.map_or_else(|| "–".into(), |median| found.unit.show(median)).into(),
+                share(found.floor).into(),
+                share(found.drift).into(),
+                count(found.valid, found.invalid, 0).into(),
+                cause.into(),
+            ]);
+        }
     }
     if !noise.scenarios.is_empty() {
         out.push_str(&grid.write(limit, colour));
         out.push('\n');
     }
-    for line in lines(noise) {
+    for line in lines(noise, all_metrics) {
         wrap(&line, limit).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     }
     out
@@ -46,22 +58,17 @@ const QUIET: f64 = 0.01;
 const RESTLESS: f64 = 0.05;
 
 fn summary(noise: &Noise) -> String {
-    let lacking = |why: NoFloor| noise.scenarios.iter().filter(|one| one.no_floor == Some(why)).count();
-    let others: String = [
-        (NoFloor::TooFewRepeats, "too few repeats that count for a floor"),
-        (NoFloor::NotPositive, "values of zero or less, which have no ratio and so no floor"),
-    ]
-    .into_iter()
-    .filter(|(why, _)| lacking(*why) > 0)
-    .map(|(why, what)| format!(" {} {what}.", english_plural(lacking(why), "scenario has", "scenarios have")))
-    .collect();
-    let mut floors: Vec<f64> = noise.scenarios.iter().filter_map(|one| one.floor).collect();
+    let mains = || noise.scenarios.iter().map(|one| &one.main);
+    let others: String =
+        without_floor(mains(), "scenario has", "scenarios have").map(|sentence| format!(" {sentence}")).collect();
+    let mut floors: Vec<f64> = mains().filter_map(|one| one.floor).collect();
     floors.sort_by(f64::total_cmp);
     let (Some(median), Some(most)) = (stend_stats::median(&floors), floors.last()) else {
         let least = 2 * stend_stats::LEAST_PAIRS;
-        let why = match lacking(NoFloor::NotPositive) {
-            0 => format!("no scenario has {least} repeats that count."),
-            _ => format!("no scenario has a floor.{others}"),
+        let why = if mains().any(|one| one.no_floor == Some(NoFloor::NotPositive)) {
+            format!("no scenario has a floor.{others}")
+        } else {
+            format!("no scenario has {least} repeats that count.")
         };
         return format!("How quiet {} is cannot be said: {why}", noise.machine);
     };
@@ -70,7 +77,8 @@ fn summary(noise: &Noise) -> String {
         _ if median <= RESTLESS => "restless",
         _ => "noisy",
     };
-    let worst = noise.scenarios.iter().find(|one| one.floor == Some(*most)).map_or("", |one| one.scenario.as_str());
+    let worst =
+        noise.scenarios.iter().find(|one| one.main.floor == Some(*most)).map_or("", |one| one.scenario.as_str());
     let most = percent(*most);
     if floors.len() == 1 {
         return format!("{} is {word}: “{worst}” differs from itself by {most}.{others}", noise.machine);
@@ -83,8 +91,36 @@ fn summary(noise: &Noise) -> String {
     )
 }
 
-fn lines(noise: &Noise) -> Vec<String> {
-    let mut lines = Vec::new();
+/// What has no floor, a sentence for each reason.
+fn without_floor<'a>(
+    found: impl Iterator<Item = &'a OfMetric> + Clone,
+    one: &str,
+    many: &str,
+) -> impl Iterator<Item = String> {
+    let reasons = [
+        (NoFloor::TooFewRepeats, "too few repeats that count for a floor"),
+        (NoFloor::NotPositive, "values of zero or less, which have no ratio and so no floor"),
+    ];
+    let lacking = move |why: NoFloor| found.clone().filter(|one| one.no_floor == Some(why)).count();
+    let counted = reasons.map(|(why, what)| (lacking(why), what)).into_iter().filter(|(number, _)| *number > 0);
+    counted.map(move |(number, what)| format!("{} {what}.", english_plural(number, one, many)))
+}
+
+/// What is to be said of metrics that are not main ones: why some have no floor, or where they are to be seen.
+fn of_others(noise: &Noise, all_metrics: bool) -> Vec<String> {
+    let others = noise.scenarios.iter().flat_map(|one| &one.other_metrics);
+    if all_metrics {
+        return without_floor(others, "further metric has", "further metrics have").collect();
+    }
+    let floors = others.filter(|one| one.floor.is_some()).count();
+    let shown =
+        english_plural(floors, "further metric has a floor of its own", "further metrics have floors of their own");
+    let line = format!("{shown}: `stend noise --show={} --all-metrics` shows them.", noise.run);
+    if floors > 0 { vec![line] } else { Vec::new() }
+}
+
+fn lines(noise: &Noise, all_metrics: bool) -> Vec<String> {
+    let mut lines = of_others(noise, all_metrics);
     if !noise.conditions.is_empty() {
         let unfit = Note::Unfit { run: noise.run.clone(), conditions: noise.conditions.clone() };
         lines.push(format!("Note: {}", notes::note(&unfit).en));
@@ -119,6 +155,11 @@ fn lines(noise: &Noise) -> Vec<String> {
          went with: the sensor that read more in the worse repeats, with the rank correlation."
             .into(),
     );
+    if all_metrics && noise.scenarios.iter().any(|one| !one.other_metrics.is_empty()) {
+        lines.push(
+            "Of each scenario the first metric is the main one: the sentence above the table and the sensors speak of these.".into(),
+        );
+    }
     lines
 }
 

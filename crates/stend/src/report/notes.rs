@@ -4,7 +4,8 @@ use stend_model::machine::Difference;
 use stend_model::side::AS_IT_IS;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use crate::compare::table::{Lack, LeftOut, Note, Only};
+use crate::compare::pivot::{self, WithoutPlace};
+use crate::compare::table::{Lack, LeftOut, Note, Only, Table};
 
 use super::numbers::russian;
 use super::phrase::Phrase;
@@ -470,6 +471,16 @@ pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
     let (en, ru) = (left_out.scenarios.join("\", \""), left_out.scenarios.join("», «"));
     let runs = left_out.runs.join(", ");
     Phrase::new(format!("not in {runs}: \"{en}\""), format!("нет в {runs}: «{ru}»"))
+}
+
+/// Which scenarios a table that is laid out has no place for, as a sentence without a full stop. Tables are English.
+pub(crate) fn without_place(table: &Table) -> Option<String> {
+    let WithoutPlace { scenarios, of, axes } = pivot::without_place(table)?;
+    let lacking = axes.iter().map(|axis| format!("\"{axis}\"")).collect::<Vec<_>>().join(" or ");
+    let verb = if scenarios.len() == 1 { "has" } else { "have" };
+    let (number, names) = (scenarios.len(), listed(&scenarios).en);
+    let of = english_plural(of, "scenario", "scenarios");
+    Some(format!("{number} of {of} {verb} no axis {lacking} and so no place in this table: {names}"))
 }
 
 /// Why there is no figure, in one line.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+use stend_model::side::AS_IT_IS;
 
+use super::language::Texts;
 use super::numbers::russian;
 use super::text;
 use crate::compare::table::OfCeiling;
@@ -44,6 +46,19 @@ impl Serialize for Phrase {
     /// For the page's script: English and Russian, or one text where both say the same.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.en == self.ru { self.en.serialize(serializer) } else { [&self.en, &self.ru].serialize(serializer) }
+    }
+}
+
+/// What a run is called. A side that sets nothing and was given no name has one in English alone, as commands take it.
+pub(super) fn called(title: &str) -> Phrase {
+    if title == AS_IT_IS { Phrase::fixed(AS_IT_IS, "без изменений") } else { Phrase::new(title, title) }
+}
+
+impl Texts {
+    /// For the templates: see [`called`].
+    #[allow(clippy::unused_self, reason = "templates reach functions through a value")]
+    pub(super) fn called(&self, title: impl AsRef<str>) -> Phrase {
+        called(title.as_ref())
     }
 }
 

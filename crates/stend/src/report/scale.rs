@@ -281,6 +281,13 @@ fn within_a_step(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
     ticks(scale, lowest, highest).into_iter().map(moved).collect()
 }
 
+/// The upper end of an axis of shares in percent, from the values on it: with no more air above 100 % than shows a line there, since there is
+/// nothing beyond.
+pub(super) fn top_of_shares(low: f64, high: f64) -> f64 {
+    const HIGHEST: f64 = 102.0;
+    padded(low, high).1.min(HIGHEST.max(high))
+}
+
 /// A range with some air about it; never empty.
 pub(super) fn padded(low: f64, high: f64) -> (f64, f64) {
     let air = (high - low) * 0.06;

@@ -4,7 +4,7 @@ use stend_model::suite::Layout;
 
 use super::notes::listed;
 use super::numbers::russian;
-use super::phrase::Phrase;
+use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
 use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
 use crate::compare::table::{Cell, Column, Note, Row, Table};
@@ -24,7 +24,6 @@ pub(super) fn standings(table: &Table) -> Vec<Phrase> {
 /// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,
 /// or where a filter took none of these.
 fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
-    let [base, run] = [0, column].map(|column| table.columns[column].title.as_str());
     let is_judged = |row: &Row| matches!(&row.cells[column], Cell::Measured(value) if value.against_base.is_some());
     if !table.rows.iter().any(|row| row.main) || table.rows.iter().any(is_judged) {
         return None;
@@ -51,19 +50,29 @@ fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
             "судить не о чем; почему, сказано в примечаниях",
         )
     };
-    Some(Phrase::new(
-        format!("Nothing can be said between {run} and {base}: {}.", why.en),
-        format!("Между {run} и {base} ничего сказать нельзя: {}.", why.ru),
-    ))
+    Some(between(table, column, |base, run| {
+        Phrase::new(
+            format!("Nothing can be said between {run} and {base}: {}.", why.en),
+            format!("Между {run} и {base} ничего сказать нельзя: {}.", why.ru),
+        )
+    }))
+}
+
+/// A sentence on a run and the base, with what they are called in each language.
+fn between(table: &Table, column: usize, sentence: impl Fn(&str, &str) -> Phrase) -> Phrase {
+    let [base, run] = [0, column].map(|column| called(&table.columns[column].title));
+    // What is no name must not run into the sentence.
+    let quoted =
+        |phrase: &Phrase| if phrase.en == phrase.ru { phrase.ru.to_string() } else { format!("«{}»", phrase.ru) };
+    Phrase { en: sentence(&base.en, &run.en).en, ru: sentence(&quoted(&base), &quoted(&run)).ru }
 }
 
 /// The sentence; `among_others` where the table shows further metrics, which are not counted here.
 fn sentence(table: &Table, standing: &Standing, among_others: bool) -> Phrase {
-    let [base, run] = [0, standing.column].map(|column| table.columns[column].title.as_str());
-    let Phrase { en, ru } = match (standing.better, standing.worse) {
+    let Phrase { en, ru } = between(table, standing.column, |base, run| match (standing.better, standing.worse) {
         (0, 0) => without_difference(base, run, standing),
         (better, worse) => with_difference(base, run, standing, better >= worse),
-    };
+    });
     let (by_en, by_ru) = if among_others {
         (" (by each scenario's main metric)", " (по главной метрике каждого сценария)")
     } else {
@@ -178,7 +187,7 @@ pub(super) fn mean_figures(mean: &Mean) -> [String; 2] {
 /// The mean of each run as a sentence, with what is not in it; unless `all`, only where something is not.
 pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
     let mean = |standing: &Standing| {
-        let (mean, run) = (standing.mean.as_ref()?, &table.columns[standing.column].title);
+        let (mean, run) = (standing.mean.as_ref()?, called(&table.columns[standing.column].title));
         if !all && mean.missing.is_empty() {
             return None;
         }
@@ -193,10 +202,12 @@ pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
         };
         Some(Phrase::new(
             format!(
-                "{run}: {ratio}{interval}, the geometric mean over {count} scenarios, where more is better{without_en}"
+                "{}: {ratio}{interval}, the geometric mean over {count} scenarios, where more is better{without_en}",
+                run.en
             ),
             format!(
-                "{run}: {}{} – среднее геометрическое по {count} {}, больше – лучше{without_ru}",
+                "{}: {}{} – среднее геометрическое по {count} {}, больше – лучше{without_ru}",
+                run.ru,
                 russian(&ratio),
                 russian(&interval),
                 russian_plural(count, "сценарию", "сценариям", "сценариям")

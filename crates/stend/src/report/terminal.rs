@@ -7,6 +7,7 @@ use crate::compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
 use crate::compare::weighing::Weighing;
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
+use super::language::TEXTS;
 use super::notes;
 use super::phrase;
 use super::standing;
@@ -69,7 +70,12 @@ fn nothing_shown(table: &Table) -> String {
         let mut letters = words.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
     };
-    notes.next().map_or_else(|| "Nothing was measured.".to_owned(), |note| sentence(&notes::note(note).en))
+    match notes.next() {
+        Some(note) => sentence(&notes::note(note).en),
+        // A note says which scenarios have none.
+        None if notes::without_place(table).is_some() => "No row is shown.".into(),
+        None => "Nothing was measured.".into(),
+    }
 }
 
 /// Which marks the table has shown: only those are explained.
@@ -435,8 +441,12 @@ impl<'a> Page<'a> {
         for mean in standing::means(table, is_laid_out) {
             self.paragraph("", &mean.en, "  ", Style::Plain);
         }
-        if !table.notes.is_empty() || !table.left_out.is_empty() {
+        let without_place = notes::without_place(table);
+        if !table.notes.is_empty() || !table.left_out.is_empty() || without_place.is_some() {
             self.blank();
+        }
+        if let Some(words) = &without_place {
+            self.paragraph("Note: ", words, "  ", Style::Plain);
         }
         // That no row is shown stands where the rows would.
         for note in table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. })) {
@@ -464,7 +474,8 @@ impl<'a> Page<'a> {
             "× 2.00 under a published figure: {base} is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark"
         );
         let all = [
-            (seen.verdicts, "▲ better · ▼ worse · ≈ same within the floor · ? unresolved: the evidence does not say"),
+            (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: the evidence does not say"),
+            (seen.verdicts, TEXTS.legend_delta.en.trim_end_matches('.')),
             (
                 seen.to_settle,
                 "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",

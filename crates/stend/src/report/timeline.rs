@@ -9,7 +9,7 @@ use stend_model::run::{Origin, Series};
 use super::chart::{Axis, Band, Detail, Line, Segment, draw};
 use super::language::drawn;
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Mark, Readout, Scale, Tick, log_ticks, padded, ticks};
+use super::scale::{CANVAS, Mark, Readout, Scale, Tick, log_ticks, padded, ticks, top_of_shares};
 use super::series::{Stretch, lun_metric};
 use super::text::{decimals_for, duration, grouped};
 use subject::{Repeat, Subject};
@@ -128,8 +128,8 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
         (bottom, top, log_ticks(scale, bottom, top))
     } else {
         // From nothing, so that a dip is seen for as deep as it is.
-        let top = padded(0.0, high.max(f64::MIN_POSITIVE)).1;
-        let top = if scale == Scale::Unit(Unit::Percent) { top.min(103.0) } else { top };
+        let high = high.max(f64::MIN_POSITIVE);
+        let top = if scale == Scale::Unit(Unit::Percent) { top_of_shares(0.0, high) } else { padded(0.0, high).1 };
         (0.0, top, ticks(scale, 0.0, top))
     };
     let samples: usize = lines.iter().flat_map(|(_, line)| line).map(Vec::len).sum();

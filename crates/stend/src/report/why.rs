@@ -173,7 +173,7 @@ fn source(source: &FloorSource, floor: f64) -> String {
     let floor = percent(floor);
     match source {
         FloorSource::Assumed => format!(
-            "δ = {floor} is assumed: how much the machine differs from itself was not measured; `stend noise` does it"
+            "δ = {floor} is assumed: how much the machine differs from itself was not measured; `stend noise` with this suite does it"
         ),
         FloorSource::Suite => format!("δ = {floor} is what the suite gives for this metric"),
         FloorSource::Noise { run, measured_at } => format!(

@@ -392,7 +392,7 @@ fn page(records: &[&Record]) -> String {
         })
         .collect();
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
-    html::render(&html::Input { table: &table, runs: &runs, generated_at }).unwrap()
+    html::render(&html::Input { table: &table, runs: &runs, command: "stend report", generated_at }).unwrap()
 }
 
 #[test]

@@ -193,8 +193,14 @@ test("where no difference is sure that is said, of the machines and of the figur
     await reading({ locale }, async (page) => {
       assert.match(await page.locator(".same-all").innerText(), figures);
       assert.match(await page.locator(".differs").innerText(), machines);
-      await page.locator("[data-verdict=worse]").click();
-      assert.deepEqual(await visibleRows(page), []);
+      for (const verdict of ["better", "worse", "same", "unresolved"]) {
+        const rows = await page.locator(`#results tbody tr:not(.minor) .verdict.${verdict}`).count();
+        assert.equal(await page.locator(`[data-verdict=${verdict}]`).isEnabled(), rows > 0, `${verdict}: ${rows}`);
+      }
+      assert.ok(await page.locator("[data-verdict=worse]").isDisabled());
+      assert.equal(await page.locator("#none").isVisible(), false);
+      await page.fill("#filter", "no such name");
+      assert.ok(await page.locator("#none").isVisible());
     }, "", pageOf("nothing-differs"));
   }
   await reading({}, async (page) => {
@@ -228,7 +234,11 @@ test("the language is switched without reloading, and remembered", async () => {
     const titles = await page.$$eval("svg title[data-ru]", (all) => all.map((one) => [one.textContent, one.dataset.ru]));
     assert.ok(titles.length > 10 && titles.every(([shown, russian]) => shown === russian));
     await page.keyboard.press("Escape");
+    await page.locator("#open").click();
+    const flames = () => page.$$eval(".flames g > title", (all) => all.map((one) => one.textContent));
+    assert.ok((await flames()).some((text) => /\d,\d+\u00a0%$/.test(text)) && !(await flames()).some((text) => /\d\.\d+\u00a0%$/.test(text)));
     await page.getByRole("button", { name: "English" }).click();
+    assert.ok((await flames()).some((text) => /\d\.\d+\u00a0%$/.test(text)) && !(await flames()).some((text) => /\d,\d+\u00a0%$/.test(text)));
     assert.equal(await page.$$eval("svg title[data-en]", (all) => all.filter((one) => one.textContent !== one.dataset.en).length), 0);
     await page.getByRole("button", { name: "Русский" }).click();
     await page.goto("about:blank");
@@ -567,7 +577,7 @@ test("on paper the head of a table stands on every sheet that the table goes ove
     const sheets = textOfSheets(await page.pdf({ format: "A4", landscape: true }));
     const places = (words) => sheets.flatMap((text, place) => (text.includes(words) ? [place] : []));
     // The first figure, and the legend, which follows the last one.
-    const [first] = places("1.24GB/s"), [legend] = places("samewithinthefloor");
+    const [first] = places("1.24GB/s"), [legend] = places("thesamewithinδ");
     const headed = places("OtherrunsPublished:summit");
     assert.ok(headed.length > 1, "the table goes over several sheets");
     assert.deepEqual(headed, headed.map((_, at) => first + at), "one after the other, from the first row on");

@@ -26,7 +26,7 @@ pub(in crate::cli) fn finish(
     let views = views(record.clone());
     let table = output::table_of(store, &views)?;
     if record.run.noise {
-        noise_command::print(global, store, &record, json)?;
+        noise_command::print(global, store, &record, options, json)?;
     } else if json.json {
         output::print_json("table", &table)?;
     } else {

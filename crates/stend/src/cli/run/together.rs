@@ -154,7 +154,7 @@ fn conclude_all(
             (Ok(Ending::Complete), Some(run)) => {
                 let record = complete.iter().find(|record| record.run.id == *run).expect("it is complete");
                 if is_noise && !json.json {
-                    noise::print(global, &store, record, json)?;
+                    noise::print(global, &store, record, options, json)?;
                 }
                 let views = views(record.clone());
                 conclude(global, &store, record, &views, &output::table_of(&store, &views)?)?

@@ -20,7 +20,7 @@ use crate::report::heat::{HeatMap, HeatMaps};
 use crate::report::histogram::{Histogram, HistogramRow};
 use crate::report::language::TEXTS;
 use crate::report::numbers::in_language;
-use crate::report::phrase::Phrase;
+use crate::report::phrase::{Phrase, called};
 use crate::report::scale::CANVAS;
 use crate::report::sheet::{
     BAD, FAULT, HEAT, INK, KEY_LINE, LINES, PAPER, Place, QUIET, RECOVERY, RULE, SMALL, Sheet, Stroke, TEXT, fitting,
@@ -278,7 +278,8 @@ impl Figures {
         sheet.lines((LEFT, 43.0), &lines)?;
         for panel in &dots.panels {
             let at = Place { left: place.x(panel.left), width: place.x(panel.width) - place.left, ..place };
-            let name = fitting(&panel.title, SMALL, at.width - 6.0);
+            let name = called(&panel.title);
+            let name = fitting(self.say(&name), SMALL, at.width - 6.0);
             sheet.text((at.left + 4.0, place.top - 8.0), "start", SMALL, QUIET, &name)?;
             if let Some((top, height)) = panel.interval {
                 let interval = Place { top: place.y(top), height: place.y(height) - place.top, ..at };
@@ -323,7 +324,7 @@ impl Figures {
         for row in &histogram.rows {
             let place = Place { left: LEFT, top: head + ABOVE, width: WIDTH - LEFT - RIGHT, height: ROW };
             if histogram.rows.len() > 1 {
-                sheet.text((LEFT, place.top - 8.0), "start", SMALL, QUIET, &row.title)?;
+                sheet.text((LEFT, place.top - 8.0), "start", SMALL, QUIET, self.say(&called(&row.title)))?;
             }
             sheet.frame(&row.ticks, place)?;
             for bar in &row.bars {
@@ -406,7 +407,7 @@ impl Figures {
     /// What a drawing of a run is called; the run only where there are several.
     fn title(&self, scenario: &ScenarioView, run: &ScenarioRunView, what: &str) -> String {
         if scenario.runs.len() > 1 {
-            format!("{}, {}: {what}", scenario.name, run.title)
+            format!("{}, {}: {what}", scenario.name, self.say(&called(&run.title)))
         } else {
             format!("{}: {what}", scenario.name)
         }
@@ -478,7 +479,8 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input =
+            Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         figures(&input, kinds, language).unwrap()
     }
 

@@ -12,7 +12,7 @@ use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, O
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
 use crate::report::numbers::russian;
-use crate::report::phrase::Phrase;
+use crate::report::phrase::{Phrase, called};
 use crate::report::text::{self, duration, grouped, percent};
 
 /// A load this busy kept its processors at work all the time.
@@ -227,10 +227,10 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let many = if least == most { least.to_string() } else { format!("{least}–{most}") };
         let (sessions, boots) = sessions_and_boots(input, data);
         let sessions = text::sessions_of(sessions, boots);
-        let name = super::scenario::title(input.table, data);
+        let name = called(&super::scenario::title(input.table, data));
         answers.push(Phrase::new(
-            format!("{name}: {many} repeats that count of each scenario; {}.", sessions.en),
-            format!("{name}: {many} учтённых повторов каждого сценария; {}.", sessions.ru),
+            format!("{}: {many} repeats that count of each scenario; {}.", name.en, sessions.en),
+            format!("{}: {many} учтённых повторов каждого сценария; {}.", name.ru, sessions.ru),
         ));
     }
     let mut spreads: Vec<(f64, &str)> =
@@ -377,7 +377,7 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input = Input { table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let view = questions(&input).swap_remove(place);
         view.answers.iter().map(|answer| answer.en.as_ref()).collect::<Vec<_>>().join(" ")
     }
@@ -430,7 +430,8 @@ mod tests {
             series: &data.series,
             profiles: &data.profiles,
         }];
-        let input = Input { table: &table, runs: &runs, generated_at: jiff::Timestamp::UNIX_EPOCH };
+        let input =
+            Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let said: String = questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| &*one.ru).collect();
         assert!(said.contains("наименьшее −6,3") && said.contains("наибольшее × 2,41"), "{said}");
         assert!(said.contains("меньше 1,0") && !said.contains("1.0"), "{said}");

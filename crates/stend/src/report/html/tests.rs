@@ -29,7 +29,7 @@ fn page(data: &SampleRun) -> String {
 fn written(runs: &[RunData]) -> String {
     let table = sample::table();
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
-    render(&Input { table: &table, runs, generated_at }).unwrap()
+    render(&Input { table: &table, runs, command: "stend report", generated_at }).unwrap()
 }
 
 /// The page with all that its script unfolds.
@@ -176,9 +176,11 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     table.notes.extend(crate::compare::compare(&[&record, &other], &[]).notes);
     table.notes.push(Note::WithinDrift { differences: 3, main: 1, least: 0.0244 });
     let runs = [run_data(&data)];
-    let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    let html =
+        render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
+            .unwrap();
     let html = fold::unfolded(&html);
-    // The tooltips of a flame graph are drawn in one language, which has its shares with a point.
+    // The tooltips of a flame graph stand there in one language, with points; the page's script turns them.
     let mut parts = html.split("<svg class=\"flames\"");
     let without_flames: String = parts
         .next()
@@ -206,7 +208,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
-    let names = "stend Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
+    let names = "stend report Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
     let units = "MIOPS kIOPS lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
     let left_over: Vec<_> = seen.difference(&others).collect();
@@ -279,7 +281,8 @@ fn why_there_is_no_figure_stands_once() {
 /// The page of a table alone.
 fn page_of_table(table: &Table) -> String {
     let data = sample::run(0);
-    render(&Input { table, runs: &[run_data(&data)], generated_at: Timestamp::UNIX_EPOCH }).unwrap()
+    render(&Input { table, runs: &[run_data(&data)], command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
+        .unwrap()
 }
 
 /// The table with the same verdict everywhere.
@@ -332,7 +335,9 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
         column.origin = ColumnOrigin::Run { id: side.run.id.clone(), sessions: 1, boots: 1 };
     }
     let runs = [run_data(&sides[0]), run_data(&sides[1])];
-    let html = render(&Input { table: &table, runs: &runs, generated_at: Timestamp::UNIX_EPOCH }).unwrap();
+    let html =
+        render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
+            .unwrap();
     for said in [
         "<span lang=\"en\">A/B on pc-7: “huge pages” against “plain” – ",
         "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» – ",
@@ -447,7 +452,7 @@ fn the_axis_of_time_is_as_long_as_the_repeats_were() {
 #[test]
 fn an_empty_report_says_so() {
     let table = Table::default();
-    let input = Input { table: &table, runs: &[], generated_at: Timestamp::UNIX_EPOCH };
+    let input = Input { table: &table, runs: &[], command: "stend report", generated_at: Timestamp::UNIX_EPOCH };
     assert!(render(&input).unwrap().contains("Nothing was measured."));
 }
 
@@ -462,7 +467,11 @@ fn pages_to_be_looked_at() {
     let runs = [run_data(&base), run_data(&other)];
     let write = |name: &str, table: &Table| {
         let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
-        std::fs::write(directory.join(name), render(&Input { table, runs: &runs, generated_at }).unwrap()).unwrap();
+        std::fs::write(
+            directory.join(name),
+            render(&Input { table, runs: &runs, command: "stend report", generated_at }).unwrap(),
+        )
+        .unwrap();
     };
     write("report.html", &sample::weighed(&base));
     write("nothing-differs.html", &sample::table_without_differences());
