@@ -52,8 +52,38 @@ fn a_machine_with_a_shell_and_a_compiler_is_measured_and_left_as_it_was() {
     for part in ["hardware", "software"] {
         assert_eq!(of(&fingerprint, part), of(&here, part), "{part}: {}", fingerprint["machine"]["missing"]);
     }
-    sshd.fine(&["clean", "--on", "stand"]);
+    let cleaned = sshd.fine(&["clean", "--on", "stand"]).err;
     assert!(!sshd.there().exists(), "{:?}", sshd.builds());
+    let lock = sshd.stand.path().join("machine.lock");
+    assert!(!lock.exists() && cleaned.contains(&format!("removed {}\n", lock.display())), "{cleaned}");
+    assert_eq!(sshd.fine(&["clean", "--on", "stand"]).err, "there is nothing to remove\n");
+}
+
+/// Of a file that nothing there can ask for, nobody knows whether it is locked.
+#[test]
+fn clean_leaves_there_what_it_cannot_lock_and_takes_an_empty_directory() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.has_all_programs();
+    let own = sshd.there().join("in-use.lock");
+    fs::create_dir(sshd.there()).unwrap();
+    let lock = sshd.stand.path().join("machine.lock");
+    for path in [&own, &lock] {
+        fs::write(path, "").unwrap();
+    }
+    let cleaned = sshd.fine(&["clean", "--on", "stand"]).err;
+    for path in [&own, &lock] {
+        assert!(cleaned.contains(&format!("left {}: there is no stend-probe there", path.display())), "{cleaned}");
+        fs::remove_file(path).unwrap();
+    }
+    sshd.fine(&["clean", "--on", "stand"]);
+    assert!(!sshd.there().exists());
+    // What somebody else keeps there stays, and the lock's file goes all the same.
+    sshd.with_build();
+    fs::write(sshd.there().join("precious"), "").unwrap();
+    sshd.fine(&["clean", "--on", "stand"]);
+    let left: Vec<_> = fs::read_dir(sshd.there()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["precious"]);
+    assert!(!lock.exists());
 }
 
 /// fio leaves a file of each kind for each job. They are fetched together: one by one they took seconds for each repeat.

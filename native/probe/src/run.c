@@ -178,10 +178,13 @@ static void take_lock(const char *work)
 		since[0] = '\0';
 	snprintf(holder, sizeof holder, "%.64s@%.64s, process %ld%s%s", user != NULL ? user : "somebody",
 	         uname(&system) == 0 ? system.nodename : "this machine", (long)getpid(), since[0] != '\0' ? ", since " : "", since);
+	if (machine == NULL)
+		machine = "/tmp/stend.lock";
 	/* The machine's, which all users share, and that of the directory. */
-	if (!lock_take_shared(machine != NULL ? machine : "/tmp/stend.lock", holder, held_by, sizeof held_by) ||
-	    !lock_take(path, holder, held_by, sizeof held_by))
-		fail(EXIT_UNSUPPORTED, "another stend measures on this machine (%s); wait for it", held_by);
+	if (!lock_take_shared(machine, holder, held_by, sizeof held_by))
+		fail(EXIT_UNSUPPORTED, "another stend measures on this machine (%s); wait for it (the lock is %s)", held_by, machine);
+	if (!lock_take(path, holder, held_by, sizeof held_by))
+		fail(EXIT_UNSUPPORTED, "another stend is using %s (%s); wait for it, or set STEND_WORK to another directory", work, held_by);
 }
 
 /* --- lines --- */

@@ -75,26 +75,28 @@ impl On {
         reach_with_probe(&destination)
     }
 
-    /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such
-    /// directory.
-    pub(super) fn to_clean(&self, global: &Global) -> Result<Option<Cleaned>, Failure> {
+    /// Reaches the machine to see to what was left there: in the directory for runs' files, and of locks. Nobody uses them meanwhile.
+    pub(super) fn to_clean(&self, global: &Global) -> Result<Cleaned, Failure> {
         let destination = self.destination(global)?;
-        let mut lockable = true;
+        let mut locker = None;
         let (host, work): (Box<dyn Host>, _) = if destination.is_here() {
             (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?)
         } else {
             let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?).map_err(unreachable)?;
             let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
-            // Where nothing was ever built nobody measures, and there is nothing that could hold a lock.
-            lockable = stand::locker(&ssh, &work).map(|probe| ssh.set_probe(&probe)).is_some();
+            locker = stand::locker(&ssh, &work).inspect(|probe| ssh.set_probe(probe));
             (Box::new(ssh), work)
         };
-        if host.list(&work).is_err() {
-            return Ok(None);
+        // Where nothing was ever built nobody measures over a link, and there is nothing that could hold a lock.
+        let lockable = destination.is_here() || locker.is_some();
+        let names = host.list(&work).ok();
+        let machine_lock = prepare::machine_lock_there(&*host).map_err(Failure::unusable)?;
+        let (mut machine, mut directory) = (None, None);
+        if lockable && (names.is_some() || machine_lock.is_some()) {
+            machine = Some(prepare::lock_machine(&*host).map_err(Failure::unusable)?);
+            directory = names.as_ref().map(|_| prepare::lock(&*host, &work)).transpose().map_err(Failure::unusable)?;
         }
-        let take = || -> Result<_, String> { Ok([prepare::lock_machine(&*host)?, prepare::lock(&*host, &work)?]) };
-        let locks = lockable.then(take).transpose().map_err(Failure::unusable)?;
-        Ok(Some(Cleaned { host, work, locks }))
+        Ok(Cleaned { host, work, is_there: names.is_some(), locker, machine_lock, machine, directory })
     }
 }
 
@@ -181,7 +183,16 @@ pub(super) struct Cleaned {
     pub(super) host: Box<dyn Host>,
     /// The directory for runs' files.
     pub(super) work: String,
-    pub(super) locks: Option<[Box<dyn Lock>; 2]>,
+    /// Whether that is there.
+    pub(super) is_there: bool,
+    /// The program there that holds the locks, if the machine is another one. What lies beside it may be what removes files there.
+    pub(super) locker: Option<String>,
+    /// The file that is the machine's lock, if it was there before it was taken now.
+    pub(super) machine_lock: Option<String>,
+    /// The lock of the machine, if there is what could hold it.
+    pub(super) machine: Option<Box<dyn Lock>>,
+    /// That of the directory.
+    pub(super) directory: Option<Box<dyn Lock>>,
 }
 
 impl Building {

@@ -197,7 +197,11 @@ impl Lockable {
 }
 
 /// A lock that is held until it is dropped.
-pub(crate) trait Lock: Send {}
+pub(crate) trait Lock: Send {
+    /// Removes the file that is locked, and the directory with it if it is the lock of a directory and nothing else is in there. What was
+    /// locked stays locked for those who hold the file open already, and those find out that it is gone.
+    fn remove_file(&mut self) -> Result<(), HostError>;
+}
 
 /// A started command.
 pub(crate) trait Process: Send {
