@@ -59,6 +59,22 @@ fn a_machine_with_a_shell_and_a_compiler_is_measured_and_left_as_it_was() {
     assert_eq!(sshd.fine(&["clean", "--on", "stand"]).err, "there is nothing to remove\n");
 }
 
+#[test]
+fn a_dry_run_says_by_what_is_built_there_and_builds_nothing() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.has_all_programs();
+    let suite = sshd.suite("0.05");
+    let dry = |more: &[&'static str]| [&["run", &*suite, "--on", "stand", "--dry-run"], more].concat();
+    let planned = sshd.fine(&dry(&["--cflags=-O3"])).out;
+    assert!(planned.starts_with("stend-probe: built by ") && planned.contains(" with -std=c11 -O2 -O3\n"), "{planned}");
+    sshd.refuses(&dry(&["--cc", "no-such-cc"]), 4, &["stand: there is no compiler no-such-cc there", "--cc"]);
+    // As it is known of the machine.
+    sshd.fine(&["hosts", "add", "board", "stand", "--cc", "lcc -O3"]);
+    let known = ["run", &*suite, "--on", "board", "--dry-run"];
+    sshd.refuses(&known, 4, &["stand: there is no compiler lcc there"]);
+    assert!(!sshd.there().exists());
+}
+
 /// Of a file that nothing there can ask for, nobody knows whether it is locked.
 #[test]
 fn clean_leaves_there_what_it_cannot_lock_and_takes_an_empty_directory() {
@@ -328,6 +344,11 @@ fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
     let run = ["run", &suite, "--on", "stand", "--even-if-unfit"];
     let with = |more: &[&'static str]| [&run[..], more].concat();
     sshd.refuses(&with(&["--cc", "no-such-cc"]), 4, &["stand: there is no compiler no-such-cc there", "--cc"]);
+    for cc in ["--cc=", "--cc= ", "--cc=-O2", "--cc=./cc"] {
+        let refused = sshd.run(&with(&[cc]));
+        assert_eq!(refused.status, Some(2), "{}", refused.err);
+        assert!(refused.err.contains("name a compiler as it is called on the PATH"), "{}", refused.err);
+    }
     sshd.refuses(&with(&["--cflags", "--no-such-flag"]), 4, &["stand: ", "--no-such-flag", "does not compile"]);
     assert!(sshd.builds().is_empty(), "what failed is removed: {:?}", sshd.builds());
     sshd.refuses(&["run", &suite, "--on=-oProxyCommand=id"], 2, &["no destination for ssh"]);

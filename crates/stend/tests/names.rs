@@ -57,6 +57,7 @@ fn what_is_no_name_or_no_fact_is_refused_and_nothing_is_written() {
         (&["hosts", "add", "a", "x", "--watts", "0"], "write watts above 0"),
         (&["hosts", "add", "a", "x", "--label", "rack"], "write NAME=VALUE"),
         (&["hosts", "add", "a", "x", "--watts", "-3"], "write watts above 0"),
+        (&["hosts", "add", "a", "x", "--cc", "./lcc"], "machine \"a\": cc: ./lcc: name a compiler as it is called"),
         (&["hosts", "add", "local", "x"], "\"local\" is this machine; give the other one another name"),
         (&["run", "--on", "board,"], "\"\" is no destination for ssh; write user@host"),
         (&["run", "--on", "a b"], "\"a b\" is no destination for ssh; write user@host"),
