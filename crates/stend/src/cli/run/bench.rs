@@ -29,7 +29,7 @@ use crate::store::MeasuringLock;
 pub(in crate::cli) struct Bench {
     pub(in crate::cli) host: Box<dyn Host>,
     /// The machine, as the user calls it.
-    machine: String,
+    pub(super) machine: String,
     /// The path of `stend-probe`.
     pub(in crate::cli) probe: String,
     /// What that was built of.

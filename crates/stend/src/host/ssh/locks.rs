@@ -4,9 +4,8 @@ use std::io::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::words::LINK_DROPPED;
 use super::{INTERRUPT_INTERVAL, NO_PROGRAM, TIMED_OUT, link};
-use crate::host::{Command, Happening, Host as _, HostError, Lock, Lockable, Process, Ssh};
+use crate::host::{Command, Happening, Host as _, HostError, LINK_DROPPED, Lock, Lockable, Process, Ssh};
 use crate::lock;
 
 /// `stend-probe lock`'s status when somebody else holds the lock.

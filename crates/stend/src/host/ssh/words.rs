@@ -1,13 +1,13 @@
 //! What is said to a login shell over there, and what comes back: words that every shell takes alike.
 
+use crate::host::LINK_DROPPED;
+
 /// Words of what a login shell is told are at most so long, in bytes: csh takes no more than 1024.
 const LONGEST_WORD: usize = 900;
 /// So long is a byte as `printf %b` takes any of them.
 const ESCAPED: usize = 5;
 /// Stands between what a login shell says and what a command says.
 pub(super) const MARK: &str = "stend: here it begins";
-/// What is said where ssh says nothing.
-pub(super) const LINK_DROPPED: &str = "the link dropped";
 /// What ssh says of a machine whose host key is another one than it knows.
 pub(super) const CHANGED_KEY: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED";
 /// What it says of one whose host key it does not know, and may not ask about.
