@@ -366,11 +366,12 @@ fn what_a_machine_lacks_or_refuses_is_one_line_and_nothing_is_left() {
         sshd.refuses(&run, 4, &["stand:", part]);
         assert!(sshd.builds().is_empty(), "{options}: {:?}", sshd.builds());
     }
-    // Somebody else answers.
+    // Somebody else answers. The command that removes the old key may be typed as it stands.
+    let kept_under = format!("[127.0.0.1]:{}", sshd.link.port);
     let known = sshd.stand.path().join("known");
     let other = fs::read_to_string(sshd.stand.path().join("user.pub")).unwrap();
     fs::write(&known, format!("[127.0.0.1]:{} {other}", sshd.link.port)).unwrap();
-    sshd.refuses(&run, 4, &["stand: its host key has changed", "ssh-keygen -R"]);
+    sshd.refuses(&run, 4, &["stand: its host key has changed", "`ssh-keygen ", &kept_under]);
     // Nobody has looked at its key yet.
     fs::write(&known, "").unwrap();
     sshd.refuses(&run, 4, &["stand: ssh does not know its host key yet; `ssh stand` shows it"]);

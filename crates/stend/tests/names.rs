@@ -37,6 +37,10 @@ fn a_name_is_given_changed_shown_and_taken_away() {
     assert!(text.contains("a person's own words") && text.contains("e16c") && !text.contains("EUR"), "{text}");
     let shown = stand.fine(&["hosts", "show", "elbrus"]);
     assert!(shown.out.contains("root@e16c.lan") && shown.out.contains("run --on elbrus"), "{}", shown.out);
+    // Two names of one machine are no mistake, but should be no accident.
+    let twin = stand.fine(&["hosts", "add", "e16c", "root@e16c.lan"]);
+    assert!(twin.err.contains("note: root@e16c.lan is named elbrus already"), "{}", twin.err);
+    stand.fine(&["hosts", "remove", "e16c"]);
     // This machine has a name always.
     stand.fine(&["hosts", "set", "local", "--watts", "30"]);
     stand.fine(&["hosts", "remove", "elbrus"]);
