@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::host::HERE;
+use crate::host::{HERE, stand};
 use stend_model::run::is_run_id;
 use stend_model::weight::{Known, Machines};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
@@ -243,6 +243,9 @@ fn parse(text: &str, path: &Path) -> Result<Machines, String> {
         check_name(&known.name).map_err(|why| wrong(&why))?;
         if machines.machine[..number].iter().any(|before| before.name == known.name) {
             return Err(wrong("this name is there already; give each machine one of its own"));
+        }
+        if let Some(cc) = &known.cc {
+            stand::check_name(cc).map_err(|why| wrong(&format!("cc: {why}")))?;
         }
         if let Some(destination) = &known.destination {
             check_destination(destination).map_err(|why| wrong(&why))?;

@@ -1,9 +1,9 @@
 //! A lock on a file of this machine, for as long as a process holds it.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{Error, ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
@@ -18,6 +18,7 @@ const LONGEST_HOLDER: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct FileLock {
     _file: File,
+    path: PathBuf,
 }
 
 /// Why a lock was not taken.
@@ -36,26 +37,50 @@ impl FileLock {
     pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        Self::take_open(options.open(path).map_err(LockError::Unusable)?)
+        Self::take_named(path, || options.open(path))
     }
 
     /// Takes a lock that all users of this machine share, in a directory where anybody may write. So nothing is followed and nothing but a
     /// plain file of one name is taken: the file might be somebody's trap. `stend-probe lock --shared` does the same.
     pub(crate) fn take_shared(path: &Path) -> Result<Self, LockError> {
-        Self::take_open(open_shared(path).map_err(LockError::Unusable)?)
+        Self::take_named(path, || open_shared(path))
     }
 
-    fn take_open(mut file: File) -> Result<Self, LockError> {
-        let taken = attempts(|| flock(&file, FlockOperation::NonBlockingLockExclusive), PAUSE);
-        if !taken.map_err(|error| LockError::NotLocked(error.into()))? {
-            let mut holder = Vec::new();
-            let _ = (&mut file).take(LONGEST_HOLDER).read_to_end(&mut holder);
-            return Err(LockError::Held(in_brackets(&String::from_utf8_lossy(&holder))));
+    /// Only who holds the lock removes its file. So a file that still has its name when it is locked keeps it until it is given back; one that
+    /// has lost it in between is nobody's lock, and the next one is tried. `stend-probe lock` does the same.
+    fn take_named(path: &Path, open: impl Fn() -> std::io::Result<File>) -> Result<Self, LockError> {
+        for _ in 0..ATTEMPTS {
+            let mut file = open().map_err(LockError::Unusable)?;
+            let taken = attempts(|| flock(&file, FlockOperation::NonBlockingLockExclusive), PAUSE);
+            if !taken.map_err(|error| LockError::NotLocked(error.into()))? {
+                let mut holder = Vec::new();
+                let _ = (&mut file).take(LONGEST_HOLDER).read_to_end(&mut holder);
+                return Err(LockError::Held(in_brackets(&String::from_utf8_lossy(&holder))));
+            }
+            if !is_still(&file, path) {
+                continue;
+            }
+            // Who holds it is for the message alone, so a full disk is no reason to stop here, nor a file that another user made.
+            let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", holder()));
+            return Ok(Self { _file: file, path: path.to_owned() });
         }
-        // Who holds it is for the message alone, so a full disk is no reason to stop here, nor a file that another user made.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", holder()));
-        Ok(Self { _file: file })
+        Err(LockError::Unusable(Error::other("it comes and goes")))
     }
+
+    /// Removes the file, while the lock is held. Another one may be made and locked from then on.
+    pub(crate) fn remove_file(&self) -> std::io::Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the path still leads to the file that was opened.
+fn is_still(file: &File, path: &Path) -> bool {
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let (opened, named) = (file.metadata().map(identity), path.metadata().map(identity));
+    matches!((opened, named), (Ok(opened), Ok(named)) if opened == named)
 }
 
 /// A holder as it stands in a message. Anybody may have written it, so it must do nothing to a terminal.
@@ -184,6 +209,23 @@ mod tests {
         assert_eq!(holder(&path), "");
         std::fs::write(&path, "a\x1b[2Jb").unwrap();
         assert_eq!(holder(&path), " (a?[2Jb)", "what stands there does nothing to a terminal");
+    }
+
+    #[test]
+    fn a_file_that_its_holder_removed_is_nobodys_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = FileLock::take(&path).unwrap();
+        // What another stend opened just before the file was removed.
+        let opened = std::cell::Cell::new(Some(File::open(&path).unwrap()));
+        held.remove_file().unwrap();
+        assert!(!path.exists());
+        held.remove_file().expect("nothing there is no error");
+        let first = FileLock::take(&path).unwrap();
+        drop(held);
+        let late = FileLock::take_named(&path, || opened.take().map_or_else(|| File::open(&path), Ok));
+        assert!(matches!(late, Err(LockError::Held(_))), "the new file is what counts: {late:?}");
+        drop(first);
     }
 
     #[test]

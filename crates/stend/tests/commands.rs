@@ -539,8 +539,12 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     }
     stand.fine(&["clean"]);
     let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().any(|name| name == "precious"));
-    assert!(left.iter().all(|name| name == "precious" || name == "in-use.lock"), "{left:?}");
+    assert_eq!(left, ["precious"], "not even the file that is locked");
+    assert!(!stand.path().join("machine.lock").exists());
+    std::fs::remove_dir(work.join("precious")).unwrap();
+    let said = stand.fine(&["clean"]).err;
+    assert!(!work.exists() && said.contains(&format!("removed {}\n", work.display())), "{said}");
+    assert_eq!(stand.fine(&["clean"]).err, "there is nothing to remove\n");
 }
 
 #[test]

@@ -37,6 +37,10 @@ fn a_name_is_given_changed_shown_and_taken_away() {
     assert!(text.contains("a person's own words") && text.contains("e16c") && !text.contains("EUR"), "{text}");
     let shown = stand.fine(&["hosts", "show", "elbrus"]);
     assert!(shown.out.contains("root@e16c.lan") && shown.out.contains("run --on elbrus"), "{}", shown.out);
+    // Two names of one machine are no mistake, but should be no accident.
+    let twin = stand.fine(&["hosts", "add", "e16c", "root@e16c.lan"]);
+    assert!(twin.err.contains("note: root@e16c.lan is named elbrus already"), "{}", twin.err);
+    stand.fine(&["hosts", "remove", "e16c"]);
     // This machine has a name always.
     stand.fine(&["hosts", "set", "local", "--watts", "30"]);
     stand.fine(&["hosts", "remove", "elbrus"]);
@@ -57,6 +61,7 @@ fn what_is_no_name_or_no_fact_is_refused_and_nothing_is_written() {
         (&["hosts", "add", "a", "x", "--watts", "0"], "write watts above 0"),
         (&["hosts", "add", "a", "x", "--label", "rack"], "write NAME=VALUE"),
         (&["hosts", "add", "a", "x", "--watts", "-3"], "write watts above 0"),
+        (&["hosts", "add", "a", "x", "--cc", "./lcc"], "machine \"a\": cc: ./lcc: name a compiler as it is called"),
         (&["hosts", "add", "local", "x"], "\"local\" is this machine; give the other one another name"),
         (&["run", "--on", "board,"], "\"\" is no destination for ssh; write user@host"),
         (&["run", "--on", "a b"], "\"a b\" is no destination for ssh; write user@host"),

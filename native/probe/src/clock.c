@@ -77,21 +77,41 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+/* So many bursts beside each other, of lengths that differ by no more than this, are no chance: what interrupts a burst takes as long as it
+ * likes. */
+enum { AGREEING = 3 };
+#define AGREEMENT 0.01
+
+/* What did not agree in the time that was given gets so many times as much. A time slice has room for dozens of bursts. */
+enum { MORE = 20 };
+
+struct clock_estimate clock_from_bursts(uint64_t *bursts, unsigned count)
+{
+	struct clock_estimate estimate = { .bursts = count };
+
+	if (count == 0)
+		return estimate;
+	qsort(bursts, count, sizeof *bursts, compare);
+	estimate.spread = (double)bursts[count / 2] / (double)bursts[0] - 1.0;
+	if (count >= AGREEING && (double)bursts[AGREEING - 1] <= (double)bursts[0] * (1.0 + AGREEMENT))
+		estimate.hz = (double)STEPS_A_TURN * TURNS * 1e9 / (double)bursts[0];
+	return estimate;
+}
+
 struct clock_estimate clock_measure(uint64_t duration_ns)
 {
 	static uint64_t bursts[BURSTS_MAX];
 	struct clock_estimate estimate = { 0 };
-	uint64_t start = monotonic_ns();
+	uint64_t start = monotonic_ns(), spent;
+	unsigned count = 0;
 
 	do {
 		uint64_t elapsed = burst_ns();
 		if (elapsed > 0)
-			bursts[estimate.bursts++] = elapsed;
-	} while (monotonic_ns() - start < duration_ns && estimate.bursts < BURSTS_MAX);
-	if (estimate.bursts == 0)
-		return estimate;
-	qsort(bursts, estimate.bursts, sizeof *bursts, compare);
-	estimate.hz = (double)STEPS_A_TURN * TURNS * 1e9 / (double)bursts[0];
-	estimate.spread = (double)bursts[estimate.bursts / 2] / (double)bursts[0] - 1.0;
-	return estimate;
+			bursts[count++] = elapsed;
+		spent = monotonic_ns() - start;
+		if (spent >= duration_ns)
+			estimate = clock_from_bursts(bursts, count);
+	} while (count < BURSTS_MAX && (spent < duration_ns || (estimate.hz <= 0 && spent / MORE < duration_ns)));
+	return clock_from_bursts(bursts, count);
 }

@@ -130,7 +130,8 @@ static void add_clock(struct json *json)
 	struct clock_estimate estimate = clock_measure(calibration_ns);
 
 	if (estimate.hz <= 0) {
-		miss("clock", "the timer is too coarse");
+		miss("clock", estimate.bursts == 0 ? "the timer is too coarse"
+		                                   : "something else ran all the while: no three of the bursts that it is measured by took the same time");
 		return;
 	}
 	json_open_object(json, "clock");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -44,7 +45,9 @@ static const struct option_definition options[] = {
 static const struct command command = {
 	.name = "lock",
 	.summary = "hold a lock on a file until standard input ends",
-	.notes = "Prints \"locked\" when it has it. Exit status 75: another process holds it; who, is said.\n",
+	.notes = "Prints \"locked\" when it has it. Exit status 75: another process holds it; who, is said.\n"
+	         "Told \"remove\" in a line, it removes the file, without --shared also the directory that it lies in if that is empty then, prints\n"
+	         "\"removed\", and holds the lock on.\n",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.check = check,
@@ -98,7 +101,7 @@ static int open_shared(const char *path)
 	return file;
 }
 
-static bool take(int file, const char *path, const char *holder, char *held_by, size_t bytes)
+static bool take(int file, const char *path, char *held_by, size_t bytes)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int attempts = 0;
@@ -113,36 +116,92 @@ static bool take(int file, const char *path, const char *holder, char *held_by, 
 		}
 		nanosleep(&pause, NULL);
 	}
-	/* Who holds it is for messages alone, so a full disk is no reason to stop here, nor a file that another user made. */
-	if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY && (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0))
-		warn_line("%s does not take a name: %s", path, strerror(errno));
 	return true;
 }
 
-bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes)
+/* Whether the path still leads to the file that was opened. */
+static bool is_still(int file, const char *path)
+{
+	struct stat opened, named;
+
+	return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+static int open_own(const char *path)
 {
 	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 
 	if (file < 0)
 		refuse(path, strerror(errno));
-	return take(file, path, holder, held_by, bytes);
+	return file;
+}
+
+/* Only who holds the lock removes its file. So a file that still has its name when it is locked keeps it until it is given back; one that has
+ * lost it in between is nobody's lock, and the next one is tried. */
+static bool take_named(int (*open_it)(const char *), const char *path, const char *holder, char *held_by, size_t bytes)
+{
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		int file = open_it(path);
+
+		if (!take(file, path, held_by, bytes))
+			return false;
+		if (!is_still(file, path)) {
+			close(file);
+			continue;
+		}
+		/* Who holds it is for messages alone, so a full disk is no reason to stop here, nor a file that another user made. */
+		if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY && (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0))
+			warn_line("%s does not take a name: %s", path, strerror(errno));
+		return true;
+	}
+	refuse(path, "it comes and goes");
+}
+
+bool lock_take(const char *path, const char *holder, char *held_by, size_t bytes)
+{
+	return take_named(open_own, path, holder, held_by, bytes);
 }
 
 bool lock_take_shared(const char *path, const char *holder, char *held_by, size_t bytes)
 {
-	return take(open_shared(path), path, holder, held_by, bytes);
+	return take_named(open_shared, path, holder, held_by, bytes);
+}
+
+/* Removes the file, and the directory that it lies in if that is the lock of a directory and nothing else is in there. */
+static void remove_file(void)
+{
+	const char *slash = strrchr(chosen.file, '/');
+
+	if (unlink(chosen.file) != 0 && errno != ENOENT) {
+		warn_line("cannot remove %s: %s", chosen.file, strerror(errno));
+		return;
+	}
+	if (!chosen.shared && slash != NULL && slash != chosen.file) {
+		char *directory = strndup(chosen.file, (size_t)(slash - chosen.file));
+
+		if (directory != NULL)
+			(void)rmdir(directory);
+		free(directory);
+	}
+	if (printf("removed\n") < 0 || fflush(stdout) != 0)
+		fail(EXIT_BROKEN, "cannot write to standard output: %s", strerror(errno));
 }
 
 int command_lock(int argc, char **argv)
 {
-	char held_by[256], byte;
+	char held_by[256], line[64];
 
 	options_parse(&command, argc, argv);
 	if (!(chosen.shared ? lock_take_shared : lock_take)(chosen.file, chosen.holder, held_by, sizeof held_by))
 		fail(EXIT_HELD, "%s is held by %s", chosen.file, held_by);
 	if (printf("locked\n") < 0 || fflush(stdout) != 0)
 		fail(EXIT_BROKEN, "cannot write to standard output: %s", strerror(errno));
-	while (read(STDIN_FILENO, &byte, 1) > 0 || errno == EINTR)
+	do {
+		clearerr(stdin);
 		errno = 0;
+		while (fgets(line, sizeof line, stdin) != NULL)
+			if (strcmp(line, "remove\n") == 0)
+				remove_file();
+	} while (ferror(stdin) && errno == EINTR);
 	return EXIT_FINE;
 }

@@ -178,10 +178,13 @@ static void take_lock(const char *work)
 		since[0] = '\0';
 	snprintf(holder, sizeof holder, "%.64s@%.64s, process %ld%s%s", user != NULL ? user : "somebody",
 	         uname(&system) == 0 ? system.nodename : "this machine", (long)getpid(), since[0] != '\0' ? ", since " : "", since);
+	if (machine == NULL)
+		machine = "/tmp/stend.lock";
 	/* The machine's, which all users share, and that of the directory. */
-	if (!lock_take_shared(machine != NULL ? machine : "/tmp/stend.lock", holder, held_by, sizeof held_by) ||
-	    !lock_take(path, holder, held_by, sizeof held_by))
-		fail(EXIT_UNSUPPORTED, "another stend measures on this machine (%s); wait for it", held_by);
+	if (!lock_take_shared(machine, holder, held_by, sizeof held_by))
+		fail(EXIT_UNSUPPORTED, "another stend measures on this machine (%s); wait for it (the lock is %s)", held_by, machine);
+	if (!lock_take(path, holder, held_by, sizeof held_by))
+		fail(EXIT_UNSUPPORTED, "another stend is using %s (%s); wait for it, or set STEND_WORK to another directory", work, held_by);
 }
 
 /* --- lines --- */
@@ -427,13 +430,28 @@ static bool is_given_up(const struct plan *plan, const struct plan_command *one)
 	return one->failures_in_a_row >= plan->most_failures;
 }
 
+static bool is_left(const struct plan *plan, size_t step)
+{
+	const struct plan_command *one = &plan->commands[plan->steps[step].command];
+
+	return !plan->steps[step].done && one->missing == NULL && !is_given_up(plan, one);
+}
+
+static bool is_anything_left(const struct plan *plan)
+{
+	for (size_t step = 0; step < plan->step_count; step++)
+		if (is_left(plan, step))
+			return true;
+	return false;
+}
+
 /* All steps that are not done. False: interrupted. */
 static bool make_all(struct json *json, struct plan *plan, uint64_t session, const struct place *place, struct sampler *sampler)
 {
 	for (size_t step = 0; step < plan->step_count; step++) {
 		struct plan_command *one = &plan->commands[plan->steps[step].command];
 
-		if (plan->steps[step].done || one->missing != NULL || is_given_up(plan, one))
+		if (!is_left(plan, step))
 			continue;
 		if (interrupted)
 			return false;
@@ -523,6 +541,12 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 		before = result_continue(plan, chosen.continued);
 	else if (isatty(STDOUT_FILENO))
 		fail(EXIT_USAGE, "standard output is a terminal; write the result into a file: stend-probe run %s > result.jsonl", path);
+	if (before.finished && !is_anything_left(plan)) {
+		if (!chosen.quiet)
+			warn_line("%s is complete, with %zu of %zu repeats; nothing was made. Carry it back, and there: stend import %s",
+			          chosen.continued, count_done(plan), plan->step_count, chosen.continued);
+		return is_whole(plan) ? EXIT_FINE : EXIT_SHORT;
+	}
 	make_place(&place, work);
 	signals = signals_catch((const int[]){ SIGTERM, SIGINT, SIGHUP }, 3, on_signal);
 	if (chosen.continued == NULL)

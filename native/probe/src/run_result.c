@@ -31,8 +31,15 @@ static void take_line(struct plan *plan, const char *path, size_t number, const 
 	const struct json_value *line = document->value;
 	uint64_t step, status;
 
-	if (is_event(line, "session"))
+	if (is_event(line, "session")) {
 		result->sessions++;
+		result->finished = false;
+	}
+	if (is_event(line, "finished")) {
+		const struct json_value *complete = json_member(line, "complete");
+
+		result->finished = complete != NULL && complete->kind == JSON_BOOLEAN && complete->truth;
+	}
 	if (!is_event(line, "attempt"))
 		return;
 	if (plan->step_count == 0 || !json_whole(json_member(line, "step"), plan->step_count - 1, &step) ||

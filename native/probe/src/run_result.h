@@ -7,6 +7,7 @@
 struct result {
 	uint64_t sessions;
 	size_t attempts;
+	bool finished; /* the last session came to its end, and was not interrupted */
 };
 
 /* Opens the file to add to it, on standard output, and marks in the plan what is done. A last line that was cut off is taken away. Ends the

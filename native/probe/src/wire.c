@@ -106,10 +106,13 @@ void repeat_observe_clock(struct repeat *repeat, struct clock_estimate before, s
 {
 	double difference = before.hz > after.hz ? before.hz - after.hz : after.hz - before.hz;
 
-	if (difference <= 0.02 * before.hz)
+	/* What is not known is left out: whoever reads it must not take it for a clock that fell. */
+	if (before.hz > 0 && after.hz > 0 && difference <= 0.02 * before.hz)
 		repeat_observe(repeat, "clock_hz", (before.hz + after.hz) / 2);
-	repeat_observe(repeat, "clock_hz_before", before.hz);
-	repeat_observe(repeat, "clock_hz_after", after.hz);
+	if (before.hz > 0)
+		repeat_observe(repeat, "clock_hz_before", before.hz);
+	if (after.hz > 0)
+		repeat_observe(repeat, "clock_hz_after", after.hz);
 }
 
 void wire_repeat(struct json *json, const struct repeat *repeat)

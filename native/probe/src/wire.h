@@ -36,7 +36,7 @@ struct repeat {
 };
 
 void repeat_observe(struct repeat *repeat, const char *name, double value);
-/* clock_hz_before, clock_hz_after, and their mean as clock_hz if they are within 2 % of each other. */
+/* clock_hz_before, clock_hz_after, and their mean as clock_hz if they are within 2 % of each other; those that are known. */
 void repeat_observe_clock(struct repeat *repeat, struct clock_estimate before, struct clock_estimate after);
 void wire_repeat(struct json *json, const struct repeat *repeat);
 void wire_end(struct json *json, uint64_t repeats);

@@ -20,4 +20,18 @@ ok 'a file that cannot be is named' [ $? -eq 1 ]
 ok 'in one line' grep -q 'cannot open .*/no/such/directory' "$work/err"
 "$probe" lock </dev/null 2>"$work/err"
 ok 'without a file' [ $? -eq 2 ]
+
+# Its file is removed by who holds it, and what waits for the old file gets the new one.
+mkdir "$work/own"
+printf 'remove\n' | "$probe" lock --file "$work/own/lock" >"$work/said-of-it"
+ok 'who holds it removes its file' sh -c "[ ! -e '$work/own/lock' ] && [ \"\$(cat '$work/said-of-it')\" = 'locked
+removed' ]"
+ok 'and the empty directory' [ ! -e "$work/own" ]
+mkdir "$work/own"
+: >"$work/own/precious"
+printf 'remove\n' | "$probe" lock --file "$work/own/lock" >/dev/null
+ok 'but none that holds anything' [ -e "$work/own/precious" ]
+rm "$work/own/precious"
+printf 'remove\n' | "$probe" lock --shared --file "$work/own/lock" >/dev/null
+ok 'nor that of a lock that users share' sh -c "[ -d '$work/own' ] && [ ! -e '$work/own/lock' ]"
 finish

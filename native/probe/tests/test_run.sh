@@ -54,7 +54,7 @@ ok 'two repeats are made' wait_for sh -c "[ \"\$(grep -c event.:.attempt '$work/
 ok 'and written as soon as they have ended' [ -d "/proc/$runner" ]
 "$probe" run "$work/plan" >"$work/other" 2>"$work/err" </dev/null
 ok 'nobody measures beside it' [ $? -eq 4 ]
-ok 'and who does is said' grep -q 'another stend measures on this machine ([^ ]*@[^ ]*, process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it' "$work/err"
+ok 'and who does is said' grep -q 'another stend measures on this machine ([^ ]*@[^ ]*, process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it (the lock is /.*)$' "$work/err"
 kill -INT "$runner"
 wait "$runner"
 ok 'interrupted' [ $? -eq 130 ]
@@ -83,14 +83,20 @@ ok 'each step once' [ "$(sed -n 's/.*"event":"attempt","step":\([0-9]*\).*/\1/p'
 before=$(wc -c <"$work/result")
 "$probe" run "$work/plan" --quiet --continue "$work/result" 2>"$work/said" </dev/null
 ok 'nothing is made twice' [ "$(attempts "$work/result")" -eq 4 ]
-ok 'nothing is lost' [ "$(wc -c <"$work/result")" -gt "$before" ]
+ok 'and nothing written' [ "$(wc -c <"$work/result")" -eq "$before" ]
 ok 'and nothing said' [ ! -s "$work/said" ]
+status 'a result that is complete' 0 "$probe" run "$work/plan" --continue "$work/result"
+ok 'is said to be' grep -q 'result is complete, with 4 of 4 repeats; nothing was made. Carry it back, and there: stend import ' "$work/err"
 
 plan "$work/failing" 5 sh -c 'exit 1'
 "$probe" run "$work/failing" >"$work/failed" 2>"$work/said" </dev/null
 ok 'what fails is not all' [ $? -eq 3 ]
 ok 'it is given up after three times' [ "$(attempts "$work/failed")" -eq 3 ]
 ok 'which is said' grep -q 'only failed again and again, and is given up' "$work/said"
+before=$(wc -c <"$work/failed")
+status 'and stays given up' 3 "$probe" run "$work/failing" --continue "$work/failed"
+ok 'with nothing more to do' grep -q 'is complete, with 3 of 5 repeats' "$work/err"
+ok 'and nothing more written' [ "$(wc -c <"$work/failed")" -eq "$before" ]
 
 plan "$work/absent" 1 no-such-program-here
 status 'where nothing can be measured' 4 "$probe" run "$work/absent"

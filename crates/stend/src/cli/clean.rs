@@ -8,7 +8,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
-use crate::host::{HostError, LOCK_FILE, stand};
+use crate::host::{Command, HostError, LOCK_FILE, stand};
 use crate::run::leaves;
 use crate::side;
 use crate::target::{self, State};
@@ -22,12 +22,13 @@ pub(super) struct Arguments {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let unusable = |error: HostError| Failure::unusable(error.to_string());
     // While somebody measures, those files are in use. Where there are none, nothing is made either.
-    let Some(Cleaned { host, work, locks }) = arguments.on.to_clean(global)? else {
+    let Cleaned { host, work, is_there, locker, machine_lock, machine, directory } = arguments.on.to_clean(global)?;
+    if !is_there && machine_lock.is_none() {
         talk!("there is nothing to remove");
         return Ok(Exit::Fine);
-    };
+    }
     let host = &*host;
-    let names = host.list(&work).map_err(unusable)?;
+    let names = if is_there { host.list(&work).map_err(unusable)? } else { Vec::new() };
     let (runs, builds): (Vec<_>, Vec<_>) = (
         names.iter().filter(|name| is_run_id(name)).collect(),
         names.iter().filter(|name| stand::is_build(name)).collect(),
@@ -56,19 +57,35 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         removed += 1;
     }
-    // A build may hold what this machine removes files with. So if there is nothing else, all go together, with the directory that was made for
-    // them; else what is half done goes first.
-    let others = host.list(&work).map_err(unusable)?;
-    let mut others = others.iter().filter(|name| !stand::is_build(name) && *name != LOCK_FILE);
-    if !builds.is_empty() && others.next().is_none() {
-        host.remove(&work).map_err(unusable)?;
-    }
-    for name in builds.iter().rev() {
+    // The build that is in use holds the locks, and maybe what this machine removes files with. So it goes last.
+    let is_in_use = |name: &&String| locker.as_ref().is_some_and(|path| path.starts_with(&format!("{work}/{name}/")));
+    let (last, first): (Vec<_>, Vec<_>) = builds.into_iter().partition(is_in_use);
+    for name in first.into_iter().chain(last) {
         let path = format!("{work}/{name}");
         host.remove(&path).map_err(unusable)?;
         talk!("removed {path}");
     }
-    drop(locks);
+    // The directory first: whoever gets the machine's lock finds it whole or not at all.
+    let untold = "there is no stend-probe there that could tell whether somebody has locked it";
+    match directory {
+        Some(mut lock) => lock.remove_file().unwrap_or_else(|error| talk!("left the lock {error}")),
+        None if names.iter().any(|name| name == LOCK_FILE) => talk!("left {work}/{LOCK_FILE}: {untold}"),
+        None => drop(host.run(&Command::new(["rmdir", &work]))),
+    }
+    if is_there && host.list(&work).is_err() {
+        talk!("removed {work}");
+        removed += 1;
+    }
+    // It may be another user's, and in /tmp only that one may remove it.
+    match (machine.map(|mut lock| lock.remove_file()), machine_lock) {
+        (Some(Ok(())), Some(path)) => {
+            talk!("removed {path}");
+            removed += 1;
+        }
+        (Some(Err(error)), _) => talk!("left the lock {error}"),
+        (None, Some(path)) => talk!("left {path}: {untold}"),
+        (_, None) => {}
+    }
     if removed == 0 {
         talk!("there is nothing to remove");
     }

@@ -34,17 +34,34 @@ impl From<Exit> for ExitCode {
 pub(super) struct Failure {
     exit: Exit,
     error: anyhow::Error,
+    /// Whether it stopped a run that had begun and can be gone on with.
+    stopped: bool,
 }
 
 impl Failure {
     /// The user asked for something that makes no sense.
     pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, error: anyhow::Error::msg(message.into()) }
+        Self { exit: Exit::Usage, error: anyhow::Error::msg(message.into()), stopped: false }
     }
 
     /// Something that is needed is missing or does not work.
     pub(super) fn unusable(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.into()) }
+        Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.into()), stopped: false }
+    }
+
+    /// The same, of a run that had begun.
+    pub(super) fn that_stopped_a_run(self) -> Self {
+        Self { stopped: true, ..self }
+    }
+
+    /// Whether it stopped a run that had begun and can be gone on with.
+    pub(super) fn has_stopped_a_run(&self) -> bool {
+        self.stopped
+    }
+
+    /// The same, with what to type next behind it.
+    pub(super) fn and_then(self, next: &str) -> Self {
+        Self { error: anyhow::anyhow!("{self}; {next}"), ..self }
     }
 
     pub(super) fn exit(&self) -> Exit {
@@ -71,7 +88,7 @@ impl From<Refusal> for Failure {
             Refusal::Unusable(_) => Exit::Unusable,
             Refusal::Interrupted => Exit::Interrupted,
         };
-        Self { exit, error: refusal.into() }
+        Self { exit, error: refusal.into(), stopped: false }
     }
 }
 
@@ -81,19 +98,19 @@ impl From<anyhow::Error> for Failure {
             Some(error) => exit_of(error),
             None => Exit::Unusable,
         };
-        Self { exit, error }
+        Self { exit, error, stopped: false }
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self { exit: exit_of(&error), error: error.into() }
+        Self { exit: exit_of(&error), error: error.into(), stopped: false }
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self { exit: Exit::Unusable, error: error.into() }
+        Self { exit: Exit::Unusable, error: error.into(), stopped: false }
     }
 }
 

@@ -28,20 +28,22 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Give a machine a name
+    /// Give a machine a name, by which --on, compare, history and report know it
+    #[command(after_help = ADD_EXAMPLES)]
     Add {
-        /// The name: letters, digits and - _ .
+        /// The name: 1 to 64 letters, digits, and - . or _
         name: String,
-        /// How it is reached: user@host, a name of ~/.ssh/config, or local
+        /// How it is reached: what ssh takes (user@host, or a name of ~/.ssh/config), or `local` for this machine
         destination: String,
         #[command(flatten)]
         facts: Facts,
     },
     /// Change what is known of a machine; an empty value takes a fact away
+    #[command(after_help = SET_EXAMPLES)]
     Set {
         /// The name
         name: String,
-        /// How it is reached from now on
+        /// How it is reached from now on [default: as before]
         destination: Option<String>,
         #[command(flatten)]
         facts: Facts,
@@ -60,6 +62,19 @@ enum Action {
     },
 }
 
+const ADD_EXAMPLES: &str = "Examples:
+  stend hosts add xeon bench@xeon.lan
+  stend hosts add elbrus root@e8c.lan --cc lcc --price '1200 EUR' --watts 65 --place 'the cellar' --label rack=3
+  stend hosts add desk local --watts 30
+  stend run --on elbrus,xeon && stend compare elbrus xeon
+
+All is kept in hosts.toml in the store's directory, which may be edited by hand too (docs/hosts.md).";
+
+const SET_EXAMPLES: &str = "Examples:
+  stend hosts set elbrus root@e16c.lan              # it is reached otherwise
+  stend hosts set elbrus --watts 80 --label rack=   # another fact, and one less
+  stend hosts set elbrus --price ''                 # nobody knows any more";
+
 /// `NAME=VALUE` of a label.
 fn label(text: &str) -> Result<(String, String), String> {
     assigned(text, "rack=3")
@@ -67,26 +82,27 @@ fn label(text: &str) -> Result<(String, String), String> {
 
 /// What no instrument can know.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What no instrument can know, kept with each run made from then on")]
 struct Facts {
-    /// A word of your own, as in rack=3; may be given several times
+    /// A word of your own, as in rack=3, for whoever reads the list; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label)]
     labels: Vec<(String, String)>,
-    /// What the whole machine costs: an amount and a currency, "1200 EUR"
+    /// What the whole machine costs: an amount and a currency, "1200 EUR"; comparisons then have figures per price too
     #[arg(long, value_name = "PRICE", allow_hyphen_values = true)]
     price: Option<String>,
-    /// What the whole machine draws under load, in watts
+    /// What the whole machine draws under load, in watts; comparisons then have figures per watt too
     #[arg(long, value_name = "WATTS", allow_hyphen_values = true)]
     watts: Option<String>,
-    /// Who says so of price and watts [default: that they were given here today]
+    /// Where price and watts are from, as in "invoice of May" [default: that they were given here, and the date]
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
-    /// Where it stands
+    /// Where it stands, as in "the cellar"
     #[arg(long, value_name = "TEXT")]
     place: Option<String>,
-    /// The C compiler that builds stend-probe there, where it is not cc
+    /// The C compiler that builds stend-probe there, as in lcc or /opt/lcc/bin/lcc [default: cc]
     #[arg(long, value_name = "PROGRAM")]
     cc: Option<String>,
-    /// What that compiler is told beside -std=c11 -O2
+    /// What that compiler is told beside -std=c11 -O2, as in "-march=native"
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Option<String>,
 }
@@ -210,6 +226,15 @@ fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, F
     let mut notes = Vec::new();
     if catalogue::SUITES.iter().any(|(suite, _)| *suite == name) {
         notes.push(format!("{name} is a suite too: `stend run {name}` takes the suite, `--on {name}` the machine"));
+    }
+    let hosts = read(global)?;
+    let is_twin = |other: &&Known| other.name != name && other.destination.as_deref() == Some(destination);
+    let twins: Vec<_> = hosts.all().iter().filter(is_twin).map(|known| known.name.as_str()).collect();
+    if !twins.is_empty() {
+        let all = twins.join(" and ");
+        notes.push(format!(
+            "{destination} is named {all} already: these are names of one machine now, and its runs count for each (`stend hosts remove NAME` takes one away)"
+        ));
     }
     let store = Store::open_to_read(&global.store_directory()?)?;
     if let Ok(run) = store.resolve(name) {

@@ -37,11 +37,16 @@ pub(super) struct OnSeveral {
 pub(super) struct Building {
     /// Build stend-probe by this C compiler, on whichever machine is measured [default: on another machine what `stend hosts` knows of it, else cc; on
     /// this one nothing is built, and the stend-probe that is here is taken]
-    #[arg(long, value_name = "PROGRAM", help_heading = "Another machine (docs/hosts.md)")]
+    #[arg(long, value_name = "PROGRAM", value_parser = compiler_name, help_heading = "Another machine (docs/hosts.md)")]
     cc: Option<String>,
     /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Another machine (docs/hosts.md)")]
     cflags: Option<String>,
+}
+
+/// A compiler as the user calls it.
+fn compiler_name(text: &str) -> Result<String, String> {
+    stand::check_name(text).map(|()| text.to_owned())
 }
 
 /// A machine with what every run needs there.
@@ -72,29 +77,31 @@ impl On {
         if destination.is_here() {
             return Ok((Box::new(Local), prepare::find_probe(&Local).ok()));
         }
-        reach_with_probe(&destination)
+        reach_with_probe(global, &destination, &Building::default())
     }
 
-    /// Reaches the machine to see to what was left in the directory for runs' files, which nobody uses meanwhile. Nothing if there is no such
-    /// directory.
-    pub(super) fn to_clean(&self, global: &Global) -> Result<Option<Cleaned>, Failure> {
+    /// Reaches the machine to see to what was left there: in the directory for runs' files, and of locks. Nobody uses them meanwhile.
+    pub(super) fn to_clean(&self, global: &Global) -> Result<Cleaned, Failure> {
         let destination = self.destination(global)?;
-        let mut lockable = true;
+        let mut locker = None;
         let (host, work): (Box<dyn Host>, _) = if destination.is_here() {
             (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?)
         } else {
             let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?).map_err(unreachable)?;
             let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
-            // Where nothing was ever built nobody measures, and there is nothing that could hold a lock.
-            lockable = stand::locker(&ssh, &work).map(|probe| ssh.set_probe(&probe)).is_some();
+            locker = stand::locker(&ssh, &work).inspect(|probe| ssh.set_probe(probe));
             (Box::new(ssh), work)
         };
-        if host.list(&work).is_err() {
-            return Ok(None);
+        // Where nothing was ever built nobody measures over a link, and there is nothing that could hold a lock.
+        let lockable = destination.is_here() || locker.is_some();
+        let names = host.list(&work).ok();
+        let machine_lock = prepare::machine_lock_there(&*host).map_err(Failure::unusable)?;
+        let (mut machine, mut directory) = (None, None);
+        if lockable && (names.is_some() || machine_lock.is_some()) {
+            machine = Some(prepare::lock_machine(&*host).map_err(Failure::unusable)?);
+            directory = names.as_ref().map(|_| prepare::lock(&*host, &work)).transpose().map_err(Failure::unusable)?;
         }
-        let take = || -> Result<_, String> { Ok([prepare::lock_machine(&*host)?, prepare::lock(&*host, &work)?]) };
-        let locks = lockable.then(take).transpose().map_err(Failure::unusable)?;
-        Ok(Some(Cleaned { host, work, locks }))
+        Ok(Cleaned { host, work, is_there: names.is_some(), locker, machine_lock, machine, directory })
     }
 }
 
@@ -151,13 +158,17 @@ fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
     Hosts::read(store).and_then(|hosts| hosts.lead(word)).map_err(Failure::usage)
 }
 
-/// Reaches a machine.
-pub(super) fn host(destination: &Destination) -> Result<Box<dyn Host>, Failure> {
-    if destination.is_here() { Ok(Box::new(Local)) } else { Ok(reach_with_probe(destination)?.0) }
+/// Reaches a machine, where `stend-probe` would be built so.
+pub(super) fn host(global: &Global, destination: &Destination, building: &Building) -> Result<Box<dyn Host>, Failure> {
+    if destination.is_here() { Ok(Box::new(Local)) } else { Ok(reach_with_probe(global, destination, building)?.0) }
 }
 
 /// Reaches another machine, and gives the path of a `stend-probe` there if one is ready.
-fn reach_with_probe(destination: &Destination) -> Result<(Box<dyn Host>, Option<String>), Failure> {
+fn reach_with_probe(
+    global: &Global,
+    destination: &Destination,
+    building: &Building,
+) -> Result<(Box<dyn Host>, Option<String>), Failure> {
     let interrupt = Interrupt::listen()?;
     let ssh = Ssh::connect(&destination.address, &interrupt).map_err(unreachable)?;
     let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
@@ -166,10 +177,17 @@ fn reach_with_probe(destination: &Destination) -> Result<(Box<dyn Host>, Option<
         ssh.set_probe(probe);
     } else if ["cat", "getconf", "uname"].iter().any(|program| ssh.find_program(program).is_none()) {
         // What cannot be asked without these it is asked by stend-probe.
-        let Reached { host, probe, .. } = Building::default().reach(destination, &interrupt)?;
+        let Reached { host, probe, .. } = building.reach(global, destination, &interrupt)?;
         return Ok((host, Some(probe)));
     }
     Ok((Box::new(ssh), probe))
+}
+
+/// What cannot be done on a machine: of another one than this its address is named, once.
+pub(super) fn failed_on(destination: &Destination, words: String) -> Failure {
+    let name = &destination.address;
+    let is_named = destination.is_here() || words.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':'));
+    Failure::unusable(if is_named { words } else { format!("{name}: {words}") })
 }
 
 fn unreachable(error: HostError) -> Failure {
@@ -181,7 +199,16 @@ pub(super) struct Cleaned {
     pub(super) host: Box<dyn Host>,
     /// The directory for runs' files.
     pub(super) work: String,
-    pub(super) locks: Option<[Box<dyn Lock>; 2]>,
+    /// Whether that is there.
+    pub(super) is_there: bool,
+    /// The program there that holds the locks, if the machine is another one. What lies beside it may be what removes files there.
+    pub(super) locker: Option<String>,
+    /// The file that is the machine's lock, if it was there before it was taken now.
+    pub(super) machine_lock: Option<String>,
+    /// The lock of the machine, if there is what could hold it.
+    pub(super) machine: Option<Box<dyn Lock>>,
+    /// That of the directory.
+    pub(super) directory: Option<Box<dyn Lock>>,
 }
 
 impl Building {
@@ -201,7 +228,7 @@ impl Building {
     }
 
     /// The same where the user did not say, as it is known of the machine.
-    fn or_known(&self, destination: &Destination) -> Self {
+    pub(super) fn or_known(&self, destination: &Destination) -> Self {
         let known = destination.known.as_ref();
         Self {
             cc: self.cc.clone().or_else(|| known?.cc.clone()),
@@ -209,28 +236,41 @@ impl Building {
         }
     }
 
+    /// Whether `stend-probe` is built for that machine, or one that is here is taken.
+    pub(super) fn builds(&self, destination: &Destination) -> bool {
+        !destination.is_here() || self.cc.is_some() || self.cflags.is_some()
+    }
+
     /// Reaches a machine, keeps other labs away from it, and sees to it that `stend-probe` is there.
-    pub(super) fn reach(&self, destination: &Destination, interrupt: &Interrupt) -> Result<Reached, Failure> {
+    pub(super) fn reach(
+        &self,
+        global: &Global,
+        destination: &Destination,
+        interrupt: &Interrupt,
+    ) -> Result<Reached, Failure> {
         let building = self.or_known(destination);
         let compiler = building.compiler();
         if destination.is_here() {
             let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
             // Before anything is built: a compiler would disturb what another lab measures.
             let lock = prepare::lock_machine(&Local).map_err(Failure::unusable)?;
-            let (probe, build) = if building.cc.is_none() && building.cflags.is_none() {
+            let (probe, build) = if building.builds(destination) {
+                let mut tell = |words: &str| {
+                    if !global.quiet {
+                        talk!("{words}")
+                    }
+                };
+                let built = stand::build(&Local, &work, &compiler, &mut tell, None);
+                built.map(|built| (built.probe, built.build)).map_err(Failure::unusable)?
+            } else {
                 let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
                 let build = stand::build_of(&Local, &probe);
                 (probe, build)
-            } else {
-                let built = stand::build(&Local, &work, &compiler, &mut |words| talk!("{words}"), None);
-                built.map(|built| (built.probe, built.build)).map_err(Failure::unusable)?
             };
             return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
         }
-        let name = &destination.address;
-        let of_link =
-            |words: String| Failure::unusable(if words.starts_with(name) { words } else { format!("{name}: {words}") });
-        let ssh = Ssh::connect(name, interrupt).map_err(|error| of_link(error.to_string()))?;
+        let of_link = |words: String| failed_on(destination, words);
+        let ssh = Ssh::connect(&destination.address, interrupt).map_err(|error| of_link(error.to_string()))?;
         let work = prepare::work_directory(&ssh).map_err(of_link)?;
         // What an earlier build has instead of rm removes what this one leaves if it fails.
         if ssh.find_program("rm").is_none()
@@ -246,7 +286,11 @@ impl Building {
             }
             Ok(())
         };
-        let mut tell = |words: &str| talk!("{destination}: {words}");
+        let mut tell = |words: &str| {
+            if !global.quiet {
+                talk!("{destination}: {words}")
+            }
+        };
         let built = stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(of_link)?;
         let stand::Built { probe, build, .. } = built;
         lock_by(&probe).map_err(of_link)?;

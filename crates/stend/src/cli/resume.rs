@@ -77,7 +77,7 @@ fn go_on(
     let mut store = Store::open(&directory)?;
     // Locked before it is loaded, so that nobody adds to it in between.
     let build = store.load(id)?.run.build;
-    let bench = Bench::prepare(&directory, destination, &Building::of(build.as_ref()), interrupt)?;
+    let bench = Bench::prepare(global, &directory, destination, &Building::of(build.as_ref()), interrupt)?;
     let mut record = store.load(id)?;
     if record.run.state == RunState::Finished {
         return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
@@ -128,7 +128,7 @@ fn go_on(
         target::check(&*bench.host, &bench.work, id, wanted.clone(), &needs)?;
     }
     let found: Vec<_> = record.run.sides.iter().map(|side| side.found.clone()).collect();
-    let settings = bench.settings(&mut record.run.sides)?;
+    let settings = bench.settings(global, &mut record.run.sides)?;
     if let Some((side, _)) = record.run.sides.iter().zip(&found).find(|(side, found)| side.found != **found) {
         return Err(Failure::unusable(format!(
             "run {id} cannot go on: what side \"{}\" is measured with is no longer what it was: its compiler, the sources that it builds, or a tool; \

@@ -26,7 +26,7 @@ use super::failure::{Exit, Failure};
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Json};
 use super::target::TargetFlags;
-use crate::host::{HERE, Local};
+use crate::host::{HERE, Local, stand};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
 use crate::language::english_plural;
@@ -221,7 +221,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
             if destinations.len() > 1 {
                 output::print(&format!("on {destination}:\n"))?;
             }
-            dry_run(arguments, destination, &wanted)?;
+            dry_run(global, arguments, destination, &wanted)?;
         }
         return Ok(Exit::Fine);
     }
@@ -243,9 +243,15 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     together::run(global, jobs.collect(), arguments.options, arguments.json)
 }
 
-fn dry_run(arguments: &Arguments, destination: &Destination, wanted: &Wanted) -> Result<(), Failure> {
-    let host = on::host(destination)?;
+fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wanted: &Wanted) -> Result<(), Failure> {
+    let host = on::host(global, destination, &arguments.building)?;
     let host = &*host;
+    let building = arguments.building.or_known(destination);
+    let compiler = building.compiler();
+    let version = building.builds(destination).then(|| stand::version(host, &compiler)).transpose();
+    if let Some(version) = version.map_err(|reason| on::failed_on(destination, reason))? {
+        output::print(&format!("{}\n", stand::in_words(&version, &compiler)))?;
+    }
     let mut suite = wanted.suite.clone();
     let settled = match &arguments.target_name {
         Some(name) => {
@@ -259,7 +265,7 @@ fn dry_run(arguments: &Arguments, destination: &Destination, wanted: &Wanted) ->
         target::fit(host, &mut suite, target)?;
         output::print(&format!("target: {target}\n"))?;
     }
-    dry::print(host, suite, wanted.sides.clone(), &arguments.building.compiler())
+    dry::print(host, suite, wanted.sides.clone(), &compiler)
 }
 
 /// Measures one machine. What was begun is told as soon as it is in the store.
@@ -274,8 +280,8 @@ fn measure_on(
     let Wanted { mut suite, mut sides, target, noise } = wanted.clone();
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let bench = Bench::prepare(&directory, destination, &arguments.building, interrupt)?;
-    let settings = bench.settings(&mut sides)?;
+    let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
+    let settings = bench.settings(global, &mut sides)?;
     let skipped = prepare::skipped(&*bench.host, &suite, &sides);
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();

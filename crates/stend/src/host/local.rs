@@ -144,7 +144,7 @@ impl Host for Local {
             Lockable::Machine(_) => FileLock::take_shared,
         };
         match take(path.as_ref()) {
-            Ok(lock) => Ok(Box::new(lock)),
+            Ok(lock) => Ok(Box::new(LocalLock { lock, what: what.clone() })),
             Err(LockError::Held(holder)) => Err(what.held("", &holder)),
             Err(LockError::Unusable(error)) => Err(what.unusable("", error)),
             Err(LockError::NotLocked(error)) => Err(HostError::NotLocked { path, error }),
@@ -152,7 +152,20 @@ impl Host for Local {
     }
 }
 
-impl Lock for FileLock {}
+struct LocalLock {
+    lock: FileLock,
+    what: Lockable,
+}
+
+impl Lock for LocalLock {
+    fn remove_file(&mut self) -> Result<(), HostError> {
+        self.lock.remove_file().map_err(|error| at(&self.what.path(), error))?;
+        if let Lockable::Directory(directory) = &self.what {
+            let _ = std::fs::remove_dir(directory);
+        }
+        Ok(())
+    }
+}
 
 fn at(path: &str, error: std::io::Error) -> HostError {
     HostError::File { path: path.into(), error }

@@ -21,6 +21,9 @@ pub(crate) const HERE: &str = "local";
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub(crate) const LOCK_FILE: &str = "in-use.lock";
 
+/// What is said of a link where ssh says nothing.
+pub(crate) const LINK_DROPPED: &str = "the link dropped";
+
 /// Shell: `remove PATH`.
 const REMOVE: &str = include_str!("remove.sh");
 /// Shell: runs a command that ends with standard input. Its words stand behind a directory that is removed if it fails, or an empty word.
@@ -197,7 +200,11 @@ impl Lockable {
 }
 
 /// A lock that is held until it is dropped.
-pub(crate) trait Lock: Send {}
+pub(crate) trait Lock: Send {
+    /// Removes the file that is locked, and the directory with it if it is the lock of a directory and nothing else is in there. What was
+    /// locked stays locked for those who hold the file open already, and those find out that it is gone.
+    fn remove_file(&mut self) -> Result<(), HostError>;
+}
 
 /// A started command.
 pub(crate) trait Process: Send {
@@ -274,4 +281,12 @@ pub(crate) enum HostError {
         /// Its time.
         seconds: u64,
     },
+}
+
+/// Why there is no way to a machine any more, if it was that which failed: what ssh said.
+pub(crate) fn lost_link(error: &anyhow::Error) -> Option<&str> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<HostError>() {
+        Some(HostError::Link { reason, .. }) => Some(reason.as_str()),
+        _ => None,
+    })
 }

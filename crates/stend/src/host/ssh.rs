@@ -22,12 +22,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::local::Followed;
-use super::{Command, Happening, Host, HostError, Lock, Lockable, Output, Process, REMOVE, WATCHED, stand};
+use super::{
+    Command, Happening, Host, HostError, LINK_DROPPED, Lock, Lockable, Output, Process, REMOVE, WATCHED, stand,
+};
 use crate::interrupt::Interrupt;
 use dialling::own_directory;
 use locks::Locks;
 use mux::{End, Session};
-use words::{LINK_DROPPED, MARK, after_mark, all_quoted, last_line, marked, quoted, spelled};
+use words::{MARK, after_mark, all_quoted, last_line, marked, quoted, spelled};
 
 /// Files of this size come over slow links too.
 const LONGEST_TRANSFER: Duration = Duration::from_secs(600);

@@ -261,6 +261,26 @@ pub(crate) fn flags(compiler: &Compiler) -> String {
     format!("{USUAL_FLAGS} {}", compiler.flags).trim_end().to_owned()
 }
 
+/// Whether a compiler can be called so: a program, with words of its own if it has some.
+///
+/// # Errors
+/// Why not, and what is right.
+pub(crate) fn check_name(program: &str) -> Result<(), String> {
+    const RIGHT: &str = "name a compiler as it is called on the PATH, or by its whole path";
+    match program.split_whitespace().next() {
+        None => Err(format!("no compiler is named; {RIGHT}, as in gcc")),
+        Some(word) if word.starts_with('-') => Err(format!("\"{word}\" is no program; {RIGHT}, and flags behind it")),
+        // It is started in another directory than this one.
+        Some(word) if word.contains('/') && !word.starts_with('/') => Err(format!("{program}: {RIGHT}")),
+        Some(_) => Ok(()),
+    }
+}
+
+/// By what `stend-probe` is built, in words: the compiler's version lines, and its flags.
+pub(crate) fn in_words(version: &str, compiler: &Compiler) -> String {
+    format!("stend-probe: built by {} with {}", version.replace('\n', "; "), flags(compiler))
+}
+
 /// Both version lines of the compiler: LCC says in the second one which gcc it is like.
 ///
 /// # Errors
@@ -269,11 +289,8 @@ pub(crate) fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, St
     let program = &compiler.program;
     let words: Vec<_> = program.split_whitespace().chain(["--version"]).collect();
     let there = if host.name() == HERE { "here" } else { "there" };
-    if words[0].contains('/') && !words[0].starts_with('/') {
-        // It is started in another directory than this one.
-        return Err(format!("{program}: name a compiler as it is called on the PATH, or by its whole path"));
-    }
-    if words.len() < 2 || host.find_program(words[0]).is_none() {
+    check_name(program)?;
+    if host.find_program(words[0]).is_none() {
         // Of a link that dropped meanwhile, that is what is said.
         host.run(&Command::new(["sh", "-c", ":"])).map_err(|error| error.to_string())?;
         return Err(format!("there is no compiler {program} {there}; install one, or say which with --cc"));

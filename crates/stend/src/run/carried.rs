@@ -74,15 +74,15 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     }
 }
 
-/// The command that applies a scenario's load, or why there is none without a lab.
+/// The command that applies a scenario's load, or why there is none without a lab, in words that suit one scenario and many.
 fn load(scenario: &Scenario) -> Result<Load, &'static str> {
     if !scenario.faults.is_empty() {
-        return Err("it breaks its target, and faults take a lab within reach");
+        return Err("faults take a lab within reach");
     }
     let (by_probe, words) = match &scenario.instrument {
         Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
         Instrument::Command(words) => (false, words.clone()),
-        Instrument::Adapter(_) => return Err("it starts a real tool, and what that prints takes a lab within reach"),
+        Instrument::Adapter(_) => return Err("real tools take a lab within reach, which reads what they print"),
     };
     Ok(Load {
         scenario: scenario.name.clone(),

@@ -32,7 +32,7 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
-use crate::host::{HERE, Host};
+use crate::host::{Command, HERE, Host, lost_link};
 use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
 use crate::profile::Profile;
@@ -167,18 +167,25 @@ pub(crate) fn make(
         Err(refusal) => return Err(refusal.into()),
     };
     let made = make_repeats(making, up, journal, observer);
+    // Over a link that has gone nothing can be put in order, and to say so of each thing would hide why.
+    let is_cut_off = made.as_ref().is_err_and(|error| lost_link(error).is_some());
+    let mut warn = |message: &str| {
+        if !is_cut_off {
+            observer.warn(message)
+        }
+    };
     let on = if host.name() == HERE { String::new() } else { format!(" --on {}", host.name()) };
     match side::restore(host, all_work) {
-        Ok(restored) => restored.left.iter().for_each(|line| observer.warn(line)),
-        Err(error) => observer.warn(&format!("{error}; `stend clean{on}` tries again")),
+        Ok(restored) => restored.left.iter().for_each(|line| warn(line)),
+        Err(error) => warn(&format!("{error}; `stend clean{on}` tries again")),
     }
     if run.target.as_ref().is_some_and(|target| target.name.is_none())
         && let Err(error) = target::take_down(host, all_work, &run.id)
     {
-        observer.warn(&format!("the target cannot be taken down: {error}"));
+        warn(&format!("the target cannot be taken down: {error}"));
     }
     if let Err(error) = leaves::remove(host, work) {
-        observer.warn(&format!("the run's files cannot be removed ({error}); `stend clean{on}` tries again"));
+        warn(&format!("the run's files cannot be removed ({error}); `stend clean{on}` tries again"));
     }
     made
 }
@@ -255,9 +262,16 @@ fn make_repeats(
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
         let Some(mut attempt) = made else { break Ending::Interrupted };
+        if attempt.lost {
+            // Where there is no way back, that is all there is to say. It is never stored then: nothing was heard of it.
+            host.run(&Command::new(["sh", "-c", ":"]))?;
+        }
         let (series, sampler_died) = sampler.drain(attempt.usage.as_ref());
         if let Some(reason) = sampler_died {
-            observer.warn(&format!("the sampler ended ({reason}); it is started again"));
+            // With the link it ends too, and the repeat has said so.
+            if !attempt.lost {
+                observer.warn(&format!("the sampler ended ({reason}); it is started again"));
+            }
             sampler = start_sampler()?;
         }
         if let Some(report) = &mut attempt.report {

@@ -58,8 +58,10 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
 /// # Errors
 /// It cannot be made, or another stend uses it.
 pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
-    let lock = || host.lock(&Lockable::Directory(directory.to_owned()));
-    host.make_directory(directory).and_then(|()| lock()).map_err(|error| match error {
+    let lock = || host.make_directory(directory).and_then(|()| host.lock(&Lockable::Directory(directory.to_owned())));
+    // Once more: a stend that cleaned up may have removed the directory just between the two.
+    let locked = lock().or_else(|error| if matches!(error, HostError::File { .. }) { lock() } else { Err(error) });
+    locked.map_err(|error| match error {
         HostError::File { .. } => format!("{error}; set STEND_WORK to a directory that can be written"),
         error => error.to_string(),
     })
@@ -85,11 +87,7 @@ pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
     };
     let none = || finding(State::Fine, "none at work".into(), "");
     let look = || -> Result<Finding, String> {
-        let path = machine_lock(host)?;
-        let there = Command::new(["sh", "-c", r#"[ -e "$1" ] || [ -h "$1" ]"#, "sh", &path]);
-        if host.run(&there).map_err(|error| error.to_string())?.exit != Some(0) {
-            return Ok(none());
-        }
+        let Some(path) = machine_lock_there(host)? else { return Ok(none()) };
         if !has_probe {
             let value = format!("not known: {path} is there, and no stend-probe yet that could tell who holds it");
             return Ok(finding(
@@ -102,6 +100,17 @@ pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
         host.lock(&Lockable::Machine(path)).map(|_lock| none()).map_err(|error| error.to_string())
     };
     look().unwrap_or_else(|reason| finding(State::Unfit, reason, ""))
+}
+
+/// The path of the file that is the machine's lock, if it is there.
+///
+/// # Errors
+/// The machine cannot be asked.
+pub(crate) fn machine_lock_there(host: &dyn Host) -> Result<Option<String>, String> {
+    let path = machine_lock(host)?;
+    let there = Command::new(["sh", "-c", r#"[ -e "$1" ] || [ -h "$1" ]"#, "sh", &path]);
+    let output = host.run(&there).map_err(|error| error.to_string())?;
+    Ok((output.exit == Some(0)).then_some(path))
 }
 
 /// The path of the file that is the machine's lock.

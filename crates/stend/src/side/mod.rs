@@ -223,8 +223,7 @@ pub(crate) fn foreseen(
         if side.is_built() {
             let compiler = compiler_of(side, usual);
             let version = stand::version(host, &compiler).map_err(|reason| of_side(side, &reason))?;
-            let (version, flags) = (version.replace('\n', "; "), stand::flags(&compiler));
-            lines.push(format!("stend-probe: built by {version} with {flags}"));
+            lines.push(stand::in_words(&version, &compiler));
         }
         lines.extend(tuning.changes_of(place));
         Ok(lines)

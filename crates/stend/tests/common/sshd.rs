@@ -188,7 +188,8 @@ impl Sshd {
         static BUILT: OnceLock<tempfile::TempDir> = OnceLock::new();
         let built = BUILT.get_or_init(|| {
             let suite = self.suite("0.05");
-            self.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]);
+            let made = self.fine(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]);
+            assert!(!made.err.contains("building"), "only what went wrong is said: {}", made.err);
             let kept = tempfile::tempdir().unwrap();
             copy(&self.there(), kept.path());
             kept

@@ -29,7 +29,7 @@ use crate::store::MeasuringLock;
 pub(in crate::cli) struct Bench {
     pub(in crate::cli) host: Box<dyn Host>,
     /// The machine, as the user calls it.
-    machine: String,
+    pub(super) machine: String,
     /// The path of `stend-probe`.
     pub(in crate::cli) probe: String,
     /// What that was built of.
@@ -49,13 +49,14 @@ pub(in crate::cli) struct Bench {
 impl Bench {
     /// Sees to it that nobody else measures that machine or with its work directory, and finds what every run needs.
     pub(in crate::cli) fn prepare(
+        global: &Global,
         store: &Path,
         destination: &Destination,
         building: &Building,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let store_lock = MeasuringLock::take(store, Some(&*destination.address).filter(|_| !destination.is_here()))?;
-        let Reached { host, probe, build, compiler, work, lock } = building.reach(destination, interrupt)?;
+        let Reached { host, probe, build, compiler, work, lock } = building.reach(global, destination, interrupt)?;
         let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
         // Before the machine is looked at: what a killed run had changed is no setting of the machine.
         let side::Restored { put_back, left } = side::restore(&*host, &work).map_err(Failure::unusable)?;
@@ -85,10 +86,13 @@ impl Bench {
 
     /// Sees to it that the machine has what the sides take, and that it can be set: what their instruments are started with. Notes in the sides
     /// what was found.
-    pub(in crate::cli) fn settings(&self, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
+    pub(in crate::cli) fn settings(&self, global: &Global, sides: &mut [Side]) -> Result<Vec<Setting>, Failure> {
         let host = &*self.host;
-        let mut tell =
-            |words: &str| if host.name() == HERE { talk!("{words}") } else { talk!("{}: {words}", self.machine) };
+        let mut tell = |words: &str| match host.name() {
+            _ if global.quiet => {}
+            HERE => talk!("{words}"),
+            _ => talk!("{}: {words}", self.machine),
+        };
         let prepare = |side: &mut Side| side::prepare(host, &self.work, &self.compiler, side, &mut tell);
         let settings = sides.iter_mut().map(prepare).collect::<Result<_, _>>();
         let settings = settings.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;

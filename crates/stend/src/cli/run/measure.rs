@@ -8,6 +8,7 @@ use super::bench::{Bench, Settled};
 use crate::cli::Global;
 use crate::cli::failure::Failure;
 use crate::cli::output;
+use crate::host::{LINK_DROPPED, lost_link};
 use crate::language::english_plural;
 use crate::profile::Profile;
 use crate::run::progress::Progress;
@@ -55,8 +56,8 @@ pub(in crate::cli) fn measure(
     let (ending, repeats) = match ending {
         Ok(made) => made,
         Err(error) => {
-            talk!("stend: the run stopped; go on with: {} resume {}", output::program(), run.id);
-            return Err(error.into());
+            let kept = store.load(&run.id).map_or(0, |record| record.repeats.len());
+            return Err(stopped(error, &bench.machine, kept).that_stopped_a_run());
         }
     };
     // Closed before the lock is released: whoever takes it next must find the run as it is.
@@ -67,6 +68,21 @@ pub(in crate::cli) fn measure(
         talk!("interrupted; {kept} kept. Go on with: {} resume {}", output::program(), run.id);
     }
     Ok(ending)
+}
+
+/// Why a run stopped of which so many repeats are kept. Of a link that dropped all is said in one line: which, and what it cost.
+fn stopped(error: anyhow::Error, machine: &str, kept: usize) -> Failure {
+    match lost_link(&error) {
+        Some(reason) => {
+            let way_back =
+                if reason == LINK_DROPPED { String::new() } else { format!(" and does not come back ({reason})") };
+            let kept = english_plural(kept, "repeat is", "repeats are");
+            Failure::unusable(format!(
+                "{machine}: the link dropped{way_back}; the repeat in flight is lost, {kept} kept"
+            ))
+        }
+        None => error.into(),
+    }
 }
 
 /// Hands a run's parts to the store as they are made.

@@ -56,10 +56,15 @@ fn one(global: &Global, job: Job, interrupt: &Interrupt, options: Options, json:
             finish(global, &store, run, options, json)
         }
         (Ok(_), run) => Ok(interrupted(run)),
+        (Err(failure), Some(run)) if failure.has_stopped_a_run() => Err(failure.and_then(&go_on_with(run))),
         // Whatever it was that failed then.
         (Err(_), None) if interrupt.requested() => Ok(interrupted(None)),
         (Err(failure), _) => Err(failure),
     }
+}
+
+fn go_on_with(run: &str) -> String {
+    format!("go on with: {} resume {run}", output::program())
 }
 
 fn begun(job: &Job) -> OnceLock<String> {
@@ -180,10 +185,9 @@ fn conclude_all(
 impl Made {
     /// Why its run is not complete, and what to type.
     fn not_complete(&self) -> String {
-        let stend = output::program();
         let next = match &self.run {
-            Some(run) => format!("go on with: {stend} resume {run}"),
-            None => format!("try again with: {stend} {}", self.again),
+            Some(run) => go_on_with(run),
+            None => format!("try again with: {} {}", output::program(), self.again),
         };
         match &self.result {
             Err(failure) => format!("{failure}; {next}"),

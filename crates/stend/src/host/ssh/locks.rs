@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::{INTERRUPT_INTERVAL, NO_PROGRAM, TIMED_OUT, link};
-use crate::host::{Command, Happening, Host as _, HostError, Lock, Lockable, Process, Ssh};
+use crate::host::{Command, Happening, Host as _, HostError, LINK_DROPPED, Lock, Lockable, Process, Ssh};
 use crate::lock;
 
 /// `stend-probe lock`'s status when somebody else holds the lock.
@@ -29,9 +29,32 @@ struct Held {
 }
 
 /// A lock that a process over there holds as long as its standard input is open.
-struct RemoteLock(#[expect(dead_code, reason = "it is held")] Arc<Held>);
+struct RemoteLock {
+    held: Arc<Held>,
+    destination: String,
+}
 
-impl Lock for RemoteLock {}
+impl Lock for RemoteLock {
+    /// The process that holds it does that, since by then nothing else may be there that could.
+    fn remove_file(&mut self) -> Result<(), HostError> {
+        let failed = |reason: &str| {
+            let path = format!("{}:{}", self.destination, self.held.what.path());
+            Err(HostError::File { path, error: Error::other(reason.to_owned()) })
+        };
+        let mut process = self.held.process.lock().unwrap_or_else(PoisonError::into_inner);
+        if process.send(b"remove\n").is_err() {
+            return Err(link(&self.destination, LINK_DROPPED));
+        }
+        match process.next(PATIENCE) {
+            Some(Happening::Line(_)) => Ok(()),
+            Some(Happening::ErrorLine(line)) => {
+                failed(String::from_utf8_lossy(&line).rsplit(": ").next().unwrap_or_default())
+            }
+            Some(Happening::Ended(_)) => Err(link(&self.destination, LINK_DROPPED)),
+            None => failed(TIMED_OUT),
+        }
+    }
+}
 
 impl Locks {
     /// Takes a lock over the link, which is open.
@@ -40,7 +63,7 @@ impl Locks {
         let mut all = self.all();
         all.retain(|held| held.strong_count() > 0);
         all.push(Arc::downgrade(&held));
-        Ok(Box::new(RemoteLock(held)))
+        Ok(Box::new(RemoteLock { held, destination: ssh.destination.clone() }))
     }
 
     /// Takes all of them again, after the link dropped and is open anew. Another lab may have been quicker.

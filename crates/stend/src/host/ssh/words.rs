@@ -1,13 +1,13 @@
 //! What is said to a login shell over there, and what comes back: words that every shell takes alike.
 
+use crate::host::LINK_DROPPED;
+
 /// Words of what a login shell is told are at most so long, in bytes: csh takes no more than 1024.
 const LONGEST_WORD: usize = 900;
 /// So long is a byte as `printf %b` takes any of them.
 const ESCAPED: usize = 5;
 /// Stands between what a login shell says and what a command says.
 pub(super) const MARK: &str = "stend: here it begins";
-/// What is said where ssh says nothing.
-pub(super) const LINK_DROPPED: &str = "the link dropped";
 /// What ssh says of a machine whose host key is another one than it knows.
 pub(super) const CHANGED_KEY: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED";
 /// What it says of one whose host key it does not know, and may not ask about.
@@ -55,7 +55,15 @@ pub(super) fn spelled(text: &[u8]) -> String {
 /// ssh's complaint about the way to a destination in one line, before which the destination stands.
 pub(super) fn in_words(complaint: &str, destination: &str) -> String {
     if complaint.contains(CHANGED_KEY) {
-        return "its host key has changed; if that is right, remove the old one with ssh-keygen -R, else somebody is in between".into();
+        // Debian's ssh says the whole command, with the file. All say what the key is kept under, which may be another name, or [address]:port.
+        let lines = || complaint.lines().map(str::trim);
+        let told = lines().find(|line| line.starts_with("ssh-keygen ") && line.contains(" -R ")).map(str::to_owned);
+        let kept_under = || lines().find_map(|line| line.strip_prefix("Host key for ")?.split(" has changed").next());
+        let command =
+            told.unwrap_or_else(|| format!("ssh-keygen -R '{}'", kept_under().unwrap_or(host_of(destination))));
+        return format!(
+            "its host key has changed; if that is right, `{command}` removes the old one, else somebody is in between"
+        );
     }
     let last = last_line(complaint).trim_start_matches("ssh: ");
     if last.starts_with(UNKNOWN_KEY) {
@@ -64,12 +72,17 @@ pub(super) fn in_words(complaint: &str, destination: &str) -> String {
         );
     }
     if let Some((name, why)) = last.strip_prefix(UNKNOWN_NAME).and_then(|rest| rest.split_once(": ")) {
-        let host = destination.rsplit('@').next().unwrap_or(destination);
+        let host = host_of(destination);
         // ssh's configuration may lead to another name than was asked for.
         let name = if name == host { "its name".to_owned() } else { format!("the name {name}") };
         return format!("{name} cannot be resolved: {why}");
     }
     last.strip_prefix(destination).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(last).to_owned()
+}
+
+/// A destination without the user.
+fn host_of(destination: &str) -> &str {
+    destination.rsplit('@').next().unwrap_or(destination)
 }
 
 /// What was said last, by ssh or by a login shell.
@@ -95,6 +108,12 @@ mod tests {
                 "the name board.lan cannot be resolved: Name or service not known",
             ),
             (unknown, "ssh does not know its host key yet; `ssh root@board` shows it and asks whether it is right"),
+            (
+                "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\nHost key for [board]:2222 has changed and you have \
+                 requested strict checking.\r\nHost key verification failed.\r\n",
+                "its host key has changed; if that is right, `ssh-keygen -R '[board]:2222'` removes the old one, else somebody is \
+                 in between",
+            ),
             ("root@board: Permission denied (publickey).\r\n", "Permission denied (publickey)."),
             ("", "the link dropped"),
         ] {
