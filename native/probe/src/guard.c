@@ -327,6 +327,19 @@ static void write_pid_file(void)
 		warn_line("cannot write %s: %s", chosen.pid_file, strerror(errno));
 }
 
+/* Another guard may have been given the same file meanwhile; then it is not ours to remove. */
+static void remove_pid_file(void)
+{
+	FILE *file = chosen.pid_file != NULL ? fopen(chosen.pid_file, "re") : NULL;
+	long number;
+
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%ld", &number) == 1 && number == (long)getpid())
+		unlink(chosen.pid_file);
+	fclose(file);
+}
+
 int command_guard(int argc, char **argv)
 {
 	struct watch watch = { .watch_input = input_can_close() };
@@ -367,8 +380,7 @@ int command_guard(int argc, char **argv)
 		warn_line("cannot start %s%s%s: %s", argv[first], chosen.directory != NULL ? " in " : "",
 		          chosen.directory != NULL ? chosen.directory : "", strerror(reason));
 	wait_for_all(&watch, signals);
-	if (chosen.pid_file != NULL)
-		unlink(chosen.pid_file);
+	remove_pid_file();
 	print_usage(&watch);
 	return WIFSIGNALED(watch.status) ? 128 + WTERMSIG(watch.status) : WEXITSTATUS(watch.status);
 }

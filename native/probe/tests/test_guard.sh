@@ -243,4 +243,10 @@ if ! emulated 'guard: a clock that was set' 'a static program under an emulator 
 	usage 'a clock that was set' '"clock_step_ns":-[67]'
 	ok 'a clock that was set, by 7 s' sh -c "[ '$(step_ns)' -gt -7005000000 ] && [ '$(step_ns)' -lt -6995000000 ]"
 fi
+
+"$probe" guard --pid-file "$work/guard.pid" -- cp "$work/guard.pid" "$work/seen" <"$work/open" >"$work/usage"
+ok 'its number is in a file meanwhile' grep -qx '[0-9]*' "$work/seen"
+ok 'and the file goes' [ ! -e "$work/guard.pid" ]
+"$probe" guard --pid-file "$work/guard.pid" -- sh -c 'echo 1 >"$1"' sh "$work/guard.pid" <"$work/open" >"$work/usage"
+ok 'a file that another guard was given stays' [ "$(cat "$work/guard.pid")" = 1 ]
 finish

@@ -241,12 +241,17 @@ impl DifferenceInWords {
     }
 
     /// The same with values that fit into a sentence: of several lines the first that differs, cut between words.
-    pub(crate) fn shortened(mut self) -> Self {
-        let [before, after] = &self.values;
-        if let Some((one, other)) = before.lines().zip(after.lines()).find(|(one, other)| one != other) {
-            self.values = [one.to_owned(), other.to_owned()];
+    pub(crate) fn shortened(mut self, language: Language) -> Self {
+        let [before, after] = self.values.each_ref().map(|value| value.lines().collect::<Vec<_>>());
+        let lines = (0..before.len().max(after.len())).map(|line| [before.get(line), after.get(line)]);
+        let none = match language {
+            _ if self.one_sided => "",
+            Language::English => "none",
+            Language::Russian => "нет",
+        };
+        if let Some(lines) = lines.into_iter().find(|[one, other]| one != other) {
+            self.values = lines.map(|line| line.map_or(none, |line| line).to_owned());
         }
-        self.values = self.values.map(|value| value.lines().next().unwrap_or_default().to_owned());
         let [before, after] = &self.values;
         let cut = [before, after].map(|value| cut_between_words(value));
         if cut[0] != cut[1] || before == after {
@@ -434,7 +439,7 @@ mod tests {
     fn what_is_too_long_for_a_sentence_is_cut_between_words_and_where_it_differs() {
         let short = |what: &str, before: &str, after: &str| {
             let difference = Difference { what: what.into(), before: before.into(), after: after.into() };
-            words_of(&difference, Language::English).shortened().sentence(Language::English)
+            words_of(&difference, Language::English).shortened(Language::English).sentence(Language::English)
         };
         assert_eq!(
             short("compiler", "cc (Debian 12.2.0-14) 12.2.0\nCopyright", "Debian clang version 14.0.6\nTarget: x86_64"),
@@ -443,6 +448,10 @@ mod tests {
         assert_eq!(
             short("compiler", "lcc:1.27.14\ngcc 9.3.0", "lcc:1.27.14\ngcc 10.1.0"),
             "compiler: gcc 9.3.0 → gcc 10.1.0"
+        );
+        assert_eq!(
+            short("compiler", "cc 12.2.0", "cc 12.2.0\nTarget: x86_64-linux-gnu"),
+            "compiler: none → Target: x86_64-linux-gnu"
         );
         let features = "aes avx avx2 avx512bw avx512cd avx512dq avx512f avx512vl bmi1 bmi2";
         assert_eq!(

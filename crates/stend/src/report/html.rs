@@ -15,6 +15,8 @@ mod scenario;
 mod tests;
 mod wide;
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result};
 use askama::Template;
 use jiff::Timestamp;
@@ -256,9 +258,12 @@ fn fingerprint(machine: &Machine) -> Vec<Phrase> {
 
 fn summary(input: &Input) -> Phrase {
     let Some(base) = input.table.columns.first() else { return TEXTS.nothing.clone() };
-    let main = || input.table.rows.iter().filter(|row| row.main);
-    let measured = main().filter(|row| matches!(row.cells.first(), Some(Cell::Measured(_)))).count();
-    let without = main().filter(|row| matches!(row.cells.first(), Some(Cell::Nothing { .. }))).count();
+    let scenarios_with = |is: fn(&Cell) -> bool| {
+        let rows = input.table.rows.iter().filter(|row| row.cells.first().is_some_and(is));
+        rows.map(|row| row.scenario.as_str()).collect::<BTreeSet<_>>()
+    };
+    let measured = scenarios_with(|cell| matches!(cell, Cell::Measured(_)));
+    let without = scenarios_with(|cell| matches!(cell, Cell::Nothing { .. })).difference(&measured).count();
     let (sessions, boots) = match &base.origin {
         ColumnOrigin::Run { sessions, boots, .. } => (*sessions, *boots),
         ColumnOrigin::Published { .. } => (1, 1),
@@ -269,7 +274,7 @@ fn summary(input: &Input) -> Phrase {
         data.run.skipped.iter().filter(|skipped| !has_row(&skipped.scenario)).count()
     });
     Summary {
-        measured,
+        measured: measured.len(),
         skipped: without + skipped,
         machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),

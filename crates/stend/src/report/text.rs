@@ -128,7 +128,9 @@ pub(super) fn ratio_interval((low, high): (f64, f64)) -> String {
 
 /// A probability behind its letter, without powers of ten: `= 0.030`, `< 0.001`.
 pub(super) fn probability(probability: f64) -> String {
-    if probability < 0.001 { "< 0.001".into() } else { format!("= {probability:.3}") }
+    // Not rounded onto the limit that it is held against.
+    let decimals = (3..6).find(|decimals| probability >= 0.05 || format!("{probability:.decimals$}").as_str() < "0.05");
+    if probability < 0.001 { "< 0.001".into() } else { format!("= {probability:.*}", decimals.unwrap_or(6)) }
 }
 
 /// By what factor the base is better than a published figure; below 1 it is worse. The metric's direction is in it:
@@ -361,6 +363,8 @@ mod tests {
         assert_eq!(ratio_interval((310.2, 402.7)), "310 … 403");
         let shown = [0.3, 0.0482, 0.001, 3.32e-4, 0.0].map(probability);
         assert_eq!(shown, ["= 0.300", "= 0.048", "= 0.001", "< 0.001", "< 0.001"]);
+        let at_the_limit = [0.0501, 0.05, 0.0496, 0.04997].map(probability);
+        assert_eq!(at_the_limit, ["= 0.050", "= 0.050", "= 0.0496", "= 0.04997"], "below 0.05 it looks so");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use stend_stats::{LEAST_FLOOR, MIN_REPEATS, SIGNIFICANCE};
 
 use super::grid::{visible, wrap};
 use super::reason::reason;
-use super::text::{change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
+use super::text::{self, change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
 use crate::compare::evidence::{FloorSource, IntervalKind, Test};
 use crate::compare::table::{AgainstBase, Cell, Measured, Row, Table};
 
@@ -202,7 +202,8 @@ const fn name_of_test(test: Test) -> &'static str {
 /// With the digits that count: `= 0.00034`, `< 10⁻⁶`.
 fn probability(p: f64) -> String {
     match p {
-        _ if p >= 0.001 || p == 0.0 => format!("= {p:.3}"),
+        0.0 => "= 0.000".into(),
+        _ if p >= 0.001 => text::probability(p),
         _ if p >= 1e-6 => format!("= {p:.*}", decimals_for(p) + 1),
         _ => "< 10⁻⁶".into(),
     }

@@ -193,7 +193,8 @@ impl Adapter for Fio {
         match Load::of(&scenario).ok()? {
             Load::Own(job) if scenario.rate.is_some() && job.rate.is_none() => None,
             Load::Own(job) if run.target.is_some() => Some(job.text_of_lost_luns(LOG_PREFIX)),
-            Load::Own(job) => job.text(&Place::of(run.stored_id(), directory), LOG_PREFIX).ok(),
+            // The run that made the repeat; `run` may be several that are taken together.
+            Load::Own(job) => job.text(&Place::of(directory.rsplit('/').next()?, directory), LOG_PREFIX).ok(),
             Load::File(file) => Some(file.text),
         }
     }

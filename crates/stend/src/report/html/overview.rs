@@ -185,7 +185,7 @@ fn in_short(differences: &[Difference]) -> Phrase {
     const SHOWN: usize = 4;
     let told = machine::most_telling_first(differences);
     let in_language = |language: Language| {
-        let short = |one: &&Difference| machine::words_of(one, language).shortened().sentence(language);
+        let short = |one: &&Difference| machine::words_of(one, language).shortened(language).sentence(language);
         let more = told.len().saturating_sub(SHOWN);
         let shown = told.iter().take(SHOWN).map(short);
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")

@@ -263,7 +263,9 @@ fn matters(input: &Input) -> Vec<Phrase> {
             format!("Только вам известно, ваша ли это работа: {}.", suite.title_in_russian()),
         ));
     }
-    let floors = || judged.iter().map(|against| against.floor);
+    // A filter may have left other metrics alone.
+    let asked = if judged.is_empty() { &others } else { &judged };
+    let floors = || asked.iter().map(|against| against.floor);
     if let (Some(least), Some(most)) = (floors().reduce(f64::min), floors().reduce(f64::max)) {
         let floor = if least == most { percent(least) } else { format!("{} … {}", percent(least), percent(most)) };
         answers.push(Phrase::new(
@@ -288,7 +290,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
                     russian(&largest)
                 ),
             ));
-        } else {
+        } else if !judged.is_empty() {
             answers.push(TEXTS.none_sure.clone());
         }
         let beside = others.iter().filter(is_sure).count();

@@ -70,7 +70,10 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
 fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
     let record = crate::report::sample::run(0);
     let (mut run, mut repeat) = (record.run, record.repeats[0].clone());
-    let place = Place::of(&run.id, "/var/tmp/stend-r");
+    let directory = format!("/var/tmp/stend/{}", run.id);
+    let place = Place::of(&run.id, &directory);
+    // Also where several runs are taken together.
+    run.id = format!("20200101-0000-0000..{}", run.id);
     for (parameters, rate) in [
         (&[("rw", "randwrite"), ("ioengine", "psync"), ("direct", "0"), ("directory", "/mnt/a")][..], false),
         (&[("job", "[a]\nrw=read\nfilename=/mnt/a\n"), ("size", "8MiB")], false),
@@ -95,7 +98,7 @@ fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
         }
         let invocation = Fio.invocation(&measured, &place).unwrap();
         repeat.command = invocation.words;
-        let given = String::from_utf8(invocation.files["/var/tmp/stend-r/repeat/job.fio"].to_vec()).unwrap();
+        let given = String::from_utf8(invocation.files[&format!("{directory}/repeat/job.fio")].to_vec()).unwrap();
         assert_eq!(Fio.job(&run, &stored, &repeat), Some(given));
     }
     let target = TargetText::target_of_file("luns = 2\n", "t.toml", &TargetText::default()).unwrap();
