@@ -59,6 +59,8 @@ impl Kind {
 pub(crate) struct Figure {
     /// The file's name without its ending: the scenario and the kind, in letters that every file system has.
     pub(crate) name: String,
+    /// Of which kind it is.
+    pub(crate) kind: Kind,
     /// The scenario, or the family of scenarios.
     pub(crate) of: String,
     /// What it shows.
@@ -117,7 +119,7 @@ pub(crate) fn figures(input: &Input, kinds: &[Kind], language: Language) -> Resu
             for profile in profiles {
                 if let Observed::Stacks(stacks) = &profile.observed {
                     let title = format!("{}, {}", scenario.name, scenario::title(input.table, data));
-                    all.add(&scenario.name, "flame", title.clone(), flame::standalone(stacks, &title)?);
+                    all.add(Kind::Flames, &scenario.name, "flame", title.clone(), flame::standalone(stacks, &title)?);
                 }
             }
         }
@@ -145,15 +147,15 @@ impl Figures {
     }
 
     /// Keeps a figure under a name that no other has.
-    fn add(&mut self, of: &str, kind: &str, title: String, svg: String) {
-        let wanted = format!("{}-{}", file_name(of), file_name(kind));
+    fn add(&mut self, kind: Kind, of: &str, what: &str, title: String, svg: String) {
+        let wanted = format!("{}-{}", file_name(of), file_name(what));
         let mut name = wanted.clone();
         let mut number = 1;
         while !self.names.insert(name.clone()) {
             number += 1;
             name = format!("{wanted}-{number}");
         }
-        self.list.push(Figure { name, of: of.to_owned(), title, svg });
+        self.list.push(Figure { name, kind, of: of.to_owned(), title, svg });
     }
 
     /// What a drawing of a run is called; the run only where there are several.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, WIDTH};
+use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::report::html::scenario::ScenarioView;
 use crate::report::language::TEXTS;
 use crate::report::latency::{LatencyView, PercentileCurve};
@@ -31,7 +31,7 @@ impl Figures {
         }
         sheet.frame(&[], place)?;
         sheet.across(&view.steps.across, place)?;
-        self.add(&scenario.name, &view.name, title, sheet.finish()?);
+        self.add(Kind::Latencies, &scenario.name, &view.name, title, sheet.finish()?);
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl Figures {
                 sheet.dot((place.x(dot.x), place.y(dot.y)), stroke.colour, false, self.say(&dot.title))?;
             }
         }
-        self.add(&scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
+        self.add(Kind::Latencies, &scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, WIDTH};
+use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::report::dots::Dots;
 use crate::report::histogram::{Histogram, HistogramRow};
 use crate::report::html::scenario::ScenarioView;
@@ -49,7 +49,7 @@ impl Figures {
                 sheet.dot(at, colour, dot.is_hollow(), self.say(&dot.title))?;
             }
         }
-        self.add(&scenario.name, "repeats", title, sheet.finish()?);
+        self.add(Kind::Repeats, &scenario.name, "repeats", title, sheet.finish()?);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Figures {
             sheet.across(&row.across, place)?;
             head = place.top + ROW + axis(row);
         }
-        self.add(&scenario.name, "histogram", title, sheet.finish()?);
+        self.add(Kind::Histograms, &scenario.name, "histogram", title, sheet.finish()?);
         Ok(())
     }
 }

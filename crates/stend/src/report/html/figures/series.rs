@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, WIDTH};
+use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::report::chart::{Band, Chart};
 use crate::report::html::scenario::{ScenarioRunView, ScenarioView};
 use crate::report::language::TEXTS;
@@ -35,7 +35,7 @@ impl Figures {
         let below = place.top + place.height + 18.0;
         sheet.text((LEFT, below), "start", SMALL, QUIET, "0")?;
         sheet.figure((LEFT + place.width, below), "end", SMALL, QUIET, &chart.length)?;
-        self.add(&scenario.name, &chart.title.en.clone(), title, sheet.finish()?);
+        self.add(Kind::Samples, &scenario.name, &chart.title.en.clone(), title, sheet.finish()?);
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Figures {
             let y = rows_end + 18.0 + line as f64 * 16.0;
             sheet.text((LEFT, y), "start", SMALL, INK, &fitting(happened, SMALL, width))?;
         }
-        self.add(&scenario.name, "timeline", title, sheet.finish()?);
+        self.add(Kind::Timelines, &scenario.name, "timeline", title, sheet.finish()?);
         Ok(())
     }
 

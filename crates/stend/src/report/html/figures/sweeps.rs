@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, TITLE, WIDTH};
+use super::{Figures, Kind, LEFT, RIGHT, TITLE, WIDTH};
 use crate::report::curve::{CurveView, CurvesView};
 use crate::report::heat::{HeatMap, HeatMaps};
 use crate::report::language::TEXTS;
@@ -39,7 +39,7 @@ impl Figures {
             let (x, anchor) = if is_at_the_edge { (x - 7.0, "end") } else { (x + 7.0, "start") };
             sheet.text((x, y - 7.0), anchor, SMALL, QUIET, text)?;
         }
-        self.add(&curves.title, "curve", title, sheet.finish()?);
+        self.add(Kind::Sweeps, &curves.title, "curve", title, sheet.finish()?);
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl Figures {
                 sheet.figure(at(cell.middle(), cell.verdict_y()), "middle", SMALL, ink, &cell.verdict)?;
             }
         }
-        self.add(&maps.title, "matrix", title, sheet.finish()?);
+        self.add(Kind::Sweeps, &maps.title, "matrix", title, sheet.finish()?);
         Ok(())
     }
 }
