@@ -155,6 +155,40 @@ fn scenarios_without_an_axis_that_is_laid_out_are_counted_and_named() {
     }
 }
 
+/// On a telephone, or in half a window: what has no room is named and left out.
+#[test]
+fn nothing_is_wider_than_forty_columns() {
+    let runs = Runs::new();
+    let name = "a scenario with a rather long name, longer than a line is";
+    let run = |id: &str, factor: f64| runs.run(id, &[(name, factor), ("x", 23.0)]).of_suite("a-suite-with-a-name");
+    let mut noise = run(C, 1.0);
+    noise.run["noise"] = json!(true);
+    runs.add(&[run(A, 1.0), run(B, 1.02), noise]);
+    for arguments in [
+        &["compare", A, B][..],
+        &["compare", A, B, "--format", "table", "--all-metrics"],
+        &["compare", A, B, "--column", "metric"],
+        &["compare", A, "vostok-2021", B],
+        &["compare", A, B, "--why", "x"],
+        &["show", A],
+        &["list"],
+        &["noise", "--show"],
+        &["history", "x"],
+    ] {
+        let ended = common::ended(runs.stand.command(arguments).env("COLUMNS", "40"));
+        assert_eq!(ended.status, Some(0), "{arguments:?}: {}", ended.err);
+        let wide: Vec<&str> = ended.out.lines().filter(|line| line.chars().count() > 40).collect();
+        assert!(wide.is_empty(), "{arguments:?}: {wide:#?}");
+    }
+    let out = |arguments: &[&str]| common::ended(runs.stand.command(arguments).env("COLUMNS", "40")).out;
+    assert!(
+        flat(&out(&["compare", A, B])).contains("no room here for: 95 % interval of change"),
+        "{}",
+        out(&["compare", A, B])
+    );
+    assert!(out(&["list"]).contains("no room here for: ") && out(&["list"]).contains(A), "{}", out(&["list"]));
+}
+
 #[test]
 fn the_order_of_metrics_is_no_part_of_the_work() {
     let runs = Runs::new();

@@ -138,3 +138,23 @@ fn a_run_without_latencies_is_drawn_as_ever() {
     assert!(!page.contains("How long single operations took"));
     assert!(drawings(&stand).iter().all(|(name, _)| !name.contains("latency")));
 }
+
+/// What counts no single operations has repeats alone: their histogram is there, and no empty drawing stands for the other.
+#[test]
+fn that_there_are_no_latencies_is_said_and_why() {
+    let runs = common::runs::Runs::new();
+    runs.add(&[runs.run(common::runs::A, &[("x", 1.0)])]);
+    let directory = runs.stand.path().join("drawings");
+    let drawings = |kinds: &str| {
+        let arguments = ["report", "last", "-f", "svg", "--drawings", kinds, "-o", directory.to_str().unwrap()];
+        (runs.stand.fine(&arguments).err, std::fs::read_to_string(directory.join("index.md")).unwrap())
+    };
+    let why = "no instrument of these runs counts how long single operations took, as fio does";
+    let (said, index) = drawings("histograms,latencies");
+    assert!(said.contains(&format!("no latencies: {why}")) && said.lines().count() == 1, "{said}");
+    assert!(index.contains(&format!("No latencies: {why}")) && index.contains("](x-histogram.svg)"), "{index}");
+    let (said, index) = drawings("histograms");
+    assert!(said.is_empty() && !index.contains("No latencies"), "{said}{index}");
+    let page = runs.stand.fine(&["report", "last", "-o", "-"]).out;
+    assert!(page.contains("How the values are distributed") && !page.contains("class=\"latency\""));
+}

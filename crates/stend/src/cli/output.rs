@@ -139,7 +139,9 @@ pub(super) fn width() -> usize {
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         return columns.filter(|columns| *columns > 0).unwrap_or(WIDTH_OF_A_PAGE);
     }
-    rustix::termios::tcgetwinsize(std::io::stdout()).map_or(WIDTH_OF_A_PAGE, |size| usize::from(size.ws_col).max(60))
+    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).map(|size| usize::from(size.ws_col));
+    // A terminal that does not know its width says none.
+    columns.ok().filter(|columns| *columns > 0).map_or(WIDTH_OF_A_PAGE, |columns| columns.max(terminal::NARROWEST))
 }
 
 /// Prints a table with the fingerprint of the base's machine over it.

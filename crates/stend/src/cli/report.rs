@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 use jiff::Timestamp;
 use stend_model::run::Series;
 
@@ -116,6 +116,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
                 language,
             );
             let figures = figures.context("the drawings cannot be made")?;
+            for kind in arguments.drawings.iter().filter(|kind| figures.iter().all(|figure| figure.kind != **kind)) {
+                let name = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+                talk!("no {name}: {}", figures_index::why_none(*kind).en);
+            }
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
             }

@@ -1,5 +1,6 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
+use super::dots::Dot;
 use super::language::{TEXTS, curve_of, curves_left_out};
 use super::numbers::{figure, russian};
 use super::phrase::Phrase;
@@ -34,7 +35,7 @@ pub(super) struct CurvesView {
 
 impl CurvesView {
     pub(super) fn has_ceiling(&self) -> bool {
-        self.views.iter().flat_map(|view| &view.lines).flat_map(|line| &line.dots).any(|dot| dot.closed)
+        self.views.iter().flat_map(|view| &view.lines).flat_map(|line| &line.dots).any(Dot::is_hollow)
     }
 
     pub(super) fn is_logarithmic(&self) -> bool {
@@ -48,15 +49,7 @@ pub(super) struct CurveLine {
     pub(super) path: String,
     /// The 95 % intervals of its points, upright and across.
     pub(super) intervals: String,
-    pub(super) dots: Vec<CurveDot>,
-}
-
-pub(super) struct CurveDot {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    /// Whether it is the ceiling of a closed load.
-    pub(super) closed: bool,
-    pub(super) title: Phrase,
+    pub(super) dots: Vec<Dot>,
 }
 
 /// What stands beside a point: the value on the axis, in hundredths from the left and the top.
@@ -183,7 +176,7 @@ fn line(name: Phrase, places: &[Place], axes: &Axes) -> CurveLine {
         if let Some((low, high)) = place.across.interval {
             line.intervals.push_str(&format!("M{} {y}H{}", axes.x(low), axes.x(high)));
         }
-        line.dots.push(CurveDot { x, y, closed, title: tooltip(place, &line.name) });
+        line.dots.push(Dot { x, y, class: if closed { "closed" } else { "" }, title: tooltip(place, &line.name) });
     }
     line
 }

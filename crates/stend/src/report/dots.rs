@@ -49,12 +49,22 @@ pub(super) struct Panel {
     pub(super) dots: Vec<Dot>,
 }
 
-/// One dot.
+/// One dot of a drawing.
 pub(super) struct Dot {
+    /// Where it is, in units of the canvas.
     pub(super) x: f64,
     pub(super) y: f64,
+    /// Of a repeat whether it counts, of a point of a load whether that is closed; empty where dots are all alike.
     pub(super) class: &'static str,
+    /// What is shown when the pointer rests on it.
     pub(super) title: Phrase,
+}
+
+impl Dot {
+    /// Whether it is drawn hollow: it is not one of those that the drawing is about.
+    pub(super) fn is_hollow(&self) -> bool {
+        !matches!(self.class, "" | "valid")
+    }
 }
 
 /// Draws the panels; none if there is no value at all.

@@ -39,6 +39,11 @@ pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command
         );
         page.push_str(beside.say(language));
     }
+    for kind in chosen.iter().filter(|kind| figures.iter().all(|figure| figure.kind != **kind)) {
+        let (name, why) = (name(kind).unwrap_or_default(), why_none(*kind));
+        let none = Phrase::new(format!("\nNo {name}: {}.\n", why.en), format!("\nНет {name}: {}.\n", why.ru));
+        page.push_str(none.say(language));
+    }
     if figures.is_empty() {
         page.push_str(Phrase::fixed("\nThere is nothing to draw.\n", "\nРисовать нечего.\n").say(language));
     }
@@ -51,6 +56,32 @@ pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command
         let _ = write!(page, "\n![{}]({}.svg)\n", escaped(&figure.title), figure.name);
     }
     page
+}
+
+/// Why runs may have nothing to draw of a kind.
+pub(crate) fn why_none(kind: Kind) -> Phrase {
+    match kind {
+        Kind::Published => {
+            Phrase::fixed("nothing was published of these scenarios", "об этих сценариях ничего не опубликовано")
+        }
+        Kind::Sweeps => Phrase::fixed(
+            "no family of scenarios has two axes of numbers, or a throughput with its latency",
+            "ни у одного семейства сценариев нет двух числовых осей или пропускной способности с задержкой",
+        ),
+        Kind::Repeats | Kind::Histograms => {
+            Phrase::fixed("no repeat has a figure", "ни у одного повтора нет результата")
+        }
+        Kind::Latencies => Phrase::fixed(
+            "no instrument of these runs counts how long single operations took, as fio does; those of stend-probe time whole repeats",
+            "ни один инструмент этих прогонов не считает, сколько длились отдельные операции, как это делает fio; инструменты stend-probe измеряют повтор целиком",
+        ),
+        Kind::Timelines => Phrase::fixed("no scenario loads storage", "ни один сценарий не нагружает хранилище"),
+        Kind::Flames => Phrase::fixed(
+            "no stacks were sampled; `stend run --profile` does that where there is perf",
+            "стеки не снимались; это делает `stend run --profile` там, где есть perf",
+        ),
+        Kind::Samples => Phrase::fixed("no samples were recorded", "отсчёты не записаны"),
+    }
 }
 
 /// Text in which nothing means anything to Markdown.
@@ -73,6 +104,7 @@ mod tests {
     fn every_drawing_is_named_and_shown_under_its_scenario() {
         let figure = |name: &str, of: &str| Figure {
             name: name.into(),
+            kind: Kind::Repeats,
             of: of.into(),
             title: format!("{of}: [x] *y*"),
             svg: String::new(),
@@ -91,6 +123,7 @@ mod tests {
     fn the_page_is_in_the_drawings_language_and_names_its_options() {
         let page = render(&[], &[Kind::Repeats, Kind::Samples], &["r"], "stend report r", Language::Russian);
         assert!(page.contains("`stend report r --format svg --language ru --drawings repeats,samples`"), "{page}");
+        assert!(page.contains("Нет samples: отсчёты не записаны."), "{page}");
         assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: published, "), "{page}");
         for english in ["Drawings of", "Written by", "Not asked", "There is"] {
             assert!(!page.contains(english), "{page}");

@@ -54,6 +54,7 @@ pub(super) fn piece(text: impl Into<String>, style: Style) -> Piece {
 }
 
 /// One line of a grid.
+#[derive(Clone)]
 enum Line {
     /// One piece for each column.
     Cells(Vec<Piece>),
@@ -65,11 +66,17 @@ enum Line {
 pub(super) struct Grid {
     head: Vec<String>,
     lines: Vec<Line>,
+    /// Columns that may be left out, by their heads, in the order in which they go; each where not so much room is left for the first column.
+    optional: Vec<(String, usize)>,
 }
 
 impl Grid {
     pub(super) fn new(head: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { head: head.into_iter().map(|text| visible(&text.into())).collect(), lines: Vec::new() }
+        Self {
+            head: head.into_iter().map(|text| visible(&text.into())).collect(),
+            lines: Vec::new(),
+            optional: Vec::new(),
+        }
     }
 
     pub(super) fn push(&mut self, cells: Vec<Piece>) {
@@ -82,8 +89,50 @@ impl Grid {
         self.lines.push(Line::Span(first, text));
     }
 
-    /// Writes it at most `limit` wide, unless its figures alone are wider. A first column that leaves the others too little room gets a line of its own.
+    /// Lets this column be left out where the others leave the first one less room than this. What is named first goes first.
+    pub(super) fn may_leave_out(&mut self, head: &str, room: usize) {
+        self.optional.push((head.to_owned(), room));
+    }
+
+    /// Writes it at most `limit` wide, unless the figures that must stand are wider. A first column that leaves the others too little room gets
+    /// a line of its own; columns that may be left out go where there is no room, and a last line says which.
     pub(super) fn write(&self, limit: usize, colour: bool) -> String {
+        let (grid, left_out) = self.fitting(limit);
+        let mut out = grid.written(limit, colour);
+        if !left_out.is_empty() {
+            let words = format!("no room here for: {}", left_out.join(", "));
+            for line in wrap(&words, limit) {
+                out.push_str(&piece(line, Style::Dim).in_style(colour));
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    /// Whether it is written without this column.
+    pub(super) fn leaves_out(&self, head: &str, limit: usize) -> bool {
+        self.fitting(limit).1.iter().any(|other| other == head)
+    }
+
+    /// The grid without the columns for which there is no room, and their heads.
+    fn fitting(&self, limit: usize) -> (Self, Vec<String>) {
+        let mut grid = Self { head: self.head.clone(), lines: self.lines.clone(), optional: Vec::new() };
+        let mut left_out = Vec::new();
+        for (head, room) in &self.optional {
+            let place = grid.head.iter().position(|other| other == head).filter(|place| *place > 0);
+            let room = *room.max(&width(&grid.head[0]));
+            let Some(place) = place.filter(|_| grid.figures_width() + room > limit) else { continue };
+            left_out.push(grid.head.remove(place));
+            for line in &mut grid.lines {
+                if let Line::Cells(cells) = line {
+                    cells.remove(place);
+                }
+            }
+        }
+        (grid, left_out)
+    }
+
+    fn written(&self, limit: usize, colour: bool) -> String {
         let (head, mut widths) = self.layout();
         let figures: usize = widths[1..].iter().map(|width| width + GAP.len()).sum();
         let first_limit = limit.saturating_sub(figures).max(width(&self.head[0]));
@@ -113,8 +162,10 @@ impl Grid {
             let first = line.first();
             let alone = width(&first.text) > widths[0];
             if alone {
-                out.push_str(&first.in_style(colour));
-                out.push('\n');
+                for line in wrapped(&first.text, limit).lines() {
+                    out.push_str(&first.styled(line, colour));
+                    out.push('\n');
+                }
             }
             let first = if alone { "".into() } else { first.clone() };
             match line {
@@ -264,7 +315,7 @@ mod tests {
         let mut grid = Grid::new(["scenario", "median"]);
         grid.push(vec!["a scenario with a very long name".into(), "1 GB/s".into()]);
         let text = grid.write(24, false);
-        assert!(text.lines().skip(2).eq(["a scenario with a very long name", "          1 GB/s"]), "{text}");
+        assert!(text.lines().skip(2).eq(["a scenario with a very", "  long name", "          1 GB/s"]), "{text}");
     }
 
     #[test]
@@ -283,7 +334,24 @@ mod tests {
         grid.push_span("  62 % of a very long name".into(), "".into());
         grid.push(vec!["another".into(), "2 GB/s".into()]);
         let text = grid.write(24, false);
-        assert!(text.lines().all(|line| !line.is_empty()) && text.lines().count() == 5, "{text}");
+        assert!(text.lines().all(|line| !line.is_empty()) && text.lines().count() == 6, "{text}");
+    }
+
+    #[test]
+    fn columns_that_have_no_room_go_in_their_order_and_are_named() {
+        let mut grid = Grid::new(["run", "median", "spread", "n"]);
+        grid.push(vec!["a".into(), "1 GB/s".into(), "±1 %".into(), "12".into()]);
+        for (head, room) in [("spread", 10), ("n", 0), ("run", 0)] {
+            grid.may_leave_out(head, room);
+        }
+        let head =
+            |limit| grid.write(limit, false).lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!([30, 29, 15, 14].map(head), ["run median spread n", "run median n", "run median n", "run median"]);
+        assert!(!grid.write(30, false).contains("no room"));
+        assert!(grid.write(29, false).ends_with("\nno room here for: spread\n"));
+        let narrow = grid.write(14, false);
+        assert!(narrow.contains("no room here") && narrow.lines().all(|line| width(line) <= 14), "{narrow}");
+        assert!(grid.leaves_out("n", 14) && !grid.leaves_out("n", 15));
     }
 
     #[test]

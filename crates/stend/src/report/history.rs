@@ -71,6 +71,9 @@ fn grid(history: &History, began: bool) -> Grid {
         let cells = cells.chain([last]).enumerate().filter(|(place, _)| shown(place));
         grid.push(cells.map(|(_, cell)| cell).collect());
     }
+    for head in ["95 % interval", "spread", "n"] {
+        grid.may_leave_out(head, 0);
+    }
     grid
 }
 

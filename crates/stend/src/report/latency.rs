@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use stend_model::metric::Unit;
 use stend_stats::Latencies;
 
-use super::curve::{CurveDot, CurveLine};
+use super::curve::CurveLine;
+use super::dots::Dot;
 use super::language::merged_of;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Mark, Scale, Tick};
@@ -225,7 +226,7 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
             let titled = |name: &str| if runs.len() > 1 { format!("{name}, {figure}") } else { figure.clone() };
             let name = called(&run.title);
             let title = Phrase::new(titled(&name.en), super::numbers::russian(&titled(&name.ru)));
-            line.dots.push(CurveDot { x, y: y(told.ns as f64), closed: false, title });
+            line.dots.push(Dot { x, y: y(told.ns as f64), class: "", title });
         }
         line
     };

@@ -2,7 +2,7 @@
 
 use stend_model::identity::short;
 
-use super::grid::visible;
+use super::grid::{visible, wrapped};
 use super::text::width;
 use crate::store::{Kind, Summary};
 
@@ -17,6 +17,9 @@ const KIND: usize = 3;
 /// When it began, which a run's id says too.
 const BEGAN: usize = 1;
 
+/// What is left out where there is no room, in this order: the columns' places.
+const OPTIONAL: [usize; 7] = [BEGAN, 7, 6, 5, 8, KIND, 4];
+
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Run => "run",
@@ -25,7 +28,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// For a terminal of this width: where there is no room for it, when a run began is left out.
+/// For a terminal of this width: where there is no room for all columns, some are left out, and a last line says which.
 pub(crate) fn terminal(runs: &[Summary], limit: usize) -> String {
     let mut lines: Vec<Vec<String>> = vec![HEADS.map(str::to_owned).to_vec()];
     lines.extend(runs.iter().map(|run| {
@@ -39,18 +42,29 @@ pub(crate) fn terminal(runs: &[Summary], limit: usize) -> String {
     let widest = |column: usize| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
     let kinds = runs.iter().any(|run| run.kind != Kind::Run);
-    let is_there = |column: &usize| *column != KIND || kinds;
-    let all: usize = (0..HEADS.len()).filter(is_there).map(|column| widths[column] + 2).sum::<usize>() - 2;
-    let shown = |column: &usize| is_there(column) && (*column != BEGAN || all <= limit);
+    let mut shown: Vec<usize> = (0..HEADS.len()).filter(|column| *column != KIND || kinds).collect();
+    let mut left_out = Vec::new();
+    for column in OPTIONAL {
+        let all: usize = shown.iter().map(|column| widths[*column] + 2).sum::<usize>() - 2;
+        if all > limit && shown.contains(&column) {
+            shown.retain(|other| *other != column);
+            left_out.push(HEADS[column]);
+        }
+    }
     let mut out = String::new();
     for line in &lines {
         let cell = |column: usize| {
             let space = " ".repeat(widths[column] - width(&line[column]));
             if NUMBERS.contains(&column) { space + &line[column] } else { line[column].clone() + &space }
         };
-        let cells: Vec<String> = (0..HEADS.len()).filter(shown).map(cell).collect();
+        let cells: Vec<String> = shown.iter().copied().map(cell).collect();
         out.push_str(cells.join("  ").trim_end());
         out.push('\n');
+    }
+    // An id says when its run began.
+    left_out.retain(|head| *head != HEADS[BEGAN]);
+    if !left_out.is_empty() {
+        out.push_str(&wrapped(&format!("no room here for: {}", left_out.join(", ")), limit));
     }
     out
 }

@@ -43,6 +43,9 @@ pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool, all_metrics: b
             ]);
         }
     }
+    for head in ["went with", "drift", "n"] {
+        grid.may_leave_out(head, 0);
+    }
     if !noise.scenarios.is_empty() {
         out.push_str(&grid.write(limit, colour));
         out.push('\n');

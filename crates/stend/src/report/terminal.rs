@@ -25,8 +25,11 @@ pub(crate) struct Options {
     pub(crate) all_metrics: bool,
 }
 
+const TO_SETTLE: &str = "n to settle";
+const CHANGE_INTERVAL: &str = "95 % interval of change";
+
 /// Narrower than this no table can be read; a terminal that says so gets lines that it breaks itself.
-const NARROWEST: usize = 40;
+pub(crate) const NARROWEST: usize = 40;
 
 /// Writes the table. `fingerprint` are the lines that say what the base's machine is. In what the others differ from it is
 /// for the caller to print above.
@@ -155,6 +158,9 @@ impl<'a> Page<'a> {
                 Some(Cell::Absent) | None => grid.push_span(label, piece("–", Style::Dim)),
             }
         }
+        for head in ["95 % interval", "spread", "n"] {
+            grid.may_leave_out(head, 0);
+        }
         self.out.push_str(&grid.write(self.options.width, self.options.colour));
     }
 
@@ -167,21 +173,24 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// With one other run there is room for all that is known of the change; on a narrow terminal its interval is left out.
+    /// With one other run there is room for all that is known of the change; on a narrow terminal some of it is left out.
     fn one_run(&mut self, index: usize, column: &Column) {
         const ROOM_FOR_NAMES: usize = 24;
         let title = format!("{} against {}", column.title, self.table.columns[0].title);
         self.heading(&title, &text::grade(column));
-        let full = self.run_grid(index, true);
-        let fits = full.figures_width() + ROOM_FOR_NAMES <= self.options.width;
-        let grid = if fits { full } else { self.run_grid(index, false) };
+        let mut grid = self.run_grid(index);
+        grid.may_leave_out(CHANGE_INTERVAL, ROOM_FOR_NAMES);
+        for head in [TO_SETTLE, "spread", "n"] {
+            grid.may_leave_out(head, 0);
+        }
+        let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
+        self.seen.to_settle |= to_settle && !grid.leaves_out(TO_SETTLE, self.options.width);
         self.out.push_str(&grid.write(self.options.width, self.options.colour));
     }
 
-    fn run_grid(&mut self, index: usize, with_interval: bool) -> Grid {
+    fn run_grid(&mut self, index: usize) -> Grid {
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
-        self.seen.to_settle |= to_settle;
-        let last = [(to_settle, "n to settle"), (with_interval, "95 % interval of change")];
+        let last = [(to_settle, TO_SETTLE), (true, CHANGE_INTERVAL)];
         let shown =
             |cells: [Piece; 2]| cells.into_iter().zip(last).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell);
         let head = last.into_iter().filter(|(shown, _)| *shown).map(|(_, name)| name);

@@ -6,6 +6,7 @@ use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
 use crate::history::{Change, History, Point};
 use crate::language::Language;
+use crate::report::dots::Dot;
 use crate::report::language::{TEXTS, with_axis};
 use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::Phrase;
@@ -16,7 +17,7 @@ use crate::report::sheet::{
 
 /// The drawing, laid out on the canvas.
 pub(super) struct HistoryDrawing {
-    pub(super) dots: Vec<HistoryDot>,
+    pub(super) dots: Vec<Dot>,
     /// The 95 % intervals of the medians.
     pub(super) intervals: String,
     /// The levels between changes.
@@ -26,13 +27,6 @@ pub(super) struct HistoryDrawing {
     /// Days along the axis.
     pub(super) across: Vec<Mark>,
     pub(super) caption: Phrase,
-}
-
-/// One run.
-pub(super) struct HistoryDot {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) title: Phrase,
 }
 
 /// One change.
@@ -64,7 +58,8 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
     let step = CANVAS.0 / history.points.len() as f64;
     let middle = |index: usize| ((index as f64 + 0.5) * step).round();
     let edge = |index: usize| (index as f64 * step).round();
-    let dot = |(index, point): (usize, &Point)| HistoryDot {
+    let dot = |(index, point): (usize, &Point)| Dot {
+        class: "",
         x: middle(index),
         y: y(point.median),
         title: of_point(history, point),

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, RIGHT, WIDTH};
+use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::report::html::scenario::ScenarioView;
 use crate::report::language::TEXTS;
 use crate::report::latency::{LatencyView, PercentileCurve};
+use crate::report::phrase::called;
 use crate::report::sheet::{KEY_LINE, LINES, Place, QUIET, SMALL, Sheet, Stroke, key_lines};
 
 impl Figures {
@@ -20,7 +21,8 @@ impl Figures {
     /// The histogram.
     fn latency_steps(&mut self, scenario: &ScenarioView, view: &LatencyView) -> Result<()> {
         let title = format!("{}: {}. {}", scenario.name, view.name, self.say(&TEXTS.latency));
-        let names: Vec<&str> = view.steps.lines.iter().map(|line| line.title.as_str()).collect();
+        let names: Vec<_> = view.steps.lines.iter().map(|line| called(&line.title)).collect();
+        let names: Vec<&str> = names.iter().map(|name| self.say(name)).collect();
         let (mut sheet, place) = self.latency_sheet(view, &title, self.say(&TEXTS.latency_steps_short), &names)?;
         for (number, line) in view.steps.lines.iter().enumerate() {
             let path = place.path(&line.path);
@@ -29,7 +31,7 @@ impl Figures {
         }
         sheet.frame(&[], place)?;
         sheet.across(&view.steps.across, place)?;
-        self.add(&scenario.name, &view.name, title, sheet.finish()?);
+        self.add(Kind::Latencies, &scenario.name, &view.name, title, sheet.finish()?);
         Ok(())
     }
 
@@ -53,7 +55,7 @@ impl Figures {
                 sheet.dot((place.x(dot.x), place.y(dot.y)), stroke.colour, false, self.say(&dot.title))?;
             }
         }
-        self.add(&scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
+        self.add(Kind::Latencies, &scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Figures, LEFT, TITLE, WIDTH};
+use super::{Figures, Kind, LEFT, TITLE, WIDTH};
 use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 use crate::report::language::TEXTS;
 use crate::report::sheet::{INK, LINES, Place, QUIET, RULE, SMALL, Stroke, TEXT, fitting};
@@ -62,7 +62,7 @@ impl Figures {
                 sheet.path(&format!("M{BARS} {:.1}V{y:.1}", y - bars.len() as f64 * LINE), Stroke::plain(RULE, 1.0))?;
                 y += 8.0;
             }
-            self.add(reference, "published", title, sheet.finish()?);
+            self.add(Kind::Published, reference, "published", title, sheet.finish()?);
         }
         Ok(())
     }
