@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ bench-lab: build ## the lab's own speeds: sampling, time between repeats, list, 
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench lab
 	@$(CARGO) run --quiet --release $(CARGO_FLAGS) --package stend-stats --example compare_speed
 	@$(MAKE) --no-print-directory bench-report
+
+# Takes root and sshd. Two runs of SUITE a round, of about five minutes each for the suite quick.
+HOSTS_ROUNDS = 2
+bench-hosts: packages-test build ## whether ssh adds to what is measured: SUITE here by itself and through ssh to itself, in turns; no verdict is right
+	@$(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench hosts -- $(HOSTS_ROUNDS) $(SUITE) $(RUN_FLAGS)
 
 bench-report: build ## large reports: written, their size, and how soon headless Chromium has them open
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench report
