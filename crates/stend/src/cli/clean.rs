@@ -66,10 +66,15 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("removed {path}");
     }
     // The directory first: whoever gets the machine's lock finds it whole or not at all.
+    let mut is_left = false;
+    let mut left = |what: String| {
+        talk!("left {what}");
+        is_left = true;
+    };
     let untold = "there is no stend-probe there that could tell whether somebody has locked it";
     match directory {
-        Some(mut lock) => lock.remove_file().unwrap_or_else(|error| talk!("left the lock {error}")),
-        None if names.iter().any(|name| name == LOCK_FILE) => talk!("left {work}/{LOCK_FILE}: {untold}"),
+        Some(mut lock) => lock.remove_file().unwrap_or_else(|error| left(format!("the lock {error}"))),
+        None if names.iter().any(|name| name == LOCK_FILE) => left(format!("{work}/{LOCK_FILE}: {untold}")),
         None => drop(host.run(&Command::new(["rmdir", &work]))),
     }
     if is_there && host.list(&work).is_err() {
@@ -82,11 +87,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             talk!("removed {path}");
             removed += 1;
         }
-        (Some(Err(error)), _) => talk!("left the lock {error}"),
-        (None, Some(path)) => talk!("left {path}: {untold}"),
+        (Some(Err(error)), _) => left(format!("the lock {error}")),
+        (None, Some(path)) => left(format!("{path}: {untold}")),
         (_, None) => {}
     }
-    if removed == 0 {
+    if removed == 0 && !is_left {
         talk!("there is nothing to remove");
     }
     failure.map_or(Ok(Exit::Fine), |refusal| Err(refusal.into()))
