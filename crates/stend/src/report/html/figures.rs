@@ -16,9 +16,10 @@ use super::{Input, scenario_names, sweeps};
 use crate::language::Language;
 use crate::profile::Observed;
 use crate::report::chart::Purpose;
+use crate::report::curve::CurveLine;
 use crate::report::flame;
 use crate::report::phrase::{Phrase, called};
-use crate::report::sheet::{INK, Sheet, fitting};
+use crate::report::sheet::{INK, Place, Sheet, Stroke, fitting};
 
 /// A kind of drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -139,6 +140,20 @@ impl Figures {
         phrase.say(self.language)
     }
 
+    /// Lines with their intervals and dots, each in its colour.
+    fn curve_lines(&self, sheet: &mut Sheet, lines: &[CurveLine], place: Place) -> Result<()> {
+        for (number, line) in lines.iter().enumerate() {
+            let stroke = Stroke::of_line(number);
+            sheet.path(&place.path(&line.path), stroke)?;
+            sheet.path(&place.path(&line.intervals), Stroke::plain(stroke.colour, 1.0))?;
+            for dot in &line.dots {
+                let at = (place.x(dot.x), place.y(dot.y));
+                sheet.dot(at, stroke.colour, dot.is_hollow(), self.say(&dot.title))?;
+            }
+        }
+        Ok(())
+    }
+
     fn sheet(&self, height: f64, title: &str, description: &str) -> Result<Sheet> {
         let mut sheet = Sheet::new(WIDTH, height, title, description, self.language)?;
         let shown = fitting(title, TITLE, WIDTH - LEFT - RIGHT);
@@ -191,7 +206,6 @@ mod tests {
     use quick_xml::Reader;
     use quick_xml::events::Event;
 
-    use super::super::RunData;
     use super::*;
     use crate::report::sample::{self, SampleRun};
 
@@ -201,13 +215,7 @@ mod tests {
 
     fn drawn_of(data: &SampleRun, kinds: &[Kind], language: Language) -> Vec<Figure> {
         let table = sample::table();
-        let runs = [RunData {
-            run: &data.run,
-            sessions: &data.sessions,
-            repeats: &data.repeats,
-            series: &data.series,
-            profiles: &data.profiles,
-        }];
+        let runs = [data.data()];
         let input =
             Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         figures(&input, kinds, language).unwrap()

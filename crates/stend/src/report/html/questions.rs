@@ -372,13 +372,7 @@ mod tests {
 
     /// The English answers to a question, by its place in the list.
     fn answers(table: &Table, data: &SampleRun, place: usize) -> String {
-        let runs = [RunData {
-            run: &data.run,
-            sessions: &data.sessions,
-            repeats: &data.repeats,
-            series: &data.series,
-            profiles: &data.profiles,
-        }];
+        let runs = [data.data()];
         let input = Input { table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let view = questions(&input).swap_remove(place);
         view.answers.iter().map(|answer| answer.en.as_ref()).collect::<Vec<_>>().join(" ")
@@ -425,13 +419,7 @@ mod tests {
     #[test]
     fn russian_answers_have_russian_figures() {
         let (table, data) = (sample::table(), sample::run(10));
-        let runs = [RunData {
-            run: &data.run,
-            sessions: &data.sessions,
-            repeats: &data.repeats,
-            series: &data.series,
-            profiles: &data.profiles,
-        }];
+        let runs = [data.data()];
         let input =
             Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let said: String = questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| &*one.ru).collect();

@@ -11,18 +11,8 @@ use crate::compare::table::{Measured, Note, Verdict};
 use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
 
-fn run_data(data: &SampleRun) -> RunData<'_> {
-    RunData {
-        run: &data.run,
-        sessions: &data.sessions,
-        repeats: &data.repeats,
-        series: &data.series,
-        profiles: &data.profiles,
-    }
-}
-
 fn page(data: &SampleRun) -> String {
-    page_of(&[run_data(data)])
+    page_of(&[data.data()])
 }
 
 /// The page as it is written.
@@ -175,7 +165,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     let mut table = sample::table();
     table.notes.extend(crate::compare::compare(&[&record, &other], &[]).notes);
     table.notes.push(Note::WithinDrift { differences: 3, main: 1, least: 0.0244 });
-    let runs = [run_data(&data)];
+    let runs = [data.data()];
     let html =
         render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
             .unwrap();
@@ -281,7 +271,7 @@ fn why_there_is_no_figure_stands_once() {
 /// The page of a table alone.
 fn page_of_table(table: &Table) -> String {
     let data = sample::run(0);
-    render(&Input { table, runs: &[run_data(&data)], command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
+    render(&Input { table, runs: &[data.data()], command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
         .unwrap()
 }
 
@@ -334,7 +324,7 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
         column.title = side.run.sides[0].label.clone();
         column.origin = ColumnOrigin::Run { id: side.run.id.clone(), sessions: 1, boots: 1 };
     }
-    let runs = [run_data(&sides[0]), run_data(&sides[1])];
+    let runs = [sides[0].data(), sides[1].data()];
     let html =
         render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
             .unwrap();
@@ -464,7 +454,7 @@ fn pages_to_be_looked_at() {
     let (base, mut other) = (sample::run(samples), sample::other_run(samples));
     // Not all of the base's repeats, so that the axes of time are of different lengths.
     other.repeats.retain(|repeat| repeat.number < 8);
-    let runs = [run_data(&base), run_data(&other)];
+    let runs = [base.data(), other.data()];
     let write = |name: &str, table: &Table| {
         let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
         std::fs::write(
@@ -484,7 +474,7 @@ fn a_million_samples_are_written_in_a_second_and_stay_small() {
     let data = sample::run(1_000_000 / (88 * 16) + 1);
     let samples: usize = data.series.iter().map(|(_, series)| series.values.len()).sum();
     let start = Instant::now();
-    let html = written(&[run_data(&data)]);
+    let html = written(&[data.data()]);
     let took = start.elapsed();
     println!("{samples} samples: {took:?}, {:.2} MB", html.len() as f64 / 1e6);
     assert!(samples >= 1_000_000 && took.as_secs_f64() < 1.0 && html.len() < 8_000_000);

@@ -13,6 +13,7 @@ use stend_model::wire::{Check, Report, Usage};
 
 use super::{EVIL, SCENARIOS, STEAL};
 use crate::profile::{Lack, Observed, Profile, Stacks, SystemCall};
+use crate::report::html::RunData;
 
 /// A run with its sessions, repeats and series.
 pub(crate) struct SampleRun {
@@ -21,6 +22,14 @@ pub(crate) struct SampleRun {
     pub(crate) repeats: Vec<Repeat>,
     pub(crate) series: Vec<(u32, Series)>,
     pub(crate) profiles: Vec<Profile>,
+}
+
+impl SampleRun {
+    /// As a report takes it.
+    pub(crate) fn data(&self) -> RunData<'_> {
+        let Self { run, sessions, repeats, series, profiles } = self;
+        RunData { run, sessions, repeats, series, profiles }
+    }
 }
 
 /// Samples of one scenario, the system calls of another, and nothing of a third.

@@ -47,14 +47,7 @@ impl Figures {
         let (mut sheet, place) = self.latency_sheet(view, &title, self.say(&TEXTS.latency_curve_short), &names)?;
         sheet.frame(&curve.ticks, place)?;
         sheet.across(&curve.across, place)?;
-        for (number, line) in curve.lines.iter().enumerate() {
-            let stroke = Stroke::of_line(number);
-            sheet.path(&place.path(&line.path), stroke)?;
-            sheet.path(&place.path(&line.intervals), Stroke::plain(stroke.colour, 1.0))?;
-            for dot in &line.dots {
-                sheet.dot((place.x(dot.x), place.y(dot.y)), stroke.colour, false, self.say(&dot.title))?;
-            }
-        }
+        self.curve_lines(&mut sheet, &curve.lines, place)?;
         self.add(Kind::Latencies, &scenario.name, &format!("{} percentiles", view.name), title, sheet.finish()?);
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::report::curve::{CurveView, CurvesView};
 use crate::report::heat::{HeatMap, HeatMaps};
 use crate::report::language::TEXTS;
 use crate::report::numbers::in_language;
-use crate::report::sheet::{HEAT, INK, KEY_LINE, PAPER, Place, QUIET, SMALL, Sheet, Stroke, TEXT, key_lines, width_of};
+use crate::report::sheet::{HEAT, INK, KEY_LINE, PAPER, Place, QUIET, SMALL, Sheet, TEXT, key_lines, width_of};
 
 impl Figures {
     /// Latency over throughput.
@@ -21,15 +21,7 @@ impl Figures {
         sheet.key((LEFT, 46.0), LEFT, &names, false)?;
         sheet.frame(&view.ticks, place)?;
         sheet.across(&view.across, place)?;
-        for (number, line) in view.lines.iter().enumerate() {
-            let stroke = Stroke::of_line(number);
-            sheet.path(&place.path(&line.path), stroke)?;
-            sheet.path(&place.path(&line.intervals), Stroke::plain(stroke.colour, 1.0))?;
-            for dot in &line.dots {
-                let at = (place.x(dot.x), place.y(dot.y));
-                sheet.dot(at, stroke.colour, dot.is_hollow(), self.say(&dot.title))?;
-            }
-        }
+        self.curve_lines(&mut sheet, &view.lines, place)?;
         for label in &view.labels {
             let x = place.left + label.left / 100.0 * place.width;
             let y = place.top + label.top / 100.0 * place.height;
