@@ -30,7 +30,7 @@ const MOST_TOOL_OUTPUT: usize = 64 << 20;
 /// How the guard's own line begins.
 const USAGE_EVENT: &str = "{\"event\":\"usage\"";
 /// The guard ends a command whose time is up. If it has not done so this much later, the guard itself hangs.
-const GUARD_GRACE: Duration = Duration::from_secs(8);
+pub(super) const GUARD_GRACE: Duration = Duration::from_secs(8);
 /// How often it is looked whether the user wants to end a started instrument. What it prints is taken as it comes.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(250);
 /// How often it is looked whether a fault is due.

@@ -1,10 +1,16 @@
 //! What a run leaves on the machine under test: its own directory, and others that its tools made elsewhere. Those are noted in the
 //! run's directory before they are made, so that they are found after any crash.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::attempt::GUARD_GRACE;
 use crate::host::{Host, HostError};
 
 /// The name of the note.
 const NOTE: &str = "leaves";
+/// From one try to remove a directory to the next.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Notes directories that a tool is about to make.
 pub(super) fn note(host: &dyn Host, work: &str, directories: &[String]) -> Result<(), HostError> {
@@ -26,10 +32,26 @@ pub(crate) fn remove(host: &dyn Host, work: &str) -> Result<(), HostError> {
     for directory in host.read_text(&format!("{work}/{NOTE}")).unwrap_or_default().lines() {
         // A note is a text that anybody could have written: only what bears the run's name is stend's to remove.
         if directory.starts_with('/') && directory.ends_with(&own) && !directory.contains("/../") {
-            host.remove(directory)?;
+            remove_all(host, directory)?;
         }
     }
-    host.remove(work)
+    remove_all(host, work)
+}
+
+/// Removes a directory in which a tool may still be writing: after a crash its guard is ending it meanwhile.
+fn remove_all(host: &dyn Host, directory: &str) -> Result<(), HostError> {
+    let deadline = Instant::now() + GUARD_GRACE;
+    loop {
+        match host.remove(directory) {
+            // What was written after the directory had been emptied, in the system's words or those of `rm`.
+            Err(HostError::File { error, .. })
+                if error.to_string().contains("not empty") && Instant::now() < deadline =>
+            {
+                sleep(AGAIN);
+            }
+            result => return result,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -51,5 +73,24 @@ mod tests {
         assert_eq!(Local.list(&path("disk")).unwrap(), ["photographs"]);
         assert!(Local.list(&path("work")).unwrap().is_empty());
         remove(&Local, &work).unwrap();
+    }
+
+    #[test]
+    fn a_tool_that_still_writes_for_a_moment_does_not_keep_its_directory() {
+        let root = tempfile::tempdir().unwrap();
+        let work = root.path().join("20261121-0555-3f9a");
+        let path = work.to_str().unwrap();
+        // Not every time does it write just between the last look and the removal.
+        for _ in 0..30 {
+            Local.make_directory(path).unwrap();
+            let until = Instant::now() + Duration::from_millis(20);
+            let write = |name: u64| std::fs::write(work.join(name.to_string()), "").is_ok();
+            std::thread::scope(|scope| {
+                scope.spawn(|| (0..).take_while(|_| Instant::now() < until).all(write));
+                while Local.list(path).unwrap().is_empty() && Instant::now() < until {}
+                remove(&Local, path).unwrap();
+            });
+            assert!(!work.exists());
+        }
     }
 }
