@@ -145,9 +145,9 @@ const HANGING_TOGETHER: f64 = 1.645;
 
 /// What speaks for a correlation before anything was measured, in the units of [`SerialCorrelation::evidence`](crate::SerialCorrelation). Two short
 /// sessions cannot show that their repeats do not hang together. More doubt lets fewer single cells be marked by mistake where neighbours are
-/// correlated, and takes power where they are not; this is the least with which single cells of ten repeats or more keep the level up to ρ = 0.8.
+/// correlated, and takes power where they are not; this is the least whole number with which single cells keep the level up to ρ = 0.9.
 /// In a table of many cells it counts for nothing.
-const DOUBT: f64 = 1.0;
+const DOUBT: f64 = 3.0;
 
 /// What the machine does to neighbouring repeats, over all sessions of all cells that are not paired, and over one cell's.
 struct Neighbours {
@@ -251,7 +251,7 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 /// * what remains of δ once the interval is widened by √((n − 1)/(nₑ − 1)) · t(Σnₑ − 2)/t(Σn − 2). A test takes repeats for independent; such
 ///   that resemble their neighbours count for fewer: nₑ = n/(1 + 2·Σ(1 − k/n)ρᵏ), and a sample of so few shows less than its spread. t is the
 ///   97.5 % quantile of Student's distribution, the sums go over all sessions. ρ is that of the
-///   whole table, (Σ(n·rₛ + 1) + 1)/Σ(n − 3) over its sessions ([`serial_correlation`]): the 1 is doubt, which a cell alone cannot dispel and a
+///   whole table, (Σ(n·rₛ + 1) + 3)/Σ(n − 3) over its sessions ([`serial_correlation`]): the 3 is doubt, which a cell alone cannot dispel and a
 ///   large table can. A cell's own correlation counts where it is larger and z > 1.645.
 ///
 /// * Unit: that of [`compare_table`]; the drift is a fraction.

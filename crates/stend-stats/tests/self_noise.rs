@@ -54,9 +54,9 @@ fn as_the_floor_of_verdicts_it_lets_no_noise_through() {
             let mut run = |n: usize| (0..n).map(|_| repeat(noise, &mut random)).collect::<Vec<f64>>();
             let floor = self_noise([&run(20)[..]], 7).unwrap().max(0.01);
             let (a, b) = (run(10), run(10));
-            let triple: Vec<f64> = a.iter().map(|value| 3.0 * value).collect();
+            let fivefold: Vec<f64> = a.iter().map(|value| 5.0 * value).collect();
             wrong += usize::from(marked(&compare_runs(&[cell(vec![a], vec![b.clone()], floor)])[0]));
-            found += usize::from(marked(&compare_runs(&[cell(vec![triple], vec![b], floor)])[0]));
+            found += usize::from(marked(&compare_runs(&[cell(vec![fivefold], vec![b], floor)])[0]));
         }
         assert!(wrong <= 10 && found >= 900, "{noise:?}: {wrong} wrong, {found} found, of 1000");
     }
