@@ -261,7 +261,8 @@ def steady():
 def change_points():
     """Apache Otava's first pass and its energy statistic for single splits. Two things differ from Otava 0.8: the t-test is SciPy's of the
     values themselves, since Otava's variance divides by n where n - 1 is due; and the second pass is written here, since Otava's
-    leaves the figures of the change before the one taken away as they were."""
+    leaves the figures of the change before the one taken away as they were. A change that is undone again, for which stend has a clause of its
+    own, is in none of these histories."""
     from otava import analysis
     from otava.change_point_divisive.calculator import PairDistanceCalculator
 
