@@ -256,9 +256,8 @@ fn widened_floor(interval: &RatioInterval, delta: f64, widening: f64) -> f64 {
 ///
 /// * Unit: that of [`compare_table`]; the drift is a fraction.
 /// * Assumes: repeats in the order in which they were made. For repeats that follow a first-order autoregression
-///   the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % in tables of twenty cells up to ρ = 0.9, and for a single cell up to
-///   ρ = 0.7 with six repeats a side, 0.8 with ten, 0.9 with twenty; the method page has all figures. What two sessions differ as a whole without
-///   any drift within them it cannot know.
+///   the rate of false marks at δ = 1 % and a CV of 2 % is at most 5 % up to ρ = 0.9, for a single cell as in tables of twenty; the method page
+///   has all figures. What two sessions differ as a whole without any drift within them it cannot know.
 /// * Refuses: as [`compare_table`].
 /// * Source: Bayley and Hammersley, *J. R. Statist. Soc. Suppl.* 8 (1946), for nₑ; Zięba, *Metrology and Measurement Systems* 17 (2010), for what
 ///   the spread of correlated values lacks; the rule is this project's own (`examples/calibration_figures.rs`).
@@ -356,7 +355,7 @@ mod tests {
                 by(0.7),
                 by(0.9)
             ),
-            format!("The intervals of a table with that ρ are widened by {:.2}.", by(0.1203)),
+            format!("The intervals of a table with that ρ are widened by {:.2}.", by(0.1231)),
         ];
         for sentence in sentences {
             assert!(page.contains(&sentence), "docs/method.md ought to say:\n\n{sentence}\n");

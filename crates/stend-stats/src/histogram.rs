@@ -82,8 +82,12 @@ impl fmt::Display for NotAHistogram {
 impl std::error::Error for NotAHistogram {}
 
 impl Latencies {
-    /// Counts `count` latencies of `ns` nanoseconds. Beyond 60 s they are counted as 60 s, and in [`Latencies::beyond_range`]. False where
-    /// more than 2⁶⁴ − 1 would have been counted; then nothing is.
+    /// Counts `count` latencies of `ns` nanoseconds. Beyond 60 s they are counted as 60 s, and in [`Latencies::beyond_range`].
+    ///
+    /// * Unit: ns.
+    /// * Assumes: nothing of the distribution.
+    /// * Refuses: false where more than 2⁶⁴ − 1 would have been counted; then nothing is.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn record(&mut self, ns: u64, count: u64) -> bool {
         if self.counts.len().checked_add(count).is_none() {
@@ -93,19 +97,34 @@ impl Latencies {
         true
     }
 
-    /// How many latencies were counted.
+    /// How many latencies were counted: the sum over all buckets.
+    ///
+    /// * Unit: latencies.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.len()
     }
 
     /// How many of them took 60 s, to the bucket's resolution, or longer, and so may be longer than what is said of them.
+    ///
+    /// * Unit: latencies.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn beyond_range(&self) -> u64 {
         self.counts.count_at(MOST_NS)
     }
 
-    /// The buckets that are not empty, shortest latencies first: each with its least and its greatest latency, ns, and how many it counts.
+    /// The buckets that are not empty, shortest latencies first: each with its least and its greatest latency, and how many it counts.
+    ///
+    /// * Unit: ns, ns, and latencies.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing; an empty histogram has none.
+    /// * Source: as [`Latencies`].
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let bucket =
             |ns: u64, count: u64| (self.counts.lowest_equivalent(ns), self.counts.highest_equivalent(ns), count);
@@ -114,6 +133,11 @@ impl Latencies {
 
     /// The histogram as text: HdrHistogram's own compressed form (version 2, zlib) in base 64, as its libraries write and read it.
     /// [`Latencies::from_text`] gives back the same, bit for bit.
+    ///
+    /// * Unit: base 64 with padding (RFC 4648, section 4), on one line.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut bytes = Vec::new();
@@ -122,6 +146,11 @@ impl Latencies {
     }
 
     /// Reads such a text, whatever wrote it. A histogram with other bounds or digits is counted anew within these.
+    ///
+    /// * Unit: the text's values are taken for nanoseconds.
+    /// * Assumes: nothing of who wrote it: lengths and checksum are held against what is there.
+    /// * Refuses: what stands below.
+    /// * Source: as [`Latencies`].
     ///
     /// # Errors
     /// The text is no base 64, is cut off or damaged, or is no histogram.
@@ -158,6 +187,11 @@ impl Latencies {
     ///
     /// This is how percentiles over seconds, workers or repeats are made. The mean of percentiles is no percentile: of a
     /// second with one slow request of a hundred and a second with none, p99 is neither's.
+    ///
+    /// * Unit: that of the histograms.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing; a bucket that would count more than 2⁶⁴ − 1 latencies stays at that.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn merged<'a>(several: impl IntoIterator<Item = &'a Self>) -> Self {
         several.into_iter().fold(Self::default(), |mut total, one| {
@@ -166,7 +200,12 @@ impl Latencies {
         })
     }
 
-    /// The least and the greatest latency, ns, to the bucket's resolution; `None` for an empty histogram.
+    /// The least and the greatest latency, to the bucket's resolution.
+    ///
+    /// * Unit: ns.
+    /// * Assumes: nothing.
+    /// * Refuses: `None` for an empty histogram.
+    /// * Source: as [`Latencies`].
     #[must_use]
     pub fn range(&self) -> Option<(u64, u64)> {
         (self.count() > 0).then(|| (self.counts.min(), self.counts.max()))
@@ -175,10 +214,13 @@ impl Latencies {
     /// The latency that `share` of all did not exceed (0.99 is p99), with its 95 % interval.
     ///
     /// The ⌈share·n⌉-th smallest. The interval has the ranks n·share ∓ 1.96·√(n·share·(1 − share)), outwards: order statistics, normal
-    /// approximation of the binomial. It takes latencies for independent; those of one queue are not, so that it is the
-    /// least that the percentile may be off by. `None` for an empty histogram, a share outside 0 < share < 1, or fewer than [`LEAST_IN_TAIL`]
-    /// latencies on either side: p99.9 takes 10,000.
-    /// Source: David and Nagaraja, *Order Statistics*, 3rd ed., 7.1.
+    /// approximation of the binomial.
+    ///
+    /// * Unit: ns; `share` has none.
+    /// * Assumes: independent latencies; those of one queue are not, so the interval is the least that the percentile may be off by.
+    /// * Refuses: `None` for an empty histogram, a share outside 0 < share < 1, or fewer than [`LEAST_IN_TAIL`] latencies on either side:
+    ///   p99.9 takes 10,000.
+    /// * Source: David and Nagaraja, *Order Statistics*, 3rd ed., 7.1.
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<Percentile> {
         let n = self.count() as f64;

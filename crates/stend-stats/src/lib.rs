@@ -72,7 +72,9 @@ pub use needed::{Spread, pairs_needed, repeats_needed};
 pub use outlier::{Mark, tukey_marks};
 pub use pairs::{pseudomedian, pseudomedian_interval, signed_rank};
 pub use random::SplitMix64;
-pub use ratio::{IntervalMethod, RatioInterval, RatioOptions, paired_ratio_interval, ratio_interval};
+pub use ratio::{
+    IntervalMethod, RatioInterval, RatioOptions, median_interval_of_sessions, paired_ratio_interval, ratio_interval,
+};
 pub use sample::{coefficient_of_variation, mean, median, median_absolute_deviation, quantile};
 pub use self_noise::{LEAST_PAIRS, self_noise, self_ratios};
 pub use shift::{hodges_lehmann, shift_interval};

@@ -22,7 +22,7 @@ pub enum Method {
 /// Result of a two-sided test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Test {
-    /// Mann-Whitney: U of the first sample. Sign flip: mean difference.
+    /// Mann-Whitney: U of the first sample. Signed rank: W, the ranks of what is above zero. Sign flip: mean difference.
     pub statistic: f64,
     /// Two-sided p-value, 0 < p ≤ 1 (0 only where it is below 1e-300).
     pub p: f64,

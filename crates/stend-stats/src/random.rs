@@ -16,13 +16,23 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
-    /// A generator that starts at `seed`; any seed is fine.
+    /// A generator whose counter starts at `seed`.
+    ///
+    /// * Unit: none.
+    /// * Assumes: nothing; any seed is fine.
+    /// * Refuses: nothing.
+    /// * Source: as [`SplitMix64`].
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
     /// The next 64 random bits.
+    ///
+    /// * Unit: none.
+    /// * Assumes: nothing; after 2⁶⁴ draws they begin anew.
+    /// * Refuses: nothing.
+    /// * Source: as [`SplitMix64`].
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -32,7 +42,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Uniform in 0..1, a multiple of 2⁻⁵³.
+    /// Uniform in 0..1: ⌊bits/2¹¹⌋·2⁻⁵³ of the next 64.
+    ///
+    /// * Unit: none.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: Vigna, the remarks on doubles at the generators xoshiro/xoroshiro, prng.di.unimi.it.
     #[inline]
     pub fn next_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
@@ -56,8 +71,12 @@ impl SplitMix64 {
         }
     }
 
-    /// Uniform index in 0..`bound` by multiply and shift; its bias is below `bound`/2⁶⁴.
-    /// Gives 0 for a bound of 0.
+    /// Uniform index in 0..`bound`: ⌊bits·bound/2⁶⁴⌋ of the next 64, whose bias is below `bound`/2⁶⁴.
+    ///
+    /// * Unit: that of `bound`.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing; a bound of 0 gives 0.
+    /// * Source: Lemire, *ACM Trans. Model. Comput. Simul.* 29 (2019), without its rejection.
     #[inline]
     pub fn index(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize

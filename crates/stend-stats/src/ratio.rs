@@ -5,7 +5,7 @@ use crate::mixture::law_of_sessions;
 use crate::normal;
 use crate::pairs::{pseudomedian, pseudomedian_interval};
 use crate::sample::{finite_sorted, sorted_median};
-use crate::{Interval, MIN_REPEATS};
+use crate::{Interval, MIN_REPEATS, median_interval};
 
 /// How an interval was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,13 +136,63 @@ pub fn paired_ratio_interval(
     let Interval { mut low, mut high, .. } = pseudomedian_interval(&pooled, options.confidence)?;
     if logs.len() > 1 {
         let law = Law::drawn_pairs(&logs, options.draws, options.seed);
-        let (zero, backwards) = (Law::point(0.0), law.negated());
-        let tail = (1.0 - options.confidence) / 2.0;
-        low = low.min(Difference { a: &law, b: &zero }.quantile(tail));
-        high = high.max(-Difference { a: &backwards, b: &zero }.quantile(tail));
+        let (from, to) = percentile_ends(&law, options.confidence);
+        (low, high) = (low.min(from), high.max(to));
     }
     let (ratio, confidence) = (middle.exp(), options.confidence);
     sound(RatioInterval { ratio, low: low.exp(), high: high.exp(), confidence, method: IntervalMethod::SignedRank })
+}
+
+/// Interval of the median over all repeats of one side's sessions.
+///
+/// Of one session it is [`median_interval`]. Of several it is the wider, at each end, of that of all repeats pooled and the percentile interval of
+/// the median when sessions are drawn with replacement, then repeats within each, as in [`ratio_interval`]: where sessions differ, more repeats in
+/// each do not make it narrower. The order of repeats and of sessions does not matter.
+///
+/// * Unit: that of the values.
+/// * Assumes: repeats independent within a session, sessions independent of each other. Resampling two or three sessions understates the spread
+///   between sessions.
+/// * Refuses: `None` where [`median_interval`] of all repeats does; of several sessions also with fewer than six repeats in all, and for values
+///   too far apart; for bad options.
+/// * Source: as [`median_interval`] and [`ratio_interval`].
+///
+/// ```
+/// use stend_stats::{RatioOptions, median_interval, median_interval_of_sessions};
+/// let sessions = [vec![100.0; 10], vec![120.0; 10]];
+/// let found = median_interval_of_sessions(&sessions, &RatioOptions::default());
+/// assert_eq!(found, Some((100.0, 120.0)));
+/// let one = median_interval_of_sessions(&sessions[..1], &RatioOptions::default());
+/// assert_eq!(one, Some((100.0, 100.0)));
+/// ```
+#[must_use]
+pub fn median_interval_of_sessions(sessions: &[Vec<f64>], options: &RatioOptions) -> Option<(f64, f64)> {
+    check(options)?;
+    let pooled = sessions.concat();
+    let Interval { low, high, .. } = median_interval(&pooled, options.confidence)?;
+    let filled: Vec<&Vec<f64>> = sessions.iter().filter(|session| !session.is_empty()).collect();
+    if filled.len() < 2 {
+        return Some((low, high));
+    }
+    // The law is one of logarithms, which any values have once they are moved above zero.
+    let least = pooled.iter().copied().fold(f64::INFINITY, f64::min);
+    let moved_by = if least > 0.0 { 0.0 } else { 1.0 - least };
+    let moved: Vec<Vec<f64>> =
+        filled.iter().map(|session| session.iter().map(|value| value + moved_by).collect()).collect();
+    let law = Side::new(&moved, options)?.law;
+    let (from, to) = percentile_ends(&law, options.confidence);
+    // An end is a value or lies between two; the logarithm's rounding must not move it off a value.
+    let on_value = |end: f64| {
+        let near = |value: &&f64| (**value - end).abs() <= 1e-12 * (end.abs() + moved_by);
+        pooled.iter().find(near).copied().unwrap_or(end)
+    };
+    Some((low.min(on_value(from.exp() - moved_by)), high.max(on_value(to.exp() - moved_by))))
+}
+
+/// The ends of the percentile interval of one law, both found from below, so that the negated law has the negated ends.
+fn percentile_ends(law: &Law, confidence: f64) -> (f64, f64) {
+    let (zero, backwards) = (Law::point(0.0), law.negated());
+    let tail = (1.0 - confidence) / 2.0;
+    (Difference { a: law, b: &zero }.quantile(tail), -Difference { a: &backwards, b: &zero }.quantile(tail))
 }
 
 /// ln a − ln b of the pairs of each session that is not empty; `None` where the sides differ in sessions or their lengths, or for a value that

@@ -46,8 +46,9 @@ pub struct CellResult {
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
-    /// For an unresolved cell, about how many repeats a side would decide; `None` where no number can be given, as where a side has a single
-    /// one, or repeats would not help.
+    /// For an unresolved cell, about how many repeats a side would decide; with fewer than six a side, the six that a verdict takes at least.
+    /// `None` where no number can be given, as where a side has a single one, or repeats would not help: more of them in sessions that
+    /// differ say nothing about other sessions.
     /// An estimate: see [`repeats_needed`], and [`compare_runs`](crate::compare_runs) for what it makes of drift.
     pub needed: Option<usize>,
     /// The drift floor that was applied; only [`compare_runs`](crate::compare_runs) applies one.
@@ -133,6 +134,7 @@ struct Measured {
     b: Vec<f64>,
     /// ln a − ln b, where repeats are pairs.
     pairs: Option<Vec<f64>>,
+    has_several_sessions: bool,
     refused: Option<Reason>,
     interval: Option<RatioInterval>,
     test: Option<Test>,
@@ -150,7 +152,9 @@ impl Measured {
                 (paired_ratio_interval(&cell.a_sessions, &cell.b_sessions, options), signed_rank(logs))
             }
         };
-        Self { a, b, pairs, refused, interval, test }
+        let is_several = |sessions: &[Vec<f64>]| sessions.iter().filter(|session| !session.is_empty()).count() > 1;
+        let has_several_sessions = is_several(&cell.a_sessions) || is_several(&cell.b_sessions);
+        Self { a, b, pairs, has_several_sessions, refused, interval, test }
     }
 
     fn conclude(self, cell: &Cell, q: Option<f64>, level: f64) -> (CellResult, Option<Prospect>) {
@@ -194,7 +198,8 @@ impl Measured {
     }
 
     fn prospect(&self, ratio: Option<f64>, delta: f64, level: f64) -> Option<Prospect> {
-        if self.refused.is_some() {
+        // What sessions differ by is in the interval too, and stays however many repeats each of them has.
+        if self.refused.is_some() || self.has_several_sessions {
             return None;
         }
         let repeats = self.a.len().min(self.b.len());

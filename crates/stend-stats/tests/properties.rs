@@ -57,6 +57,23 @@ proptest! {
     }
 
     #[test]
+    fn an_interval_over_sessions_holds_that_of_all_repeats_and_knows_no_order(mut given in sessions(), down in 0.0..2e3_f64) {
+        for value in given.iter_mut().flatten() {
+            *value -= down;
+        }
+        let options = RatioOptions { draws: 300, ..RatioOptions::default() };
+        let (low, high) = median_interval_of_sessions(&given, &options).expect("six repeats");
+        let pooled = median_interval(&given.concat(), 0.95).expect("six");
+        prop_assert!(low <= pooled.low && pooled.high <= high);
+        let least = given.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let most = given.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        prop_assert!(low >= least - 1e-6 * most.abs() && high <= most + 1e-6 * most.abs());
+        given.reverse();
+        given.iter_mut().for_each(|session| session.reverse());
+        prop_assert_eq!(median_interval_of_sessions(&given, &options), Some((low, high)));
+    }
+
+    #[test]
     fn quantiles_are_ordered_and_within(values in vec(any::<f64>().prop_filter("finite", |v| v.is_finite()), 1..30),
                                         p in 0.0..=1.0_f64, r in 0.0..=1.0_f64) {
         let (low, high) = (quantile(&values, p.min(r)).unwrap(), quantile(&values, p.max(r)).unwrap());

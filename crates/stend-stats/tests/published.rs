@@ -1,8 +1,9 @@
 //! Values printed in tables, and the figures of the project's method page.
 
 use stend_stats::{
-    Cell, Direction, Evidence, IntervalMethod, Method, RatioInterval, Reason, Verdict, compare_table,
-    geometric_mean_interval, judge, mann_whitney, median_interval, precision_reached, sign_flip, steady_state,
+    Cell, Direction, Evidence, IntervalMethod, Method, RatioInterval, RatioOptions, Reason, Verdict, compare_table,
+    geometric_mean_interval, judge, mann_whitney, median_interval, median_interval_of_sessions, precision_reached,
+    sign_flip, steady_state,
 };
 
 /// Two samples of n and m values whose U is `u`, without ties.
@@ -211,4 +212,32 @@ fn geometric_mean_interval_shrinks_with_scenarios() {
     assert!((four.low.ln() - 0.98_f64.ln() / 2.0).abs() < 1e-12);
     assert!((four.high * four.low - 1.0).abs() < 1e-12);
     assert_eq!(geometric_mean_interval(&[]), None);
+}
+
+/// The interval of the median by all 6⁶ ways to draw six sessions of equal repeats: a draw's median is that of the drawn levels.
+#[test]
+fn a_medians_interval_over_sessions_is_that_of_all_ways_to_draw_them() {
+    let levels = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
+    let mut medians = Vec::new();
+    for draw in 0..6_usize.pow(6) {
+        let mut drawn: Vec<f64> = (0..6).map(|place| levels[draw / 6_usize.pow(place) % 6]).collect();
+        drawn.sort_by(f64::total_cmp);
+        medians.push(f64::midpoint(drawn[2], drawn[3]));
+    }
+    medians.sort_by(f64::total_cmp);
+    let tail = (0.025 * medians.len() as f64) as usize;
+    let expected = (medians[tail], medians[medians.len() - 1 - tail]);
+    let sessions: Vec<Vec<f64>> = levels.iter().map(|level| vec![*level; 5]).collect();
+    let is_by_draws = |sessions: &[Vec<f64>], moved: f64| {
+        let (low, high) = median_interval_of_sessions(sessions, &RatioOptions::default()).expect("thirty");
+        let apart = (low + moved - expected.0).abs().max((high + moved - expected.1).abs());
+        assert!(apart < 1e-9, "{low} … {high} is not {expected:?} less {moved}");
+    };
+    is_by_draws(&sessions, 0.0);
+    // All repeats as if they were of one session would say half of it, and more of them less still.
+    let pooled = median_interval(&sessions.concat(), 0.95).expect("thirty");
+    assert!(pooled.high - pooled.low < expected.1 - expected.0, "{pooled:?}");
+    // Levels that are not above zero have the same, moved.
+    let moved: Vec<Vec<f64>> = sessions.iter().map(|session| session.iter().map(|v| v - 102.0).collect()).collect();
+    is_by_draws(&moved, 102.0);
 }

@@ -138,7 +138,8 @@ fn recorded_sessions_are_correlated_a_little() {
     let runs = runs();
     let found = serial_correlation(runs.iter().flat_map(|run| run.values().map(Vec::as_slice))).expect("many");
     let sessions = runs.iter().flat_map(BTreeMap::values).filter(|values| values.len() >= 6).count();
-    let doubted = (found.evidence + 1.0) / found.weight;
+    // The same doubt as in `compare_runs`.
+    let doubted = (found.evidence + 3.0) / found.weight;
     page_says(&format!(
         "The {sessions} sessions of `recorded-runs.json` speak for ρ = {:.2}, {:.1} standard deviations above shuffled repeats.",
         doubted, found.z,
