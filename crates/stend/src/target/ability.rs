@@ -115,7 +115,8 @@ fn lack(host: &dyn Host, need: &Need) -> Option<Lack> {
     let names = |all: &[(&'static str, &str)]| all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ");
     let mut what = Vec::new();
     if !programs.is_empty() {
-        what.push(format!("needs {}, which is not here", names(&programs)));
+        let are = if programs.len() == 1 { "is" } else { "are" };
+        what.push(format!("needs {}, which {are} not here", names(&programs)));
     }
     if !parts.is_empty() {
         what.push(format!("needs {}, which the kernel here has not", names(&parts)));

@@ -277,9 +277,9 @@ impl<'a> Injector<'a> {
     /// # Errors
     /// Its ledger cannot be read.
     pub(crate) fn of(host: &'a dyn Host, probe: &'a str, work: &str, name: &str) -> Result<Self, Refusal> {
-        let path = format!("{}/{}", real_path(host, &base(work, name))?, ledger::NAME);
-        let Ledger { things, .. } = ledger::read(host, &path)?;
-        Ok(Self { host, probe, path, things })
+        let base = real_path(host, &base(work, name))?;
+        let Ledger { things, .. } = ledger::read(host, &base)?;
+        Ok(Self { host, probe, path: ledger::standing(&base), things })
     }
 
     /// Does what a fault says. Of a disk that is replaced it gives the rebuilding, which goes on by itself.

@@ -31,7 +31,7 @@ pub(crate) use control_group::Counters;
 pub(crate) use faults::{Injector, Needs, by_front, check as check_faults};
 
 use self::control_group::Hierarchies;
-use self::ledger::{Entry, Ledger};
+use self::ledger::Entry;
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
 use crate::host::{Command, Happening, Host, HostError, Output};
@@ -216,7 +216,7 @@ pub(crate) fn raise(
     let base = base(work, name);
     host.make_directory(&base)?;
     let base = real_path(host, &base)?;
-    let ledger = format!("{base}/{}", ledger::NAME);
+    let ledger = ledger::standing(&base);
     let hierarchies = Hierarchies::of(host);
     let ground =
         Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
@@ -303,12 +303,10 @@ pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool,
     if host.list(&base).is_err() {
         return Ok(false);
     }
-    let path = format!("{base}/{}", ledger::NAME);
-    if host.list(&base)?.iter().any(|name| name == ledger::NAME) {
-        let Ledger { things, .. } = ledger::read(host, &path)?;
-        // Only so that nobody takes it for whole from here on. A disk that is full is no reason to leave everything there.
-        let _ = ledger::note(host, &path, &Entry::Down);
-        for thing in things.iter().rev() {
+    begin_taking_down(host, &base)?;
+    let path = ledger::taken_down(&base);
+    if ledger::is_there(host, &path) {
+        for thing in ledger::read(host, &base)?.things.iter().rev() {
             let Some(command) = thing.taking_away(&path) else { continue };
             let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..command })?;
             if output.exit != Some(0) {
@@ -332,12 +330,27 @@ pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool,
     Ok(true)
 }
 
+/// Gives the ledger the name that it has while its things are taken away. From here on nobody takes the target for whole, and what a
+/// killed stend had started but the processor has not yet come to makes nothing any more. A disk that is full does not hinder it.
+fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
+    let (standing, taken_down) = (ledger::standing(base), ledger::taken_down(base));
+    if !ledger::is_there(host, &standing) {
+        return Ok(());
+    }
+    let rename = shell::plain(&standing, &["mv", "-f", &standing, &taken_down]);
+    let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..rename })?;
+    match output.exit {
+        Some(0) => Ok(()),
+        _ => Err(Refusal::Unusable(format!("{standing} cannot be renamed{}", last_words(&output)))),
+    }
+}
+
 /// A target that was made by hand and stands.
 ///
 /// # Errors
 /// There is none of this name, or it is not whole.
 pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
-    let ledger = ledger::read(host, &format!("{}/{}", base(work, name), ledger::NAME)).unwrap_or_default();
+    let ledger = ledger::read(host, &base(work, name)).unwrap_or_default();
     let here = ledger.boot_id == boot_id(host);
     match (ledger.target, ledger.up) {
         (Some(target), Some(up)) if here => Ok((TargetOfRun { name: Some(name.into()), ..target }, up)),
@@ -354,7 +367,7 @@ pub(crate) fn statuses(host: &dyn Host, work: &str) -> Vec<Status> {
 }
 
 fn status(host: &dyn Host, work: &str, name: String) -> Status {
-    let ledger = ledger::read(host, &format!("{}/{}", base(work, &name), ledger::NAME)).unwrap_or_default();
+    let ledger = ledger::read(host, &base(work, &name)).unwrap_or_default();
     let state = match &ledger.up {
         None => State::HalfMade,
         Some(_) if ledger.boot_id != boot_id(host) => State::BeforeBoot,
@@ -481,7 +494,7 @@ mod tests {
             Entry::Up(Up { luns: vec![file], ..Up::default() }),
         ];
         for entry in &entries {
-            ledger::note(&Local, &format!("{base}/{}", ledger::NAME), entry).unwrap();
+            ledger::note(&Local, &ledger::standing(&base), entry).unwrap();
         }
         files
     }
@@ -517,11 +530,30 @@ mod tests {
         let files = stood_before(work, "old");
         Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
         let refusal = take_down(&Local, work, "old").unwrap_err().to_string();
-        assert!(refusal.contains(&format!("the directory {files} cannot be taken away")), "{refusal}");
+        let told = format!("the directory {files} cannot be taken away (it holds photograph)");
+        assert!(refusal.contains(&told), "{refusal}");
         assert_eq!(Local.list(&files).unwrap(), ["photograph"], "what is stend's is gone");
         assert_eq!(statuses(&Local, work)[0].state, State::HalfMade);
         Local.remove(&format!("{files}/photograph")).unwrap();
         assert!(take_down(&Local, work, "old").unwrap());
+    }
+
+    #[test]
+    fn what_a_killed_stend_had_started_makes_nothing_once_taking_down_has_begun() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        let files = stood_before(work, "old");
+        let ledger = ledger::standing(&base(work, "old"));
+        let late = Thing::SparseFile { path: format!("{files}/disk0"), bytes: 4096 };
+        ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
+        // Taking down stops here: the processor comes to what was started before that only now.
+        Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
+        take_down(&Local, work, "old").unwrap_err();
+        assert_ne!(Local.run(&late.making(&ledger)).unwrap().exit, Some(0));
+        assert_eq!(Local.list(&files).unwrap(), ["photograph"]);
+        Local.remove(&format!("{files}/photograph")).unwrap();
+        assert!(take_down(&Local, work, "old").unwrap());
+        assert!(Local.list(work).unwrap().is_empty());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The things that a target is made of: how each is made, and how it is taken away.
 //!
 //! Taking away asks first whether the thing is there and is stend's own, so it may be done twice, or for a thing that was never made.
-//! Every command runs under a lock on the ledger and only while the ledger is there: what a killed stend had just started either
-//! ends before the next one looks, or does nothing.
+//! Every command runs under a lock on the ledger and only while the ledger is there, by the name that it has for making or for taking
+//! away: what a killed stend had just started either ends before the next one begins to take away, or does nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +104,12 @@ while device=$(loop_of "$1"); do
     again "${said:-$device is in use}"
 done
 "#;
+const REMOVE_DIRECTORY: &str = r#"
+[ ! -d "$1" ] || rmdir "$1" && exit
+inside=$(ls -A "$1" | head -n 5 | tr '\n' ' ')
+[ -z "$inside" ] || echo "it holds ${inside% }" >&2
+exit 1
+"#;
 /// A process that has just ended may still be counted in its group.
 const REMOVE_CGROUPS: &str = r#"
 for group; do
@@ -181,7 +187,7 @@ impl Thing {
         let script = |script: &str, arguments: &[&str]| Some(shell(ledger, script, arguments));
         match self {
             // Only an empty one: what else is in it is not stend's.
-            Self::Directory { path } => script(r#"[ ! -d "$1" ] || rmdir "$1""#, &[path]),
+            Self::Directory { path } => script(REMOVE_DIRECTORY, &[path]),
             Self::Tmpfs { path, .. } => script(UNMOUNT, &[path]),
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => Some(plain(ledger, &["rm", "-f", path])),
             Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}exit 0"), &[file]),

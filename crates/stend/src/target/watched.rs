@@ -29,7 +29,7 @@ pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watch
         directories.dedup();
         watched.groups.extend(directories.into_iter().map(|path| (controller(number), path.to_owned())));
     }
-    let things = ledger::read(host, &format!("{}/{}", base(work, name), ledger::NAME)).unwrap_or_default().things;
+    let things = ledger::read(host, &base(work, name)).unwrap_or_default().things;
     let loops = loops(host);
     let device = |disk: &Disk| match disk {
         Disk::File(path) => loops.iter().find(|(_, file)| file == path).map(|(device, _)| device.clone()),
