@@ -398,11 +398,13 @@ impl Unit {
     }
 }
 
-/// A number for people with three significant digits, no exponent unless it is below a thousandth, and the minus sign of printed text.
+/// A number for people with three significant digits, no exponent unless it is below a thousandth or has more than 15 digits, and the minus sign
+/// of printed text.
 pub fn three_digits(value: f64) -> String {
     let magnitude = value.abs();
     let digits = match magnitude {
         _ if magnitude == 0.0 => return "0".into(),
+        _ if magnitude >= 1e15 => format!("{magnitude:.2e}"),
         _ if magnitude >= 99.95 => format!("{magnitude:.0}"),
         _ if magnitude >= 9.995 => format!("{magnitude:.1}"),
         _ if magnitude >= 0.9995 => format!("{magnitude:.2}"),
@@ -543,5 +545,7 @@ mod tests {
         assert_eq!(Unit::One.show(3.0), "3.00");
         assert_eq!(Unit::Celsius.show(-5.0), "−5.00 °C");
         assert_eq!(Unit::BytesPerSecond.show(-2.5e6), "−2.50 MB/s");
+        assert_eq!(Unit::Cycles.show(123_456_789.0), "123456789 cycles");
+        assert_eq!(Unit::BytesPerSecond.show(1.7e308), "1.70e296 TB/s");
     }
 }

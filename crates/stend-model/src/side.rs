@@ -117,7 +117,7 @@ impl Side {
             return Err(format!("\"{setting}\" is no setting of a side: write KEY=VALUE, with the keys {KEYS}"));
         };
         let (key, value) = (key.trim(), value.trim());
-        let twice = || format!("\"{key}\" is set twice on one side; once");
+        let twice = || format!("\"{key}\" is set twice on one side; set it once");
         let once = |field: &mut Option<String>| match field.replace(value.to_owned()) {
             None => Ok(()),
             Some(_) => Err(twice()),

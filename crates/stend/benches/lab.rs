@@ -260,7 +260,7 @@ impl Lab {
     /// sessions and repeats are drawn 10,000 times for each side of each scenario.
     fn compare(&self) {
         let file = self.directory.join("run.gz");
-        run(&mut self.stend(&["export", "last", "-o", file.to_str().unwrap()]));
+        run(self.stend(&["export", "last", "-o", file.to_str().unwrap()]).stderr(Stdio::null()));
         let mould = Mould::of(&file);
         let names: Vec<String> = (0..50).map(|scenario| format!("scenario {scenario}")).collect();
         for (sessions, what) in [(1, "one session each"), (2, "two sessions each, 10,000 draws")] {

@@ -17,6 +17,7 @@ use crate::hosts::Hosts;
 use crate::host::{Command, Host};
 use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, job_file_of, suite_of};
+use crate::nearest;
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 9] = [
@@ -54,7 +55,8 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
     if path.extension().is_none() && !path.exists() {
         let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
         return Err(format!(
-            "there is no suite \"{wanted}\"; there are {}, or give the path of a TOML file",
+            "there is no suite \"{wanted}\"{}; there are {}, or give the path of a TOML file",
+            nearest::hint(wanted, names.iter().copied()),
             names.join(", ")
         ));
     }

@@ -1,5 +1,5 @@
-//! One metric of one scenario over the runs of a machine: a value a run, in the order of time, and where the level changed for good, with what
-//! else changed then. Pure; nothing is read or shown here.
+//! One metric of one scenario over the runs of a machine: a value a run, in the order of time, and where the level changed, with what else
+//! changed then. Pure; nothing is read or shown here.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) struct History {
     pub(crate) hardware_id: String,
     /// One for each run, oldest first.
     pub(crate) points: Vec<Point>,
-    /// Where the level changed for good, oldest first.
+    /// Where the level changed, oldest first.
     pub(crate) changes: Vec<Change>,
     /// So many values more are needed before changes can be looked for.
     pub(crate) more_needed: usize,
@@ -318,7 +318,8 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
             left_out.emulated += 1;
             continue;
         }
-        let values = values_by_session(record, scenario, metric).concat();
+        let sessions = values_by_session(record, scenario, metric);
+        let values = sessions.concat();
         let Some(median) = stend_stats::median(&values) else {
             left_out.no_value += 1;
             continue;
@@ -328,7 +329,7 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
             run: record.run.id.clone(),
             started_at: record.run.started_at,
             median,
-            interval: stend_stats::median_interval(&values, 0.95).map(|interval| (interval.low, interval.high)),
+            interval: stend_stats::median_interval_of_sessions(&sessions, &stend_stats::RatioOptions::default()),
             spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
             valid: values.len() as u32,
         });

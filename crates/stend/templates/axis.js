@@ -52,7 +52,8 @@ function Series(section, samples) {
     lines.forEach(function (line) { line.points = samples.lines[number++]; });
     var names = all("figcaption .key", figure).map(function (name) {
       var words = document.createElement("span");
-      all("span", name).forEach(function (language) { words.append(language.cloneNode(true)); });
+      // A name that is one for both languages is bare text.
+      words.append.apply(words, name.cloneNode(true).childNodes);
       return words;
     });
     return { figure: figure, svg: svg, hair: hair, values: values, lines: lines, names: names, near: false };
@@ -223,7 +224,7 @@ Series.prototype.tell = function (share) {
   var near = this.drawings.filter(function (drawing) { return drawing.near; });
   var told = near.map(function (drawing) { return self.tellOf(drawing); });
   var repeat = this.repeats.get(this.repeatAt(share));
-  this.when.textContent = this.timeText(share) + (repeat ? " · № " + inLanguage(repeat.title) : "");
+  this.when.textContent = this.timeText(share) + (repeat ? " · " + (root.lang === "ru" ? "№" : "No.") + " " + inLanguage(repeat.title) : "");
   this.slider.value = (share - this.from) / (this.to - this.from) * 1000;
   this.slider.setAttribute("aria-valuetext", [this.when.textContent].concat(told.slice(0, 3)).join("; "));
 };
@@ -247,7 +248,10 @@ Series.prototype.tellOf = function (drawing) {
     if (drawing.names[place]) drawing.values.append(drawing.names[place].cloneNode(true), " ");
     drawing.values.append(value);
   });
-  return drawing.svg.querySelector("title").textContent + ": " + found.join(", ");
+  return drawing.svg.querySelector("title").textContent + ": " + found.map(function (text, place) {
+    var name = drawing.names[place];
+    return name ? (name.querySelector("[lang=" + root.lang + "]") || name).textContent + " " + text : text;
+  }).join(", ");
 };
 
 // What is about to come into the window, of the page or of what scrolls in it.

@@ -27,7 +27,10 @@ function putBack() {
 function goTo(place) {
   var element = place && byId(place);
   var scenario = element && element.matches("details.scenario");
-  if (scenario && drill && drill.showModal) return lookInto(element);
+  if (scenario && drill && drill.showModal) {
+    lookInto(element);
+    return showMetric(state().metric);
+  }
   if (drill && drill.open) drill.close();
   if (!element) return;
   if (scenario) { unfold(element); element.open = true; }
@@ -38,25 +41,33 @@ document.addEventListener("click", function (event) {
   var link = event.target.closest && event.target.closest("a[href^='#']");
   if (!link) return;
   event.preventDefault();
-  var place = link.getAttribute("href").slice(1);
+  var place = link.getAttribute("href").slice(1), metric = link.dataset.metric || "";
   if (drill && drill.contains(link)) {
     // Out of the window, to a place on the page.
     pushed = false;
-    setState({ place: place });
+    setState({ place: place, metric: metric });
   } else {
     opener = link;
     pushed = true;
-    setState({ place: place }, true);
+    setState({ place: place, metric: metric }, true);
   }
   goTo(place);
-  showLatencies(link);
+  if (!metric) showLatencies();
 });
-// A figure of a latency leads to where the latencies are drawn that it is taken of.
-function showLatencies(link) {
-  var row = looked && link.closest("tbody tr"), metric = row && row.querySelector(".metric");
-  if (!metric) return;
+// What is behind a figure that is not the scenario's main one: the drawings of its metric, which are folded until then.
+function showMetric(name) {
+  var drawings = looked && all(".of-metric", drill).filter(function (one) { return one.dataset.metric === name; })[0];
+  if (!drawings) return;
+  drawings.open = true;
+  drawings.scrollIntoView();
+  (drawings.querySelector("summary") || drawings).focus({ preventScroll: true });
+}
+// A main figure that is a latency leads to where the latencies are drawn that it is taken of.
+function showLatencies() {
+  var main = looked && drill.querySelector("section.of-metric");
+  if (!main) return;
   all("section.latency", drill).some(function (section) {
-    if (JSON.parse(section.dataset.metrics).indexOf(metric.textContent) < 0) return false;
+    if (JSON.parse(section.dataset.metrics).indexOf(main.dataset.metric) < 0) return false;
     section.scrollIntoView();
     section.focus({ preventScroll: true });
     return true;
@@ -67,16 +78,32 @@ if (drill) {
   // Beside the window.
   drill.addEventListener("click", function (event) { if (event.target === drill) drill.close(); });
   drill.addEventListener("close", function () {
+    // It was closed for printing, and is open again.
+    if (drill.open) return;
     var closedOne = looked;
     putBack();
     if (closedOne && state().place === closedOne.id) {
-      if (pushed) history.back(); else setState({ place: "" });
+      if (pushed) history.back(); else setState({ place: "", metric: "" });
     }
     pushed = false;
     if (opener && opener.isConnected) opener.focus({ preventScroll: true });
     opener = null;
   });
-  window.addEventListener("beforeprint", function () { if (drill.open) drill.close(); });
+}
+// A scenario that is in the window is printed in its own place, and is in the window again afterwards. Gives what was opened for that.
+var printed = null;
+function leaveWindow() {
+  if (!looked) return [];
+  printed = looked;
+  putBack();
+  drill.close();
+  if (printed.open) return [];
+  printed.open = true;
+  return [printed];
+}
+function returnToWindow() {
+  if (printed) lookInto(printed);
+  printed = null;
 }
 window.addEventListener("hashchange", function () {
   if (state().lang) show(state().lang);

@@ -5,9 +5,9 @@ var all = function (selector, within) { return Array.prototype.slice.call((withi
 var byId = function (id) { return document.getElementById(id); };
 root.classList.add("js");
 
-// The address's fragment holds the state, so that a link or a bookmark brings it back: #s3&lang=ru&q=pipe&v=worse&sort=2d&all
+// The address's fragment holds the state, so that a link or a bookmark brings it back: #s3&metric=p99&lang=ru&q=pipe&v=worse&sort=2d&all
 // What stands alone is a place on the page; the scripts of the table say what the other parts mean.
-var KEYS = ["lang", "q", "v", "sort", "all"];
+var KEYS = ["metric", "lang", "q", "v", "sort", "all"];
 function state() {
   var parts = { place: "" };
   KEYS.forEach(function (key) { parts[key] = ""; });
@@ -84,6 +84,15 @@ function unfold(details) {
   if (root.lang !== "en") speak(details);
 }
 
+// Tells who listens. A reader of screens heeds a change of what was there before, and of a window over the page only what is in it.
+function announce(where, words) {
+  var status = where.querySelector("[role=status]") || document.createElement("span");
+  status.className = "unseen";
+  status.setAttribute("role", "status");
+  status.textContent = "";
+  where.appendChild(status);
+  setTimeout(function () { status.textContent = words; }, 100);
+}
 document.addEventListener("click", function (event) {
   var button = event.target.closest && event.target.closest("button.copy");
   if (!button) return;
@@ -91,6 +100,7 @@ document.addEventListener("click", function (event) {
   getSelection().selectAllChildren(text);
   var done = function () {
     button.classList.add("done");
+    announce(button.parentNode, button.querySelector(".after [lang=" + root.lang + "]").textContent);
     setTimeout(function () { button.classList.remove("done"); }, 1500);
   };
   // Where the clipboard is out of reach, the command is selected, and a key copies it.
@@ -102,15 +112,18 @@ if (byId("open")) {
   byId("open").addEventListener("click", function () { openAll(true); });
   byId("close").addEventListener("click", function () { openAll(false); });
 }
-// On paper nothing can be opened.
+// On paper nothing can be opened: of a scenario that is open all is, but what would fill sheets and says little there.
 var closed = [], printing = false;
 window.addEventListener("beforeprint", function () {
   printing = true;
-  all("details.scenario").forEach(unfold);
-  closed = all("details:not([open])");
-  closed.forEach(function (details) { details.open = true; });
+  closed = leaveWindow();
+  var folded = all("details.scenario[open] details:not([open])").filter(function (details) { return !details.matches(".each-repeat, .of-metric"); });
+  closed = closed.concat(folded);
+  folded.forEach(function (details) { details.open = true; });
 });
 window.addEventListener("afterprint", function () {
   closed.forEach(function (details) { details.open = false; });
+  closed = [];
   printing = false;
+  returnToWindow();
 });

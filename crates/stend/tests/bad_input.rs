@@ -25,7 +25,7 @@ fn one_line(ended: &Ended) {
 #[test]
 fn an_unknown_suite() {
     let ended = Stand::new().run(&["run", "quik"]);
-    says(&ended, 2, &["there is no suite \"quik\"", "quick", "path of a TOML file"]);
+    says(&ended, 2, &["there is no suite \"quik\"", "did you mean \"quick\"?", "path of a TOML file"]);
     one_line(&ended);
     let ended = Stand::new().run(&["run", "./missing.toml"]);
     says(&ended, 2, &["./missing.toml cannot be read"]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::forge::Forged;
+use common::forge::{Forged, times};
 use common::runs::{A, B, C, D, Runs, flat, verdicts};
 use serde_json::{Value, json};
 
@@ -79,6 +79,39 @@ fn machines_are_known_by_the_names_that_the_user_gave_them() {
         runs.titles(&["elbrus", "xeon", "--suite", "test"]),
         [format!("elbrus {B}"), "xeon 20260601-0000-000f".to_owned()]
     );
+}
+
+#[test]
+fn sessions_that_differ_widen_intervals_and_no_number_of_repeats_would_settle_them() {
+    let runs = Runs::new();
+    runs.add(&[
+        runs.run(A, &[("x", 1.0)]).on("old"),
+        runs.run(B, &[("x", 1.01)]).on("old"),
+        runs.run(C, &[("x", 1.0)]).on("new"),
+        runs.run(D, &[("x", 1.2)]).on("new"),
+    ]);
+    let table = runs.table(&["old:..", "new:.."]);
+    let cells = &table["rows"][0]["cells"];
+    let interval = |cell: &Value| {
+        let ends: [f64; 2] = serde_json::from_value(cell["interval"].clone()).unwrap();
+        ends[1] / ends[0]
+    };
+    // From one session's level to the other's, and not what twenty repeats of one session would have.
+    assert!(interval(&cells[0]) > 1.009 && interval(&cells[1]) > 1.19, "{cells}");
+    let against = &cells[1]["against_base"];
+    assert_eq!((&against["verdict"], &against["repeats_needed"]), (&json!("unresolved"), &json!(null)), "{against}");
+    assert!(!runs.compare(&["old:..", "new:.."]).out.contains("settle"));
+}
+
+#[test]
+fn what_too_few_repeats_would_take_is_said_as_the_least_of_it() {
+    let runs = Runs::new();
+    runs.add(&[runs.run(A, &[("x", 1.0)]), runs.mould.run(B, &[("x", times(1.02, 0.05, 5))])]);
+    let out = runs.stand.fine(&["compare", A, B]).out;
+    assert!(out.contains("≥ 6") && !out.contains("≈ 6"), "{out}");
+    let why = flat(&runs.stand.fine(&["compare", A, B, "--why", "x"]).out);
+    assert!(why.contains("A verdict takes six valid repeats on each side.") && !why.contains("about 6"), "{why}");
+    assert_eq!(runs.table(&[A, B])["rows"][0]["cells"][1]["against_base"]["repeats_needed"], 6);
 }
 
 #[test]

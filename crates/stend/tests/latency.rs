@@ -39,7 +39,7 @@ fn drawings(stand: &Stand) -> Vec<(String, String)> {
 
 /// Of the three measured repeats: 267 operations of 102 to 104 µs, 30 of a millisecond, 3 of a second. The warm-up's are not among them.
 fn holds_all_three(drawing: &str) {
-    assert!(drawing.contains("300 of 3 repeats: p50 103 µs, p90 1.00 ms"), "{drawing}");
+    assert!(drawing.contains("300 in 3 repeats: p50 103 µs, p90 1.00 ms"), "{drawing}");
     assert!(!drawing.contains("p99 "), "three operations beyond it are too few: {drawing}");
 }
 
@@ -67,7 +67,7 @@ fn latencies_of_all_repeats_are_put_together_and_survive_export_and_import() {
 
     let page = stand.fine(&["report", "-o", "-"]).out;
     assert!(page.contains("How long single operations took") && page.contains("Сколько длились отдельные операции"));
-    assert!(page.contains("300 of 3 repeats") && page.contains("300 из 3 повторов"));
+    assert!(page.contains("300 in 3 repeats") && page.contains("300 за 3 повтора"));
 }
 
 #[test]

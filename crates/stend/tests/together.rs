@@ -102,7 +102,7 @@ fn what_one_machine_lacks_is_said_of_it_and_the_other_is_measured() {
     // What would be of no use is not advised: `doctor` looks at this machine.
     let lacking = desk.run(&["run", "quick", "--only", "gzip", "--on", "stand", "--even-if-unfit"]);
     assert_eq!(lacking.status, Some(4), "{}", lacking.err);
-    assert!(lacking.err.contains("can be measured on stand; what each lacks stands above"), "{}", lacking.err);
+    assert!(lacking.err.contains("can be measured on stand; why stands above for each"), "{}", lacking.err);
     assert!(!lacking.err.contains("doctor"), "{}", lacking.err);
 }
 
@@ -193,6 +193,9 @@ fn ctrl_c_ends_all_and_both_can_be_gone_on_with() {
     let gone_on = desk.fine(&[&["resume"], &ids[..], &["--even-if-unfit", "--no-progress"]].concat());
     assert!(gone_on.out.contains("cipher"));
     assert_eq!([repeats(&desk, "stand"), repeats(&desk, "twin")], [6, 6]);
+    let ended = desk.run(&[&["resume"], &ids[..]].concat());
+    assert_eq!((ended.status, ended.err.trim().lines().count()), (Some(2), 1), "{}", ended.err);
+    assert!(ended.err.contains("is finished; there is nothing to go on with"), "{}", ended.err);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) struct Changing {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     scale: Option<f64>,
     /// Valid repeats of each scenario
     #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -15,9 +15,11 @@ use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 fit · 2 usage or configuration · 4 not fit: `stend run` would refuse it")]
+#[command(
+    after_help = "Without a suite the usual gates decide, with one the widest that its scenarios have: beyond it `stend run` waits, and then refuses.\n\nExit status: 0 fit · 2 usage or configuration · 4 not fit"
+)]
 pub(super) struct Arguments {
-    /// For this suite: its gates, and the space that its files need
+    /// For this suite: its gates, and the space that its files need [default: the usual gates, and no files]
     suite: Option<String>,
     #[command(flatten)]
     on: On,

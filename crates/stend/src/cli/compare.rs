@@ -109,7 +109,7 @@ fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, 
         eprintln!(
             "--fail-on {fail_on}: nothing crossed it, but {unresolved} of {} {} unresolved and may be of any kind",
             cells.len(),
-            if cells.len() == 1 { "figure is" } else { "figures are" }
+            if unresolved == 1 { "figures is" } else { "figures are" }
         );
     }
     Ok(Exit::Fine)

@@ -126,7 +126,7 @@ impl Options {
         words.iter().for_each(|word| names.say_what_last_is(word));
         if runs.is_empty() {
             return Err(Failure::usage(
-                "references cannot be compared with one another: they are single numbers without samples; name a run first",
+                "references cannot be compared with one another, nor shown alone: they are single numbers without samples; name a run first",
             ));
         }
         let mut base = None;

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use jiff::Timestamp;
 use serde::Serialize;
+use stend_model::identity::short;
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -87,13 +89,20 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Markdown => render::markdown(&history),
         Format::Table => render::terminal(&history, output::width(), global.colour() && to_file.is_none()),
         Format::Svg => render::svg(&history, arguments.language.into())?,
-        Format::Html => render::page(&history)?,
+        Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
     };
     match to_file {
         Some(path) => output::write(path, text.as_bytes())?,
         None => output::print(&text)?,
     }
     Ok(Exit::Fine)
+}
+
+/// What draws this history anew. Without a machine's name it is that of the hardware, whichever makes the newest run then.
+fn command(history: &history::History, machine: Option<&str>) -> String {
+    let machine = machine.unwrap_or_else(|| short(&history.hardware_id));
+    let what = format!("{}:{}", history.scenario, history.metric);
+    shell_words(&["stend", "history", &what, "--machine", machine, "--format", "html"].map(str::to_owned))
 }
 
 fn with_metric(name: &str, scenarios: &[WithMetric]) -> String {

@@ -10,6 +10,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
 use crate::language::english_plural;
+use crate::nearest;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -25,7 +26,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let names: Vec<_> = references.iter().map(|reference| reference.name.clone()).collect();
         references.retain(|reference| reference.name == *wanted);
         if references.is_empty() {
-            return Err(Failure::usage(format!("there is no reference \"{wanted}\"; there are {}", names.join(", "))));
+            let hint = nearest::hint(wanted, names.iter().map(String::as_str));
+            return Err(Failure::usage(format!(
+                "there is no reference \"{wanted}\"{hint}; there are {}",
+                names.join(", ")
+            )));
         }
     }
     if arguments.json.json {
@@ -50,7 +55,8 @@ fn in_short(reference: &Reference) -> String {
         reference.source,
         reference.grade,
         english_plural(reference.figure.len(), "figure", "figures"),
-        machines.join(", ")
+        // Their names have commas of their own.
+        machines.join("; ")
     )
 }
 

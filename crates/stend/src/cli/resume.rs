@@ -45,6 +45,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
                 "run {id} was made without a lab and carried here: go on with it there (stend-probe run PLAN --continue RESULT), and import the result again"
             )));
         }
+        refuse_finished(&run)?;
         let destination = destination(&hosts, &run)?;
         jobs.push(Job {
             name: if run.known.is_some() { run.machine.name } else { run.host },
@@ -55,6 +56,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     drop(store);
     together::run(global, jobs, arguments.options, arguments.json)
+}
+
+fn refuse_finished(run: &Run) -> Result<(), Failure> {
+    if run.state == RunState::Finished {
+        return Err(Failure::usage(format!("run {} is finished; there is nothing to go on with", run.id)));
+    }
+    Ok(())
 }
 
 /// How a run's machine is reached now: by its name, if it still has it, else as it was.
@@ -79,9 +87,8 @@ fn go_on(
     let build = store.load(id)?.run.build;
     let bench = Bench::prepare(global, &directory, destination, &Building::of(build.as_ref()), interrupt)?;
     let mut record = store.load(id)?;
-    if record.run.state == RunState::Finished {
-        return Err(Failure::usage(format!("run {id} is finished; there is nothing to go on with")));
-    }
+    // Another program may have finished it since it was chosen.
+    refuse_finished(&record.run)?;
     let now = bench.fingerprint()?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);

@@ -61,6 +61,11 @@ pub(super) struct Arguments {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    // Before those with a heading of their own, which what comes after them would stand under.
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    json: Json,
     #[command(flatten)]
     on: OnSeveral,
     #[command(flatten)]
@@ -74,10 +79,6 @@ pub(super) struct Arguments {
         help_heading = "The target: storage that is set up, loaded, and taken down (docs/storage.md)"
     )]
     target_name: Option<String>,
-    #[command(flatten)]
-    options: Options,
-    #[command(flatten)]
-    json: Json,
 }
 
 /// How long an unfit machine is waited for unless the user says otherwise.
@@ -288,13 +289,15 @@ fn measure_on(
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
     }
     if skipped.len() == suite.scenarios.len() {
-        return Err(Failure::unusable(if destination.is_here() {
+        let is_missing = skipped.iter().any(|skipped| skipped.remedy.is_some());
+        return Err(Failure::unusable(if destination.is_here() && is_missing {
             format!(
                 "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
                 output::program()
             )
         } else {
-            format!("no scenario of the suite can be measured on {destination}; what each lacks stands above")
+            let place = if destination.is_here() { "here".to_owned() } else { format!("on {destination}") };
+            format!("no scenario of the suite can be measured {place}; why stands above for each")
         }));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.

@@ -119,9 +119,10 @@ fn head(record: &Record, samples: i64) -> String {
         let scenario = &run.suite.scenarios[repeat.scenario].name;
         let _ = writeln!(
             text,
-            "  {:>4} {scenario}{}: {}: {}",
+            "  {:>4} {scenario}{}{}: {}: {}",
             repeat.sequence,
             of_side(run, repeat),
+            if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" },
             repeat.outcome.word(),
             repeat.outcome.reason()
         );

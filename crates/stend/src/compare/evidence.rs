@@ -31,6 +31,13 @@ pub(crate) struct Evidence {
     pub(crate) resembling: bool,
 }
 
+impl Evidence {
+    /// Whether the two sides were tested as pairs.
+    pub(crate) fn of_pairs(&self) -> bool {
+        matches!(self.test, Some(Test::SignedRankExact | Test::SignedRankPermutation | Test::SignedRankNormal))
+    }
+}
+
 /// Why a verdict is what it is: the condition of the rule that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

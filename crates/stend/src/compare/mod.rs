@@ -277,7 +277,8 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         let (reason, remedy) = (skipped.reason.clone(), skipped.remedy.clone());
         return Cell::Nothing { why: Lack::Skipped { reason, remedy } };
     }
-    let values = values_by_session(record, scenario, metric).concat();
+    let sessions = values_by_session(record, scenario, metric);
+    let values = sessions.concat();
     let measured = repeats_of(record, scenario).filter(|repeat| repeat.phase == Phase::Measured);
     let (valid, other): (Vec<_>, Vec<_>) = measured.partition(|repeat| repeat.counts());
     let Some(median) = stend_stats::median(&values) else {
@@ -294,12 +295,13 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
     let outliers = stend_stats::tukey_marks(&values).iter().filter(|mark| **mark != stend_stats::Mark::None).count();
     Cell::Measured(Measured {
         median,
-        interval: stend_stats::median_interval(&values, 0.95).map(|interval| (interval.low, interval.high)),
+        interval: stend_stats::median_interval_of_sessions(&sessions, &stend_stats::RatioOptions::default()),
         minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
         maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
-        valid: valid.len() as u32,
-        invalid: other.len() as u32,
+        // A repeat that counts may lack what an optional metric needs.
+        valid: values.len() as u32,
+        invalid: (valid.len() + other.len() - values.len()) as u32,
         outliers: outliers as u32,
         against_base: None,
         of_ceilings: if record.emulator().is_some() {

@@ -6,7 +6,7 @@ use stend_model::identity::short;
 use stend_model::machine::Difference;
 use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
-use stend_model::wire::Begin;
+use stend_model::wire::{Begin, Check};
 
 use super::filter::Filter;
 use super::scenario_of;
@@ -145,7 +145,16 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if few > 0 {
         notes.push(Note::FewRepeats { run: run(), scenarios: few, least });
     }
-    let unverified = measured().filter(|scenario| scenario.verification == Verification::None).count();
+    // An instrument may well verify what the suite does not ask it to.
+    let verified = |place: usize| {
+        let of_it = record.repeats.iter().filter(|repeat| repeat.scenario == place);
+        let checks: Vec<Check> = of_it.filter_map(|repeat| Some(repeat.report.as_ref()?.check)).collect();
+        !checks.is_empty() && !checks.contains(&Check::None)
+    };
+    let unverified = suite.scenarios.iter().enumerate().filter(|(place, scenario)| {
+        !scenario.is_precondition() && scenario.verification == Verification::None && !verified(*place)
+    });
+    let unverified = unverified.count();
     if unverified > 0 {
         notes.push(Note::Unverified { run: run(), scenarios: unverified });
     }
@@ -218,12 +227,13 @@ fn loader_bound(record: &Record) -> Vec<String> {
     scenarios.filter(|(place, _)| is_bound(*place)).map(|(_, scenario)| scenario.name.clone()).collect()
 }
 
-/// Scenarios of the same name that do other work, or the same work in another place or with another file; those together that
-/// differ alike.
+/// Scenarios of the same name that do other work, or the same work in another place, with another file or with a metric that is better
+/// the other way round; those together that differ alike.
 fn scenarios(base: &Record, record: &Record) -> Vec<Note> {
     let mut works = Alike::default();
     let mut places = Alike::default();
     let mut files = Alike::default();
+    let mut directions = Alike::default();
     for one in &base.run.suite.scenarios {
         let Some(other) = scenario_of(record, &one.name) else { continue };
         let differences = differences_of_work(&one.work(), &other.work());
@@ -237,6 +247,11 @@ fn scenarios(base: &Record, record: &Record) -> Vec<Note> {
         for (file, digest) in &one.files {
             if other.files.get(file).is_some_and(|other| other != digest) {
                 files.add(file.clone(), &one.name);
+            }
+        }
+        for metric in &one.metrics {
+            if other.metric(&metric.name).is_some_and(|other| other.better != metric.better) {
+                directions.add((metric.name.clone(), metric.better), &one.name);
             }
         }
     }
@@ -259,7 +274,14 @@ fn scenarios(base: &Record, record: &Record) -> Vec<Note> {
         scenarios,
         file,
     });
-    works.chain(places).chain(files).collect()
+    let directions = directions.0.into_iter().map(|((metric, better), scenarios)| Note::OtherDirection {
+        run: run.clone(),
+        base: base.clone(),
+        metric,
+        better,
+        scenarios,
+    });
+    works.chain(places).chain(files).chain(directions).collect()
 }
 
 /// Names under what they have in common, both in the order in which they came.

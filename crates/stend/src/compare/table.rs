@@ -204,6 +204,8 @@ pub(crate) enum Note {
     OtherPlace { run: String, base: String, scenarios: Vec<String>, difference: Difference },
     /// A file that commands name has other contents than in the base.
     OtherFile { run: String, base: String, scenarios: Vec<String>, file: String },
+    /// Of this metric the base takes more for better, or less, and the run the opposite; verdicts are as the base has it.
+    OtherDirection { run: String, base: String, metric: String, better: Better, scenarios: Vec<String> },
     /// What these instruments measured was built otherwise than in the base.
     OtherBuild { run: String, base: String, instruments: Vec<String>, differences: Vec<Difference> },
     /// What these instruments measured was built anew within the run.
@@ -348,9 +350,9 @@ pub(crate) struct Measured {
     pub(crate) maximum: f64,
     /// Spread: 1.4826 × median absolute deviation / median; none for a single value, which has no spread.
     pub(crate) spread: Option<f64>,
-    /// Valid repeats.
+    /// Valid repeats that have this metric.
     pub(crate) valid: u32,
-    /// Measured repeats that do not count.
+    /// Measured repeats that do not count, or do not have it.
     pub(crate) invalid: u32,
     /// Values marked by Tukey's rule as far from the rest. They count.
     pub(crate) outliers: u32,
@@ -386,7 +388,7 @@ pub(crate) struct AgainstBase {
     pub(crate) verdict: Verdict,
     /// The condition that decided it.
     pub(crate) reason: Reason,
-    /// About how many repeats on each side would settle it, where it is unresolved.
+    /// About how many repeats on each side would settle it, where it is unresolved; with too few for a verdict, how many that takes at least.
     pub(crate) repeats_needed: Option<u32>,
     /// What else it rests on.
     #[serde(flatten)]

@@ -246,6 +246,23 @@ fn a_script_that_was_edited_in_between_is_said() {
     assert!(compare(&[&run("a", "1f"), &run("b", "1f")], &[]).notes.is_empty());
 }
 
+#[test]
+fn a_metric_that_is_better_the_other_way_round_is_judged_as_the_base_has_it_and_said() {
+    let command = "command = [\"true\"]";
+    let (base, mut other) = (record_of("a", "/", command), record_of("b", "/", command));
+    other.run.suite.scenarios[0].metrics[0].better = Better::Higher;
+    let table = compare(&[&base, &other], &[]);
+    assert_eq!(verdicts(&table), [Verdict::Same]);
+    let expected = Note::OtherDirection {
+        run: "b".into(),
+        base: "a".into(),
+        metric: "time".into(),
+        better: Better::Lower,
+        scenarios: vec!["alpha".into()],
+    };
+    assert_eq!(table.notes, [expected]);
+}
+
 /// `alpha` was measured by one instrument, `beta` by another, both built by the same compiler.
 fn built_by(id: &str, milliseconds: f64, compiler: &str) -> Record {
     let mut record = record(id, &steady(milliseconds));

@@ -177,7 +177,7 @@ fn processor_time(texts: &Texts, gates: &Gates) -> Vec<Finding> {
     let of = |what, ticks: f64, warning, gate: Option<Gate>, advice: &str| {
         let state = state_of(ticks, warning, gate);
         let limit = match gate {
-            Some(Gate::Limit(limit)) => format!(": above {} % repeats are invalid", (limit * 1e3).round() / 10.0),
+            Some(Gate::Limit(limit)) => format!(": above {} % all repeats are invalid", (limit * 1e3).round() / 10.0),
             _ => String::new(),
         };
         let value = format!("{:.1} % of the processors' time", ticks / total * 100.0);

@@ -43,14 +43,16 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
     let (low, high) = (*factors.first()?, *factors.last()?);
     let (all, above) = (factors.len(), factors.iter().filter(|(factor, ..)| *factor > 1.0).count());
     let times = |value: f64| factor(value).trim_start_matches("× ").to_owned();
-    let english = |(value, scenario, machine): (f64, &str, &str)| {
-        format!("{} times as good as {machine} on “{scenario}”", times(value))
+    let english = |(value, scenario, machine): (f64, &str, &str)| match value {
+        ..1.0 => format!("{} times worse than {machine} on “{scenario}”", times(1.0 / value)),
+        _ => format!("{} times as good as {machine} on “{scenario}”", times(value)),
     };
     let in_russian = |(value, scenario, machine): (f64, &str, &str)| {
-        format!("{} от {machine} на «{scenario}»", russian(&times(value)))
-    };
-    let ends = |of: &dyn Fn((f64, &str, &str)) -> String, and: &str| {
-        if all > 1 { format!("{} {and} {}", of(low), of(high)) } else { of(low) }
+        let (size, word) = if value < 1.0 { (1.0 / value, "хуже") } else { (value, "лучше") };
+        let shown = times(size);
+        // A fraction takes the form that two takes.
+        let form = shown.parse().map_or("раза", |whole| russian_plural(whole, "раз", "раза", "раз"));
+        format!("в {} {form} {word} {machine} («{scenario}»)", russian(&shown))
     };
     let this = &base.title;
     if all == 1 {
@@ -60,27 +62,34 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
                 english(low)
             ),
             format!(
-                "Результат {this} – {}; других опубликованных цифр для сравнения нет. Проверить отличие нельзя: опубликовано отдельное число.",
+                "{this} {}; других опубликованных результатов для сравнения нет. Проверить отличие нельзя: опубликовано одно число.",
                 in_russian(low)
             ),
         ));
     }
     let (better_en, better_ru) = match above {
-        0 => ("none".to_owned(), "не превосходит ни одной".to_owned()),
+        0 => ("none".to_owned(), "не превосходит ни одного".to_owned()),
         _ => (above.to_string(), format!("превосходит {above}")),
     };
     Some(Phrase::new(
         format!(
-            "{this} does better than {better_en} of {} of {}: it is {}. These differences cannot be tested, for single numbers were published.",
+            "{this} does better than {better_en} of {} of {}: it is {} at worst, and at best {}. These differences cannot be tested, for single numbers were published.",
             english_plural(all, "published figure", "published figures"),
             english_plural(machines, "other machine", "other machines"),
-            ends(&english, "at worst, and at best"),
+            english(low),
+            english(high),
         ),
         format!(
-            "{this} {better_ru} из {all} {} {machines} {}: её результат – {}. Проверить эти отличия нельзя: опубликованы отдельные числа.",
-            russian_plural(all, "опубликованной цифры", "опубликованных цифр", "опубликованных цифр"),
+            "{this} {better_ru} из {all} {} {machines} {}: она {} в худшем случае и {} в лучшем. Проверить эти отличия нельзя: опубликованы отдельные числа.",
+            russian_plural(
+                all,
+                "опубликованного результата",
+                "опубликованных результатов",
+                "опубликованных результатов"
+            ),
             russian_plural(machines, "другой машины", "других машин", "других машин"),
-            ends(&in_russian, "в худшем случае, в лучшем –"),
+            in_russian(low),
+            in_russian(high),
         ),
     ))
 }
@@ -127,9 +136,9 @@ mod tests {
         let said = answer(&table);
         assert!(said[0].en.starts_with("pc-7 does better than "), "{}", said[0].en);
         assert!(
-            said[0].en.contains("of 10 other machines: it is 0.44 times as good as ")
+            said[0].en.contains("of 10 other machines: it is 2.29 times worse than ")
                 && said[0].en.contains(" at worst, and at best 19.4 times as good as ")
-                && said[0].ru.contains(": её результат – 0,44 от ")
+                && said[0].ru.contains(": она в 2,29 раза хуже ")
                 && !said[0].en.contains("verdict"),
             "{}",
             said[0].en
@@ -144,7 +153,7 @@ mod tests {
         table.rows.iter_mut().for_each(|row| row.better = stend_model::metric::Better::Higher);
         let said = answer(&table);
         assert!(said[0].en.starts_with("pc-7 does better than none of "), "{}", said[0].en);
-        assert!(said[0].ru.starts_with("pc-7 не превосходит ни одной из "), "{}", said[0].ru);
+        assert!(said[0].ru.starts_with("pc-7 не превосходит ни одного из "), "{}", said[0].ru);
         let has_factor = |cell: &Cell| matches!(cell, Cell::Published(published) if published.ratio.is_some());
         let mut kept = false;
         for cell in table.rows.iter_mut().filter(|row| row.main).flat_map(|row| &mut row.cells) {
@@ -154,13 +163,13 @@ mod tests {
         }
         let said = answer(&table);
         assert!(
-            said[0].en.starts_with("pc-7 is 0.50 times as good as ")
+            said[0].en.starts_with("pc-7 is 2.00 times worse than ")
                 && said[0].en.contains("the only published figure")
                 && !said[0].en.contains(" of 1 "),
             "{}",
             said[0].en
         );
-        assert!(said[0].ru.starts_with("Результат pc-7 – 0,50 от "), "{}", said[0].ru);
+        assert!(said[0].ru.starts_with("pc-7 в 2,00 раза хуже "), "{}", said[0].ru);
         table.columns.truncate(1);
         table.rows.iter_mut().for_each(|row| row.cells.truncate(1));
         assert!(

@@ -103,7 +103,10 @@ pub(super) fn dots(panels: Vec<PanelData>, unit: Unit) -> Option<Dots> {
         });
         left += width;
     }
-    let caption = with_axis(&TEXTS.repeats_caption, bottom);
+    let has_band = drawn.iter().any(|panel| panel.interval.is_some());
+    let caption =
+        if has_band { &TEXTS.repeats_caption.followed_by(&TEXTS.repeats_band) } else { &TEXTS.repeats_caption };
+    let caption = with_axis(caption, bottom);
     Some(Dots { panels: drawn, ticks: ticks(Scale::Unit(unit), bottom, top), caption })
 }
 

@@ -3,7 +3,9 @@
 use stend_model::metric::Unit;
 use stend_model::run::{Repeat, Series};
 
+use super::numbers::russian;
 use super::phrase::Phrase;
+use super::recorded::recorded;
 use super::text::{duration, percent};
 use crate::dips::{Dip, dips, rebuildings};
 
@@ -18,7 +20,8 @@ pub(crate) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
         } else {
             (format!("; btrfs counted before that: {errors}"), format!("; до этого btrfs насчитал: {errors}"))
         };
-        Phrase::new(format!("{part} rebuilt in {time}{en}"), format!("{part}: восстановлен за {time}{ru}"))
+        let rebuilt = recorded(&format!("{part} rebuilt"));
+        Phrase::new(format!("{} in {time}{en}", rebuilt.en), format!("{} за {}{ru}", rebuilt.ru, russian(&time)))
     });
     of_dips.chain(of_rebuildings).collect()
 }
@@ -26,25 +29,32 @@ pub(crate) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
 fn dip_in_words(dip: &Dip) -> Phrase {
     let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
     let depth = percent(dip.depth());
-    let fault = &dip.fault;
+    let fault = recorded(&dip.fault);
+    let [before_ru, lowest_ru, depth_ru] = [&before, &lowest, &depth].map(|figure| russian(figure));
     let (late_en, late_ru) = dip.fell_after.as_ref().map_or_else(Default::default, |mark| {
-        (format!(", which began only after \"{mark}\""), format!(", что началось лишь после «{mark}»"))
+        let mark = recorded(mark);
+        (format!(", which began only after \"{}\"", mark.en), format!(", что началось лишь после «{}»", mark.ru))
     });
     let (en, ru) = match dip.length_ns {
-        Some(0) => (format!("no window below 90 % of {before}"), format!("нет окна ниже 90 % от {before}")),
+        Some(0) => (format!("no window below 90 % of {before}"), format!("нет окна ниже 90 % от {before_ru}")),
         Some(length) => {
             let time = duration(length as f64);
             (
                 format!("from {before} down to {lowest} ({depth} less){late_en}, back after {time}"),
-                format!("с {before} до {lowest} (на {depth} меньше){late_ru}, снова как было через {time}"),
+                format!(
+                    "с {before_ru} до {lowest_ru} (на {depth_ru} меньше){late_ru}, снова как было через {}",
+                    russian(&time)
+                ),
             )
         }
         None => (
             format!("from {before} down to {lowest} ({depth} less){late_en}, not back before the load ended"),
-            format!("с {before} до {lowest} (на {depth} меньше){late_ru}, до конца нагрузки не восстановилось"),
+            format!(
+                "с {before_ru} до {lowest_ru} (на {depth_ru} меньше){late_ru}, до конца нагрузки не восстановилось"
+            ),
         ),
     };
-    Phrase::new(format!("{fault}: {en}"), format!("{fault}: {ru}"))
+    Phrase::new(format!("{}: {en}", fault.en), format!("{}: {ru}", fault.ru))
 }
 
 /// The errors of a disk that were counted, as btrfs calls them.

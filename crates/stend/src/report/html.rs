@@ -26,7 +26,7 @@ use stend_model::run::{Repeat, Run, Series, Session};
 
 use crate::compare::curves::curves;
 use crate::compare::table::{Cell, ColumnOrigin, Table};
-use crate::language::Language;
+use crate::language::{Language, russian_plural};
 use crate::profile::Profile;
 
 use super::answer::answer;
@@ -43,7 +43,7 @@ use super::weighing;
 use super::wide::matrix_blocks;
 pub(crate) use figures::{Figure, Kind, figures};
 use fold::Folded;
-use overview::{MachineView, MissingView, SourceView, TableView, WeighingView};
+use overview::{DiffersView, MachineView, MissingView, SourceView, TableView, WeighingView};
 use questions::QuestionView;
 use scenario::ScenarioView;
 use wide::WideView;
@@ -84,6 +84,8 @@ struct Page {
     /// The base's title.
     base: String,
     answer: Vec<Phrase>,
+    /// In what the other machines differ, in short.
+    differs: Vec<DiffersView>,
     fingerprint: Vec<Phrase>,
     machines: Vec<MachineView>,
     /// How verdicts are reached.
@@ -158,6 +160,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         answer: answer(input.table).iter().map(unbroken).collect(),
         fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
         method: method(&machines),
+        differs: overview::differs(&machines),
         machines,
         missing: overview::missing_sensors(input),
         clocks: overview::clocks(input),
@@ -168,7 +171,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         weighing_meaning: &weighing::MEANING,
         heat,
         curves,
-        notes: input.table.notes.iter().map(notes::note).collect(),
+        notes: notes::notes(&input.table.notes),
         left_out: input.table.left_out.iter().map(notes::left_out).collect(),
         not_measured: overview::not_measured(input),
         scenarios: parts.iter().map(|part| folded.fold(part)).collect(),
@@ -185,7 +188,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
     page.render().context("the report could not be written")
 }
 
-/// Of what the page is: of an A/B run alone the machine and both sides, or else the base; and the suite.
+/// Of what the page is: of an A/B run alone the machine and both sides, or else the base and what is held against it; and the suite.
 fn title(input: &Input) -> Phrase {
     let suite = input.runs.first().map(|data| &data.run.suite);
     let suites = suite.map_or([""; 2], |suite| [suite.title.as_str(), suite.title_in_russian()]);
@@ -205,8 +208,25 @@ fn title(input: &Input) -> Phrase {
             &format!("A/B на машине {machine}: «{}» против «{}»", b.ru, a.ru),
         ]);
     }
-    let base = input.table.columns.first().map_or("", |base| base.title.as_str());
-    if base.is_empty() && suite.is_none() { Phrase::fixed("stend", "stend") } else { with_suite([base; 2]) }
+    let base = called(input.table.columns.first().map_or("", |base| base.title.as_str()));
+    if base.en.is_empty() && suite.is_none() {
+        return Phrase::fixed("stend", "stend");
+    }
+    match &text::other_runs(input.table)[..] {
+        [] => with_suite([&base.en, &base.ru]),
+        [(_, other)] => {
+            let other = called(&other.title);
+            with_suite([
+                &format!("{} against {}", other.en, base.en),
+                &format!("{} в сравнении с {}", other.ru, base.ru),
+            ])
+        }
+        others => {
+            let count = others.len();
+            let runs = russian_plural(count, "прогон", "прогона", "прогонов");
+            with_suite([&format!("{} and {count} others", base.en), &format!("{} и ещё {count} {runs}", base.ru)])
+        }
+    }
 }
 
 /// How verdicts are reached between the runs that are compared: of pairs otherwise than of runs of their own.
@@ -256,6 +276,22 @@ fn fingerprint(machine: &Machine) -> Vec<Phrase> {
     lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
 }
 
+/// Why most of the base's figures are missing; figures within the reasons, such as shares, do not tell them apart.
+fn commonest_lack(table: &Table) -> Option<Phrase> {
+    let mut reasons: Vec<(String, Phrase, usize)> = Vec::new();
+    for row in table.rows.iter().filter(|row| row.main) {
+        let Some(Cell::Nothing { why }) = row.cells.first() else { continue };
+        let reason = notes::lack(why);
+        let words: String = reason.en.chars().filter(|c| !c.is_ascii_digit()).collect();
+        match reasons.iter_mut().find(|(other, ..)| *other == words) {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((words, reason, 1)),
+        }
+    }
+    // Of equally common ones the first.
+    reasons.into_iter().rev().max_by_key(|(.., count)| *count).map(|(_, reason, _)| reason)
+}
+
 fn summary(input: &Input) -> Phrase {
     let Some(base) = input.table.columns.first() else { return TEXTS.nothing.clone() };
     let scenarios_with = |is: fn(&Cell) -> bool| {
@@ -273,7 +309,9 @@ fn summary(input: &Input) -> Phrase {
         let has_row = |name: &str| input.table.rows.iter().any(|row| row.scenario == name);
         data.run.skipped.iter().filter(|skipped| !has_row(&skipped.scenario)).count()
     });
+    let why = measured.is_empty().then(|| commonest_lack(input.table)).flatten();
     Summary {
+        why,
         measured: measured.len(),
         skipped: without + skipped,
         machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),

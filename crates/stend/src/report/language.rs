@@ -3,6 +3,8 @@
 use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text;
+use crate::compare::evidence::Reason;
+use crate::compare::table::AgainstBase;
 use crate::language::{english_plural, russian_plural};
 
 macro_rules! texts {
@@ -34,7 +36,7 @@ texts! {
     each_figure: "Each figure", "Каждый результат";
     sweeps: "Sweeps", "Перебор параметров";
     heat_caption: "In each cell a median. The stronger the colour, the larger the figure; all runs share the scale.",
-        "В клетке – медиана. Чем сильнее цвет, тем больше значение; шкала у прогонов общая.";
+        "В клетке – медиана. Чем насыщеннее цвет, тем больше значение; шкала у прогонов общая.";
     curve_title: "Latency over throughput", "Задержка в зависимости от скорости";
     curve_caption: "Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, more load only waits.",
         "Точка – сценарий, кресты – интервалы 95 % обеих медиан. Где кривая загибается вверх, добавочная нагрузка только ждёт.";
@@ -56,8 +58,8 @@ texts! {
     base_is: "base is", "база:";
     other_runs: "Other runs", "Другие прогоны";
     published: "Published", "Опубликовано";
-    unsorted: "Click a column's head to sort by it; a third click restores the suite's order. Click a figure to look into it.",
-        "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора. Щёлкните по цифре, чтобы рассмотреть её.";
+    unsorted: "Click a column's head to sort by it; a third click restores the suite's order. Click a figure to see what is behind it.",
+        "Щёлкните по заголовку столбца, чтобы упорядочить; третий щелчок вернёт порядок набора. Щёлкните по числу, чтобы увидеть, что за ним стоит.";
     better: "better", "лучше";
     worse: "worse", "хуже";
     same: "the same within δ", "одинаково в пределах δ";
@@ -65,7 +67,7 @@ texts! {
     legend_delta: "δ: a smaller difference does not matter, or is hidden by what the machine differs from itself by, where that was measured.",
         "δ: разница меньше этой неважна либо скрыта тем, насколько машина отличается от самой себя, если это измерено.";
     legend_published: "× 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.",
-        "× 2,00 у опубликованной цифры: база вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
+        "× 2,00 у опубликованного числа: база вдвое лучше – вдвое выше скорость или вдвое меньше время; меньше 1 – хуже. Измерений для проверки нет, поэтому нет ни знака, ни цвета.";
     legend_count: "n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.",
         "n: годные повторы, из всех измеренных. * : значение далеко от остальных; оно учтено.";
     nothing: "Nothing was measured.", "Ничего не измерено.";
@@ -89,8 +91,9 @@ texts! {
     against: "Against the base", "Относительно базы";
     note: "Note", "Примечание";
     repeats: "Repeats", "Повторы";
-    repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median. Band: its 95 % interval.",
-        "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана, полоса – её интервал 95 %.";
+    repeats_caption: "Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median.",
+        "Точка – повтор, в порядке измерения; пустые не учитываются. Линия – медиана.";
+    repeats_band: "Band: its 95 % interval.", "Полоса – её интервал 95 %.";
     not_from_zero: "The axis does not begin at zero.", "Ось начинается не с нуля.";
     latency: "How long single operations took", "Сколько длились отдельные операции";
     latency_steps_caption: "All operations of the repeats that count, put together, but for the outermost ten-thousandth at either end. The area of a step is the share of the operations that lie in it.",
@@ -103,7 +106,7 @@ texts! {
     latency_curve_short: "Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals, at least that wide.",
         "За каждой следующей отметкой вдесятеро меньше операций. Отрезки – интервалы 95 %, в действительности не уже.";
     latency_untold: "A percentile is told where at least ten operations lie beyond it: p99.99 takes 100,000.",
-        "Перцентиль назван, если за ним лежит хотя бы десять операций: для p99,99 их нужно 100 000.";
+        "Перцентиль назван, если за ним лежит хотя бы десять операций: для p99.99 их нужно 100 000.";
     operations: "Operations", "Операции";
     longest: "Longest", "Самая долгая";
     history: "History of one metric", "История одного показателя";
@@ -130,15 +133,15 @@ texts! {
     command: "Command", "Команда";
     faults: "What faults did", "Что сделали отказы";
     evidence: "What was checked", "Что проверено";
-    each_repeat: "Of each repeat", "По повторам";
+    each_repeat: "Of each repeat", "По каждому повтору";
     build: "Build of what was measured", "Сборка измеренного";
-    series_instrument: "Observed by the instrument", "Наблюдал инструмент";
-    series_machine: "Observed on the machine", "Наблюдалось на машине";
+    series_instrument: "Observed by the instrument", "Записано инструментом";
+    series_machine: "Observed on the machine", "Записано на машине";
     series_caption: "Repeats stand one after the other; the time between them is left out. Grey: warm-up. Orange and ✕: does not count.",
         "Повторы идут подряд, время между ними опущено. Серое – прогрев, оранжевое и ✕ – не учитывается.";
     no_series: "No samples were recorded.", "Отсчёты не записаны.";
     constant: "Unchanged throughout:", "Не менялось:";
-    charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит сценарий страницы.";
+    charts_by_script: "The other drawings of these samples are made by the page's script.", "Остальные графики этих отсчётов строит скрипт страницы.";
     nothing_differs: "Nothing differs: every figure is the same within its floor δ.", "Ничего не отличается: все результаты одинаковы в пределах своего порога δ.";
     some_unresolved: "No difference is sure: no figure is better or worse, but not all are shown to be the same.",
         "Надёжных отличий нет: ни один результат не лучше и не хуже, но и одинаковость показана не для всех.";
@@ -209,16 +212,16 @@ texts! {
     method_pairs: "The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor δ. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more where the suite says so or `stend noise` has measured that the machine differs from itself by more; what is the same within that cannot be told apart there.",
         "Две стороны одного прогона сравниваются парами соседних повторов. «Лучше» и «хуже» – только если верно и то и другое: критерий знаковых рангов Уилкоксона для пар с поправкой Бенджамини–Хохберга на всю таблицу даёт q < 0,05; и весь интервал 95 % для отношения лежит за порогом δ. О дрейфе речи нет: оба повтора пары он задевает одинаково. «Одинаково»: весь интервал внутри δ. Остальное не решено. δ – 1 % или больше, если так сказано в наборе или если `stend noise` измерил, что машина отличается от самой себя на большее; одинаковое в таких пределах на ней неразличимо.";
     method_invalid: "A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.",
-        "Повтор негоден, если не прошла проверка или сработал затвор: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
-    method_grade: "Evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
-        "Степень доказательности: A – измерения в двух и более сессиях, между которыми машина перезагружалась; B – без перезагрузки; C – опубликованная цифра с разбросом; D – одна опубликованная цифра.";
+        "Повтор негоден, если не прошла проверка или превышен предел: троттлинг, время, отнятое гипервизором или чужими программами, подкачка, падение частоты. Негодные повторы хранятся и показываются, но не учитываются. Выбросы отмечены по правилу Тьюки и не отброшены.";
+    legend_grade: "The letter in a column's head is its grade of evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.",
+        "Буква в заголовке столбца – степень доказательности: A – измерения в двух и более сессиях, между которыми машина перезагружалась; B – без перезагрузки; C – опубликованное число с разбросом; D – одно опубликованное число.";
     method_charts: "Counters are drawn as their growth by the second, broken where a counter was reset; gauges as they are; of metrics of each CPU the lowest, the mean and the highest. Of many samples the first, the last, the lowest and the highest of each part of the line are drawn, so every peak is there; a closer look draws them all.",
         "Счётчики показаны приростом за секунду, с разрывом при сбросе; прочее – как есть; у показателей отдельных процессоров – наименьшее, среднее и наибольшее. Из многих отсчётов на каждом отрезке остаются первый, последний, наименьший и наибольший, так что все пики на месте; вблизи показаны все.";
-    questions: "What to ask of every benchmark", "О чём спрашивать любое измерение";
+    questions: "What to ask of every benchmark", "О чём спросить любой бенчмарк";
     questions_source: "The list of questions is Brendan Gregg's (\"Evaluating the Evaluation: A Benchmarking Checklist\", 2018); the answers come from the data of this page.",
         "Список вопросов – Брендана Грегга («Evaluating the Evaluation: A Benchmarking Checklist», 2018), ответы взяты из данных этой страницы.";
     ask_double: "Why is it not twice as fast?", "Почему не вдвое быстрее?";
-    ask_limits: "Is the figure somebody else's limit, or more than is possible?", "Не чужой ли это предел и возможна ли такая цифра вообще?";
+    ask_limits: "Is the figure somebody else's limit, or more than is possible?", "Не чужой ли это предел и возможен ли такой результат вообще?";
     ask_errors: "Were there errors?", "Были ли ошибки?";
     ask_reproduce: "Will it come out the same again?", "Получится ли то же ещё раз?";
     ask_matter: "Does it matter?", "Важно ли это?";
@@ -229,14 +232,14 @@ texts! {
         "На какие функции уходит время, показывают профили; они стоят при своих сценариях.";
     no_loader: "No instrument of these runs has a load generator beside what it measures, or it does not tell its share of the CPU time.",
         "Ни у одного инструмента этих прогонов нет отдельного генератора нагрузки, или он не сообщает свою долю процессорного времени.";
-    below_ceilings: "No figure is above its ceiling.", "Ни одна цифра не выше своего потолка.";
+    below_ceilings: "No figure is above its ceiling.", "Ни один результат не выше своего потолка.";
     one_boot: "Sessions of one boot cannot show what changes from boot to boot; another one, after a restart, would.",
         "Сессии одной загрузки не покажут того, что меняется от загрузки к загрузке; покажет ещё одна, после перезапуска.";
-    none_sure: "No difference of a main metric is sure.", "Ни у одной главной метрики надёжных отличий нет.";
+    none_sure: "No difference of a main metric is sure.", "Ни у одного главного показателя надёжных отличий нет.";
     not_compared: "Nothing is compared with another run here, so no difference is called.",
         "С другим прогоном здесь ничего не сравнивается, так что и отличий нет.";
-    how_computed: "How figures and verdicts are made", "Как получены цифры и вердикты";
-    same_machine: "no difference was found in hardware or software, so these are two moments of one machine",
+    how_computed: "How figures and verdicts are made", "Как получены результаты и вердикты";
+    same_machine: "no difference was found in hardware or software, so this is one machine at different times",
         "ни в аппаратуре, ни в программах отличий не найдено: это одна машина в разное время";
     same_machine_in_turns: "the same machine, set differently and measured in turns; the notes say what each side sets",
         "та же машина с другими настройками, измеренная попеременно; что задаёт каждая сторона, сказано в примечаниях";
@@ -256,8 +259,8 @@ texts! {
     gate_fall: "Clock fell by", "Частота упала на";
     gate_swapping: "Pages swapped", "Страниц подкачано";
     gate_throttling: "Throttled, times", "Троттлинг, раз";
-    gates_caption: "With ≤: beyond this limit a repeat does not count. Shares are of the CPU time of the whole machine; less than two ticks of the kernel on each CPU close no gate.",
-        "После ≤ – предел, за которым повтор не учитывается. Доли – от процессорного времени всей машины; меньше двух тиков ядра на процессор затвор не закрывают.";
+    gates_caption: "With ≤: beyond this limit a repeat does not count. Shares are of the CPU time of the whole machine; less than two ticks of the kernel on each CPU do no harm.",
+        "После ≤ – предел, за которым повтор не учитывается. Доли – от процессорного времени всей машины; меньше двух тиков ядра на процессор нарушением не считается.";
     close: "Close", "Закрыть";
     copy: "Copy", "Скопировать";
     job_file: "The job file that the command names is gone with the repeat. Made anew from what the run keeps, it is this; where it has ${LUN1} and so on, these are the LUNs:",
@@ -277,6 +280,8 @@ texts! {
     none_of_these: "This run has none of the repeats that the other one shows, so its whole axis is here.",
         "Ни одного из повторов, показанных у другого прогона, здесь нет, поэтому видна вся ось.";
     generated: "Written by stend", "Составлено программой stend";
+    open_on_paper: "On paper are those scenarios that were open when the page was printed.",
+        "На бумаге – те сценарии, что при печати страницы были раскрыты.";
 }
 
 /// The page's first sentence.
@@ -285,6 +290,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) measured: usize,
     /// Scenarios without one.
     pub(crate) skipped: usize,
+    /// Why most have none, where no scenario has one.
+    pub(crate) why: Option<Phrase>,
     /// The machine's title.
     pub(crate) machine: &'a str,
     /// When the run began.
@@ -298,7 +305,7 @@ pub(crate) struct Summary<'a> {
 impl Summary<'_> {
     /// In plain words.
     pub(crate) fn phrase(&self) -> Phrase {
-        let Self { measured, skipped, machine, moment, grade, sessions } = self;
+        let Self { measured, skipped, why, machine, moment, grade, sessions } = self;
         let (on_en, on_ru) =
             moment.as_ref().map_or_else(Default::default, |moment| (format!(", {moment}"), format!(", {moment}")));
         let (skipped_en, skipped_ru) = match skipped {
@@ -306,14 +313,18 @@ impl Summary<'_> {
             1 => ("; 1 has no figure".into(), "; 1 без результата".into()),
             n => (format!("; {n} have no figure"), format!("; {n} без результата")),
         };
+        let (why_en, why_ru) = why.as_ref().map_or_else(Default::default, |why| {
+            let [often_en, often_ru] = if *skipped > 1 { ["most often ", "чаще всего "] } else { [""; 2] };
+            (format!(" ({often_en}{})", why.en), format!(" ({often_ru}{})", why.ru))
+        });
         Phrase::new(
             format!(
-                "{} measured on {machine}{on_en}{skipped_en}; evidence grade {grade}: {}.",
+                "{} measured on {machine}{on_en}{skipped_en}{why_en}; evidence grade {grade}: {}.",
                 english_plural(*measured, "scenario", "scenarios"),
                 sessions.en
             ),
             format!(
-                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}; степень доказательности {grade}: {}.",
+                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}{why_ru}; степень доказательности {grade}: {}.",
                 if measured % 10 == 1 && measured % 100 != 11 { "Измерен" } else { "Измерено" },
                 russian_plural(*measured, "сценарий", "сценария", "сценариев"),
                 sessions.ru,
@@ -323,14 +334,16 @@ impl Summary<'_> {
 }
 
 /// What an unresolved comparison would take.
-pub(crate) fn to_settle(repeats: u32) -> Phrase {
-    Phrase::new(
+pub(crate) fn to_settle(against: &AgainstBase) -> Option<Phrase> {
+    // Of fewer than six it is said already that a verdict takes six.
+    let repeats = against.repeats_needed.filter(|_| against.reason != Reason::TooFewRepeats)?;
+    Some(Phrase::new(
         format!("about {repeats} repeats on each side would settle it"),
         format!(
             "хватило бы примерно {repeats} {} с каждой стороны",
             russian_plural(repeats as usize, "повтора", "повторов", "повторов")
         ),
-    )
+    ))
 }
 
 /// How long a series is, and how much of it is drawn.
@@ -345,19 +358,15 @@ pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&
 
 /// A caption, with a warning where the axis begins elsewhere than at zero.
 pub(super) fn with_axis(caption: &Phrase, bottom: f64) -> Phrase {
-    if bottom == 0.0 {
-        return caption.clone();
-    }
-    let more = &TEXTS.not_from_zero;
-    Phrase::new(format!("{} {}", caption.en, more.en), format!("{} {}", caption.ru, more.ru))
+    if bottom == 0.0 { caption.clone() } else { caption.followed_by(&TEXTS.not_from_zero) }
 }
 
-/// How many operations a histogram has, and of how many repeats.
+/// How many operations a histogram has, and in how many repeats.
 pub(super) fn merged_of(operations: u64, repeats: usize) -> Phrase {
     let count = text::grouped(usize::try_from(operations).unwrap_or(usize::MAX));
     Phrase::new(
-        format!("{count} of {}", english_plural(repeats, "repeat", "repeats")),
-        format!("{count} из {repeats} {}", russian_plural(repeats, "повтора", "повторов", "повторов")),
+        format!("{count} in {}", english_plural(repeats, "repeat", "repeats")),
+        format!("{count} за {repeats} {}", russian_plural(repeats, "повтор", "повтора", "повторов")),
     )
 }
 
@@ -404,7 +413,7 @@ mod tests {
         let summary = |measured, skipped, sessions: [u32; 2]| {
             let sessions = text::sessions_of(sessions[0], sessions[1]);
             let moment = Some("2026-11-21 05:55 UTC".into());
-            Summary { measured, skipped, machine: "pc-7", moment, grade: "B".into(), sessions }.phrase()
+            Summary { measured, skipped, why: None, machine: "pc-7", moment, grade: "B".into(), sessions }.phrase()
         };
         let two = summary(14, 2, [1, 1]);
         assert_eq!(

@@ -57,7 +57,7 @@ pub(crate) fn render(table: &Table, fingerprint: &[String], all_metrics: bool) -
     for mean in standing::means(table, true) {
         let _ = writeln!(out, "{}\n", escape(&mean.en));
     }
-    for words in table.notes.iter().map(|note| notes::note(note).en).chain(without_place.map(Into::into)) {
+    for words in notes::notes(&table.notes).into_iter().map(|note| note.en).chain(without_place.map(Into::into)) {
         let _ = writeln!(out, "- Note: {}", escape(&words));
     }
     for left_out in &table.left_out {

@@ -142,10 +142,12 @@ fn lines(noise: &Noise, all_metrics: bool) -> Vec<String> {
         lines.push(if looked_at.is_empty() {
             "What made it so cannot be said: no sensor moved.".into()
         } else {
-            format!(
-                "No sensor explains it: the worse repeats had no more {} than the others.",
-                listed(&looked_at, "or")
-            )
+            let of_single = if noise.scenarios.iter().any(|one| one.cause.is_some()) {
+                "Over all scenarios no sensor explains it, only of single ones, as the table says"
+            } else {
+                "No sensor explains it"
+            };
+            format!("{of_single}: the worse repeats had no more {} than the others.", listed(&looked_at, "or"))
         });
     }
     lines.extend(explaining);

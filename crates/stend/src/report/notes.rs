@@ -1,6 +1,10 @@
 //! Notes on the table, and why a figure is missing, in both languages.
 
+mod alike;
+
 use stend_model::machine::Difference;
+use stend_model::metric::Better;
+use stend_model::quantity::Size;
 use stend_model::side::AS_IT_IS;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
@@ -13,6 +17,8 @@ use super::recorded::{recorded, recorded_all};
 use super::text::moment;
 use crate::language::{Language, english_plural, russian_plural};
 use crate::machine;
+
+pub(super) use alike::notes;
 
 /// A note as a sentence, without a full stop.
 pub(super) fn note(note: &Note) -> Phrase {
@@ -57,7 +63,7 @@ pub(super) fn note(note: &Note) -> Phrase {
                 "{run} is a noise measurement (`stend noise`): the machine against itself, each scenario with twice the suite's repeats"
             ),
             format!(
-                "{run} – измерение шума (stend noise): машина против себя самой, повторов в каждом сценарии вдвое больше, чем в наборе"
+                "{run} – измерение шума (`stend noise`): машина против себя самой, повторов в каждом сценарии вдвое больше, чем в наборе"
             ),
         ),
         Note::InPairs { run } => Phrase::new(
@@ -96,7 +102,10 @@ pub(super) fn note(note: &Note) -> Phrase {
             let names = listed(scenarios);
             Phrase::new(
                 format!("{run}: left processes running, which were ended and whose work is in no figure: {}", names.en),
-                format!("{run}: оставлены работающие процессы; они остановлены, их работы в цифрах нет: {}", names.ru),
+                format!(
+                    "{run}: оставлены работающие процессы; они остановлены, их работы в результатах нет: {}",
+                    names.ru
+                ),
             )
         }
         Note::Unprepared { run, scenarios } => {
@@ -124,7 +133,7 @@ pub(super) fn note(note: &Note) -> Phrase {
                     names.en
                 ),
                 format!(
-                    "{run}: генератор нагрузки занял больше 70 % процессорного времени машины, и предел может быть в нём: {}",
+                    "{run}: генератор нагрузки занял больше 70 % процессорного времени машины, и пределом может быть он сам: {}",
                     names.ru
                 ),
             )
@@ -142,8 +151,8 @@ pub(super) fn note(note: &Note) -> Phrase {
             format!("{run} не закончен; продолжить: `stend resume {run}`"),
         ),
         Note::OtherVersion { run, version, base, base_version } => Phrase::new(
-            format!("{run} was made by stend {version}, {base} by {base_version}"),
-            format!("{run} сделан программой stend {version}, {base} – {base_version}"),
+            format!("{run}: made by stend {version}, and {base} by {base_version}"),
+            format!("{run}: измерено программой stend {version}, а {base} – {base_version}"),
         ),
         Note::OtherWork { run, base, scenarios, differences } => {
             let (names, differences) = (listed(scenarios), in_words(differences));
@@ -169,6 +178,23 @@ pub(super) fn note(note: &Note) -> Phrase {
             Phrase::new(
                 format!("{file} has other contents in {run} than in {base}; it is part of {}", names.en),
                 format!("{file} в {run} с другим содержимым, чем в {base}; это часть {}", names.ru),
+            )
+        }
+        Note::OtherDirection { run, base, metric, better, scenarios } => {
+            let names = listed(scenarios);
+            let (en, ru) = match better {
+                Better::Higher => (["higher", "lower"], ["больше", "меньше"]),
+                Better::Lower => (["lower", "higher"], ["меньше", "больше"]),
+            };
+            Phrase::new(
+                format!(
+                    "{metric} is better {} in {base} and {} in {run}; verdicts take it as {base} does: {}",
+                    en[0], en[1], names.en
+                ),
+                format!(
+                    "{metric}: в {base} лучше, когда {}, в {run} – когда {}; вердикты следуют {base}: {}",
+                    ru[0], ru[1], names.ru
+                ),
             )
         }
         Note::OtherBuild { run, base, instruments, differences } => {
@@ -200,7 +226,7 @@ pub(super) fn note(note: &Note) -> Phrase {
                     english_plural(*of, "floor", "floors")
                 ),
                 format!(
-                    "{floors} {} δ из {of} – собственный шум машины, до {}: измерен {at} командой stend noise, прогон {run}",
+                    "{floors} {} δ из {of} – собственный шум машины, до {}: измерен {at} командой `stend noise`, прогон {run}",
                     russian_plural(*floors, "порог", "порога", "порогов"),
                     russian(&percent)
                 ),
@@ -215,7 +241,9 @@ pub(super) fn note(note: &Note) -> Phrase {
         }
         Note::Filtered { filter } => Phrase::new(
             format!("only what the filter `{filter}` takes; the correction for many comparisons is over these figures"),
-            format!("только то, что отбирает фильтр `{filter}`; поправка на множество сравнений – по этим цифрам"),
+            format!(
+                "только то, что отбирает фильтр `{filter}`; поправка на множественные сравнения – по этим результатам"
+            ),
         ),
         Note::OnlyRows { only, shown: 0, of } => {
             let (words, verdict) = (only_words(*only), verdict_words(*only));
@@ -242,18 +270,18 @@ pub(super) fn note(note: &Note) -> Phrase {
             let verb = if references.len() == 1 { "has" } else { "have" };
             Phrase::new(
                 format!("{names} {verb} no figure that is compared here, and no column"),
-                format!("{names}: ни одной из сравниваемых здесь цифр нет, нет и столбца"),
+                format!("{names}: ни одного из сравниваемых здесь показателей нет, нет и столбца"),
             )
         }
         Note::NoRatio { run, base, figures } => {
             let names = listed(figures);
             Phrase::new(
                 format!(
-                    "no verdict between {run} and {base} on {}: a value is zero or negative, and has no ratio",
+                    "no verdict in {run} beside {base} on {}: a value is zero or negative, and has no ratio",
                     names.en
                 ),
                 format!(
-                    "нет вердикта между {run} и {base}: {} – значение нулевое или отрицательное, отношения нет",
+                    "нет вердикта: {} в {run} относительно {base} – значение нулевое или отрицательное, отношения нет",
                     names.ru
                 ),
             )
@@ -272,15 +300,18 @@ pub(super) fn note(note: &Note) -> Phrase {
             ),
         ),
         Note::AssumedNoise { machines, suite } => {
-            let names = machines.join(", ");
+            let names: Vec<_> = machines.iter().map(|name| Phrase::new(name.as_str(), name.as_str())).collect();
+            let names = joined(&names);
             let (differ, there) =
                 if machines.len() == 1 { ("differs from itself", "it") } else { ("differ from themselves", "them") };
             Phrase::new(
                 format!(
-                    "δ = 1 % is assumed: how much {names} {differ} was not measured; `stend noise` with the suite {suite} on {there} does that"
+                    "δ = 1 % is assumed: how much {} {differ} was not measured; `stend noise` with the suite {suite} on {there} does that",
+                    names.en
                 ),
                 format!(
-                    "δ = 1 % – допущение: насколько {names} отличается от себя, не измерено; это делает там stend noise с набором {suite}"
+                    "δ = 1 % – допущение: собственный шум {} не измерен; его измерит там `stend noise` с набором {suite}",
+                    names.ru
                 ),
             )
         }
@@ -324,9 +355,7 @@ fn significant_and_unresolved(differences: usize, main: usize) -> Phrase {
     let many = english_plural(differences, "difference is", "differences are");
     let (of_en, of_ru) = match differences - main {
         0 => Default::default(),
-        _ if main == 0 => {
-            (" (of metrics beside the main ones)".to_owned(), " (по показателям кроме главных)".to_owned())
-        }
+        _ if main == 0 => (" (of metrics beside the main ones)".to_owned(), " (не по главным показателям)".to_owned()),
         others => (
             format!(" ({main} of main metrics, {others} of others)"),
             format!(" (по главным показателям {main}, по прочим {others})"),
@@ -414,7 +443,7 @@ fn target_of_run(of_run: &TargetOfRun) -> Phrase {
     }
     if target.works_beside_the_load() {
         more.push("what the pool does is CPU time of others than the load, so the gate for foreign load is off".into());
-        more_ru.push("работа пула – процессорное время не нагрузки, поэтому порог чужой нагрузки отключён".into());
+        more_ru.push("работа пула – процессорное время не нагрузки, поэтому предел на чужую нагрузку отключён".into());
     }
     if let Some(name) = name {
         more.push(format!("it stood before the run, as {name}, so its LUNs hold what was written to them earlier"));
@@ -442,6 +471,11 @@ fn target_in_russian(target: &Target) -> String {
         Where::Directory(path) => path.clone(),
         Where::Tmpfs => "tmpfs".to_owned(),
     };
+    let of_size = |size: Size| {
+        let text = size.to_string();
+        let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+        russian(&format!("{number} {}", if unit.is_empty() { "B" } else { unit }))
+    };
     let disks = |count: usize| format!("{count} {}", russian_plural(count, "диск", "диска", "дисков"));
     let storage = match &target.storage {
         Storage::File { r#where } => format!("файлы ({})", place(r#where)),
@@ -449,7 +483,7 @@ fn target_in_russian(target: &Target) -> String {
         Storage::Pool { disks: of_pool, layout, manager } => {
             let of_pool = match of_pool {
                 Disks::Files { count, size, r#where } => {
-                    format!("{} по {size} ({})", disks(*count as usize), place(r#where))
+                    format!("{} по {} ({})", disks(*count as usize), of_size(*size), place(r#where))
                 }
                 Disks::Devices(devices) => format!("{} ({})", disks(devices.len()), devices.join(" ")),
             };
@@ -457,7 +491,7 @@ fn target_in_russian(target: &Target) -> String {
             format!("{of_pool}, {manager}{layout}")
         }
     };
-    let size = target.lun_size.map(|size| format!(" по {size}")).unwrap_or_default();
+    let size = target.lun_size.map(|size| format!(" по {}", of_size(size))).unwrap_or_default();
     let controllers = match target.controllers as usize {
         0 => String::new(),
         many => format!(", {many} {}", russian_plural(many, "контроллер", "контроллера", "контроллеров")),
@@ -467,10 +501,9 @@ fn target_in_russian(target: &Target) -> String {
 
 /// Scenarios that not all runs have.
 pub(super) fn left_out(left_out: &LeftOut) -> Phrase {
-    // All of them, and in quotes: names have commas of their own.
-    let (en, ru) = (left_out.scenarios.join("\", \""), left_out.scenarios.join("», «"));
-    let runs = left_out.runs.join(", ");
-    Phrase::new(format!("not in {runs}: \"{en}\""), format!("нет в {runs}: «{ru}»"))
+    let runs: Vec<_> = left_out.runs.iter().map(|run| Phrase::new(run.as_str(), run.as_str())).collect();
+    let (names, runs) = (listed(&left_out.scenarios), joined(&runs));
+    Phrase::new(format!("not in {}: {}", runs.en, names.en), format!("нет в {}: {}", runs.ru, names.ru))
 }
 
 /// Which scenarios a table that is laid out has no place for, as a sentence without a full stop. Tables are English.
@@ -524,6 +557,24 @@ pub(super) fn lack_in_a_word(why: &Lack) -> Phrase {
         Lack::NotReported { .. } => Phrase::fixed("not reported", "нет данных"),
         Lack::NotYet => Phrase::fixed("not measured yet", "ещё не измерен"),
     }
+}
+
+/// Names as a sentence has them: `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
+pub(super) fn joined(names: &[Phrase]) -> Phrase {
+    const SHOWN: usize = 3;
+    let with = |of: fn(&Phrase) -> &str, and: &str, more: &dyn Fn(usize) -> String| {
+        let names: Vec<&str> = names.iter().map(of).collect();
+        match &names[..] {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            _ if names.len() > SHOWN + 1 => format!("{} {}", names[..SHOWN].join(", "), more(names.len() - SHOWN)),
+            [before @ .., last] => format!("{} {and} {last}", before.join(", ")),
+        }
+    };
+    Phrase::new(
+        with(|name| &name.en, "and", &|more| format!("and {more} more")),
+        with(|name| &name.ru, "и", &|more| format!("и ещё {more}")),
+    )
 }
 
 /// Names in quotes; of many the first ones.
@@ -585,5 +636,31 @@ mod tests {
         assert!(words(false).en.starts_with("a: sizes and durations are scaled by 0.01;"));
         assert!(words(true).en.starts_with("a: durations, and sizes that are not the target's, are scaled by 0.01;"));
         assert!(words(true).ru.starts_with("a: длительности и размеры, кроме размеров цели, умножены на 0,01;"));
+    }
+
+    #[test]
+    fn which_way_is_better_is_said_as_either_run_has_it() {
+        let words = note(&Note::OtherDirection {
+            run: "b".into(),
+            base: "a".into(),
+            metric: "latency".into(),
+            better: Better::Lower,
+            scenarios: vec!["read".into()],
+        });
+        assert_eq!(words.en, "latency is better lower in a and higher in b; verdicts take it as a does: \"read\"");
+        assert_eq!(words.ru, "latency: в a лучше, когда меньше, в b – когда больше; вердикты следуют a: «read»");
+    }
+
+    #[test]
+    fn machines_and_scenarios_are_named_as_a_sentence_names_them() {
+        let machines = vec!["desk".to_owned(), "vm".to_owned()];
+        let words = note(&Note::AssumedNoise { machines, suite: "quick".into() });
+        assert!(words.en.contains("how much desk and vm differ from themselves"), "{}", words.en);
+        assert!(
+            words.ru.ends_with("собственный шум desk и vm не измерен; его измерит там `stend noise` с набором quick")
+        );
+        let scenarios = ["a, 1", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+        let words = left_out(&LeftOut { scenarios, runs: vec!["r".into()] });
+        assert_eq!(words.en, "not in r: \"a, 1\", \"b\", \"c\" and 2 more");
     }
 }

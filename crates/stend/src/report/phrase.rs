@@ -36,6 +36,11 @@ impl Phrase {
         }
     }
 
+    /// Two sentences, one after the other.
+    pub(super) fn followed_by(&self, next: &Self) -> Self {
+        Self::new(format!("{} {}", self.en, next.en), format!("{} {}", self.ru, next.ru))
+    }
+
     /// A phrase with something filled in.
     pub(crate) fn new(en: impl Into<String>, ru: impl Into<String>) -> Self {
         Self { en: Cow::Owned(en.into()), ru: Cow::Owned(ru.into()) }

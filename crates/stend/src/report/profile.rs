@@ -35,7 +35,7 @@ pub(super) fn samples(stacks: &Stacks, samples: u64) -> Phrase {
     } else {
         ("of the whole command, its preparations too", "за всё время команды, с подготовкой")
     };
-    Phrase::new(format!("{count} samples {en}, by {event}"), format!("Отсчётов {ru}: {count}, по {event}"))
+    Phrase::new(format!("{count} samples {en}, by {event}"), format!("Отсчётов {ru}: {count}, событие {event}"))
 }
 
 /// The share of a whole, for people.

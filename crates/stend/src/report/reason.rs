@@ -106,10 +106,8 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
         }
         Verdict::Unresolved => {
             let Phrase { en: why_en, ru: why_ru } = why_unresolved(against);
-            let (more_en, more_ru) = against.repeats_needed.map_or_else(Default::default, |repeats| {
-                let Phrase { en, ru } = to_settle(repeats);
-                (format!("; {en}"), format!("; {ru}"))
-            });
+            let (more_en, more_ru) = to_settle(against)
+                .map_or_else(Default::default, |Phrase { en, ru }| (format!("; {en}"), format!("; {ru}")));
             if size.is_empty() {
                 return Phrase::new(
                     format!("The evidence does not say. {why_en}."),
@@ -196,7 +194,7 @@ mod tests {
             drift: Some(0.084),
             verdict,
             reason,
-            repeats_needed: (verdict == Verdict::Unresolved && reason != Reason::TooFewRepeats).then_some(40),
+            repeats_needed: (verdict == Verdict::Unresolved).then_some(40),
             evidence: Box::<Evidence>::default(),
         }
     }

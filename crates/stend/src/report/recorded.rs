@@ -29,19 +29,19 @@ const FORMS: &[(&str, &str)] = &[
     // Why a repeat has failed.
     ("it printed more than {} MiB", "напечатано больше {} МиБ"),
     ("it printed more than {} lines", "напечатано больше {} строк"),
-    ("it did not end within {} and was ended", "не закончил за {} и был остановлен"),
-    ("it did not end within {} and could not be ended", "не закончил за {}, и остановить его не удалось"),
+    ("it did not end within {} and was ended", "не завершился за {} и был остановлен"),
+    ("it did not end within {} and could not be ended", "не завершился за {}, и остановить его не удалось"),
     ("the guard died", "программа-сторож погибла"),
     ("the link dropped, or the guard there died", "связь оборвалась, или программа-сторож там погибла"),
     ("it was started wrongly (status 2): {}", "запущен неверно (код 2): {}"),
     ("it was started wrongly (status 2)", "запущен неверно (код 2)"),
     ("it reported no repeat", "не сообщил о повторе"),
-    ("it ended with status {}: {}", "закончил с кодом {}: {}"),
-    ("it ended with status {}", "закончил с кодом {}"),
+    ("it ended with status {}: {}", "завершился с кодом {}: {}"),
+    ("it ended with status {}", "завершился с кодом {}"),
     ("it was killed by signal {}: {}", "убит сигналом {}: {}"),
     ("it was killed by signal {}", "убит сигналом {}"),
-    ("nobody knows how it ended: {}", "чем закончил – неизвестно: {}"),
-    ("nobody knows how it ended", "чем закончил – неизвестно"),
+    ("nobody knows how it ended: {}", "чем завершился – неизвестно: {}"),
+    ("nobody knows how it ended", "чем завершился – неизвестно"),
     ("it printed a line that is no event: {}", "напечатана строка, которая не является событием: {}"),
     ("it printed a second \"begin\"", "напечатано второе событие «begin»"),
     ("it printed no \"begin\"", "не напечатано событие «begin»"),
@@ -51,7 +51,7 @@ const FORMS: &[(&str, &str)] = &[
         "it printed {} \"repeat\" events; stend wants one an invocation",
         "напечатано событий «repeat»: {}; stend нужно одно за запуск",
     ),
-    ("{} exited with status {}", "{} закончил с кодом {}"),
+    ("{} exited with status {}", "{} завершился с кодом {}"),
     ("{} was ended by signal {}", "{} убит сигналом {}"),
     ("{} was stopped because its time was up{}", "{} остановлен: время вышло{}"),
     ("its files cannot be put there: {}", "не удалось положить его файлы: {}"),
@@ -108,7 +108,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "this OpenSSL computes {}; the operations of the timed loop are counted, their results not looked at",
-        "этот OpenSSL вычисляет {}; операции измеряемого цикла сосчитаны, их результаты не проверяются",
+        "этот OpenSSL верно вычисляет {}; операции измеряемого цикла сосчитаны, их результаты не проверяются",
     ),
     ("this OpenSSL's command line cannot compute {}", "командная строка этого OpenSSL не может вычислить {}"),
     ("{}: {} is right, this OpenSSL computes {}", "{}: верно {}, этот OpenSSL вычисляет {}"),
@@ -116,6 +116,12 @@ const FORMS: &[(&str, &str)] = &[
         "gzip's trailer says CRC-32 {} and {} bytes; the pages have {} and {}",
         "по хвосту gzip CRC-32 {}, байт {}; у страниц {} и {}",
     ),
+    // What a fault did, as its marks say it.
+    ("disk {} dies", "диск {} отказывает"),
+    ("disk {} replaced", "диск {} заменён"),
+    ("disk {} rebuilt", "диск {} восстановлен"),
+    ("controller {} killed", "контроллер {} убит"),
+    ("controller {} back", "контроллер {} снова работает"),
     // Why a scenario was skipped.
     ("{} is not on the machine's PATH", "программы {} нет в PATH машины"),
     ("{} is too old: {}, and {} is needed", "{} слишком старой версии: {}, нужна {}"),
@@ -148,6 +154,15 @@ const FORMS: &[(&str, &str)] = &[
         "swap: none; the machine swaps: free memory, or repeats are invalid",
         "подкачка: места нет, но машина подкачивает: освободите память, иначе повторы негодны",
     ),
+    (
+        "foreign load: {} of the processors' time; end what runs beside: above {} % all repeats are invalid",
+        "чужая нагрузка: {} процессорного времени; остановите посторонние программы: выше {} % негодны все повторы",
+    ),
+    (
+        "steal: {} of the processors' time; the host gives this virtual machine's time to others: above {} % all repeats are invalid",
+        "отнятое время: {} процессорного времени; хозяин отдаёт время этой виртуальной машины другим: выше {} % негодны все повторы",
+    ),
+    // As earlier versions said it.
     (
         "foreign load: {} of the processors' time; end what runs beside: above {} % repeats are invalid",
         "чужая нагрузка: {} процессорного времени; остановите посторонние программы: выше {} % повторы негодны",
@@ -189,9 +204,9 @@ const FORMS: &[(&str, &str)] = &[
         "троттлинг: только что событий: {}; слишком жарко: охладите машину, иначе повторы негодны",
     ),
     // What could not be read.
-    ("{} did not end within {} s and was killed", "{} не закончил за {} с и был убит"),
+    ("{} did not end within {} s and was killed", "{} не завершился за {} с и был убит"),
     ("cannot start {}: {}", "не запускается {}: {}"),
-    ("the script that asks the machine ended early", "скрипт, который опрашивает машину, закончил раньше времени"),
+    ("the script that asks the machine ended early", "скрипт, который опрашивает машину, завершился раньше времени"),
     ("neither {} nor {} says it", "этого не говорят ни {}, ни {}"),
     ("{} has no name for it", "в {} нет названия"),
     ("none of {} is on the PATH", "ничего из {} нет в PATH"),
@@ -206,19 +221,34 @@ const FORMS: &[(&str, &str)] = &[
     ("{} is not on the PATH", "программы {} нет в PATH"),
 ];
 
+/// Published answers that tools are asked for, and where they stand.
+const SOURCES: &[(&str, &str)] = &[
+    ("the NIST SP 800-38A vector of this cipher", "тестовый вектор этого шифра из NIST SP 800-38A"),
+    (
+        "the NIST CAVP vector of this cipher without plain text (GMAC)",
+        "тестовый вектор этого шифра из NIST CAVP, без открытого текста (GMAC)",
+    ),
+    ("the {} digest of abc", "дайджест строки abc из {}"),
+];
+
+/// What a form is filled with, in Russian.
+fn filled_in(part: &str) -> String {
+    fitted(SOURCES, part, str::to_owned).unwrap_or_else(|| russian_if_figure(part))
+}
+
 /// A sentence of a run in both languages.
 pub(crate) fn recorded(sentence: &str) -> Phrase {
     let wrong = || {
         let evidence = sentence.strip_prefix("the work was wrong: ")?;
         Some(format!("работа сделана неверно: {}", checked(evidence).ru))
     };
-    let russian = wrong().or_else(|| fitted(FORMS, sentence, russian_if_figure));
+    let russian = wrong().or_else(|| fitted(FORMS, sentence, filled_in));
     Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
 }
 
 /// What an instrument says that it checked.
 pub(super) fn checked(evidence: &str) -> Phrase {
-    let russian = fitted(FORMS, evidence, russian_if_figure).unwrap_or_else(|| checked_in_russian(evidence));
+    let russian = fitted(FORMS, evidence, filled_in).unwrap_or_else(|| checked_in_russian(evidence));
     Phrase::new(evidence, russian)
 }
 
@@ -307,12 +337,17 @@ mod tests {
             russian("the clock fell by 4.0 % while it ran, from 3.00 to 2.88 GHz"),
             "за время работы частота упала на 4,0\u{a0}%: с 3,00 до 2,88 ГГц"
         );
-        assert_eq!(russian("it ended with status 3: disk: full: really"), "закончил с кодом 3: disk: full: really");
-        assert_eq!(russian("it ended with status 3"), "закончил с кодом 3");
+        assert_eq!(russian("it ended with status 3: disk: full: really"), "завершился с кодом 3: disk: full: really");
+        assert_eq!(russian("it ended with status 3"), "завершился с кодом 3");
         assert_eq!(
             russian("the work was wrong: corrupt: 2 words of 512; before: corrupt: 1 words of 8"),
             "работа сделана неверно: испорчено слов: 2 из 512; до этого испорчено слов: 1 из 8"
         );
+        assert_eq!(
+            checked("this OpenSSL's command line cannot compute the FIPS 180-4 digest of abc").ru,
+            "командная строка этого OpenSSL не может вычислить дайджест строки abc из FIPS 180-4"
+        );
+        assert_eq!(russian("controller 0 back"), "контроллер 0 снова работает");
         assert_eq!(russian("{} is {}"), "{} is {}", "nobody's sentence is left alone");
         assert_eq!(recorded_under_name("frequency: no cpufreq in /sys").ru, "частота: нет cpufreq в /sys");
         assert_eq!(

@@ -96,8 +96,10 @@ impl Scale {
         if let Some(name) = metric.strip_suffix("_total") {
             return match name {
                 _ if name.ends_with("bytes") => (Self::Unit(Unit::BytesPerSecond), 1.0),
-                // Nanoseconds by the second: the share of time that it went on.
                 _ if name.ends_with("_joules") => (Self::Unit(Unit::Watts), 1.0),
+                // How long all waited, by the second: how many waited at once.
+                _ if name.ends_with("queue_ns") => (Self::Count, 1e-9),
+                // Nanoseconds by the second: the share of time that it went on.
                 _ if name.ends_with("_ns") => (Self::Unit(Unit::Percent), 1e-7),
                 _ => (Self::CountPerSecond, 1.0),
             };
@@ -309,6 +311,7 @@ mod tests {
         for (metric, value, text) in [
             ("disk.vda.written_bytes_total", 2e6, "2.00 MB/s"),
             ("disk.vda.busy_ns_total", 5e8, "50.0 %"),
+            ("disk.vda.queue_ns_total", 2.5e9, "2.50"),
             ("context_switches_total", 21_500.0, "21.5 k/s"),
             ("bandwidth_bytes_per_s", 1.1e9, "1.10 GB/s"),
             ("latency_mean_ns", 2e6, "2.00 ms"),

@@ -2,23 +2,70 @@
 
 use stend_model::suite::Layout;
 
-use super::notes::listed;
+use super::notes::{joined, listed};
 use super::numbers::russian;
 use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
 use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
-use crate::compare::table::{Cell, Column, Note, Row, Table};
+use crate::compare::table::{Cell, Note, Row, Table};
 use crate::language::{english_plural, russian_plural};
 
-/// A sentence for each run: how it stands to the base by the scenarios' main metrics, or why nothing is judged between them.
+/// What is to be said of a run beside the base.
+#[derive(PartialEq)]
+enum Said<'a> {
+    /// It differs, in its own way.
+    Differs(&'a Standing),
+    /// No scenario shows a difference: so many are the same, and so many unresolved.
+    Undiffering { same: usize, unresolved: usize },
+    /// Nothing is judged, for this reason.
+    Nothing(Phrase),
+}
+
+impl<'a> Said<'a> {
+    fn of(standing: &'a Standing) -> Self {
+        match standing.better + standing.worse {
+            0 => Self::Undiffering { same: standing.same, unresolved: standing.unresolved },
+            _ => Self::Differs(standing),
+        }
+    }
+}
+
+/// How each run stands to the base by the scenarios' main metrics, or why nothing is judged between them: a sentence for each run that
+/// differs, and one for all of which the same is to be said.
 pub(super) fn standings(table: &Table) -> Vec<Phrase> {
     let among_others = table.layout.as_ref().is_some_and(Layout::spreads_metrics);
     let found = compared(table);
-    let sentence = |(column, _): (usize, &Column)| match found.iter().find(|standing| standing.column == column) {
-        Some(standing) => Some(sentence(table, standing, among_others)),
-        None => nothing_judged(table, column),
+    let mut said: Vec<(Said, Vec<usize>)> = Vec::new();
+    for (column, _) in text::other_runs(table) {
+        let one = match found.iter().find(|standing| standing.column == column) {
+            Some(standing) => Said::of(standing),
+            None => match nothing_judged(table, column) {
+                Some(why) => Said::Nothing(why),
+                None => continue,
+            },
+        };
+        match said.iter_mut().find(|(other, _)| *other == one) {
+            Some((_, columns)) => columns.push(column),
+            None => said.push((one, vec![column])),
+        }
+    }
+    said.iter().map(|(said, columns)| in_words(table, said, columns, among_others)).collect()
+}
+
+/// The sentence; `among_others` where the table shows further metrics, which are not counted here.
+fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -> Phrase {
+    let runs = columns.len();
+    let phrase = between(table, columns, |base, run| match said {
+        Said::Differs(standing) => with_difference(base, run, standing, standing.better >= standing.worse),
+        Said::Undiffering { same, unresolved } => without_difference(base, run, runs, *same, *unresolved),
+        Said::Nothing(why) => nothing_between(base, run, runs, why),
+    });
+    let (by_en, by_ru) = if among_others && !matches!(said, Said::Nothing(_)) {
+        (" (by each scenario's main metric)", " (по главному показателю каждого сценария)")
+    } else {
+        ("", "")
     };
-    text::other_runs(table).into_iter().filter_map(sentence).collect()
+    Phrase::new(format!("{}{by_en}.", phrase.en), format!("{}{by_ru}.", phrase.ru))
 }
 
 /// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,
@@ -33,7 +80,7 @@ fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
         let ids = [0, column].map(|column| table.columns[column].run_id());
         matches!(note, Note::OtherWork { run, base, .. } if [Some(base.as_str()), Some(run.as_str())] == ids)
     };
-    let why = if table.rows.iter().all(|row| !row.main || row.cells[column] == Cell::Absent) {
+    Some(if table.rows.iter().all(|row| !row.main || row.cells[column] == Cell::Absent) {
         Phrase::fixed("they have no scenario in common", "у них нет общих сценариев")
     } else if !table.rows.iter().any(has_figures) {
         Phrase::fixed("no scenario has a figure in both", "ни у одного сценария нет результата в обоих")
@@ -49,60 +96,71 @@ fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
             "no figure of both can be judged; the notes say why",
             "судить не о чем; почему, сказано в примечаниях",
         )
-    };
-    Some(between(table, column, |base, run| {
-        Phrase::new(
-            format!("Nothing can be said between {run} and {base}: {}.", why.en),
-            format!("Между {run} и {base} ничего сказать нельзя: {}.", why.ru),
-        )
-    }))
+    })
 }
 
-/// A sentence on a run and the base, with what they are called in each language.
-fn between(table: &Table, column: usize, sentence: impl Fn(&str, &str) -> Phrase) -> Phrase {
-    let [base, run] = [0, column].map(|column| called(&table.columns[column].title));
+fn nothing_between(base: &str, run: &str, runs: usize, why: &Phrase) -> Phrase {
+    if runs > 1 {
+        return Phrase::new(
+            format!("Nothing can be said between {base} and any of {run}: {}", why.en),
+            format!("Между {base} и каждым из прогонов {run} ничего сказать нельзя: {}", why.ru),
+        );
+    }
+    Phrase::new(
+        format!("Nothing can be said between {run} and {base}: {}", why.en),
+        format!("Между {run} и {base} ничего сказать нельзя: {}", why.ru),
+    )
+}
+
+/// A sentence on runs and the base, with what they are called in each language.
+fn between(table: &Table, columns: &[usize], sentence: impl Fn(&str, &str) -> Phrase) -> Phrase {
     // What is no name must not run into the sentence.
-    let quoted =
-        |phrase: &Phrase| if phrase.en == phrase.ru { phrase.ru.to_string() } else { format!("«{}»", phrase.ru) };
-    Phrase { en: sentence(&base.en, &run.en).en, ru: sentence(&quoted(&base), &quoted(&run)).ru }
-}
-
-/// The sentence; `among_others` where the table shows further metrics, which are not counted here.
-fn sentence(table: &Table, standing: &Standing, among_others: bool) -> Phrase {
-    let Phrase { en, ru } = between(table, standing.column, |base, run| match (standing.better, standing.worse) {
-        (0, 0) => without_difference(base, run, standing),
-        (better, worse) => with_difference(base, run, standing, better >= worse),
-    });
-    let (by_en, by_ru) = if among_others {
-        (" (by each scenario's main metric)", " (по главной метрике каждого сценария)")
-    } else {
-        ("", "")
+    let quoted = |column: usize| {
+        let title = called(&table.columns[column].title);
+        let ru = if title.en == title.ru { title.ru.to_string() } else { format!("«{}»", title.ru) };
+        Phrase::new(title.en, ru)
     };
-    Phrase::new(format!("{en}{by_en}."), format!("{ru}{by_ru}."))
+    let (base, runs) = (quoted(0), joined(&columns.iter().map(|column| quoted(*column)).collect::<Vec<_>>()));
+    Phrase { en: sentence(&base.en, &runs.en).en, ru: sentence(&base.ru, &runs.ru).ru }
 }
 
-fn without_difference(base: &str, run: &str, standing: &Standing) -> Phrase {
-    let all = standing.judged();
+fn without_difference(base: &str, run: &str, runs: usize, same: usize, unresolved: usize) -> Phrase {
+    let all = same + unresolved;
     let [all_en, all_ru] = on_all(all);
-    match (standing.same, standing.unresolved) {
+    match (same, unresolved) {
+        (_, 0) if runs > 1 => Phrase::new(
+            format!("Each of {run} is the same as {base} on {all_en}"),
+            format!("Прогоны {run} не отличаются от {base}: одинаково {all_ru}"),
+        ),
         (_, 0) => Phrase::new(
             format!("{run} and {base} are the same on {all_en}"),
             format!("{run} и {base} одинаковы {all_ru}"),
         ),
-        (0, _) => Phrase::new(
-            format!("Nothing can be said between {run} and {base}: unresolved on {all_en}"),
-            format!("Между {run} и {base} ничего сказать нельзя: не решено {all_ru}"),
-        ),
-        (same, unresolved) => Phrase::new(
-            format!(
-                "Of {} none shows {run} and {base} to differ: the same on {same}; {}",
-                english_plural(all, "scenario", "scenarios"),
-                unresolved_in_english(unresolved)
-            ),
-            format!(
-                "Отличий {run} от {base} не видно ни в одном сценарии из {all}: одинаково в {same}; не решено: {unresolved}"
-            ),
-        ),
+        (0, _) => {
+            let why = Phrase::new(format!("unresolved on {all_en}"), format!("не решено {all_ru}"));
+            nothing_between(base, run, runs, &why)
+        }
+        (same, unresolved) => {
+            let unresolved_en = unresolved_in_english(unresolved);
+            let scenarios = english_plural(all, "scenario", "scenarios");
+            let [en, ru] = if runs > 1 {
+                [
+                    format!("{run} to differ from {base}: each is the same on {same}"),
+                    format!(
+                        "Отличий прогонов {run} от {base} не видно ни в одном сценарии из {all}: у каждого одинаково в {same}"
+                    ),
+                ]
+            } else {
+                [
+                    format!("{run} and {base} to differ: the same on {same}"),
+                    format!("Отличий {run} от {base} не видно ни в одном сценарии из {all}: одинаково в {same}"),
+                ]
+            };
+            Phrase::new(
+                format!("Of {scenarios} none shows {en}; {unresolved_en}"),
+                format!("{ru}; не решено: {unresolved}"),
+            )
+        }
     }
 }
 

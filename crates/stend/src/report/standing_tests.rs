@@ -25,7 +25,7 @@ fn a_sentence_in_both_languages_for_every_outcome() {
     table.columns[1].title = "B".into();
     let said = |counts: [usize; 4], speeds| {
         let [better, worse, same, unresolved] = counts;
-        sentence(&table, &Standing { speeds, ..standing(better, worse, same, unresolved) }, false)
+        in_words(&table, &Said::of(&Standing { speeds, ..standing(better, worse, same, unresolved) }), &[1], false)
     };
     for (counts, en, ru) in [
         (
@@ -110,6 +110,11 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     assert_eq!(said(&other), "no scenario has a figure in both.");
     other.run.suite.scenarios.iter_mut().for_each(|scenario| scenario.name.push_str(" of another kind"));
     assert_eq!(said(&other), "they have no scenario in common.");
+    // Of several runs the same is said once.
+    let runs = ["b", "c", "d"].map(&record);
+    let of_all = standings(&crate::compare::compare(&[&base, &runs[0], &runs[1], &runs[2]], &[]));
+    assert_eq!(of_all.len(), 1, "{of_all:?}");
+    assert!(of_all[0].en.contains("testbed b, testbed c and testbed d"), "{}", of_all[0].en);
     // What is judged on some scenario has its sentence.
     let mut half = record("b");
     half.run.suite.scenarios[0].parameters.insert("size".into(), "8k".into());

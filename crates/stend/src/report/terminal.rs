@@ -458,8 +458,9 @@ impl<'a> Page<'a> {
             self.paragraph("Note: ", words, "  ", Style::Plain);
         }
         // That no row is shown stands where the rows would.
-        for note in table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. })) {
-            self.paragraph("Note: ", &notes::note(note).en, "  ", Style::Plain);
+        let shown = table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. }));
+        for note in notes::notes(shown) {
+            self.paragraph("Note: ", &note.en, "  ", Style::Plain);
         }
         for left_out in &table.left_out {
             self.paragraph("Not in all runs: ", &notes::left_out(left_out).en, "  ", Style::Plain);

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::phrase::Phrase;
 pub(super) use super::standing::standings;
+use crate::compare::evidence::Reason;
 pub(super) use crate::compare::standing::in_direction;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::language::russian_plural;
@@ -85,11 +86,12 @@ pub(super) fn marked_change(against: &AgainstBase) -> String {
     against.ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
-/// About how many repeats on each side would settle a run's unresolved figure: `≈ 24`.
+/// About how many repeats on each side would settle a run's unresolved figure: `≈ 24`, or how many it takes at least: `≥ 6`.
 pub(super) fn to_settle(row: &Row, column: usize) -> Option<String> {
     let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
     let against = value.against_base.as_ref().filter(|against| against.verdict == Verdict::Unresolved)?;
-    against.repeats_needed.map(|repeats| format!("≈ {repeats}"))
+    let sign = if against.reason == Reason::TooFewRepeats { '≥' } else { '≈' };
+    against.repeats_needed.map(|repeats| format!("{sign} {repeats}"))
 }
 
 /// A factor: `× 2.35`.

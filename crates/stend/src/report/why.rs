@@ -78,8 +78,8 @@ impl Page {
             let spread = measured.spread.map(|spread| format!(" ±{}", percent(spread))).unwrap_or_default();
             let sessions =
                 if repeats.sessions == 1 { "one session".to_owned() } else { format!("{} sessions", repeats.sessions) };
-            // The estimate is rough: of ten independent repeats it often says eight.
-            let worth = if repeats.effective < 0.7 * repeats.count as f64 {
+            // The estimate is rough: of ten independent repeats it often says eight. Of pairs nothing depends on it.
+            let worth = if !evidence.of_pairs() && repeats.effective < 0.7 * repeats.count as f64 {
                 format!(", as good as {:.1} independent ones", repeats.effective)
             } else {
                 String::new()
@@ -150,11 +150,7 @@ impl Page {
                     percent(drift)
                 ),
             ),
-            None if matches!(
-                evidence.test,
-                Some(Test::SignedRankExact | Test::SignedRankPermutation | Test::SignedRankNormal)
-            ) =>
-            {
+            None if evidence.of_pairs() => {
                 self.condition(None, "beyond the drift: not asked of pairs, which drift together");
             }
             None => self.condition(None, "beyond the drift: too few repeats to know one"),

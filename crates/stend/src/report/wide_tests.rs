@@ -398,8 +398,14 @@ fn page(records: &[&Record]) -> String {
 #[test]
 fn the_page_has_the_table_the_matrix_and_the_curves() {
     let html = page(&[&run("before", USUAL), &run("after", Of { faster: 1.25, ..USUAL })]);
-    let table = html.split_once("<table class=\"wide\">").unwrap().1.split_once("</table>").unwrap().0;
-    assert!(table.contains("<span class=\"verdict better\"><span lang=\"en\">▲ +25.0\u{a0}%</span>"));
+    let table = html
+        .split_once("<table class=\"wide\" aria-labelledby=\"table\">")
+        .unwrap()
+        .1
+        .split_once("</table>")
+        .unwrap()
+        .0;
+    assert!(table.contains("<span class=\"verdict better\"><span class=\"unseen\"><span lang=\"en\">better</span><span lang=\"ru\">лучше</span> </span><span lang=\"en\">▲ +25.0\u{a0}%</span>"));
     let published = table.split("<tr").find(|line| line.contains("371 kIOPS")).unwrap();
     assert!(published.contains("class=\"published\"") && !published.contains("verdict"), "{published}");
     assert!(table.contains("about 2 × Vostok, says the text"));

@@ -64,7 +64,8 @@ impl Observer for Progress<'_> {
             Outcome::Invalid(_) if warmup.is_empty() => {
                 self.say(&format!("{place} {name}: does not count: {}", repeat.outcome.reason()));
             }
-            Outcome::Invalid(_) => {}
+            Outcome::Invalid(_) if self.bar.is_some() || self.quiet => {}
+            Outcome::Invalid(_) => self.say(&format!("{place} {name}{warmup}: disturbed: {}", repeat.outcome.reason())),
             Outcome::Failed(reason) => self.say(&format!("{place} {name}{warmup}: failed: {reason}")),
         }
     }

@@ -285,7 +285,7 @@ impl Store {
         }
         let mut statement = self
             .connection
-            .prepare("SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), started_at LIMIT 5")
+            .prepare("SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), started_at")
             .map_err(explain)?;
         let found: Vec<String> =
             statement.query_map([wanted], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
@@ -293,7 +293,13 @@ impl Store {
             [] => Err(StoreError::NoSuchRun(wanted.into())),
             [only] => Ok(only.clone()),
             [first, ..] if first == wanted => Ok(first.clone()),
-            _ => Err(StoreError::Ambiguous(wanted.into(), found.join(", "))),
+            _ => {
+                const SHOWN: usize = 4;
+                let more = found.len().saturating_sub(SHOWN);
+                let shown = found[..found.len().min(SHOWN)].join(", ");
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                Err(StoreError::Ambiguous(wanted.into(), shown + &more))
+            }
         }
     }
 

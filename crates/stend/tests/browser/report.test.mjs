@@ -265,7 +265,7 @@ test("a figure of a latency leads to how long single operations took", async () 
       assert.ok(await seen(), "it is before the reader's eyes");
       const runs = await section.locator("tbody tr").count();
       for (const lines of [".outlines path.line", ".curve path.line"]) assert.equal(await section.locator(lines).count(), runs, lines);
-      assert.match(await section.locator("tbody tr").first().innerText(), /10.000 of 10 repeats/);
+      assert.match(await section.locator("tbody tr").first().innerText(), /10.000 in 10 repeats/);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => axe.run("#drill section.latency"));
       assert.deepEqual(violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id }) => id), []);
@@ -307,6 +307,106 @@ test("a cell opens what is behind it; Escape, the button and Back close it", asy
   });
 });
 
+test("a figure of another metric opens the drawings of that metric", async () => {
+  await reading({}, async (page) => {
+    const drill = page.locator("#drill"), drawings = drill.locator("details.of-metric");
+    const openRow = () => page.locator("#results tbody tr.minor", { hasText: "kuznyechik, parallel" }).first().locator("a.into").first().click();
+    // Its main figure opens with the main metric's, and the others folded.
+    await page.locator("#results tbody tr:not(.minor)", { hasText: "kuznyechik, parallel" }).first().locator("a.into").first().click();
+    await drill.waitFor({ state: "visible" });
+    assert.equal(await drill.locator("details.of-metric[open]").count(), 0);
+    assert.doesNotMatch(page.url(), /metric/);
+    await page.keyboard.press("Escape");
+
+    await page.check("#minor");
+    await openRow();
+    const seen = async () => {
+      await drawings.first().waitFor();
+      assert.ok(await drawings.first().evaluate((own) => own.open && own.querySelector("summary") === document.activeElement));
+      assert.equal(await drawings.locator("summary h4").first().innerText(), "Repeats: cycles a byte");
+      const place = await drawings.first().evaluate((own) => own.getBoundingClientRect().top - document.getElementById("drill").getBoundingClientRect().top);
+      assert.ok(place > 0 && place < 120, `it is the first thing below the window's head: ${place}`);
+    };
+    await seen();
+    const runs = await drawings.first().locator(".panels span").count();
+    assert.equal(runs, 2);
+    for (const [part, least] of [[".dot", 15], [".interval", 1], [".median", 2], [".histogram rect.count", 4]]) {
+      assert.ok((await drawings.first().locator(part).count()) >= least, part);
+    }
+    assert.match(await drawings.first().locator(".tick").first().innerText(), /cycles\/B/);
+    // The values of each repeat stand in the table of repeats.
+    await drill.locator("summary[id^=r]").first().click();
+    const table = drill.locator("table.repeats").first();
+    const column = (await table.locator("thead th").allInnerTexts()).indexOf("cycles a byte");
+    assert.match(await table.locator("tbody tr.valid").first().locator("th, td").nth(column).innerText(), /^\d\S* cycles\/B$/);
+    // The address has it, until the window is closed.
+    await page.reload();
+    await seen();
+    await page.keyboard.press("Escape");
+    await drill.waitFor({ state: "hidden" });
+    assert.doesNotMatch(page.url(), /metric|#s\d/);
+  });
+});
+
+test("why a repeat does not count is read without scrolling", async () => {
+  for (const width of [375, 1200]) {
+    await reading({ viewport: { width, height: 900 } }, async (page) => {
+      const drill = page.locator("#drill");
+      await page.locator("#results tbody a", { hasText: "pipe write, 32 KiB" }).first().click();
+      await drill.locator("summary[id^=r]").first().click();
+      const table = drill.locator("table.repeats").first(), row = table.locator("tr.invalid").first(), why = table.locator("tr.why div").first();
+      assert.equal(await row.locator("td").first().innerText(), "invalid");
+      assert.match(await why.innerText(), /hypervisor/);
+      const within = async (what) => {
+        const box = await what.boundingBox(), window = await drill.boundingBox();
+        return box.x >= window.x && box.x + box.width <= window.x + window.width;
+      };
+      assert.ok(await within(row.locator("td").first()) && await within(why), `at ${width} px`);
+      const lines = await why.evaluate((own) => own.getBoundingClientRect().height / parseFloat(getComputedStyle(own).lineHeight));
+      assert.ok(lines <= (width < 600 ? 6 : 2), `${lines} lines`);
+      // Whose repeat it is stays where the table is scrolled to its end.
+      await table.evaluate((own) => { own.parentNode.scrollLeft = 1e6; });
+      assert.ok(await within(row.locator("th")) && await within(why), `at ${width} px, scrolled`);
+    });
+  }
+});
+
+test("values under the pointer have the names of their lines", async () => {
+  for (const locale of ["en-GB", "ru-RU"]) {
+    await reading({ locale }, async (page) => {
+      const scenario = await page.$$eval("#results tbody tr", (rows) => rows.find((row) => row.cells[0].textContent.includes("4k seq read")).querySelector("a").hash);
+      await page.evaluate((hash) => { location.hash = hash; }, scenario);
+      const series = await lookedInto(page);
+      const drawings = series.locator("figure.chart:has(.key)");
+      let bare = 0;
+      for (const drawing of await drawings.all()) {
+        await broughtNear(drawing);
+        await series.locator("input[type=range]").evaluate((slider) => { slider.value = 500; slider.dispatchEvent(new Event("input")); });
+        const names = await drawing.locator(".key").allInnerTexts();
+        const values = await until(() => drawing.locator(".values").innerText(), (text) => /\d|–/.test(text), "values are told");
+        const parts = values.split(" · ");
+        assert.equal(parts.length, names.length, values);
+        names.forEach((name, at) => assert.ok(parts[at].startsWith(name.trim() + " "), `${parts[at]}: ${name}`));
+        bare += await drawing.locator(".key:not(:has(span))").count();
+      }
+      assert.ok(bare > 0, "some names are the same in both languages");
+      // The slider says the names too, of the first drawings that are near, each in the page's language alone.
+      await broughtNear(drawings.first());
+      const slider = series.locator("input[type=range]");
+      await slider.press("ArrowRight");
+      const spoken = await slider.getAttribute("aria-valuetext");
+      const titles = await drawings.evaluateAll((all) => all.map((one) => [one.querySelector("svg > title").textContent,
+        [...one.querySelectorAll(".key")].map((key) => key.innerText.trim())]));
+      const [title, names] = titles.find(([title]) => spoken.includes(`${title}: `));
+      let rest = spoken.slice(spoken.indexOf(`${title}: `) + title.length + 2);
+      names.forEach((name) => {
+        assert.ok(rest.includes(`${name} `), `${spoken}: ${name}`);
+        rest = rest.slice(rest.indexOf(`${name} `) + name.length);
+      });
+    });
+  }
+});
+
 test("an address with a scenario opens it", async () => {
   await reading({}, async (page) => {
     await page.locator("#drill").waitFor({ state: "visible" });
@@ -325,7 +425,7 @@ test("the values under the pointer and the slider are those that were drawn", as
     const box = await drawing.locator(".plot").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     const when = await series.locator(".when").innerText();
-    assert.match(when, /^\d+(\.\d+)? s · № \d+/);
+    assert.match(when, /^\d+(\.\d+)? s · No\. \d+/);
     await until(() => series.locator(".values").allInnerTexts(), (shown) => shown.filter((text) => /\d|–/.test(text)).length > 3,
       "the drawings tell their values");
     await series.locator("input[type=range]").focus();
@@ -333,7 +433,7 @@ test("the values under the pointer and the slider are those that were drawn", as
     assert.match(await series.locator(".when").innerText(), /^0\.00 s/);
     for (let step = 0; step < 200; step += 1) await page.keyboard.press("ArrowRight");
     const spoken = await series.locator("input[type=range]").getAttribute("aria-valuetext");
-    assert.match(spoken, /^\d+(\.\d+)? s · № w?\d+.*: .*\d/, "it is read aloud too");
+    assert.match(spoken, /^\d+(\.\d+)? s · No\. w?\d+.*: .*\d/, "it is read aloud too");
 
     // Over the whole axis the least and the most are those that the caption names.
     const temperature = drawingOf(series, "temperature");
@@ -431,7 +531,7 @@ test("runs beside each other show the same part of the same repeats, and the sam
       slider.value = 500;
       slider.dispatchEvent(new Event("input"));
     });
-    const repeat = async (run) => /№ (\w+)/.exec(await run.locator(".when").innerText())[1];
+    const repeat = async (run) => /No\. (\w+)/.exec(await run.locator(".when").innerText())[1];
     assert.equal(await repeat(first), await repeat(second));
     await second.locator("[data-zoom=whole]").click();
     await showsAll(second);
@@ -513,24 +613,58 @@ test("on a telephone the page is as wide as the screen, and verdicts are seen", 
   }
 });
 
-test("on paper all is open, light, and as wide as the sheet", async () => {
+test("on paper are the scenarios that are open, light, and as wide as the sheet", async () => {
+  const print = (page, what) => page.evaluate((event) => window.dispatchEvent(new Event(event)), what);
   // A4 across, less its margins, in CSS pixels.
   await reading({ viewport: { width: 1032, height: 700 }, colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
-    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await print(page, "beforeprint");
+    assert.equal(await page.locator("details.scenario[open]").count(), 0, "nobody opened one");
+    assert.ok(await page.getByText("On paper are those scenarios that were open").isVisible());
+    await print(page, "afterprint");
+    await page.emulateMedia({ media: "screen" });
+    await page.locator("#open").click();
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await print(page, "beforeprint");
     assert.equal(await page.locator("details.scenario > noscript").count(), 0, "all that was folded is there");
     assert.ok(await page.locator("details.scenario .timeline svg path.line").first().isVisible(), "with the drawings of storage under load");
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
-    assert.equal(await page.locator("details:not([open])").count(), 0);
+    assert.ok(await page.locator("table.repeats").first().isVisible(), "and with their repeats");
+    for (const hidden of [".jobs", ".constant", "details.of-metric:not([open])", ".each-repeat"]) {
+      assert.equal(await page.locator(`${hidden}:visible`).count(), 0, hidden);
+    }
     assert.equal(await page.locator(".controls:visible, dialog:visible").count(), 0);
     assert.equal(await page.$$eval("button", (all) => all.filter((one) => one.getClientRects().length > 0).length), 0, "buttons on paper");
     assert.equal(await page.locator(heads).first().innerText(), "Scenario", "their words in heads stay");
     const cut = await page.$$eval("table", (all) => all.filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
       .map((one) => `${one.id || one.className}: ${one.getBoundingClientRect().right}`));
     assert.deepEqual(cut, [], "tables wider than the sheet");
-    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
-    assert.equal(await page.locator("details.scenario[open]").count(), 0);
+    const broken = await page.$$eval("#results .into, #results .verdict, #results td:not(.base) .factor", (all) => all.filter((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return one.checkVisibility() && new Set([...range.getClientRects()].filter((box) => box.width > 1).map((box) => Math.round(box.top))).size > 1;
+    }).map((one) => one.textContent));
+    assert.deepEqual(broken, [], "figures broken over lines");
+    await print(page, "afterprint");
+    const folded = await page.locator("details.scenario[open] details[open]").count();
+    assert.equal(folded, 0, "what was opened for paper is folded again");
   });
+});
+
+test("a scenario in the window is printed, and is in the window again", async () => {
+  await reading({}, async (page) => {
+    await page.locator("#drill").waitFor({ state: "visible" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.deepEqual(await page.$$eval("details.scenario[open]", (all) => all.map((one) => [one.id, Boolean(one.querySelector(".body"))])), [["s2", true]]);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.locator("#drill").waitFor({ state: "visible" });
+    assert.equal(await page.locator("#drill .body").count(), 1);
+    assert.equal(await page.locator("details.scenario[open]").count(), 0);
+    assert.match(page.url(), /#s2$/);
+    await page.keyboard.press("Escape");
+    await page.locator("#drill").waitFor({ state: "hidden" });
+    assert.equal(await page.locator("#s2 > .body").count(), 1);
+  }, "#s2");
 });
 
 // The text of each sheet of a PDF as Chromium writes it: glyphs in the order in which they are painted, by the tables of characters that their
@@ -615,6 +749,29 @@ test("without a script there is a plain table with all rows, and all parts can b
   });
 });
 
+test("who listens is told verdicts in words, the names of tables, and that something is copied", async () => {
+  const words = { "en-GB": ["better", "worse", "the same", "unresolved"], "ru-RU": ["лучше", "хуже", "одинаково", "не решено"] };
+  for (const [locale, said] of Object.entries(words)) {
+    await reading({ locale, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+      const classes = ["better", "worse", "same", "unresolved"];
+      const spoken = await page.$$eval("#results td .verdict", (all) => all.filter((one) => one.checkVisibility()).map((one) => [one.classList[1], one.innerText]));
+      assert.ok(spoken.length > 4);
+      for (const [verdict, text] of spoken) assert.ok(text.startsWith(said[classes.indexOf(verdict)]), `${verdict}: ${text}`);
+      await page.locator("#results tbody a", { hasText: "kuznyechik, parallel" }).first().click();
+      const drill = page.locator("#drill");
+      await drill.waitFor({ state: "visible" });
+      const nameless = await page.$$eval("table, .scroll[tabindex]", (all) => all.filter((one) => {
+        const label = document.getElementById(one.getAttribute("aria-labelledby"));
+        return !(label && label.textContent.trim()) || one.matches(".scroll") && one.getAttribute("role") !== "group";
+      }).map((one) => one.outerHTML.slice(0, 120)));
+      assert.deepEqual(nameless, []);
+      await drill.locator("button.copy").first().click();
+      const status = drill.locator(".command [role=status]").first();
+      await until(() => status.textContent(), (text) => text === { "en-GB": "Copied", "ru-RU": "Скопировано" }[locale], "it is said");
+    });
+  }
+});
+
 test("axe finds nothing serious", async () => {
   const open = lookedInto;
   const unfold = async (page) => page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
@@ -632,6 +789,8 @@ test("axe finds nothing serious", async () => {
       const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact))
         .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
       assert.deepEqual(serious, [], name);
+      const order = violations.filter(({ id }) => ["landmark-unique", "heading-order", "region", "scrollable-region-focusable"].includes(id));
+      assert.deepEqual(order.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`), [], name);
     }, fragment);
   }
 });

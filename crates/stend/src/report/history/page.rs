@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use askama::Template;
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::drawing::{HistoryDrawing, drawing};
@@ -12,16 +13,20 @@ use crate::report::html::STYLE;
 use crate::report::language::{TEXTS, Texts};
 use crate::report::phrase::Phrase;
 use crate::report::points::base64;
+use crate::report::text::moment;
 
 #[derive(Template)]
 #[template(path = "history.html")]
-struct Page {
+struct Page<'a> {
     t: &'static Texts,
     title: Phrase,
     subject: Phrase,
     drawing: Option<HistoryDrawing>,
     rows: Vec<RowView>,
     notes: Vec<Phrase>,
+    generated_at: String,
+    /// What draws it anew, with the runs that there are then.
+    command: &'a str,
     version: &'static str,
     style: &'static str,
     script: &'static str,
@@ -41,11 +46,11 @@ struct RowView {
 const SCRIPT: &str =
     concat!("(function () {\n\"use strict\";\n", include_str!("../../../templates/page.js"), "})();\n");
 
-/// Writes the page.
+/// Writes the page, which says that this command made it, and when.
 ///
 /// # Errors
 /// Only if memory for the text runs out.
-pub(crate) fn page(history: &History) -> Result<String> {
+pub(crate) fn page(history: &History, command: &str, generated_at: Timestamp) -> Result<String> {
     let row = |(index, point): (usize, &crate::history::Point)| {
         let change = history.changes.iter().find(|change| change.point == index);
         RowView {
@@ -61,6 +66,8 @@ pub(crate) fn page(history: &History) -> Result<String> {
         drawing: drawing(history),
         rows: history.points.iter().enumerate().map(row).collect(),
         notes: notes(history),
+        generated_at: moment(generated_at),
+        command,
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,

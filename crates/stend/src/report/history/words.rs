@@ -114,11 +114,11 @@ pub(super) fn notes(history: &History) -> Vec<Phrase> {
             "Перемены уровня не ищутся: какое-то значение не больше нуля.",
         ));
     } else if history.changes.is_empty() {
-        notes.push(Phrase::fixed("The level never changed for good.", "Уровень ни разу не менялся надолго."));
+        notes.push(Phrase::fixed("The level never changed.", "Уровень ни разу не менялся."));
     } else {
         notes.push(Phrase::fixed(
-            "▲ better, ▼ worse. A change is one for good, p < 0.001 and more than 2 %, from and to the means of the medians on either side.",
-            "▲ лучше, ▼ хуже. Перемена – надолго, p < 0,001 и больше 2 %; уровни – средние медиан по обе стороны.",
+            "▲ better, ▼ worse. A change lasts for two runs or more and has p < 0.001 and more than 2 %; its levels are the means of the medians on either side.",
+            "▲ лучше, ▼ хуже. Перемена держится не меньше двух прогонов, p < 0,001 и больше 2 %; уровни – средние медиан по обе стороны.",
         ));
     }
     notes.extend(left_out(history.left_out));

@@ -3,14 +3,17 @@
 use anyhow::{Context as _, Result};
 use stend_model::metric::Metric;
 use stend_model::run::Repeat;
+use stend_model::suite::Scenario;
 
+use super::RunData;
 use crate::latency::{merged, names};
 use crate::report::latency::{LatencyView, OfRun, latency_view};
 
 /// The repeats of a scenario in one run.
 pub(super) struct RepeatsOfRun<'a> {
-    /// The run's id.
-    pub(super) run: &'a str,
+    pub(super) data: &'a RunData<'a>,
+    /// The scenario as that run has it.
+    pub(super) scenario: &'a Scenario,
     /// What it is called over its column.
     pub(super) title: String,
     pub(super) repeats: Vec<&'a Repeat>,
@@ -33,7 +36,7 @@ pub(super) fn latencies(runs: &[RepeatsOfRun], metrics: &[Metric], anchor: usize
         let mut of_runs = Vec::new();
         for run in runs {
             let found = merged(run.repeats.iter().copied(), name).map_err(anyhow::Error::msg);
-            let found = found.with_context(|| format!("run {} is damaged", run.run))?;
+            let found = found.with_context(|| format!("run {} is damaged", run.data.run.id))?;
             of_runs.extend(found.map(|merged| OfRun { title: run.title.clone(), merged }));
         }
         let Some(view) = latency_view(name, &of_runs, format!("l{anchor}-{place}")) else { continue };

@@ -16,7 +16,7 @@ use crate::report::clocks as report_clocks;
 use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::numbers::russian;
-use crate::report::phrase::{Phrase, of_ceiling};
+use crate::report::phrase::{Phrase, called, of_ceiling};
 use crate::report::recorded::{recorded, recorded_under_name};
 use crate::report::text::{self, factor, interval, marked_change, word};
 use crate::report::weighing;
@@ -30,6 +30,14 @@ pub(super) struct MachineView {
     pub(super) differences: Vec<DifferenceView>,
     /// The first differences in words.
     pub(super) in_short: Phrase,
+}
+
+/// In what one or several machines differ from the base, in short.
+pub(super) struct DiffersView {
+    pub(super) titles: Phrase,
+    pub(super) words: Phrase,
+    /// Whether there is more to read about it.
+    pub(super) in_full: bool,
 }
 
 /// One of them: what it is, how it is with the base, and how with this machine.
@@ -118,13 +126,13 @@ pub(super) struct CellView {
     /// between the machines, with the metric's direction in it: figures of different units have no order.
     pub(super) key: String,
     pub(super) first_of_group: bool,
-    /// Whether it can be looked into: a figure of a run.
-    pub(super) measured: bool,
 }
 
 pub(super) struct VerdictView {
     /// `better`, `worse`, `same`, `unresolved`.
     pub(super) class: &'static str,
+    /// The same in words, for who does not see the mark.
+    pub(super) word: &'static Phrase,
     pub(super) text: String,
 }
 
@@ -158,6 +166,27 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
         differences: machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
     };
     text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
+}
+
+/// The same of all machines in short; those of which the same is to be said stand together.
+pub(super) fn differs(machines: &[MachineView]) -> Vec<DiffersView> {
+    let mut alike: Vec<(Phrase, bool, Vec<Phrase>)> = Vec::new();
+    for machine in machines {
+        let in_full = !machine.differences.is_empty();
+        let words = match (in_full, machine.other_side) {
+            (true, _) => &machine.in_short,
+            (false, true) => &TEXTS.same_machine_in_turns,
+            (false, false) => &TEXTS.same_machine,
+        };
+        let title = called(&machine.title);
+        match alike.iter_mut().find(|(other, ..)| other == words) {
+            Some((.., titles)) => titles.push(title),
+            None => alike.push((words.clone(), in_full, vec![title])),
+        }
+    }
+    let view =
+        |(words, in_full, titles): (_, _, Vec<Phrase>)| DiffersView { titles: notes::joined(&titles), words, in_full };
+    alike.into_iter().map(view).collect()
 }
 
 fn difference(difference: &Difference) -> DifferenceView {
@@ -303,7 +332,6 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
 pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
     match cell {
         Cell::Measured(value) => CellView {
-            measured: true,
             value: row.unit.show(value.median),
             verdict: value.against_base.as_ref().map(verdict),
             of_ceilings: value.of_ceilings.iter().map(of_ceiling).collect(),
@@ -350,7 +378,13 @@ pub(super) fn advantage(published: &Published, row: &Row) -> String {
 }
 
 pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
-    VerdictView { class: word(against.verdict), text: marked_change(against) }
+    let in_words = match against.verdict {
+        Verdict::Better => &TEXTS.only_better,
+        Verdict::Worse => &TEXTS.only_worse,
+        Verdict::Same => &TEXTS.only_same,
+        Verdict::Unresolved => &TEXTS.only_unresolved,
+    };
+    VerdictView { class: word(against.verdict), word: in_words, text: marked_change(against) }
 }
 
 pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {

@@ -11,6 +11,7 @@ use super::{Input, RunData};
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
+use crate::report::notes::joined;
 use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, called};
 use crate::report::text::{self, duration, grouped, percent};
@@ -91,24 +92,33 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         }
     }
     let all = busy + waiting.len();
-    if all > 0 {
+    if busy > 0 {
         answers.push(Phrase::new(
             format!(
                 "On {busy} of {} the load kept at least one processor busy all the time: what that gets done, waiting for memory included, is the limit there.",
                 english_plural(all, "scenario", "scenarios")
             ),
             format!(
-                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – то, что он успевает, вместе с ожиданием памяти.",
+                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – сам процессор, считая ожидание памяти.",
                 russian_plural(all, "сценария", "сценариев", "сценариев")
             ),
         ));
     }
     if !waiting.is_empty() {
         let Phrase { en, ru } = named(&waiting, |name, share| format!("{name} ({share})"));
-        answers.push(Phrase::new(
-            format!("Elsewhere it waited, with less than one processor's time: {en}."),
-            format!("В остальных она ждала, и процессорного времени ушло меньше, чем даёт один процессор: {ru}."),
-        ));
+        answers.push(if busy > 0 {
+            Phrase::new(
+                format!("Elsewhere it waited, or others had the processor, and it had less than one processor's time: {en}."),
+                format!("В остальных она ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: {ru}."),
+            )
+        } else {
+            Phrase::new(
+                format!("On every scenario the load waited, or others had the processor, and it had less than one processor's time: {en}."),
+                format!(
+                    "В каждом сценарии нагрузка ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: {ru}."
+                ),
+            )
+        });
     }
     let shares: Vec<_> = of_ceilings(rows).map(|(row, of)| ((row, of), percent(of.share))).collect();
     if !shares.is_empty() {
@@ -145,7 +155,7 @@ fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
                     "The load generator took at most {share} of the machine's CPU time ({name}); beyond 70 % a figure may be the generator's own limit, and the notes above the table say so."
                 ),
                 format!(
-                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); за 70 % предел может быть в нём самом, и тогда об этом сказано над таблицей.",
+                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); если больше 70 %, пределом может быть он сам, и тогда об этом сказано над таблицей.",
                     russian(&share)
                 ),
             )
@@ -158,7 +168,7 @@ fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let Phrase { en, ru } = named(&beyond, beside_ceiling);
         answers.push(Phrase::new(
             format!("More than their ceiling, which should make you doubt one of the two: {en}."),
-            format!("Больше своего потолка, так что стоит усомниться в одной из двух цифр: {ru}."),
+            format!("Больше своего потолка, так что стоит усомниться в одном из двух чисел: {ru}."),
         ));
     } else if of_ceilings(rows).next().is_some() {
         answers.push(TEXTS.below_ceilings.clone());
@@ -175,23 +185,13 @@ fn errors(input: &Input) -> Vec<Phrase> {
     let (passed, wrong, unchecked) = (checked(Check::Passed), checked(Check::Failed), checked(Check::None));
     let failed = repeats().filter(|one| matches!(one.outcome, Outcome::Failed(_))).count();
     let invalid = repeats().filter(|one| matches!(one.outcome, Outcome::Invalid(_))).count();
+    let [all, passed, wrong, unchecked, failed] = [all, passed, wrong, unchecked, failed].map(grouped);
     let mut answers = vec![Phrase::new(
         format!(
-            "Of {}, warm-ups among them, {} had their results verified and found right; {} were wrong, {} could not be verified, {} measured nothing.",
-            english_plural(all, "repeat", "repeats"),
-            grouped(passed),
-            grouped(wrong),
-            grouped(unchecked),
-            grouped(failed)
+            "Repeats, warm-ups included: {all}. Verified and right: {passed}; wrong: {wrong}; could not be verified: {unchecked}; measured nothing: {failed}."
         ),
         format!(
-            "Из {} {}, считая прогревы, проверены и верны результаты {}; неверны – {}, без проверки – {}, ничего не измерено – {}.",
-            grouped(all),
-            russian_plural(all, "повтора", "повторов", "повторов"),
-            grouped(passed),
-            grouped(wrong),
-            grouped(unchecked),
-            grouped(failed)
+            "Повторов, считая прогревы: {all}. Проверены и верны: {passed}; неверны: {wrong}; проверить нельзя: {unchecked}; ничего не измерено: {failed}."
         ),
     )];
     if invalid > 0 {
@@ -217,7 +217,8 @@ fn sessions_and_boots(input: &Input, data: &RunData) -> (u32, u32) {
 
 /// How often it was done, and how much that differed.
 fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
-    let mut answers = Vec::new();
+    // What is said of a run, and the runs of which it holds.
+    let mut alike: Vec<(Phrase, Vec<Phrase>)> = Vec::new();
     for data in input.runs {
         let counts: Vec<usize> = (0..data.run.suite.scenarios.len())
             .map(|place| counted(data, place).count())
@@ -228,11 +229,28 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let (sessions, boots) = sessions_and_boots(input, data);
         let sessions = text::sessions_of(sessions, boots);
         let name = called(&super::scenario::title(input.table, data));
-        answers.push(Phrase::new(
-            format!("{}: {many} repeats that count of each scenario; {}.", name.en, sessions.en),
-            format!("{}: {many} учтённых повторов каждого сценария; {}.", name.ru, sessions.ru),
-        ));
+        let said = Phrase::new(
+            format!(
+                "{many} {} of each scenario; {}.",
+                if *most == 1 { "repeat that counts" } else { "repeats that count" },
+                sessions.en
+            ),
+            format!(
+                "{many} {} каждого сценария; {}.",
+                russian_plural(*most, "учтённый повтор", "учтённых повтора", "учтённых повторов"),
+                sessions.ru
+            ),
+        );
+        match alike.iter_mut().find(|(other, _)| *other == said) {
+            Some((_, names)) => names.push(name),
+            None => alike.push((said, vec![name])),
+        }
     }
+    let of_runs = |(said, names): &(Phrase, Vec<Phrase>)| {
+        let names = joined(names);
+        Phrase::new(format!("{}: {}", names.en, said.en), format!("{}: {}", names.ru, said.ru))
+    };
+    let mut answers: Vec<Phrase> = alike.iter().map(of_runs).collect();
     let mut spreads: Vec<(f64, &str)> =
         rows.iter().filter_map(|(row, value)| Some((value.spread?, row.scenario.as_str()))).collect();
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -284,7 +302,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
                     marked.len()
                 ),
                 format!(
-                    "Надёжных отличий главных метрик: {}; наименьшее {}, наибольшее {}.",
+                    "Надёжных отличий главных показателей: {}; наименьшее {}, наибольшее {}.",
                     marked.len(),
                     russian(&smallest),
                     russian(&largest)
@@ -300,7 +318,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
                     "Of other metrics {} sure; the table shows them all.",
                     english_plural(beside, "difference is", "differences are")
                 ),
-                format!("Надёжных отличий прочих метрик: {beside}; в таблице видны все."),
+                format!("Надёжных отличий прочих показателей: {beside}; в таблице видны все."),
             ));
         }
     } else {
@@ -350,12 +368,14 @@ fn happened(input: &Input) -> Vec<Phrase> {
     answers.push(if samples > 0 {
         Phrase::new(
             format!(
-                "Beside them {} samples of the machine and the load were recorded; they can be looked at below.",
+                "Beside them {} samples of the machine and the load were recorded; they stand with their scenarios above.",
                 grouped(samples)
             ),
             format!(
-                "Рядом записано отсчётов машины и нагрузки: {}; их можно посмотреть в сценариях.",
-                grouped(samples)
+                "Кроме того, {} {} {} машины и нагрузки; они стоят выше, при своих сценариях.",
+                russian_plural(samples, "записан", "записано", "записано"),
+                grouped(samples),
+                russian_plural(samples, "отсчёт", "отсчёта", "отсчётов")
             ),
         )
     } else {
@@ -392,6 +412,11 @@ mod tests {
                 && said.contains("less than one processor's time: kuznyechik, parallel (25 %)"),
             "{said}"
         );
+        for report in data.repeats.iter_mut().filter_map(|repeat| repeat.report.as_mut()) {
+            report.cpu_ns = Some(report.wall_ns / 4);
+        }
+        let waits = answers(&table, &data, 0);
+        assert!(waits.starts_with("On every scenario the load waited") && !waits.contains("On 0 of"), "{waits}");
     }
 
     #[test]
@@ -432,8 +457,8 @@ mod tests {
         let (table, data) = (sample::table(), sample::run(10));
         let errors = answers(&table, &data, 2);
         assert!(
-            errors.contains("Of 88 repeats, warm-ups among them, 87 had")
-                && errors.contains("0 were wrong, 0 could not be verified, 1 measured nothing"),
+            errors.contains("Repeats, warm-ups included: 88. Verified and right: 87;")
+                && errors.contains("wrong: 0; could not be verified: 0; measured nothing: 1."),
             "{errors}"
         );
         assert!(errors.contains("1 invalid repeat not counted"), "{errors}");
@@ -452,7 +477,7 @@ mod tests {
         );
         assert!(matter.ends_with("Of other metrics 2 differences are sure; the table shows them all."), "{matter}");
         let happened = answers(&table, &data, 5);
-        assert!(happened.contains(&format!("{} samples", grouped(88 * 16 * 10))), "{happened}");
+        assert!(happened.contains(&format!("{} samples", grouped(88 * 18 * 10))), "{happened}");
         let mut minor_alone = table.clone();
         minor_alone.rows.retain(|row| !row.main || row.scenario == "magma, parallel");
         let matter = answers(&minor_alone, &data, 4);

@@ -49,12 +49,23 @@ pub(super) struct ScenarioView {
     pub(super) reasons: Vec<ReasonView>,
     pub(super) figures: Vec<FigureView>,
     pub(super) several_metrics: bool,
-    pub(super) dots: Option<Dots>,
-    pub(super) histogram: Option<Histogram>,
+    /// The drawings of each metric that has values, the main one's first; of files the main one's alone.
+    pub(super) metrics: Vec<MetricView>,
     pub(super) latencies: Vec<NamedLatencies>,
     /// The main metric's name.
     pub(super) metric: String,
     pub(super) runs: Vec<ScenarioRunView>,
+}
+
+/// The repeats' values of one metric, drawn.
+pub(super) struct MetricView {
+    /// Its name on the page.
+    pub(super) id: String,
+    pub(super) name: String,
+    /// Whether it is the scenario's main one; the others are folded until somebody asks for one of their figures.
+    pub(super) main: bool,
+    pub(super) dots: Dots,
+    pub(super) histogram: Option<Histogram>,
 }
 
 /// One figure of one machine.
@@ -90,6 +101,8 @@ pub(super) struct ScenarioRunView {
     pub(super) place: usize,
     pub(super) title: String,
     pub(super) repeats: Vec<RepeatView>,
+    /// The metrics whose values the repeats have, in the order of these.
+    pub(super) metrics: Vec<String>,
     pub(super) gates: GatesView,
     pub(super) commands: Vec<String>,
     /// The job files that these commands name, which are gone with their repeats.
@@ -113,7 +126,8 @@ pub(super) struct RepeatView {
     pub(super) label: String,
     pub(super) session: u32,
     pub(super) started: String,
-    pub(super) value: String,
+    /// Its value of each metric of its run; empty where it has none.
+    pub(super) values: Vec<String>,
     pub(super) wall: String,
     pub(super) class: &'static str,
     pub(super) warmup: bool,
@@ -121,6 +135,13 @@ pub(super) struct RepeatView {
     pub(super) reason: Option<Phrase>,
     pub(super) check: Option<Phrase>,
     pub(super) error_output: String,
+}
+
+impl RepeatView {
+    /// Whether something is to be said of what became of it; that stands in a row of its own below its figures.
+    pub(super) fn has_reason(&self) -> bool {
+        self.reason.is_some() || !self.error_output.is_empty()
+    }
 }
 
 /// What is made of each scenario, in their order.
@@ -184,8 +205,6 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
     let main = rows.iter().find(|row| row.main);
     let scenario = indexed.iter().find_map(|run| run.scenario(name)).map(|(_, scenario)| scenario);
     let metric = scenario.and_then(|scenario| scenario.metrics.first());
-    let mut panels = Vec::new();
-    let mut values = Vec::new();
     let mut runs = Vec::new();
     let mut all_repeats = Vec::new();
     for (place, run) in indexed.iter().enumerate() {
@@ -195,17 +214,21 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
             continue;
         }
         let title = title(input.table, &run.data);
-        if let Some(metric) = scenario.metrics.first() {
-            let counted = repeats.iter().filter(|repeat| repeat.counts()).filter_map(|repeat| repeat.value(metric));
-            values.push(Values { title: title.clone(), values: counted.collect() });
-            panels.push(panel(&title, &repeats, metric, main.and_then(|row| measured(input.table, row, &run.data))));
-        }
-        let mut view = scenario_run(run, title, &repeats, scenario, detail, &format!("c{anchor}-{place}"));
+        let mut view = scenario_run(run, title.clone(), &repeats, scenario, detail, &format!("c{anchor}-{place}"));
         view.place = place;
         let profile = run.data.profiles.iter().find(|profile| profile.scenario == name);
         view.profile = profile.map(|profile| profile::view(profile, input)).transpose()?;
         runs.push(view);
-        all_repeats.push(RepeatsOfRun { run: &run.data.run.id, title: self::title(input.table, &run.data), repeats });
+        all_repeats.push(RepeatsOfRun { data: &run.data, scenario, title, repeats });
+    }
+    let mut drawn: Vec<&Metric> = Vec::new();
+    for metric in all_repeats.iter().flat_map(|run| &run.scenario.metrics) {
+        if !drawn.iter().any(|one| one.name == metric.name) {
+            drawn.push(metric);
+        }
+    }
+    if detail.purpose == Purpose::Files {
+        drawn.truncate(1);
     }
     let parameters =
         scenario.iter().flat_map(|scenario| &scenario.parameters).map(|(name, value)| format!("{name} = {value}"));
@@ -227,8 +250,14 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
         reasons: main.map(|row| reasons(input.table, row)).unwrap_or_default(),
         figures: rows.iter().flat_map(|row| figures(input.table, row)).collect(),
         several_metrics: rows.len() > 1,
-        dots: metric.and_then(|metric| dots(panels, metric.unit)),
-        histogram: metric.and_then(|metric| histogram(values, metric.unit)),
+        metrics: drawn
+            .into_iter()
+            .enumerate()
+            .filter_map(|(place, metric)| {
+                let row = rows.iter().copied().find(|row| row.metric == metric.name);
+                metric_view(input.table, &all_repeats, metric, row, [anchor, place])
+            })
+            .collect(),
         latencies: latencies(&all_repeats, scenario.map_or(&[][..], |scenario| &scenario.metrics), anchor)?,
         metric: metric.map(|metric| metric.name.clone()).unwrap_or_default(),
         runs,
@@ -290,7 +319,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
                 if let Some(against) = &value.against_base {
                     view.verdict = Some(verdict(against));
                     view.evidence = Some(evidence(against));
-                    view.settle = against.repeats_needed.map(to_settle);
+                    view.settle = to_settle(against);
                 }
             }
             Cell::Published(published) => {
@@ -324,6 +353,31 @@ fn evidence(against: &AgainstBase) -> Phrase {
         [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
     Phrase::new(parts("ratio", "floor", "drift"), russian(&parts("отношение", "порог", "дрейф")))
+}
+
+/// The drawings of one metric over all runs that have it; none where no repeat has a value.
+fn metric_view(
+    table: &Table,
+    runs: &[RepeatsOfRun],
+    metric: &Metric,
+    row: Option<&Row>,
+    [anchor, place]: [usize; 2],
+) -> Option<MetricView> {
+    let mut panels = Vec::new();
+    let mut values = Vec::new();
+    for RepeatsOfRun { data, scenario, title, repeats } in runs {
+        let Some(metric) = scenario.metrics.iter().find(|one| one.name == metric.name) else { continue };
+        let counted = repeats.iter().filter(|repeat| repeat.counts()).filter_map(|repeat| repeat.value(metric));
+        values.push(Values { title: title.clone(), values: counted.collect() });
+        panels.push(panel(title, repeats, metric, row.and_then(|row| measured(table, row, data))));
+    }
+    Some(MetricView {
+        id: format!("{anchor}-{place}"),
+        name: metric.name.clone(),
+        main: place == 0,
+        dots: dots(panels, metric.unit)?,
+        histogram: histogram(values, metric.unit),
+    })
 }
 
 fn panel(title: &str, repeats: &[&Repeat], metric: &Metric, measured: Option<&Measured>) -> PanelData {
@@ -389,11 +443,13 @@ fn scenario_run(
         };
         Some(Phrase::new(said(Language::English), said(Language::Russian))).filter(|said| !said.en.is_empty())
     };
-    let metric = scenario.metrics.first();
+    let has_values = |metric: &&Metric| repeats.iter().any(|repeat| repeat.value(metric).is_some());
+    let metrics: Vec<&Metric> = scenario.metrics.iter().filter(has_values).collect();
     ScenarioRunView {
         place: 0,
         title,
-        repeats: repeats.iter().map(|repeat| repeat_view(&run.data, repeat, metric)).collect(),
+        repeats: repeats.iter().map(|repeat| repeat_view(&run.data, repeat, &metrics)).collect(),
+        metrics: metrics.iter().map(|metric| metric.name.clone()).collect(),
         gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         jobs: distinct(repeats.iter().filter_map(|repeat| instrument::job(run.data.run, scenario, repeat))),
@@ -437,9 +493,9 @@ fn faults(repeat: &Repeat, series: Option<&Vec<&Series>>) -> Vec<Phrase> {
     report_faults::words(repeat, series.map(Vec::as_slice).unwrap_or_default()).into_iter().map(of_repeat).collect()
 }
 
-fn repeat_view(data: &RunData, repeat: &Repeat, metric: Option<&Metric>) -> RepeatView {
+fn repeat_view(data: &RunData, repeat: &Repeat, metrics: &[&Metric]) -> RepeatView {
     const SHOWN: usize = 2000;
-    let value = metric.and_then(|metric| repeat.value(metric).map(|value| text::precise(metric.unit, value)));
+    let value = |metric: &&Metric| repeat.value(metric).map(|value| text::precise(metric.unit, value));
     let session = data.sessions.iter().find(|session| session.number == repeat.session);
     let began = session.map_or(repeat.started_at, |session| session.began(repeat));
     let output = &repeat.error_output;
@@ -448,7 +504,7 @@ fn repeat_view(data: &RunData, repeat: &Repeat, metric: Option<&Metric>) -> Repe
         label: label(repeat),
         session: repeat.session + 1,
         started: began.strftime("%m-%d %H:%M:%S").to_string(),
-        value: value.unwrap_or_default(),
+        values: metrics.iter().map(|metric| value(metric).unwrap_or_default()).collect(),
         wall: repeat.report.as_ref().map(|report| text::duration(report.wall_ns as f64)).unwrap_or_default(),
         class: class(repeat),
         warmup: repeat.phase == Phase::Warmup,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
-use crate::compare::table::{Measured, Note, Verdict};
+use crate::compare::table::{Lack, Measured, Note, Verdict};
 use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
 
@@ -220,13 +220,13 @@ fn it_has_its_parts() {
         "ваша ли это работа: Набор quick: всего понемногу.",
         "Better than the base: +8.1\u{a0}%",
         "Why is it not twice as fast?",
-        "Of 88 repeats, warm-ups among them, 87 had their results verified and found right",
+        "Verified and right: 87; wrong: 0;",
         "pipe write, 32 KiB: 62",
         "<rect class=\"count\"",
         "Taken by the hypervisor</span>",
         "<span class=\"limit\"><span lang=\"en\">≤ 1.0\u{a0}%</span><span lang=\"ru\">≤ 1,0\u{a0}%</span></span>",
         "data-verdict=\"worse\"",
-        "class=\"verdict better\"><span lang=\"en\">▲ +8.1\u{a0}%</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
+        "class=\"verdict better\"><span class=\"unseen\"><span lang=\"en\">better</span><span lang=\"ru\">лучше</span> </span><span lang=\"en\">▲ +8.1\u{a0}%</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
         "<span class=\"factor\"><span lang=\"en\">× 10.7</span><span lang=\"ru\">× 10,7</span></span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
         "by which the runs differ from themselves",
@@ -252,7 +252,7 @@ fn it_has_its_parts() {
     let readable = sample::without_points(&html);
     assert!(!readable.contains("NaN") && !readable.contains("inf\""));
     let published = html.matches("class=\"factor\"").count();
-    assert!(published > 20 && !html.contains("verdict better\"><span lang=\"en\">× "));
+    assert!(published > 20 && !html.contains("лучше</span> </span><span lang=\"en\">× "));
 }
 
 /// Why a scenario has no figure is long, and would be as long in every column that lacks it.
@@ -337,11 +337,42 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
     ] {
         assert!(html.contains(said), "{said}");
     }
-    for not_said in ["two moments of one machine", "Mann–Whitney", "by which the runs differ from themselves"] {
+    for not_said in ["one machine at different times", "Mann–Whitney", "by which the runs differ from themselves"] {
         assert!(!html.contains(not_said), "{not_said}");
     }
     let apart = page(&sample::run(0));
     assert!(apart.contains("Mann–Whitney") && !apart.contains("signed-rank"), "runs of their own are no pairs");
+}
+
+#[test]
+fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_alike() {
+    let table = sample::table();
+    let [base, other] = [0, 1].map(|column: usize| table.columns[column].title.clone());
+    assert!(page_of_table(&table).contains(&format!("{other} against {base}")), "{other}, {base}");
+    let machine = |title: &str| overview::MachineView {
+        title: title.into(),
+        other_side: false,
+        differences: Vec::new(),
+        in_short: Phrase::fixed("", ""),
+    };
+    let [alike] = &overview::differs(&["b", "c"].map(machine))[..] else { panic!() };
+    assert_eq!((&*alike.titles.en, &*alike.titles.ru, alike.in_full), ("b and c", "b и c", false));
+}
+
+#[test]
+fn where_no_scenario_has_a_figure_the_first_lines_say_why() {
+    let mut table = sample::table();
+    for (place, row) in table.rows.iter_mut().enumerate() {
+        let reasons = vec![format!("other programs used {}.5 % of the machine's CPU time", place + 6)];
+        row.cells[0] = Cell::Nothing { why: Lack::Invalid { reasons } };
+    }
+    let html = page_of_table(&table).replace('\u{a0}', " ");
+    for said in [
+        "(most often invalid: other programs used 6.5 % of the machine&#39;s CPU time)",
+        "(чаще всего негоден: чужие программы заняли 6,5 % процессорного времени машины)",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
 }
 
 #[test]
@@ -470,8 +501,8 @@ fn pages_to_be_looked_at() {
 #[test]
 #[ignore = "measures; run it in release"]
 fn a_million_samples_are_written_in_a_second_and_stay_small() {
-    // 88 repeats × 16 series.
-    let data = sample::run(1_000_000 / (88 * 16) + 1);
+    // 88 repeats × 18 series.
+    let data = sample::run(1_000_000 / (88 * 18) + 1);
     let samples: usize = data.series.iter().map(|(_, series)| series.values.len()).sum();
     let start = Instant::now();
     let html = written(&[data.data()]);

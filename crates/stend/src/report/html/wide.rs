@@ -40,9 +40,12 @@ pub(super) struct LineView {
 }
 
 /// A figure, and under it its interval or spread.
+#[derive(Default)]
 pub(super) struct WideCellView {
     pub(super) figure: CellView,
     pub(super) under: String,
+    /// Its metric, unless that is the scenario's main one.
+    pub(super) minor: String,
 }
 
 pub(super) fn wide(table: &Table, names: &[&str]) -> Vec<WideView> {
@@ -91,13 +94,17 @@ fn line(line: &Line) -> LineView {
 }
 
 fn figure(figure: Option<(&Row, &Cell)>, line: &Line) -> WideCellView {
-    let Some((row, one)) = figure else { return WideCellView { figure: CellView::default(), under: String::new() } };
+    let Some((row, one)) = figure else { return WideCellView::default() };
     let under = match one {
         Cell::Measured(value) => beside(row, value),
         _ => String::new(),
     };
     // Shares of ceilings stand under the scenario's name.
-    WideCellView { figure: CellView { of_ceilings: Vec::new(), ..cell(row, one, &line.column.origin) }, under }
+    WideCellView {
+        figure: CellView { of_ceilings: Vec::new(), ..cell(row, one, &line.column.origin) },
+        under,
+        minor: if row.main { String::new() } else { row.metric.clone() },
+    }
 }
 
 fn beside(row: &Row, value: &Measured) -> String {
