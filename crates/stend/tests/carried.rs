@@ -130,6 +130,40 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
 }
 
 #[test]
+fn what_counters_of_energy_said_there_is_joules_here() {
+    let stand = Stand::new();
+    let suite = "name = \"carried\"\ntitle = \"t\"\nrepeats = 3\nwarmup = 0\nsample_hertz = 50\n\
+                 [[scenario]]\nname = \"cipher\"\ninstrument = \"stend-probe cipher\"\n\
+                 parameters = { cipher = \"magma\", size = \"4096\", seconds = \"0.3\" }\n\
+                 metrics = [{ name = \"energy\", value = \"processor_energy\", unit = \"J\", better = \"lower\" }]\n";
+    fs::write(stand.path().join("energy.toml"), suite).unwrap();
+    let isolated = Isolated { suite: stand.path().join("energy.toml").to_str().unwrap().to_owned(), stand };
+    isolated.stand.fine(&["pack", &isolated.suite, "-o", "plan.json"]);
+    let ended = isolated.measure(&["plan.json"], Some("result.jsonl"));
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    // A processor that takes 30 W, whatever this one has.
+    let counted = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for sample in line["samples"].as_array_mut().into_iter().flatten() {
+            sample["values"]["energy.rapl.package-0_joules_total"] = json!(sample["t_ns"].as_f64().unwrap() * 30e-9);
+        }
+        line.to_string() + "\n"
+    };
+    let result: String = isolated.result().lines().map(counted).collect();
+    fs::write(isolated.at("result.jsonl"), result).unwrap();
+    isolated.stand.fine(&["import", "result.jsonl"]);
+    let shown = isolated.stand.json(&["show"]);
+    let repeats = shown["run"]["repeats"].as_array().unwrap();
+    assert_eq!(repeats.len(), 3);
+    for repeat in repeats {
+        let observed = &repeat["report"]["observed"];
+        let watts = observed["processor_energy_joules"].as_f64().unwrap_or_else(|| panic!("{repeat}"))
+            / (repeat["report"]["wall_ns"].as_f64().unwrap() * 1e-9);
+        assert!((watts / 30.0 - 1.0).abs() < 1e-6, "{watts} W\n{repeat}");
+    }
+}
+
+#[test]
 fn how_fit_the_machine_was_is_recorded_with_each_session() {
     let isolated = Isolated::with("repeats = 2\nwarmup = 0", &[("one", "steady.sh 1")]);
     assert_eq!(isolated.measure(&["plan.json"], Some("result.jsonl")).status, Some(0));

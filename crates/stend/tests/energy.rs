@@ -7,19 +7,25 @@ use std::path::Path;
 
 use common::{NO_GATES, Stand, ended, probe};
 
-/// An instrument that makes the counter grow by 12 J in steps, and says how many bytes that was.
+/// An instrument that makes the counter grow by 12 J in steps, and says how many bytes that was. At its start and its end it may hold up
+/// the sampler, as a busy machine does.
 const BURNING: &str = r#"set -eu
 counter=$1
+sampler=${2:+$(cat "$2")}
 echo '{"event":"begin","wire":1,"instrument":"burning.sh","version":"1","parameters":{}}'
+[ -z "$sampler" ] || kill -STOP "$sampler"
 start=$(date +%s%N)
 step=0
 while [ $step -lt 12 ]; do
+	[ -z "$sampler" ] || case $step in 2) kill -CONT "$sampler" ;; 11) kill -STOP "$sampler" ;; esac
 	sleep 0.1
 	echo $(($(cat "$counter") + 1000000)) >"$counter.new"
-	cat "$counter.new" >"$counter"
+	# In place: a counter is never empty.
+	cat "$counter.new" 1<>"$counter"
 	step=$((step + 1))
 done
 end=$(date +%s%N)
+[ -z "$sampler" ] || kill -CONT "$sampler"
 echo '{"event":"repeat","wall_ns":'$((end - start))',"work":{"bytes":24000000,"operations":6},"check":"passed","evidence":"none"}'
 echo '{"event":"end","repeats":1}'
 "#;
@@ -30,8 +36,8 @@ fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A run whose sampler reads a made tree with a counter of RAPL.
-fn burned() -> Stand {
+/// A run whose sampler reads a made tree with a counter of RAPL, and may be held up at the start and the end of each repeat.
+fn burned(held_up: bool) -> Stand {
     let stand = Stand::new();
     let zone = stand.path().join("root/sys/class/powercap/intel-rapl:0");
     std::fs::create_dir_all(&zone).unwrap();
@@ -40,11 +46,12 @@ fn burned() -> Stand {
         std::fs::write(zone.join(file), text).unwrap();
     }
     let wrapper = stand.path().join("stend-probe");
-    let (real, root) = (probe(), stand.path().join("root"));
+    let (real, root, pid) = (probe(), stand.path().join("root"), stand.path().join("sampler"));
     let text = format!(
-        "#!/bin/sh\nif [ \"${{1:-}}\" = sample ]; then\n\tshift\n\texec '{0}' sample --root '{1}' \"$@\"\nfi\nexec '{0}' \"$@\"\n",
+        "#!/bin/sh\nif [ \"${{1:-}}\" = sample ]; then\n\tshift\n\techo $$ >'{2}'\n\texec '{0}' sample --root '{1}' \"$@\"\nfi\nexec '{0}' \"$@\"\n",
         real.display(),
-        root.display()
+        root.display(),
+        pid.display()
     );
     executable(&wrapper, &text);
     let script = stand.path().join("burning.sh");
@@ -52,12 +59,13 @@ fn burned() -> Stand {
     let mut suite = format!("name = \"energy\"\ntitle = \"t\"\nsample_hertz = 10\nrepeats = 2\nwarmup = 0\n{NO_GATES}");
     let _ = write!(
         suite,
-        "[[scenario]]\nname = \"burning\"\ncommand = [\"sh\", {:?}, {:?}]\nmetrics = [\n\
+        "[[scenario]]\nname = \"burning\"\ncommand = [\"sh\", {:?}, {:?}, {:?}]\nmetrics = [\n\
          {{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }},\n\
          {{ name = \"work for energy\", value = \"operations/processor_energy\", unit = \"op/J\", better = \"higher\", optional = true }},\n\
          {{ name = \"power\", value = \"processor_energy/wall\", unit = \"W\", better = \"lower\", optional = true }},\n]\n",
         script.display().to_string(),
-        zone.join("energy_uj").display().to_string()
+        zone.join("energy_uj").display().to_string(),
+        if held_up { pid.display().to_string() } else { String::new() }
     );
     let path = stand.path().join("energy.toml");
     std::fs::write(&path, suite).unwrap();
@@ -67,16 +75,25 @@ fn burned() -> Stand {
     stand
 }
 
-#[test]
-fn what_counters_say_becomes_series_metrics_and_a_weighing() {
-    let stand = burned();
+/// The joules of each repeat. Twelve were counted; at each end less than a step may be missing, or be followed on.
+fn joules_are_counted(stand: &Stand) {
     let shown = stand.json(&["show", "last"]);
     for repeat in shown["run"]["repeats"].as_array().unwrap() {
         let joules = repeat["report"]["observed"]["processor_energy_joules"].as_f64();
         let joules = joules.unwrap_or_else(|| panic!("{repeat}"));
-        // Twelve were counted; at each end less than a step may be missing, or be followed on.
         assert!((9.0..=14.5).contains(&joules), "{joules}");
     }
+}
+
+#[test]
+fn a_sampler_that_is_held_up_knows_what_was_counted_meanwhile() {
+    joules_are_counted(&burned(true));
+}
+
+#[test]
+fn what_counters_say_becomes_series_metrics_and_a_weighing() {
+    let stand = burned(false);
+    joules_are_counted(&stand);
     let table = stand.json(&["compare", "last"])["table"].clone();
     let median = |metric: &str| {
         let row = table["rows"].as_array().unwrap().iter().find(|row| row["metric"] == metric).unwrap();

@@ -13,6 +13,7 @@ struct sampler {
 	struct bytes samples; /* the others, between commas */
 	struct bytes line;    /* that has not ended */
 	struct bytes errors;
+	size_t newest_at;     /* where the newest of the samples begins */
 	uint64_t newest_ns, period_ns;
 };
 
@@ -20,11 +21,11 @@ struct sampler {
 void sampler_start(struct sampler *sampler, const char *probe, uint64_t hertz, const char *pid_file);
 /* Takes what it has printed. */
 void sampler_take(struct sampler *sampler);
-/* Waits for a moment until it says what it cannot read. */
+/* Waits for a moment until it has said what it cannot read, and sampled once. */
 void sampler_begin(struct sampler *sampler);
 /* Waits a little for a sample that was due before this moment. */
 void sampler_catch_up(struct sampler *sampler, uint64_t moment_ns);
-/* What was sampled until now is of no interest. */
+/* Of what was sampled until now only the newest is of interest: what counters were before the next command. */
 void sampler_forget(struct sampler *sampler);
 void sampler_end(struct sampler *sampler);
 

@@ -276,7 +276,6 @@ fn make_repeats(
         }
         if let Some(report) = &mut attempt.report {
             controllers::count(report, controllers, &series);
-            energy::count(report, attempt.usage.as_ref(), &series);
         }
         let broken = attempt.broken.clone();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
@@ -316,9 +315,12 @@ struct Which {
     started_at: Timestamp,
 }
 
-/// An attempt, judged, as a repeat with its series. `machine` is what the sampler saw around it.
-fn repeat_of(run: &Run, attempt: Attempt, machine: Vec<Series>, which: Which) -> (Repeat, Vec<Series>) {
+/// An attempt, judged, as a repeat with its series and its energy. `machine` is what the sampler saw around it.
+fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which) -> (Repeat, Vec<Series>) {
     let mut series = machine;
+    if let Some(report) = &mut attempt.report {
+        energy::count(report, attempt.usage.as_ref(), &series);
+    }
     sampler::cut_to(&mut series, attempt.usage.as_ref());
     let Which { sequence, session, step, started_at } = which;
     let outcome = judge(&attempt, &as_judged(&run.suite.scenarios[step.scenario], run), &series);

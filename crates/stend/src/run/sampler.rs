@@ -15,11 +15,11 @@ use super::SeriesBuilder;
 use crate::host::{Command, Happening, Host, Process};
 use crate::target::watched::Watched;
 
-/// How long the sampler may take to say which sensors it has.
+/// How long the sampler may take to say which sensors it has, and to read them for the first time.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long a sample may be on its way from the sampler to here.
-const LAG: Duration = Duration::from_millis(50);
+/// How long a sample may be on its way from the sampler to here. Only on a machine that is too busy to sample in time is it waited for so long.
+const LAG: Duration = Duration::from_millis(250);
 
 /// How often a sampler that says nothing is looked at; each sample is taken as it comes.
 const LOOK: Duration = Duration::from_millis(500);
@@ -91,7 +91,8 @@ impl Sampler {
             move || follow(process, &shared)
         });
         let sampler = Self { shared, thread: Some(thread), period_ns: 1_000_000_000 / i64::from(hertz) };
-        let waits = |state: &mut State| state.missing.is_none() && state.ended.is_none();
+        // So that each counter is known before the first command starts.
+        let waits = |state: &mut State| state.newest_ns.is_none() && state.ended.is_none();
         let _ = sampler.shared.news.wait_timeout_while(sampler.shared.lock(), PATIENCE, waits);
         if let Some(reason) = &sampler.shared.lock().ended {
             anyhow::bail!("the sampler ended at once: {reason}");
@@ -105,8 +106,8 @@ impl Sampler {
         state.missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect()
     }
 
-    /// What was sampled since the last call until a command's end, a little before it and after it too ([`cut_to`] leaves what is within),
-    /// and why the sampler ended if it did.
+    /// What was sampled from the last sample of the call before until a command's end, a little after it too ([`cut_to`] leaves what is
+    /// within), and why the sampler ended if it did.
     pub(super) fn drain(&mut self, usage: Option<&Usage>) -> (Vec<Series>, Option<String>) {
         let window = usage.and_then(window);
         let mut state = self.shared.lock();
@@ -118,7 +119,14 @@ impl Sampler {
             let waited = self.shared.news.wait_timeout_while(state, LAG, due);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        (state.series.take(Origin::Machine), state.ended.take())
+        let series = state.series.take(Origin::Machine);
+        // What the next command found when it started, however late the first sample in it is.
+        for Series { metric, times_ns, values, .. } in &series {
+            if let (Some(&time), Some(&value)) = (times_ns.last(), values.last()) {
+                state.series.add_all(time, std::iter::once((metric.as_str(), value)));
+            }
+        }
+        (series, state.ended.take())
     }
 }
 
