@@ -4,7 +4,7 @@
 //!
 //! Deterministic: the same figures on every machine, times apart.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

@@ -82,7 +82,7 @@ const CELLS_OF_A_TABLE: usize = 3;
 /// * Unit: fractions, in the order of the cells.
 /// * Assumes: repeats in the order in which they were made; what disturbs a machine disturbs all of its scenarios.
 /// * Refuses: `None` for paired cells, in which drift hits both sides alike, and for cells without enough repeats in a table that has none either.
-/// * Source: this project's own, set by its recorded runs (`tests/recorded_runs.rs`).
+/// * Source: this project's own, set by its recorded runs (`tests/it/recorded_runs.rs`).
 ///
 /// ```
 /// use stend_stats::{Cell, Direction, drift_floors};

@@ -1,5 +1,5 @@
 #!/usr/bin/env Rscript
-# Make the stored vectors that tests/against_r.rs checks against.
+# Make the stored vectors that tests/it/against_r.rs checks against.
 #
 #     apt install r-base-core r-cran-boot r-cran-mcmc r-cran-exactranktests && Rscript make_vectors.R
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the stored vectors that tests/against_scipy.rs checks against.
+"""Make the stored vectors that tests/it/against_scipy.rs checks against.
 
     python3 -m venv v && v/bin/pip install numpy scipy hdrhistogram && v/bin/pip install --no-deps apache-otava
     v/bin/python make_vectors.py [NAME...]

@@ -1,11 +1,9 @@
 //! Change points: known histories, what must hold for any, and what is refused.
 
-mod stored;
-
+use crate::stored::table;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use stend_stats::{ChangeRule, change_points, energy_split};
-use stored::table;
 
 /// The flow of the Nile at Aswan, 1871 to 1970. Cobb, *Biometrika* 65 (1978), and many after him date its one change to 1898.
 #[test]

@@ -1,15 +1,12 @@
 //! How often the rule finds what is there, on simulated repeats: against power found by NumPy, the figures of the method page, and the promise of
 //! "need n". Deterministic.
 
-mod common;
-mod stored;
-
-use common::{Noise, cell, marked, rate, side};
+use crate::common::{Noise, cell, marked, rate, side};
+use crate::stored::{number, vectors};
 use stend_stats::{
     Cell, SplitMix64, Spread, Verdict, compare_runs, compare_table, mann_whitney, pairs_needed, repeats_needed,
     signed_rank,
 };
-use stored::{number, vectors};
 
 /// Both sides of normal noise with a CV of 2 %, `a` faster by `effect` CV.
 fn sides(n: usize, effect: f64, random: &mut SplitMix64) -> [Vec<f64>; 2] {

@@ -1,14 +1,13 @@
 //! Stored vectors from SciPy, NumPy, Apache Otava and HdrHistogram's C library (tests/vectors/make_vectors.py).
 
-mod stored;
-
+use crate::stored::{close, list, number, vectors};
 use serde_json::Value;
 use stend_stats::{
     ChangeRule, IntervalMethod, Latencies, Mark, Method, RatioOptions, SteadyRule, benjamini_hochberg, change_points,
     energy_split, geometric_mean_ratio, hodges_lehmann, mann_whitney, mean, median, median_absolute_deviation,
-    median_interval, quantile, ratio_interval, sign_flip, signed_rank, steady_state, steady_state_by, tukey_marks,
+    median_interval, paired_ratio_interval, quantile, ratio_interval, sign_flip, signed_rank, steady_state,
+    steady_state_by, tukey_marks,
 };
-use stored::{close, list, number, vectors};
 
 #[test]
 fn mann_whitney_exact_permutation_and_normal() {
@@ -162,6 +161,26 @@ fn bootstrap_bca() {
         for (end, scipy) in [(found.low, expected[0]), (found.high, expected[1])] {
             let off = (end / scipy).ln().abs() / width;
             assert!(off < 0.02, "{end}, SciPy {scipy}: {off:.4} of the width; {case}");
+        }
+    }
+}
+
+/// Two sessions without any noise: both draws are of the one, of either, or both of the other, at 1/4, 1/2 and 1/4. So an end of a
+/// percentile interval steps where its tail passes 1/4; drawn sessions are allowed four standard errors of their 10,000 draws.
+#[test]
+fn ends_of_percentile_intervals_are_at_their_tails() {
+    let (sessions, base) = (vec![vec![100.0; 10], vec![121.0; 10]], vec![vec![1.0; 10], vec![1.0; 10]]);
+    let options = |tail: f64| RatioOptions {
+        confidence: 1.0 - 2.0 * tail,
+        method: Some(IntervalMethod::Percentile),
+        ..RatioOptions::default()
+    };
+    for (tail, low, high) in [(0.225, 100.0, 121.0), (0.275, 110.0, 110.0)] {
+        let pairs = paired_ratio_interval(&sessions, &base, &options(tail)).expect("positive");
+        let exact = ratio_interval(&sessions, &base[..1], &options(tail)).expect("positive");
+        for found in [pairs, exact] {
+            close(found.low, low, 1e-2, "low");
+            close(found.high, high, 1e-2, "high");
         }
     }
 }

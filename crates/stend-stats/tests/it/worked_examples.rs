@@ -1,7 +1,5 @@
 //! The worked examples of the method page: each sentence with figures is made here from recorded repeats, and must stand there word for word.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use stend_stats::{
@@ -12,20 +10,21 @@ use stend_stats::{
 type Run = BTreeMap<String, Vec<f64>>;
 
 fn runs() -> Vec<Run> {
-    let file: serde_json::Value = serde_json::from_str(include_str!("data/recorded-runs.json")).expect("JSON");
+    let file: serde_json::Value = serde_json::from_str(include_str!("../data/recorded-runs.json")).expect("JSON");
     serde_json::from_value(file["runs"].clone()).expect("a list of runs")
 }
 
 /// All scenarios of one run against another, as the program compares them, by name.
 fn table(a: &Run, b: &Run, delta: f64) -> (Vec<String>, Vec<Cell>) {
     let names: Vec<String> = a.keys().filter(|name| b.contains_key(*name)).cloned().collect();
-    let cells = names.iter().map(|name| common::cell(vec![a[name].clone()], vec![b[name].clone()], delta)).collect();
+    let cells =
+        names.iter().map(|name| crate::common::cell(vec![a[name].clone()], vec![b[name].clone()], delta)).collect();
     (names, cells)
 }
 
 /// Fails unless the method page says this.
 fn page_says(sentence: &str) {
-    let page = include_str!("../../../docs/method.md");
+    let page = include_str!("../../../../docs/method.md");
     assert!(page.contains(sentence), "docs/method.md ought to say:\n\n{sentence}\n");
 }
 
@@ -114,7 +113,7 @@ fn a_doubled_speed_is_found() {
 /// Sixty repeats in a row, in which neighbours hang together, dealt in turns: as pairs, and as if they were two sides.
 #[test]
 fn pairs_of_a_wave() {
-    let noise: serde_json::Value = serde_json::from_str(include_str!("data/recorded-noise.json")).expect("JSON");
+    let noise: serde_json::Value = serde_json::from_str(include_str!("../data/recorded-noise.json")).expect("JSON");
     let entry = noise.as_array().expect("a list").iter().find(|entry| entry["scenario"] == "gzip-6").expect("gzip-6");
     let values: Vec<f64> = serde_json::from_value(entry["values"].clone()).expect("values");
     let mut sides = [Vec::new(), Vec::new()];
@@ -123,7 +122,7 @@ fn pairs_of_a_wave() {
         sides[1 - place % 2].push(pair[1]);
     }
     let [a, b] = sides;
-    let unpaired = common::cell(vec![a.clone()], vec![b.clone()], 0.01);
+    let unpaired = crate::common::cell(vec![a.clone()], vec![b.clone()], 0.01);
     let paired = Cell { paired: true, ..unpaired.clone() };
     let [paired, unpaired] = [paired, unpaired].map(|cell| compare_table(&[cell])[0].interval.expect("thirty"));
     let found = serial_correlation([&values[..]]).expect("sixty");

@@ -1,13 +1,11 @@
 //! Stored vectors from R (tests/vectors/make_vectors.R).
 
-mod stored;
-
+use crate::stored::{close, table};
 use stend_stats::{
     ChangeRule, IntervalMethod, RatioOptions, autocorrelation, benjamini_hochberg, change_points,
     effective_sample_size, hodges_lehmann, mann_whitney, pseudomedian, pseudomedian_interval, rank_correlation,
     ratio_interval, shift_interval, sign_flip, signed_rank,
 };
-use stored::{close, table};
 
 /// `exactRankTests::wilcox.exact`: its two-sided p with ties adds up what is as far from the mean as the observed U, ours doubles the
 /// smaller tail. Where U's distribution is symmetric they agree; else theirs has one smaller tail and another not much larger.

@@ -1,7 +1,5 @@
 //! Drift: what a run differs from itself.
 
-mod common;
-
 use proptest::prelude::*;
 use stend_stats::{Reason, Verdict, compare_runs, compare_table, drift_floors, half_drift};
 
@@ -18,7 +16,7 @@ fn falling(share: f64) -> Vec<f64> {
 
 #[test]
 fn a_difference_beyond_noise_but_within_drift_is_unresolved() {
-    let cell = |a: Vec<f64>| common::cell(vec![a], vec![falling(0.10)], 0.01);
+    let cell = |a: Vec<f64>| crate::common::cell(vec![a], vec![falling(0.10)], 0.01);
     let small = [cell(times(&STEADY, 1.08))];
     assert_eq!(compare_table(&small)[0].verdict, Verdict::Better, "significant, and beyond δ");
     let result = compare_runs(&small)[0];
@@ -29,8 +27,8 @@ fn a_difference_beyond_noise_but_within_drift_is_unresolved() {
 
 #[test]
 fn a_steady_cell_in_a_restless_table_is_judged_by_the_table() {
-    let restless = || common::cell(vec![falling(0.2)], vec![falling(0.2)], 0.01);
-    let steady = || common::cell(vec![times(&STEADY, 1.05)], vec![STEADY.to_vec()], 0.01);
+    let restless = || crate::common::cell(vec![falling(0.2)], vec![falling(0.2)], 0.01);
+    let steady = || crate::common::cell(vec![times(&STEADY, 1.05)], vec![STEADY.to_vec()], 0.01);
     assert_eq!(compare_runs(&[steady()])[0].verdict, Verdict::Better);
     assert_eq!(compare_runs(&[steady(), restless(), restless()])[0].reason, Reason::WithinDrift);
 }
@@ -38,15 +36,15 @@ fn a_steady_cell_in_a_restless_table_is_judged_by_the_table() {
 #[test]
 fn same_is_judged_by_the_floor_alone() {
     let cells = [
-        common::cell(vec![STEADY.to_vec()], vec![STEADY.to_vec()], 0.01),
-        common::cell(vec![falling(0.3)], vec![falling(0.3)], 0.01),
+        crate::common::cell(vec![STEADY.to_vec()], vec![STEADY.to_vec()], 0.01),
+        crate::common::cell(vec![falling(0.3)], vec![falling(0.3)], 0.01),
     ];
     assert_eq!(compare_runs(&cells)[0].verdict, Verdict::Same);
 }
 
 #[test]
 fn pairs_do_not_drift() {
-    let mut cell = common::cell(vec![times(&falling(0.3), 1.1)], vec![falling(0.3)], 0.01);
+    let mut cell = crate::common::cell(vec![times(&falling(0.3), 1.1)], vec![falling(0.3)], 0.01);
     cell.paired = true;
     assert_eq!(drift_floors(&[cell.clone()]), [None]);
     assert_eq!(compare_runs(&[cell])[0].verdict, Verdict::Better);
@@ -72,7 +70,7 @@ proptest! {
 
     #[test]
     fn no_input_makes_it_panic(a in prop::collection::vec(any::<f64>(), 0..12), b in prop::collection::vec(any::<f64>(), 0..12), delta in any::<f64>()) {
-        let _ = compare_runs(&[common::cell(vec![a], vec![b], delta)]);
+        let _ = compare_runs(&[crate::common::cell(vec![a], vec![b], delta)]);
     }
 }
 
@@ -81,7 +79,7 @@ proptest! {
 fn what_makes_an_interval_wide_is_in_the_repeats_that_are_needed() {
     let base = vec![100.0; 12];
     let ratios = [0.951, 0.953, 0.955, 0.952, 0.954, 0.953, 0.952, 0.954, 1.15, 1.14, 1.15, 1.16];
-    let mut pairs = common::cell(vec![times(&ratios, 100.0)], vec![base], 0.01);
+    let mut pairs = crate::common::cell(vec![times(&ratios, 100.0)], vec![base], 0.01);
     pairs.paired = true;
     let result = compare_runs(&[pairs])[0];
     let interval = result.interval.unwrap();
@@ -95,13 +93,13 @@ fn what_hangs_together_needs_more_repeats() {
     let wave = |phase: f64| -> Vec<f64> {
         (0..20).map(|place| 100.0 + 2.0 * (phase + f64::from(place) * 0.4).sin()).collect()
     };
-    let cell = || common::cell(vec![times(&wave(0.3), 1.03)], vec![wave(0.0)], 0.01);
+    let cell = || crate::common::cell(vec![times(&wave(0.3), 1.03)], vec![wave(0.0)], 0.01);
     let needed = |cells: &[stend_stats::Cell]| compare_runs(cells)[0].needed;
     let table: Vec<_> = (0..10).map(|_| cell()).collect();
     assert!(needed(&table).is_none_or(|needed| needed > 100), "{:?}", needed(&table));
     // Of the same values in an order that neither rises nor falls.
     let mixed = |values: Vec<f64>| -> Vec<f64> { (0..20).map(|place| values[place * 7 % 20]).collect() };
-    let cell = || common::cell(vec![times(&mixed(wave(0.3)), 1.03)], vec![mixed(wave(0.0))], 0.01);
+    let cell = || crate::common::cell(vec![times(&mixed(wave(0.3)), 1.03)], vec![mixed(wave(0.0))], 0.01);
     let table: Vec<_> = (0..10).map(|_| cell()).collect();
     let result = compare_runs(&table)[0];
     assert!(result.verdict == Verdict::Better || result.needed.is_some_and(|needed| needed < 60), "{result:?}");

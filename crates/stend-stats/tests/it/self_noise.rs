@@ -1,8 +1,6 @@
 //! A run against itself.
 
-mod common;
-
-use common::{NOISES, cell, marked, repeat};
+use crate::common::{NOISES, cell, marked, repeat};
 use proptest::prelude::*;
 use stend_stats::{SplitMix64, aa_floor, compare_runs, median, self_noise, self_ratios};
 

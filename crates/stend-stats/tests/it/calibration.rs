@@ -1,9 +1,7 @@
 //! How often the rule errs on simulated repeats of the same thing, and how often its intervals hold what is there.
 //! Deterministic; more figures from `examples/calibration_figures.rs`.
 
-mod common;
-
-use common::{
+use crate::common::{
     NOISES, Noise, autoregressive, cell, holds, interleaved, marked, pairs, rate, repeat, share, side, trials,
 };
 use stend_stats::{

@@ -3,8 +3,6 @@
 //! `tests/data/recorded-runs.json` holds `{"where": text, "runs": [{scenario: [values in measured order]}, …]}`: whole
 //! runs of one suite on one machine with nothing changed in between. `tests/data/record-runs.py` writes such a file.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use stend_stats::{
@@ -14,7 +12,7 @@ use stend_stats::{
 type Run = BTreeMap<String, Vec<f64>>;
 
 fn runs() -> Vec<Run> {
-    let file: serde_json::Value = serde_json::from_str(include_str!("data/recorded-runs.json")).expect("JSON");
+    let file: serde_json::Value = serde_json::from_str(include_str!("../data/recorded-runs.json")).expect("JSON");
     let runs: Vec<Run> = serde_json::from_value(file["runs"].clone()).expect("a list of runs");
     assert!(runs.len() >= 5, "five runs at least");
     runs
@@ -27,7 +25,7 @@ fn common_scenarios(runs: &[Run]) -> Vec<String> {
 }
 
 fn cell(a: &[f64], b: &[f64]) -> Cell {
-    common::cell(vec![a.to_vec()], vec![b.to_vec()], 0.01)
+    crate::common::cell(vec![a.to_vec()], vec![b.to_vec()], 0.01)
 }
 
 #[test]
@@ -40,8 +38,8 @@ fn a_machine_is_not_told_apart_from_itself() {
         for b in &runs[first + 1..] {
             let table: Vec<_> = scenarios.iter().map(|name| cell(&a[name], &b[name])).collect();
             cells += table.len();
-            marks += compare_runs(&table).iter().filter(|result| common::marked(result)).count();
-            marks_without_drift += compare_table(&table).iter().filter(|result| common::marked(result)).count();
+            marks += compare_runs(&table).iter().filter(|result| crate::common::marked(result)).count();
+            marks_without_drift += compare_table(&table).iter().filter(|result| crate::common::marked(result)).count();
         }
     }
     println!("{marks} marks in {cells} cells; {marks_without_drift} if drift were not looked at");
@@ -56,7 +54,7 @@ fn a_real_difference_is_still_found() {
     let double =
         |name: &String| cell(&runs[0][name].iter().map(|value| value * 2.0).collect::<Vec<_>>(), &runs[1][name]);
     let table: Vec<_> = scenarios.iter().map(double).collect();
-    let found = compare_runs(&table).iter().filter(|result| common::marked(result)).count();
+    let found = compare_runs(&table).iter().filter(|result| crate::common::marked(result)).count();
     assert!(found * 10 >= scenarios.len() * 8, "{found} of {}", scenarios.len());
 }
 
@@ -81,7 +79,7 @@ fn recorded_repeats_hang_together_a_little() {
     let runs = runs();
     let found = serial_correlation(runs.iter().flat_map(|run| run.values().map(Vec::as_slice))).expect("many");
     assert!((found.correlation - 0.1189).abs() < 1e-4 && (found.z - 2.968).abs() < 1e-3, "{found:?}");
-    let noise: serde_json::Value = serde_json::from_str(include_str!("data/recorded-noise.json")).expect("JSON");
+    let noise: serde_json::Value = serde_json::from_str(include_str!("../data/recorded-noise.json")).expect("JSON");
     let series = |name: &str| -> Vec<f64> {
         let entry = noise.as_array().expect("a list").iter().find(|entry| entry["scenario"] == name).expect(name);
         serde_json::from_value(entry["values"].clone()).expect("values")

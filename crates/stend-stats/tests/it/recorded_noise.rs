@@ -4,8 +4,6 @@
 //! in the order recorded, at least 20 each, positive and finite; other keys are for people.
 //! `tests/data/record-noise.py` records such a file.
 
-mod common;
-
 use stend_stats::{Cell, SplitMix64, compare_table};
 
 fn read(text: &str) -> Vec<(String, Vec<f64>)> {
@@ -32,7 +30,7 @@ fn shuffle(values: &mut [f64], count: usize, random: &mut SplitMix64) {
 
 #[test]
 fn a_against_a_is_not_told_apart() {
-    let scenarios = read(include_str!("data/recorded-noise.json"));
+    let scenarios = read(include_str!("../data/recorded-noise.json"));
     assert!(scenarios.len() >= 4);
     let mut random = SplitMix64::new(2026);
     let mut wrong = 0;
@@ -41,9 +39,9 @@ fn a_against_a_is_not_told_apart() {
         for (_, values) in &scenarios {
             let mut values = values.clone();
             shuffle(&mut values, 20, &mut random);
-            cells.push(common::cell(vec![values[..10].to_vec()], vec![values[10..20].to_vec()], 0.01));
+            cells.push(crate::common::cell(vec![values[..10].to_vec()], vec![values[10..20].to_vec()], 0.01));
         }
-        wrong += usize::from(compare_table(&cells).iter().any(common::marked));
+        wrong += usize::from(compare_table(&cells).iter().any(crate::common::marked));
     }
     println!("{wrong} of 100 A/A tables of {} scenarios with a mark", scenarios.len());
     assert!(wrong <= 5, "{wrong} of 100 A/A tables contain a better or worse");
