@@ -8,7 +8,8 @@ use std::process::{ExitCode, Stdio};
 
 use serde_json::Value;
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use common::sshd::{Sshd, parse};

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use common::forge::{Mould, times};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-#[path = "../tests/common/forge.rs"]
+#[path = "../tests/it/common/forge.rs"]
 mod forge;
 
 use forge::{Mould, times};

@@ -123,6 +123,7 @@ pub(crate) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use stend_model::run::Origin;
+    use stend_model::suite::Gates;
 
     use super::*;
     use crate::testing;
@@ -143,6 +144,46 @@ mod tests {
         assert!(reasons(&scenario, &report, None, &[])[0].contains("controllers_cpu"));
         scenario.metrics[1].optional = true;
         assert!(reasons(&scenario, &report, None, &[]).is_empty());
+    }
+
+    /// Ten seconds on two CPUs, of which the command used one; the counters as they are given.
+    fn usage(counters: &[(&str, f64)]) -> Usage {
+        let mut machine = BTreeMap::from([("busy_ns", 10e9), ("idle_ns", 10e9), ("steal_ns", 0.0), ("cpus", 2.0)]);
+        machine.extend(counters.iter().copied());
+        let usage = serde_json::json!({ "wall_ns": 10_000_000_000_u64, "user_ns": 10_000_000_000_u64, "system_ns": 0, "machine": machine });
+        serde_json::from_value(usage).unwrap()
+    }
+
+    #[test]
+    fn each_gate_closes_beyond_its_limit_and_no_other_one_does() {
+        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let closed = |gates: Gates, counters: &[(&str, f64)]| {
+            let mut scenario = testing::suite().scenarios[0].clone();
+            scenario.gates = gates;
+            reasons(&scenario, &report, Some(&usage(counters)), &[]).len()
+        };
+        let limits = Gates::DEFAULT;
+        assert_eq!(closed(limits, &[]), 0);
+        type Counters<'a> = &'a [(&'a str, f64)];
+        let cases: [(Gates, Counters, Counters); 4] = [
+            (
+                Gates { steal: Some(Gate::Off), ..limits },
+                &[("steal_ns", 0.19e9), ("idle_ns", 9.81e9)],
+                &[("steal_ns", 0.21e9), ("idle_ns", 9.79e9)],
+            ),
+            (
+                Gates { foreign_cpu: Some(Gate::Off), ..limits },
+                &[("busy_ns", 10.9e9), ("idle_ns", 9.1e9)],
+                &[("busy_ns", 11.1e9), ("idle_ns", 8.9e9)],
+            ),
+            (Gates { swapping: Some(Gate::Off), ..limits }, &[("swapped_pages", 0.0)], &[("swapped_pages", 1.0)]),
+            (Gates { throttling: Some(Gate::Off), ..limits }, &[("throttles", 0.0)], &[("throttles", 1.0)]),
+        ];
+        for (without, within, beyond) in cases {
+            assert_eq!(closed(limits, within), 0, "{within:?}");
+            assert_eq!(closed(limits, beyond), 1, "{beyond:?}");
+            assert_eq!(closed(without, beyond), 0, "{beyond:?} with the gate off");
+        }
     }
 
     #[test]

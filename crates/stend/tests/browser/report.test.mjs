@@ -16,17 +16,20 @@ const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 const pageOf = (name) => pathToFileURL(`${STEND_REPORTS}/${name}.html`).href;
 const address = pageOf("report");
 
+// Milliseconds that are waited for what must come; PATIENCE times as long where it is known that the machine is slow.
+const patience = 120_000 * Number(process.env.PATIENCE || 1);
 let browser;
 before(async () => {
   // Chromium's own walls cannot be put up by root.
   const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
-  browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: patience });
 });
 after(() => browser?.close());
 
 // Opens a page as someone's browser is set, does something, and sees that nothing was fetched and nothing complained.
 async function reading(settings, use, fragment = "", address = pageOf("report")) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", ...settings });
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   const complaints = [];
   const fetched = [];
@@ -61,7 +64,7 @@ const windowCloses = (page) =>
   page.waitForFunction(() => !document.getElementById("drill").open && !document.getElementById("drill-body").firstElementChild && !/[#&]s\d/.test(location.hash));
 // Reads something until it is as it should be: what comes into the window is drawn a moment later.
 const until = async (read, holds, what) => {
-  for (const deadline = Date.now() + 20_000; ; ) {
+  for (const deadline = Date.now() + patience; ; ) {
     const value = await read();
     if (holds(value)) return value;
     assert.ok(Date.now() < deadline, `${what}: ${JSON.stringify(value)}`);
@@ -442,7 +445,8 @@ test("the values under the pointer and the slider are those that were drawn", as
     const temperature = drawingOf(series, "temperature");
     await broughtNear(temperature);
     await temperature.locator(".values b").first().waitFor({ state: "attached" });
-    const { caption, least, most } = await temperature.evaluate((figure) => {
+    // The browser tells the page that a drawing is near when it gets to it; until then its values stay as they are.
+    const { caption, least, most } = await until(() => temperature.evaluate((figure) => {
       const section = figure.closest(".series");
       const slider = section.querySelector("input[type=range]");
       const seen = [];
@@ -453,7 +457,7 @@ test("the values under the pointer and the slider are those that were drawn", as
       }
       const finite = seen.filter(Number.isFinite);
       return { caption: figure.querySelector("desc").textContent, least: Math.min(...finite), most: Math.max(...finite) };
-    });
+    }), (seen) => seen.least < seen.most, "its values follow the slider");
     const [, lowest, highest] = /lowest ([\d.]+) °C, highest ([\d.]+) °C/.exec(caption).map(Number);
     assert.ok(Math.abs(least - lowest) < 0.11 && Math.abs(most - highest) < 0.11, `${least} … ${most}: ${caption}`);
   }, "#s2");
@@ -627,9 +631,10 @@ test("on paper are the scenarios that are open, light, and as wide as the sheet"
     await print(page, "afterprint");
     await page.emulateMedia({ media: "screen" });
     await page.locator("#open").click();
+    // The browser tells the page that something was opened when it gets to it.
+    await until(() => page.locator("details.scenario > noscript").count(), (count) => count === 0, "all that was folded is there");
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     await print(page, "beforeprint");
-    assert.equal(await page.locator("details.scenario > noscript").count(), 0, "all that was folded is there");
     assert.ok(await page.locator("details.scenario .timeline svg path.line").first().isVisible(), "with the drawings of storage under load");
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
     assert.ok(await page.locator("table.repeats").first().isVisible(), "and with their repeats");

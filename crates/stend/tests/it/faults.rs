@@ -1,0 +1,277 @@
+//! Faults while loaded: real disks that die and are rebuilt, real controllers that are killed and come back, and nothing lost. No test
+//! depends on how fast the machine is: what has to happen before the load ends is long before it, and what comes after is waited for.
+
+use std::process::{Command, Stdio};
+
+use crate::common::pools::{pools_can_be_made, said_by, says};
+use crate::common::{Stand, wait_until};
+use serde_json::Value;
+
+const POOL: &str = "kind = \"pool\"\nwhere = \"tmpfs\"\ndisks = 4\ndisk_size = \"512MiB\"\nlayout = \"raid10\"\nluns = 2\n\
+    lun_size = \"16MiB\"\ntransport = \"nbd\"\ncontrollers = 2\n";
+
+/// The same without controllers.
+fn local() -> String {
+    POOL.replace("transport = \"nbd\"\ncontrollers = 2", "transport = \"local\"")
+}
+
+/// A suite of a single load, which writes with checksums at an even rate and reads back, and has these faults.
+fn suite(stand: &Stand, faults: &str) -> String {
+    let text = format!(
+        "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
+         [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"16k\", iodepth = 4, \
+         verify = \"crc32c\", rate_iops = 200, rate_process = \"linear\" }}\nfaults = {faults}\n\
+         metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
+        crate::common::NO_GATES
+    );
+    let path = stand.path().join("faults.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn pool(stand: &Stand, text: &str) -> String {
+    let path = stand.path().join("pool.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What lies about of a stand's targets: loop devices, mounts, processes.
+fn traces(stand: &Stand) -> Vec<String> {
+    let path = stand.path().to_str().unwrap();
+    let loops = said_by("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]);
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let lines = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    });
+    let processes: Vec<_> = lines.collect();
+    let programs = ["nbdkit ", "fio ", "btrfs "];
+    let own = |line: &&str| line.contains(path);
+    let processes = processes.iter().map(String::as_str);
+    let processes = processes.filter(|line| programs.iter().any(|program| line.starts_with(program)));
+    loops
+        .lines()
+        .filter(own)
+        .chain(mounts.lines().filter(own))
+        .chain(processes.filter(own))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The only repeat of the newest run, which must count.
+fn valid_repeat(stand: &Stand) -> Value {
+    let shown = stand.json(&["show"]);
+    let repeat = shown["run"]["repeats"][0].clone();
+    assert_eq!(repeat["outcome"], "valid", "{repeat:#}");
+    assert_eq!(repeat["report"]["check"], "passed");
+    repeat
+}
+
+fn marks(repeat: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let marks = repeat["marks"].as_array().unwrap();
+    let times: Vec<_> = marks.iter().map(|mark| mark["t_ns"].as_i64().unwrap()).collect();
+    assert!(times.is_sorted(), "{repeat:#}");
+    marks.iter().map(|mark| (text(&mark["kind"]), text(&mark["label"]))).collect()
+}
+
+#[test]
+fn a_disk_dies_under_load_twice_and_is_replaced_and_nothing_is_lost() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    // The spare of the first death is the disk that dies second: what died must be a whole disk again.
+    let faults = "[{ at = \"3s\", disk = 1, action = \"die\" }, { at = \"5s\", disk = 1, action = \"replace\" }, \
+        { at = \"7s\", disk = 1, action = \"die\" }, { at = \"8s\", disk = 1, action = \"replace\" }]";
+    // Behind nbdkit writes end in the page cache, and a dead disk is noticed only when that is written out.
+    let (suite, pool) = (suite(&stand, faults), pool(&stand, &local()));
+    let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    let once = [("fault", "disk 1 dies"), ("recovery", "disk 1 replaced"), ("recovery", "disk 1 rebuilt")];
+    let twice: Vec<_> =
+        once.iter().chain(&once).map(|(kind, label)| ((*kind).to_owned(), (*label).to_owned())).collect();
+    assert_eq!(marks(&repeat), twice);
+    let write_errors = repeat["report"]["observed"]["disk1_write_io_errs"].as_f64().unwrap();
+    assert!(write_errors > 0.0, "btrfs noticed nothing: {repeat:#}");
+    let page = std::fs::read_to_string(stand.fine(&["report", "last"]).out.trim()).unwrap();
+    assert!(page.contains("disk 1 rebuilt in") && page.contains("write_io_errs"), "the report says it");
+    let shown = stand.fine(&["show"]).out;
+    assert!(shown.contains("what faults did:") && shown.contains("load: disk 1 rebuilt in"), "{shown}");
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+#[test]
+fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let faults =
+        "[{ at = \"4s\", controller = 1, action = \"kill\" }, { at = \"5s\", controller = 1, action = \"restart\" }]";
+    let (suite, pool) = (suite(&stand, faults), pool(&stand, POOL));
+    let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress", "--profile"]);
+    says(&ended, 0, &["profile: load has faults and gets none"]);
+    let repeat = valid_repeat(&stand);
+    let wanted = [("fault", "controller 1 killed"), ("recovery", "controller 1 back")];
+    assert_eq!(marks(&repeat), wanted.map(|(kind, label)| (kind.to_owned(), label.to_owned())));
+    // Nothing was written while it was away, so writing took longer than at its rate: it was waited for.
+    let killed = |number: usize| repeat["marks"][number]["t_ns"].as_i64().unwrap();
+    assert!(killed(1) - killed(0) > 500_000_000, "{repeat:#}");
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+#[test]
+fn stend_killed_while_a_pool_is_rebuilt_leaves_nothing_that_clean_does_not_find() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let faults = "[{ at = \"500ms\", disk = 0, action = \"die\" }, { at = \"1s\", disk = 0, action = \"replace\" }]";
+    let (suite, pool) = (suite(&stand, faults), pool(&stand, POOL));
+    // A `btrfs` that says when it rebuilds, and holds that up for a moment.
+    let (programs, begun) = (stand.path().join("programs"), stand.path().join("begun"));
+    std::fs::create_dir(&programs).unwrap();
+    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v btrfs"]);
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1 $2\" = 'replace start' ]; then\n: >'{}'\nsleep 2\nfi\nexec {} \"$@\"\n",
+        begun.display(),
+        real.trim()
+    );
+    std::fs::write(programs.join("btrfs"), script).unwrap();
+    said_by("chmod", &["755", programs.join("btrfs").to_str().unwrap()]);
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut running = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--quiet"]);
+    let mut running = running.env("PATH", path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the pool is being rebuilt", || begun.exists());
+    running.kill().unwrap();
+    running.wait().unwrap();
+    says(&stand.run(&["clean"]), 0, &[]);
+    wait_until("what was started has ended", || traces(&stand).is_empty());
+}
+
+/// A run of the suite with a `btrfs` that refuses the first so many rebuildings: how it ended, and how often one was asked for.
+fn refused_rebuildings(stand: &Stand, refused: u32) -> (crate::common::Ended, usize) {
+    let faults = "[{ at = \"500ms\", disk = 0, action = \"die\" }, { at = \"1s\", disk = 0, action = \"replace\" }]";
+    let (suite, pool) = (suite(stand, faults), pool(stand, POOL));
+    let (programs, asked) = (stand.path().join("programs"), stand.path().join("asked"));
+    std::fs::create_dir(&programs).unwrap();
+    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v btrfs"]);
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1 $2\" = 'replace start' ]; then\necho >>'{asked}'\n\
+         [ \"$(wc -l <'{asked}')\" -gt {refused} ] || {{ echo 'ERROR: No space left on device' >&2; exit 1; }}\nfi\nexec {} \"$@\"\n",
+        real.trim(),
+        asked = asked.display(),
+    );
+    std::fs::write(programs.join("btrfs"), script).unwrap();
+    said_by("chmod", &["755", programs.join("btrfs").to_str().unwrap()]);
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    let ended = crate::common::ended(command.env("PATH", path));
+    (ended, std::fs::read_to_string(asked).unwrap().lines().count())
+}
+
+#[test]
+fn a_rebuilding_that_finds_no_space_for_a_moment_is_tried_again() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (ended, asked) = refused_rebuildings(&stand, 4);
+    assert_eq!((ended.status, asked), (Some(0), 5), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    assert_eq!(repeat["report"]["observed"]["disk0_rebuild_attempts"], 5.0);
+}
+
+#[test]
+fn a_rebuilding_that_never_begins_is_not_asked_for_once_more_than_is_said() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (ended, asked) = refused_rebuildings(&stand, 1000);
+    assert_ne!(ended.status, Some(0));
+    let told = format!("disk 0 cannot be rebuilt, tried {asked} times: ERROR: No space left on device; btrfs needs");
+    assert!(ended.err.contains(&told), "{asked}: {}", ended.err);
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+#[test]
+fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
+    let stand = Stand::new();
+    let die = |disk: u32| {
+        format!(
+            "[{{ at = \"1s\", disk = {disk}, action = \"die\" }}, {{ at = \"2s\", disk = {disk}, action = \"replace\" }}]"
+        )
+    };
+    let kill =
+        "[{ at = \"1s\", controller = 2, action = \"kill\" }, { at = \"2s\", controller = 2, action = \"restart\" }]";
+    let both = "[{ at = \"1s\", disk = 0, action = \"die\" }, { at = \"2s\", disk = 1, action = \"die\" }, \
+        { at = \"3s\", disk = 0, action = \"replace\" }, { at = \"3s\", disk = 1, action = \"replace\" }]";
+    let md = POOL.replace("raid10\"", "raid10\"\nmanager = \"md\"");
+    let local = local();
+    let stripe = POOL.replace("raid10", "stripe");
+    for (faults, target, part) in [
+        (die(4).as_str(), Some(POOL), "disks 0 to 3"),
+        (&die(1), Some(stripe.as_str()), "no other copy"),
+        (&die(1), Some("kind = \"file\"\n"), "only a pool has disks"),
+        (&die(1), None, "there is no target"),
+        (both, Some(POOL), "another disk is dead"),
+        (kill, Some(POOL), "controllers 0 to 1"),
+        (kill, Some(local.as_str()), "no controllers that can be killed"),
+        (&die(1), Some(md.as_str()), "manager = \"btrfs\""),
+    ] {
+        let suite = suite(&stand, faults);
+        let target = target.map(|text| pool(&stand, text));
+        let mut words = vec!["run", suite.as_str()];
+        words.extend(target.iter().flat_map(|path| ["--target", path]));
+        let ended = stand.run(&words);
+        says(&ended, 2, &["scenario \"load\"", part]);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+    assert!(!stand.path().join("work/targets").exists());
+}
+
+#[test]
+fn a_program_that_a_pool_needs_is_named_when_it_is_missing() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (suite, pool) = (
+        suite(&stand, "[{ at = \"1s\", disk = 0, action = \"die\" }, { at = \"2s\", disk = 0, action = \"replace\" }]"),
+        pool(&stand, POOL),
+    );
+    // All that there is but nbdkit.
+    let programs = stand.path().join("programs");
+    let script = "mkdir \"$1\" && ln -sf /usr/sbin/* /usr/bin/* \"$1\" && rm \"$1/nbdkit\"";
+    assert!(Command::new("sh").args(["-c", script, "sh"]).arg(&programs).status().unwrap().success());
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit"]);
+    let ended = crate::common::ended(command.env("PATH", &programs));
+    if said_by("sh", &["-c", "ls /usr/sbin/nbdkit /sbin/nbdkit 2>/dev/null"]).is_empty() {
+        says(&ended, 4, &["needs nbdkit", "install"]);
+        assert!(!stand.path().join("work/targets").exists());
+    }
+}
+
+#[test]
+fn a_stend_probe_that_cannot_let_a_disk_die_is_noticed_before_the_target_is_made() {
+    let stand = Stand::new();
+    let suite =
+        suite(&stand, "[{ at = \"1s\", disk = 0, action = \"die\" }, { at = \"2s\", disk = 0, action = \"replace\" }]");
+    let pool = pool(&stand, POOL);
+    // One from before it could.
+    let old = stand.path().join("stend-probe");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" != loop ] || {{ echo 'stend-probe: no command \"loop\"' >&2; exit 2; }}\nexec {} \"$@\"\n",
+        crate::common::probe().display()
+    );
+    std::fs::write(&old, script).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&old).status().unwrap().success());
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit"]);
+    let ended = crate::common::ended(command.env("STEND_PROBE", &old));
+    says(&ended, 4, &["cannot let a disk die", "no command \"loop\"", "make build"]);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(!stand.path().join("work/targets").exists());
+}

@@ -1,0 +1,37 @@
+//! The end-to-end tests of `stend`: the real program with the real `stend-probe`, each test in a store of its own.
+//!
+//! One program holds them all, so that what they share is compiled once. A test may run beside any other one: what it
+//! takes for itself of the machine, it takes by `common::alone`.
+
+mod common;
+
+mod ab;
+mod bad_input;
+mod carried;
+mod commands;
+mod compare;
+mod compare_names;
+mod documents;
+mod durability;
+mod emulated;
+mod energy;
+mod faults;
+mod fitness;
+mod frail_hosts;
+mod history;
+mod hosts;
+mod latency;
+mod load;
+mod locks;
+mod names;
+mod noise;
+mod profile;
+mod rig;
+mod setup;
+mod suites_and_references;
+mod target_refusals;
+mod targets;
+mod together;
+mod transports;
+mod watched;
+mod wire;

@@ -1,0 +1,51 @@
+//! The rig of the articles in its short form: `vostok-2021` on a target, with the real fio, and nothing left of it.
+
+use crate::common::Stand;
+use crate::common::pools::{assert_traces, pools_can_be_made};
+use serde_json::Value;
+
+/// Runs the six scenarios for a second or so each, and sees to it that each did its work. No gate: a machine that is busy with other tests
+/// makes no repeat count, and that is no fault of the rig.
+fn six_scenarios(stand: &Stand, target: &[&str]) -> Value {
+    let run =
+        ["run", "vostok-2021", "--scale", "0.0005", "--set", "log_avg_msec=200", "--even-if-unfit", "--no-progress"];
+    // Repeats that do not count are made again only until the budget is spent, which is at once.
+    let ended = stand.run(&[&run[..], &["--time-budget", "1ms"], target].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let shown = stand.json(&["show"])["run"].clone();
+    let repeats = shown["repeats"].as_array().unwrap();
+    let scenarios: Vec<_> = repeats.iter().map(|repeat| repeat["scenario"].as_u64().unwrap()).collect();
+    assert_eq!(scenarios, [0, 1, 2, 3, 4, 5], "{}", ended.err);
+    for repeat in repeats {
+        assert_eq!(repeat["report"]["check"], "passed", "{repeat}");
+        assert!(repeat["report"]["work"]["operations"].as_f64().unwrap() > 0.0, "{repeat}");
+    }
+    let id = shown["run"]["id"].as_str().unwrap();
+    assert_traces(stand, id, &[stand.path().join("work")], &[], "after the run");
+    shown["run"].clone()
+}
+
+#[test]
+fn six_scenarios_load_files() {
+    let stand = Stand::new();
+    if !std::process::Command::new("fio").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped, and there is no fio here");
+        eprintln!("skipped: there is no fio here");
+        return;
+    }
+    let run = six_scenarios(&stand, &["--kind", "file", "--luns", "2", "--lun-size", "16MiB"]);
+    assert_eq!(run["target"]["luns"], 2);
+}
+
+#[test]
+fn six_scenarios_load_a_raid10_of_twelve_disks_behind_two_controllers() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let rig = concat!(env!("CARGO_MANIFEST_DIR"), "/../../targets/vostok-small.toml");
+    let run = six_scenarios(&stand, &["--target", rig]);
+    let target = &run["target"];
+    assert_eq!((&target["luns"], &target["controllers"]), (&8.into(), &2.into()), "{target}");
+    assert!(target["storage"].to_string().contains("\"count\":12"), "{target}");
+}

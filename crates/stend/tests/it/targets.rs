@@ -1,0 +1,495 @@
+//! Targets: made of real loop devices, btrfs and nbdkit, loaded, and taken down without a trace of them, and with nothing else gone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
+use crate::common::sshd::{Sshd, parse};
+use crate::common::{Gate, Stand, ended, in_own_mounts, probe, wait_until};
+
+#[test]
+fn a_raid10_of_twelve_disks_with_eight_luns() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("twelve"));
+    let disks = stand.path().join("disks");
+    std::fs::create_dir(&disks).unwrap();
+    let arguments = [
+        "target",
+        "up",
+        "--name",
+        &name,
+        "--kind",
+        "pool",
+        "--where",
+        disks.to_str().unwrap(),
+        "--lun-size",
+        "8MiB",
+        "--disk-size",
+        "128MiB",
+    ];
+    let made = stand.json(&arguments);
+    let target = &made["targets"][0];
+    assert_eq!((target["state"].as_str(), target["name"].as_str()), (Some("up"), Some(name.as_str())));
+    let luns: Vec<_> = target["luns"].as_array().unwrap().iter().map(|lun| lun.as_str().unwrap().to_owned()).collect();
+    assert_eq!(luns.len(), 8);
+    for lun in &luns {
+        assert_eq!(said_by("blockdev", &["--getsize64", lun]).trim(), "8388608", "{lun}");
+        // Written over, so no LUN reads as zeros.
+        let zeros = said_by("sh", &["-c", "head -c 1048576 \"$1\" | tr -d '\\0' | wc -c", "sh", lun]);
+        assert!(zeros.trim().parse::<u64>().unwrap() > 1_000_000, "{lun}: {zeros}");
+    }
+    let own = std::fs::read_dir(stand.path().join("work/targets").join(&name)).unwrap();
+    let pool = own.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap().join("pool");
+    let usage = said_by("btrfs", &["filesystem", "df", pool.to_str().unwrap()]);
+    assert!(usage.contains("Data, RAID10") && usage.contains("Metadata, RAID10"), "{usage}");
+    assert!(said_by("lsattr", &[pool.join("lun0").to_str().unwrap()]).contains('C'), "not copied on write");
+    assert_eq!(said_by("btrfs", &["filesystem", "show", pool.to_str().unwrap()]).matches("devid").count(), 12);
+    // What one LUN is told, no other one has.
+    let last = luns.last().unwrap();
+    let script = "printf 'hello, lun' | dd of=\"$1\" conv=notrunc,fsync status=none && head -c 10 \"$2\"";
+    assert_eq!(said_by("sh", &["-c", script, "sh", last, last]), "hello, lun");
+    assert_ne!(said_by("head", &["-c", "10", &luns[0]]), "hello, lun");
+    let again = stand.run(&arguments);
+    says(&again, 2, &["stands already", "target down --name"]);
+    says(&stand.run(&["clean"]), 0, &["stands", "target down"]);
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
+    says(&stand.run(&["target", "down", "--name", &name]), 2, &["there is no target"]);
+}
+
+#[test]
+fn two_controllers_export_their_shares_and_are_counted_apart() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("share"));
+    stand.fine(&words(&up(&name, &[])));
+    let before = stand.json(&["target", "status"]);
+    let target = &before["targets"][0];
+    for (number, controller) in target["controllers"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(controller["luns"], serde_json::json!([number]));
+        assert!(controller["process"].as_u64().is_some(), "{controller}");
+    }
+    let uri = target["luns"][1].as_str().unwrap();
+    assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "8388608");
+    assert!(
+        said_by("nbdinfo", &["--size", &uri.replace("lun1", "lun0")]).is_empty(),
+        "that one is the other controller's"
+    );
+    said_by("nbdcopy", &[uri, "null:"]);
+    let after = stand.json(&["target", "status"]);
+    let cpu =
+        |status: &serde_json::Value, number: usize| status["targets"][0]["controllers"][number]["cpu_ns"].as_u64();
+    // Where this machine counts, only the one that worked has used more.
+    if let (Some(idle), Some(busy)) = (cpu(&before, 0), cpu(&before, 1)) {
+        assert_eq!(cpu(&after, 0).unwrap(), idle);
+        assert!(cpu(&after, 1).unwrap() > busy);
+        assert!(after["targets"][0]["controllers"][1]["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 0));
+    }
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
+}
+
+/// Things of the user's beside and among the target's. Taken away when this is dropped.
+struct Neighbours {
+    loop_device: String,
+    mount: PathBuf,
+    groups: Vec<PathBuf>,
+    server: Child,
+}
+
+impl Neighbours {
+    fn settle(stand: &Stand, name: &str, disks: &Path) -> Self {
+        let image = disks.join("image");
+        std::fs::write(&image, vec![7; 1 << 20]).unwrap();
+        let loop_device = said_by("losetup", &["--find", "--show", image.to_str().unwrap()]).trim().to_owned();
+        let mount = disks.join("stend-photographs");
+        std::fs::create_dir_all(&mount).unwrap();
+        assert!(Command::new("mount").args(["-t", "tmpfs", "stend"]).arg(&mount).status().unwrap().success());
+        std::fs::write(mount.join("photograph"), "a cat").unwrap();
+        let hierarchies = said_by(
+            "find",
+            &["/sys/fs/cgroup", "-maxdepth", "1", "-name", "cpuacct", "-o", "-maxdepth", "1", "-name", "cgroup.procs"],
+        );
+        let groups = hierarchies
+            .lines()
+            .map(|line| Path::new(line.trim_end_matches("/cgroup.procs")).join(format!("stend-{name}-mine")));
+        let groups: Vec<_> = groups.filter(|group| std::fs::create_dir(group).is_ok()).collect();
+        let socket = stand.path().join("mine.sock");
+        let server = Command::new("nbdkit")
+            .args(["--foreground", "--unix", socket.to_str().unwrap(), "memory", "1M"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until("nbdkit starts", || socket.exists());
+        Self { loop_device, mount, groups, server }
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = Command::new("umount").arg(&self.mount).status();
+        let _ = Command::new("losetup").args(["-d", &self.loop_device]).status();
+        for group in &self.groups {
+            let _ = std::fs::remove_dir(group);
+        }
+    }
+}
+
+/// Killed at random moments while it makes a pool or takes it down, `stend clean` removes all of it, and nothing else.
+#[test]
+fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("killed"));
+    let (work, disks) = (stand.path().join("work"), stand.path().join("disks"));
+    std::fs::create_dir_all(work.join("targets")).unwrap();
+    std::fs::create_dir(&disks).unwrap();
+    std::fs::write(work.join("targets/letter"), "to a friend").unwrap();
+    let neighbours = Neighbours::settle(&stand, &name, &disks);
+    let directories = [work, disks.clone()];
+    let before = traces(&stand, &name, &directories);
+    assert!(before.len() >= 6, "{before:#?}");
+
+    let mut arguments = up(&name, &[]);
+    let place = arguments.iter().position(|word| word == "tmpfs").unwrap();
+    arguments[place] = disks.to_str().unwrap().to_owned();
+    let ledger = stand.path().join("work/targets").join(&name).join("ledger");
+    let entries = || std::fs::read_to_string(&ledger).map_or(0, |text| text.lines().count());
+    stand.fine(&words(&arguments));
+    let all_entries = entries();
+    let began = Instant::now();
+    stand.fine(&["target", "down", "--name", &name]);
+    let taking_down = began.elapsed();
+    assert_traces(&stand, &name, &directories, &before, "after up and down");
+
+    // Moments from a fixed seed, spread over the whole of what is to be interrupted: of making, by what the ledger tells, and a little
+    // later; of taking down, by the time that it takes.
+    let mut state = 0x5EED_u64;
+    let mut half_made = 0;
+    for kill in 0..14 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let share = (state >> 33) as f64 / f64::from(1u32 << 31);
+        let makes = kill % 3 != 2;
+        let words_of_it = if makes {
+            words(&arguments)
+        } else {
+            stand.fine(&words(&arguments));
+            vec!["target", "down", "--name", &name]
+        };
+        let mut child = stand.command(&words_of_it).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        if makes {
+            let reached = (all_entries as f64 * share) as usize;
+            wait_until("so much is made", || entries() >= reached);
+            std::thread::sleep(Duration::from_millis(state >> 58));
+        } else {
+            std::thread::sleep(taking_down.mul_f64(share));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let cleaned = stand.fine(&["clean"]);
+        half_made += u32::from(cleaned.err.contains("removed target"));
+        if cleaned.err.contains("target down") {
+            stand.fine(&["target", "down", "--name", &name]);
+        }
+        assert_traces(&stand, &name, &directories, &before, &format!("kill {kill} at {share:.2} of {words_of_it:?}"));
+    }
+    assert!(half_made >= 8, "of making, nearly all moments were in the middle: {half_made}");
+    assert_eq!(std::fs::read_to_string(neighbours.mount.join("photograph")).unwrap(), "a cat");
+}
+
+/// A PATH on which a program goes no farther than a gate, unless a condition of the shell's holds.
+fn with_gate(stand: &Stand, gate: &Gate, program: &str, free: &str) -> String {
+    let programs = stand.path().join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v \"$1\"", "sh", program]);
+    let here = gate.path().display();
+    let script = format!(
+        "#!/bin/sh\n{free} || {{ : >'{here}/waits'; while ! [ -e '{here}/open' ]; do sleep 0.02; done; }}\nexec {} \"$@\"\n",
+        real.trim()
+    );
+    std::fs::write(programs.join(program), script).unwrap();
+    said_by("chmod", &["755", programs.join(program).to_str().unwrap()]);
+    format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
+}
+
+/// A suite that reads its LUNs at random.
+fn suite(stand: &Stand, repeats: u32) -> String {
+    let text = format!(
+        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n\
+         gates = {{ steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }}\n\
+         [[scenario]]\nname = \"read\"\ninstrument = \"fio\"\n\
+         parameters = {{ rw = \"randread\", luns = 1, size = \"1GiB\", iodepth = 4, runtime = \"200ms\" }}\n\
+         metrics = [{{ name = \"IOPS\", value = \"operations/wall\", unit = \"IOPS\", better = \"higher\" }}]\n"
+    );
+    let path = stand.path().join("suite.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_makes_its_target_says_what_it_was_and_takes_it_down() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = suite(&stand, 2);
+    let file = stand.path().join("pool.toml");
+    std::fs::write(&file, "where = \"tmpfs\"\ndisks = 4\ndisk_size = \"128MiB\"\nluns = 2\nlun_size = \"8MiB\"\n")
+        .unwrap();
+    let run = |more: &[&str]| {
+        let words = ["run", suite.as_str(), "--target", file.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
+        let ended = stand.fine(&[&words[..], more].concat());
+        let shown = stand.json(&["show", "last"]);
+        assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
+        (ended, shown["run"].clone())
+    };
+    let (ended, shown) = run(&[]);
+    for part in ["target: 4 disks of 128MiB (tmpfs), btrfs raid10, 2 LUNs of 8MiB, local", "not flash"] {
+        let joined = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(part), "{part}\n{}", ended.out);
+    }
+    assert_eq!(shown["run"]["target"]["medium"], "memory");
+    let parameters = &shown["repeats"][0]["begin"]["parameters"];
+    assert_eq!((&parameters["luns"], &parameters["size"]), (&2.into(), &(8 << 20).into()), "{parameters}");
+    let repeats = shown["repeats"].as_array().unwrap();
+    // What btrfs's threads do, and other tests beside, does not count as foreign load.
+    assert!(repeats.len() == 2 && repeats.iter().all(|repeat| repeat["outcome"] == "valid"), "{repeats:#?}");
+    let (ended, shown) = run(&["--transport", "nbd", "--where", stand.path().to_str().unwrap()]);
+    assert!(ended.out.contains("page cache"), "{}", ended.out);
+    assert_eq!(shown["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
+    stand.fine(&["report", "last", "--output", "report.html"]);
+    let page = std::fs::read_to_string(stand.path().join("report.html")).unwrap();
+    assert!(page.contains("not flash") && page.contains("а не флеш-память"));
+}
+
+#[test]
+fn a_target_is_loaded_by_the_storage_suite_and_by_job_files() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let shown = stand.fine(&[&["run", "storage", "--dry-run"], &SMALL[..]].concat()).out;
+    for part in ["ioengine=nbd", "ioengine=null", "luns=2", "size=8MiB"] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let jobs = stand.path().join("jobs.fio");
+    let text = "[global]\nioengine=psync\nbs=4k\nrw=write\nsize=1m\n[one]\nfilename=${LUN1}\n[two]\nfilename=${LUN2}\n";
+    std::fs::write(&jobs, text).unwrap();
+    let run = ["run", "--fio", jobs.to_str().unwrap(), "--no-progress", "--even-if-unfit"];
+    let pool = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "8MiB"];
+    let ended = stand.run(&[&run[..], &pool].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let repeats = stand.json(&["show"])["run"]["repeats"].clone();
+    assert_eq!(repeats[0]["report"]["work"]["operations"], 512.0, "{repeats}");
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run");
+    let more = stand.run(&[&run[..], &pool[..6], &["--luns", "1"]].concat());
+    says(&more, 2, &["names ${LUN2}, and the target has LUNs up to ${LUN1}"]);
+}
+
+/// With a link that is cut while the target is loaded.
+#[test]
+fn a_target_behind_a_link_is_made_there_and_taken_down() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    sshd.has_all_programs();
+    let suite = suite(&sshd.stand, 6);
+    let left = [sshd.there().join("targets")];
+    let run: Vec<_> =
+        ["run", &suite, "--on", "stand", "--no-progress", "--even-if-unfit"].into_iter().chain(SMALL).collect();
+    sshd.fine(&run);
+    let shown = |sshd: &Sshd| parse(&sshd.fine(&["show", "--json"]).out)["run"].clone();
+    let of_run = shown(&sshd);
+    let valid = |of_run: &serde_json::Value| {
+        let repeats = of_run["repeats"].as_array().unwrap();
+        repeats.iter().filter(|repeat| repeat["outcome"] == "valid").count()
+    };
+    assert_eq!(valid(&of_run), 6, "{of_run:#}");
+    assert_eq!(of_run["repeats"][0]["begin"]["parameters"]["ioengine"], "nbd");
+    assert_traces(&sshd.stand, "2", &left, &[], "after the run");
+    let text = std::fs::read_to_string(&suite).unwrap().replace("200ms", "3s").replace("repeats = 6", "repeats = 2");
+    std::fs::write(&suite, text).unwrap();
+    let child = sshd.command(&run).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let is_loaded = || traces(&sshd.stand, "2", &[]).iter().any(|trace| trace.starts_with("process fio "));
+    wait_until("it is loaded", is_loaded);
+    sshd.link.cut();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!traces(&sshd.stand, "2", &[]).is_empty(), "the pool stands");
+    sshd.link.mend();
+    sshd.fine(&["resume", "--no-progress", "--even-if-unfit"]);
+    assert_eq!(valid(&shown(&sshd)), 2);
+    assert_traces(&sshd.stand, "2", &left, &[], "after the run went on");
+    // It is refused where the machine cannot have it, before anything is made.
+    std::fs::remove_file(sshd.stand.path().join("programs/nbdkit")).unwrap();
+    sshd.refuses(&run, 4, &["nbdkit"]);
+    assert_traces(&sshd.stand, "2", &left, &[], "after it was refused");
+}
+
+#[test]
+fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = suite(&stand, 6);
+    let gate = Gate::new();
+    // Only those that load: the pool is filled by fio too, and it is asked for what it can.
+    let free = format!("case $* in *json+*) {} ;; esac", gate.lets_through(2));
+    let path = with_gate(&stand, &gate, "fio", &free);
+    let kill_after = |valid: u64, arguments: &[&str]| {
+        let mut command = stand.command(arguments);
+        let mut child = command.env("PATH", &path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        gate.wait_until_reached();
+        gate.start_over();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(stand.json(&["list"])["runs"][0]["valid"], valid);
+        assert!(!traces(&stand, "2", &[]).is_empty(), "the killed run left its pool");
+    };
+    let arguments: Vec<_> = ["run", &suite, "--no-progress", "--even-if-unfit"].into_iter().chain(SMALL).collect();
+    kill_after(2, &arguments);
+    let resume = ["resume", "--no-progress", "--even-if-unfit"];
+    kill_after(4, &resume);
+    stand.fine(&["clean"]);
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after clean");
+    gate.open();
+    let ended = ended(stand.command(&resume).env("PATH", &path));
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let shown = stand.json(&["show", "last"]);
+    assert_eq!(shown["run"]["repeats"].as_array().unwrap().len(), 6);
+    assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 3);
+    assert_traces(&stand, "2", &[stand.path().join("work")], &[], "after the run went on");
+}
+
+#[test]
+fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("interrupted"));
+    // There are loop devices by then, and no pool yet.
+    let gate = Gate::new();
+    let path = with_gate(&stand, &gate, "mkfs.btrfs", "false");
+    let mut command = stand.command(&words(&up(&name, &[])));
+    let mut child = command.env("PATH", path).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    gate.wait_until_reached();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    // What is being made is made first.
+    gate.open();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C");
+}
+
+#[test]
+fn files_need_no_root_and_are_exported_too() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(stand.path(), open).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        let of_root = stand.command(arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(arguments);
+        command
+            .env("STEND_WORK", stand.path().join("work"))
+            .env("STEND_LOCK", stand.path().join("machine.lock"))
+            .env("STEND_PROBE", probe())
+            .current_dir(stand.path());
+        command
+    };
+    let made =
+        ended(&mut as_nobody(&["target", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
+    assert_eq!(made.status, Some(0), "{}", made.err);
+    let made: serde_json::Value = serde_json::from_str(&made.out).unwrap();
+    let target = &made["targets"][0];
+    assert_eq!(target["target"]["storage"], serde_json::json!({ "kind": "file", "where": "work" }));
+    assert_eq!(target["controllers"][0]["luns"], serde_json::json!([0, 2]));
+    assert_eq!(target["controllers"][0]["cpu_ns"], serde_json::Value::Null, "who is not root makes no control groups");
+    let uri = target["luns"][2].as_str().unwrap();
+    assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "2097152");
+    let down = ended(&mut as_nobody(&["target", "down"]));
+    assert_eq!(down.status, Some(0), "{}", down.err);
+    assert_traces(&stand, "target", &[stand.path().join("work")], &[], "after down");
+}
+
+#[test]
+fn a_directory_behind_a_link_has_loop_devices_that_are_found_again() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("link"));
+    let (disks, link) = (stand.path().join("disks"), stand.path().join("link"));
+    std::fs::create_dir(&disks).unwrap();
+    std::os::unix::fs::symlink(&disks, &link).unwrap();
+    let link = link.to_str().unwrap();
+    let size = ["--where", link, "--disks", "4", "--disk-size", "128MiB", "--luns", "1", "--lun-size", "8MiB"];
+    let made = stand.json(&[&["target", "up", "--name", &name], &size[..]].concat());
+    assert!(made["targets"][0]["luns"][0].as_str().is_some_and(|lun| lun.starts_with("/dev/loop")), "{made}");
+    stand.fine(&["target", "down", "--name", &name]);
+    assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
+}
+
+#[test]
+fn luns_that_do_not_fit_after_all_leave_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("tight"));
+    // 256 MiB of pool, of which btrfs itself takes more than 8.
+    let size = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "124MiB"];
+    let ended = stand.run(&[&["target", "up", "--name", &name], &size[..]].concat());
+    says(&ended, 4, &["lun1 cannot be made", "No space", "make the LUNs smaller"]);
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after a pool that was too small");
+}
+
+#[test]
+fn a_disk_that_fills_up_meanwhile_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("full"));
+    let disk = stand.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=640m none "$DISK" || exit 99
+        "$STEND" target up --name "$NAME" --where "$DISK" --disks 4 --disk-size 128MiB --luns 2 --lun-size 96MiB &
+        stend=$!
+        # It passed the check, and then somebody else takes the space.
+        for _ in $(seq 4000); do
+            set -- "$DISK"/stend-*/disk0
+            [ -e "$1" ] && break
+            sleep 0.005
+        done
+        mount -o remount,size=1m "$DISK" || exit 98
+        wait $stend
+        status=$?
+        losetup --list --noheadings --output BACK-FILE | grep -F "$DISK" && exit 97
+        ls -A "$DISK" && [ -z "$(ls -A "$DISK")" ] || exit 96
+        exit $status
+    "#;
+    let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
+    let work = stand.path().join("work");
+    let probe = probe();
+    let environment = [
+        ("DISK", disk.to_str().unwrap()),
+        ("STEND", &stend),
+        ("NAME", &name),
+        ("STEND_WORK", work.to_str().unwrap()),
+        ("STEND_PROBE", probe.to_str().unwrap()),
+    ];
+    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    says(&ended, 4, &["cannot be made"]);
+    assert_traces(&stand, &name, &[work], &[], "after a full disk");
+}
