@@ -2,10 +2,10 @@
 # Runs every test program and script; then names those that failed; the last line is the sum: "N passed, N failed".
 # Usage: tests/run.sh BUILD, from the folder of the Makefile. RUN names an emulator that the programs are started with; what
 # is skipped then must be what tests/emulated.txt lists, no more and no less.
-# One that hangs is ended with all that it started, and counts as failed; TEST_SECONDS says when, 1200 if not given: single steps take
-# long on a busy machine.
+# One that hangs is ended with all that it started, and counts as failed, as does one that leaves a process behind; TEST_SECONDS says when, 600 if not given, times PATIENCE:
+# single steps take long on a busy machine.
 build=$1
-limit=${TEST_SECONDS:-1200}
+limit=$((${TEST_SECONDS:-600} * ${PATIENCE:-1}))
 passed=0
 failed=0
 failing=
@@ -30,40 +30,58 @@ count() { # NAME OUTPUT STATUS
 		echo "$1: status $3" >&2
 		f=1
 	fi
-	printf '%-24s %s passed, %s failed\n' "$1:" "$p" "$f"
+	printf '%-34s %s passed, %s failed\n' "$1:" "$p" "$f"
 	passed=$((passed + p))
 	failed=$((failed + f))
+	if [ -s "$4" ]; then
+		echo "$1: left behind, and ended:" >&2
+		cat "$4" >&2
+		f=$((f + 1))
+		failed=$((failed + 1))
+	fi
 	[ "$f" -eq 0 ] || failing="$failing $1"
 }
 
-# The programs side by side, as many as there are processors; what they say comes in their order. The scripts look at times, at what goes
-# on running and at how busy the machine is, so they run one by one.
+# All side by side; what they say comes in their order. The scripts come first, since they wait much, and two more run at a time
+# than there are processors. SCRIPTS: only these.
 said=$(mktemp -d)
 # Where tests write what they skip.
 SKIPPED=$said/skipped
 export SKIPPED
 : >"$SKIPPED"
 trap 'rm -rf "$said"' EXIT
-for program in "$build"/tests/*; do
-	case $program in *.d | */json_check) continue ;; esac
-	printf '%s\n' "$program"
-done >"$said/programs"
+{
+	for script in ${SCRIPTS:-tests/test_*.sh */tests/test_*.sh}; do
+		[ -e "$script" ] && printf '%s\n' "$script"
+	done
+	for program in "$build"/tests/*; do
+		case $program in *.d | */json_check) continue ;; esac
+		printf '%s\n' "$program"
+	done
+} >"$said/tests"
+mkdir "$said/of"
 # shellcheck disable=SC2016 # the inner shell is to expand it
-<"$said/programs" xargs -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I '{}' sh -c '
-	name=$(basename "$2")
-	$3 $4 "$2" </dev/null >"$1/$name.out"
-	echo $? >"$1/$name.status"' sh "$said" '{}' "$ended_in_time" "${RUN:-}"
-while read -r program; do
-	name=$(basename "$program")
-	count "$name" "$(cat "$said/$name.out")" "$(cat "$said/$name.status")"
-done <"$said/programs"
-# SCRIPTS: only these.
-for script in ${SCRIPTS:-tests/test_*.sh */tests/test_*.sh}; do
-	[ -e "$script" ] || continue
-	# shellcheck disable=SC2086 # its options are words
-	output=$($ended_in_time sh "$script" "$build" </dev/null)
-	count "$(basename "$script")" "$output" $?
-done
+<"$said/tests" xargs -P $(($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)) -I '{}' sh -c '
+	said=$1/of/$(printf %s "$2" | tr / _)
+	# Whatever it starts has this in its environment.
+	mark=STEND_TEST=$said.
+	case $2 in
+	*.sh) env "$mark" $3 sh "$2" "$5" ;;
+	*) env "$mark" $3 $4 "$2" ;;
+	esac </dev/null >"$said.out"
+	echo $? >"$said.status"
+	tries=$6
+	while left=$(grep -lsF "$mark" /proc/[0-9]*/environ) && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	for one in $left; do
+		pid=${one#/proc/} pid=${pid%/environ}
+		tr "\\0" " " <"/proc/$pid/cmdline" && echo && kill -KILL "$pid"
+	done >"$said.left" 2>/dev/null' sh "$said" '{}' "$ended_in_time" "${RUN:-}" "$build" \
+	$((100 * ${PATIENCE:-1}))
+while read -r test; do
+	file=$said/of/$(printf %s "$test" | tr / _)
+	case $test in */tests/test_*) name=$test ;; *) name=$(basename "$test") ;; esac
+	count "$name" "$(cat "$file.out")" "$(cat "$file.status")" "$file.left"
+done <"$said/tests"
 if [ -n "${RUN:-}" ]; then
 	sort -u "$SKIPPED" >"$said/found"
 	# Those of all emulators, and those of this one, which stand behind its name.

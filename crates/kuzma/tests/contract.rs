@@ -96,6 +96,31 @@ fn ctr_ends_where_its_counter_does() {
     at_the_end(Ctr::inner_iv_init(kuznyechik(), &[1; 8].into()), 1 << 64);
 }
 
+/// Wherever a stream is sought to, its counter is the block's number, every byte of it.
+#[test]
+fn ctr_counts_blocks_in_all_bytes_of_its_counter() {
+    fn from<C: BlockCipherEncrypt>(
+        cipher: C,
+        mut stream: impl StreamCipherSeek + StreamCipher,
+        iv: &[u8],
+        numbers: u32,
+    ) {
+        let bytes = 2 * iv.len();
+        for number in (0..numbers).map(|shift| 1_u128 << shift | 1) {
+            let counter = number.to_be_bytes();
+            let block = [iv, &counter[16 - iv.len()..]].concat();
+            let mut expected = Block::<C>::try_from(&block[..]).unwrap();
+            cipher.encrypt_block(&mut expected);
+            let mut found = vec![0; bytes];
+            stream.seek(number * bytes as u128);
+            stream.apply_keystream(&mut found);
+            assert_eq!(found, expected[..], "block {number:x}");
+        }
+    }
+    from(magma(), Ctr::inner_iv_init(magma(), &[9; 4].into()), &[9; 4], 32);
+    from(kuznyechik(), Ctr::inner_iv_init(kuznyechik(), &[9; 8].into()), &[9; 8], 60);
+}
+
 #[test]
 fn mgm_takes_only_nonces_whose_first_bit_is_0() {
     let mgm = Mgm::from(kuznyechik());

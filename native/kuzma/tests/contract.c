@@ -180,6 +180,26 @@ static void registers(void)
 	expect(kuzma_ctr_init(&ctr, NULL, iv, block / 2), KUZMA_ERROR_ARGUMENT, "no context");
 }
 
+/* Wherever a stream is sought to, its counter is the block's number, every byte of it. */
+static void far_away(void)
+{
+	uint64_t blocks = block == 8 ? (uint64_t)1 << 32 : (uint64_t)1 << 60;
+
+	for (uint64_t number = 1; number < blocks; number = number << 1 | (number >> 7 & 1)) {
+		uint8_t counter[16] = { 0 }, expected[16], zeros[16] = { 0 }, found[16];
+		struct kuzma_ctr ctr;
+
+		memcpy(counter, iv, block / 2);
+		for (size_t byte = 0; byte < block / 2; byte++)
+			counter[block - 1 - byte] = (uint8_t)(number >> 8 * byte);
+		kuzma_ecb_encrypt(&context, expected, counter, block);
+		kuzma_ctr_init(&ctr, &context, iv, block / 2);
+		CHECK(kuzma_ctr_seek(&ctr, number * block) == KUZMA_OK && kuzma_ctr_xor(&ctr, found, zeros, block) == KUZMA_OK &&
+		              memcmp(found, expected, block) == 0,
+		      "CTR at block %llx", (unsigned long long)number);
+	}
+}
+
 static void limits(void)
 {
 	struct kuzma_ctr ctr;
@@ -444,6 +464,7 @@ int main(void)
 			every_mode();
 			errors_midway();
 			registers();
+			far_away();
 			limits();
 			order();
 			sections();

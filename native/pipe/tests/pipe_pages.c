@@ -167,6 +167,43 @@ static void ring_rule(void)
 	close(ends[1]);
 }
 
+/* The pipe becomes twice as large when the ring was made for half of it, and nobody reads: when the ring is full, more than half
+ * of the pipe's slots were sent, and each page of the ring is in the pipe. */
+static void ring_in_a_pipe_that_doubles(void)
+{
+	struct pipe_writer_options options = { .policy = PIPE_WRITER_RING, .strict = true, .small_pages = true,
+	                                       .pipe_bytes = 1, .chunk_bytes = 16384 };
+	struct pipe_writer *writer;
+	struct pipe_writer_slab slab;
+	uint8_t data[65536];
+	uint64_t sent = 0, got = 0, wrong = 0;
+	int ends[2], right = 1;
+
+	if (pipe(ends) != 0)
+		return;
+	CHECK(pipe_writer_open(&writer, ends[1], &options) == 0 && pipe_writer_pipe_bytes(writer) == 65536, "doubled: open");
+	for (int n = 0; n < 10; n++) {
+		right &= pipe_writer_reserve(writer, 0, &slab) == 0;
+		memset(slab.data, 0xEE, slab.bytes);
+		stream_fill(slab.data, 12288, sent);
+		right &= pipe_writer_commit(writer, &slab, 12288) == 0;
+		sent += 12288;
+		if (n == 0)
+			CHECK(fcntl(ends[0], F_SETPIPE_SZ, 131072) == 131072, "doubled: the pipe grows");
+	}
+	while (got < sent) {
+		ssize_t count = read(ends[0], data, sizeof data);
+		if (count <= 0)
+			break;
+		wrong += stream_wrong(data, (size_t)count, got);
+		got += (uint64_t)count;
+	}
+	CHECK(right && got == sent && wrong == 0, "doubled: %llu wrong bytes", (unsigned long long)wrong);
+	pipe_writer_close(&writer);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Small commits are copied, and take no memory; large ones are not. */
 static void small_commits(void)
 {
@@ -362,6 +399,7 @@ int main(void)
 	no_huge_pages();
 	locked_memory();
 	tee_together();
+	ring_in_a_pipe_that_doubles();
 	enlarged_as_far_as_allowed();
 	locked_memory_is_short();
 #endif

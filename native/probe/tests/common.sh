@@ -30,9 +30,10 @@ ok() {
 	fi
 }
 
-# wait_for COMMAND...: until it succeeds; longer than the slowest machine needs, but not for ever.
+# wait_for COMMAND...: until it succeeds; longer than the slowest machine needs, but not for ever: PATIENCE says how many times
+# as long as usual, where it is known that the machine is slow.
 wait_for() {
-	tries=6000
+	tries=$((6000 * ${PATIENCE:-1}))
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || return 1

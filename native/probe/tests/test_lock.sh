@@ -21,6 +21,13 @@ ok 'in one line' grep -q 'cannot open .*/no/such/directory' "$work/err"
 "$probe" lock </dev/null 2>"$work/err"
 ok 'without a file' [ $? -eq 2 ]
 
+# Where anybody may write, the file might be a trap that leads elsewhere.
+: >"$work/elsewhere"
+ln -s "$work/elsewhere" "$work/trap"
+"$probe" lock --shared --file "$work/trap" </dev/null >"$work/out" 2>"$work/err"
+ok 'a link is not followed' [ $? -eq 1 ]
+ok 'which is said' grep -q 'symbolic link' "$work/err"
+
 # Its file is removed by who holds it, and what waits for the old file gets the new one.
 mkdir "$work/own"
 printf 'remove\n' | "$probe" lock --file "$work/own/lock" >"$work/said-of-it"

@@ -75,6 +75,23 @@ static void writes_json(void)
 	json_free(&json);
 }
 
+/* All but these may stand in a string of JSON as they are. */
+static void escapes_control_characters(void)
+{
+	for (int character = 1; character < 0x20; character++) {
+		char text[] = { (char)character, '\0' }, expected[16];
+		struct json json = { 0 };
+
+		snprintf(expected, sizeof expected, "[\"\\u%04x\"]", (unsigned)character);
+		json_open_array(&json, NULL);
+		json_text(&json, NULL, text);
+		json_close_array(&json);
+		CHECK(json.text.length == strlen(expected) && memcmp(json.text.data, expected, json.text.length) == 0,
+		      "control character %d: %.*s", character, (int)json.text.length, json.text.data);
+		json_free(&json);
+	}
+}
+
 static void writes_samples(void)
 {
 	struct sample_line line = { 0 };
@@ -281,6 +298,7 @@ int main(void)
 	sizes();
 	durations();
 	writes_json();
+	escapes_control_characters();
 	writes_samples();
 	patterns();
 	fizzbuzz_samples();
