@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-browser test-cross test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test test-all test-browser test-cross test-mutants test-steady test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,21 +40,45 @@ programs: toolchains
 	@for program in stend-probe bin/morse; do \
 		to=$(RELEASE)/$${program#bin/}; cmp -s native/$(NATIVE_BUILD)/$$program $$to || install -m 755 native/$(NATIVE_BUILD)/$$program $$to || exit 1; done
 
+# What a check of the C half depends on; where nothing of it has changed since the check passed, it is not made again.
+NATIVE = native setup/stamped.sh
+
 test: packages-test test-native test-lab test-browser ## set up what the tests need and run them all
 
-test-cross: packages-cross toolchains ## the C half as other processors and compilers have it: 32 bits, big-endian, without intrinsics
-	@$(MAKE) --no-print-directory -k -C native test-cross BUILD="../$(TARGET)/native/cross"
-
+# Of the longer lengths that backends must agree on, some; make test-all takes each.
 test-native: toolchains
 	@failed=; for part in test constant-time sanitize; do \
-		$(MAKE) --no-print-directory -C native $$part CC="$(CC)" BUILD="$(NATIVE_BUILD)" || failed=1; done; [ -z "$$failed" ]
+		setup/stamped.sh "native $$part" $(NATIVE) +$(CC) +clang +valgrind +pv -- \
+			env AGREEMENT_STEP=13 $(MAKE) --no-print-directory -C native $$part CC="$(CC)" BUILD="$(NATIVE_BUILD)" || failed=1; done; [ -z "$$failed" ]
 
-# The lab's tests start the real stend-probe, so it is built first.
+# The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: noise::' runs only those with such names.
+# Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
+# what is selected.
+TESTS =
 test-lab: programs
-	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) test --no-fail-fast $(CARGO_FLAGS) --workspace
+	@$(CARGO) test $(CARGO_FLAGS) --workspace --no-run --message-format=json-render-diagnostics >$(TARGET)/tests.json
+	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(TARGET)/debug/test-runner --times $(TARGET)/test-times $(TESTS) <$(TARGET)/tests.json; \
+	status=$$?; $(CARGO) test --quiet $(CARGO_FLAGS) --workspace --doc || status=1; exit $$status
 
 test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
 	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"
+
+# Other processors: one of 64 bits with vectors of its own, and one whose first byte is the highest. make test-all has more.
+CROSS = aarch64 s390x
+test-cross: packages-cross toolchains ## the C half as other processors and compilers have it, in emulators; CROSS='riscv64 i686' names others
+	@failed=; for one in $(CROSS); do \
+		setup/stamped.sh "native as $$one" $(NATIVE) +$$one-linux-gnu-gcc +qemu-$$one-static -- \
+			$(MAKE) --no-print-directory -C native test-$$one BUILD="../$(TARGET)/native/cross" || failed=1; done; [ -z "$$failed" ]
+
+# Ends with a line in .ci/test-all that says what passed; commit it.
+test-all: packages-test packages-cross build ## all that is too long for each change: hours
+	@setup/test_all.sh "$(TARGET)"
+
+test-mutants: packages-test build ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour
+	@setup/test_mutants.sh "$(TARGET)"
+
+test-steady: packages-test build ## make test, once built, 5 times beside four busy loops and 3 times on 0.3 processors; names what failed
+	@setup/test_steady.sh
 
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
@@ -136,7 +160,8 @@ lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gc
 	$(CARGO) fmt --all --check || failed=1; \
 	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
 	for compiler in gcc clang; do \
-		if command -v $$compiler >/dev/null; then $(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || failed=1; \
+		if command -v $$compiler >/dev/null; then setup/stamped.sh "lint $$compiler" $(NATIVE) +$$compiler -- \
+			$(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || failed=1; \
 		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done; \
 	if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES) || failed=1; \
 	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \

@@ -1,0 +1,41 @@
+#!/bin/sh
+# All tests, also those that take hours: setup/test_all.sh TARGET, as root. What passed is noted in .ci/test-all, whatever came before it.
+set -u
+
+target=$1
+note=.ci/test-all
+commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
+[ -z "$(git status --porcelain 2>/dev/null)" ] || commit="$commit and changes"
+began=$(date +%s)
+failed=
+
+part() { # NAME COMMAND...
+    name=$1
+    shift
+    echo "test-all: $name"
+    start=$(date +%s)
+    "$@" || failed="$failed, $name"
+    echo "test-all: $name: $((($(date +%s) - start + 30) / 60)) min"
+}
+
+export CI=1 STEND_STAMPS=
+part 'the tests' make --no-print-directory --keep-going test
+part 'all processors' make --no-print-directory test-cross CROSS='aarch64 s390x riscv64 powerpc64le i686'
+part 'without intrinsics' make --no-print-directory -C native test-plain BUILD="../$target/native/plain"
+part 'with the macros of Elbrus' make --no-print-directory -C native test-elbrus-macros BUILD="../$target/native/elbrus"
+part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/tests/agreement"
+part 'fuzzing' env FUZZ_SECONDS=600 sh -c "cd native && sh kuzma/tests/test_fuzz.sh '../$target/native/cc'"
+part '100 GB through pipes' make --no-print-directory soak-pipe
+part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration_figures
+part 'storage' make --no-print-directory bench-storage
+part 'mutants' make --no-print-directory test-mutants
+part 'steadiness' make --no-print-directory test-steady
+
+minutes=$((($(date +%s) - began + 30) / 60))
+processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+if [ -n "$failed" ]; then
+    echo "test-all failed:${failed#,}" >&2
+    exit 1
+fi
+echo "passed on $(date +%Y-%m-%d) at $commit, in $minutes min on $(getconf _NPROCESSORS_ONLN) processors, ${processor:-unnamed}" >$note
+cat $note

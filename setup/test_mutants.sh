@@ -1,0 +1,51 @@
+#!/bin/sh
+# How many mistakes the tests find: those of native/tests/mutants.txt in the C half, and those that cargo-mutants makes in chosen
+# files of the Rust half. Names the survivors, and fails where less than 95 % of all are caught.
+# Usage: setup/test_mutants.sh TARGET
+set -u
+
+target=$1
+mkdir -p "$target/mutants"
+target=$(cd "$target" && pwd)
+out=$target/mutants
+caught=0
+survived=0
+status=0
+
+echo 'mutants: the C half'
+(cd native && sh tests/mutants.sh) >"$out/native" 2>&1 || status=1
+grep -vE '^caught by ' "$out/native"
+sum=$(grep '^mutants: ' "$out/native" | tail -n 1)
+caught=$(printf %s "$sum" | sed -n 's/^mutants: \([0-9]*\) caught.*/\1/p')
+survived=$(printf %s "$sum" | sed -n 's/.* \([0-9]*\) survived.*/\1/p')
+
+cargo install --quiet --locked cargo-mutants --version 27.1.0 --root "$out" --target-dir "$out/build" || exit
+PATH=$out/bin:$PATH
+
+# rust PACKAGE 'FILE…' TEST-ARGUMENT…: which of its files are changed, and which of its tests look. All of them would take minutes for
+# each mistake.
+rust() {
+    package=$1
+    files=$2
+    shift 2
+    echo "mutants: $package"
+    set -- -- "$@"
+    for file in $files; do set -- --file "crates/$package/src/$file" "$@"; done
+    rm -rf "${out:?}/$package"
+    mkdir "$out/$package"
+    cargo mutants --package "$package" --output "$out/$package" --no-shuffle --jobs 1 --timeout 300 --colors never "$@" \
+        >"$out/$package/said" 2>&1
+    said=$out/$package/mutants.out
+    # 0: all caught, 2: some missed, 3: some hung; anything else is no result.
+    case $? in 0 | 2 | 3) ;; *) status=1 ;; esac
+    [ -s "$said/caught.txt" ] || { tail -n 20 "$out/$package/said"; status=1; return; }
+    sed 's/^/survived: /' "$said/missed.txt"
+    caught=$((caught + $(cat "$said/caught.txt" "$said/timeout.txt" | wc -l)))
+    survived=$((survived + $(wc -l <"$said/missed.txt")))
+}
+rust stend-stats 'false_discovery.rs mann_whitney.rs verdict.rs' --test it -- --skip calibration --skip power
+rust stend-model 'suite/gates.rs plan.rs identity.rs' --lib --tests
+rust stend 'run/gates.rs run/rate.rs store/blob.rs' --bin stend
+
+echo "mutants: $caught caught, $survived survived"
+[ "$status" -eq 0 ] && [ $((caught * 100)) -ge $(((caught + survived) * 95)) ]
