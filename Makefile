@@ -71,7 +71,7 @@ test-cross: packages-cross toolchains ## the C half as other processors and comp
 			$(MAKE) --no-print-directory -C native test-$$one BUILD="../$(TARGET)/native/cross" || failed=1; done; [ -z "$$failed" ]
 
 # Ends with a line in .ci/test-all that says what passed; commit it.
-test-all: packages-test packages-cross build ## all that is too long for each change: hours
+test-all: packages-test packages-cross packages-bench build ## all that is too long for each change: an hour
 	@setup/test_all.sh "$(TARGET)"
 
 test-mutants: packages-test build ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour

@@ -1,5 +1,5 @@
 #!/bin/sh
-# All tests, also those that take hours: setup/test_all.sh TARGET, as root. What passed is noted in .ci/test-all, whatever came before it.
+# All tests, also those that take long: setup/test_all.sh TARGET, as root. What passed is noted in .ci/test-all, whatever came before it.
 set -u
 
 target=$1
@@ -28,8 +28,6 @@ part 'fuzzing' env FUZZ_SECONDS=600 sh -c "cd native && sh kuzma/tests/test_fuzz
 part '100 GB through pipes' make --no-print-directory soak-pipe
 part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration_figures
 part 'storage' make --no-print-directory bench-storage
-part 'mutants' make --no-print-directory test-mutants
-part 'steadiness' make --no-print-directory test-steady
 
 minutes=$((($(date +%s) - began + 30) / 60))
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
