@@ -71,7 +71,8 @@ mkdir "$said/of"
 	esac </dev/null >"$said.out"
 	echo $? >"$said.status"
 	tries=$6
-	while left=$(grep -lsF "$mark" /proc/[0-9]*/environ) && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	# By what is found, not by the status: that tells of processes too that ended meanwhile.
+	while left=$(grep -lsF "$mark" /proc/[0-9]*/environ); [ -n "$left" ] && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
 	for one in $left; do
 		pid=${one#/proc/} pid=${pid%/environ}
 		tr "\\0" " " <"/proc/$pid/cmdline" && echo && kill -KILL "$pid"
