@@ -35,9 +35,10 @@ rust() {
     mkdir "$out/$package"
     cargo mutants --package "$package" --output "$out/$package" --no-shuffle --jobs 1 --timeout 300 --colors never "$@" \
         >"$out/$package/said" 2>&1
+    ended=$?
     said=$out/$package/mutants.out
     # 0: all caught, 2: some missed, 3: some hung; anything else is no result.
-    case $? in 0 | 2 | 3) ;; *) status=1 ;; esac
+    case $ended in 0 | 2 | 3) ;; *) status=1 ;; esac
     [ -s "$said/caught.txt" ] || { tail -n 20 "$out/$package/said"; status=1; return; }
     sed 's/^/survived: /' "$said/missed.txt"
     caught=$((caught + $(cat "$said/caught.txt" "$said/timeout.txt" | wc -l)))

@@ -12,7 +12,7 @@ broken=0
 
 mkdir "$work/native"
 # Not what was built here.
-tar -c --exclude='./build*' . | tar -x -C "$work/native"
+tar -c --exclude=./build --exclude='./build-*' . | tar -x -C "$work/native"
 cd "$work/native" || exit
 # The digest of the sources is in every object; here it stays as it is.
 build() { make -s -j"$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" SOURCES=build.sh BUILD=b "$@" >"$work/log" 2>&1; }

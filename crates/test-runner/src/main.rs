@@ -83,10 +83,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
     };
     tests.retain(wanted);
     anyhow::ensure!(!tests.is_empty(), "no test has one of these in its name: {}", arguments.filters.join(" "));
-    // The longest first, so that none is begun when all others are done; before them those that nobody has timed yet.
+    // Taken from the end: the longest first, so that none is begun when all others are done; before them those that nobody has
+    // timed yet.
     let expected = |test: &Test| times.get(&test.name).map_or(f64::INFINITY, |[wall, _]| *wall);
-    tests.sort_by(|a, b| expected(b).total_cmp(&expected(a)));
-    tests.reverse();
+    tests.sort_by(|a, b| expected(a).total_cmp(&expected(b)));
 
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let slots = arguments.slots.unwrap_or(processors + 4).max(1);
