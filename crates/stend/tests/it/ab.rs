@@ -1,6 +1,6 @@
 //! `stend run --ab`: two sides of one machine in turns, compared as pairs; and what a side changes is put back.
 
-use crate::common::{Ended, Gate, Stand, in_own_namespaces, probe};
+use crate::common::{Ended, Gate, Stand, environment, executable, in_own_namespaces};
 use serde_json::Value;
 
 fn says(ended: &Ended, status: i32, parts: &[&str]) {
@@ -26,12 +26,6 @@ fn run_ab(stand: &Stand, suite: &str, a: &str, b: &str) -> Value {
 
 fn against(table: &Value) -> &Value {
     &table["rows"][0]["cells"][1]["against_base"]
-}
-
-fn program(path: &std::path::Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -190,7 +184,7 @@ fn an_invalid_repeat_costs_its_pair_alone() {
 fn a_side_may_have_another_tool_and_another_parameter() {
     let stand = Stand::new();
     let own = stand.path().join("own-gzip");
-    program(
+    executable(
         &own,
         "#!/bin/sh\ncase \"$1\" in --version) echo 'gzip 9.99 of this test' ;; *) exec /bin/gzip \"$@\" ;; esac\n",
     );
@@ -237,7 +231,7 @@ fn both_compilers_and_their_flags_are_said() {
     std::fs::write(&suite, text).unwrap();
     // A compiler of its own name, so that it is told from the usual one.
     let own = stand.path().join("own-cc");
-    program(
+    executable(
         &own,
         "#!/bin/sh\ncase \"$*\" in --version) printf 'own-cc 7.1\\ncompatible with gcc 9\\nand more\\n' ;; *) exec cc \"$@\" ;; esac\n",
     );
@@ -291,7 +285,7 @@ fn both_compilers_and_their_flags_are_said() {
 fn a_compiler_that_builds_nothing_is_quoted() {
     let stand = Stand::new();
     let broken = stand.path().join("broken-cc");
-    program(
+    executable(
         &broken,
         "#!/bin/sh\ncase \"$*\" in *--version*) echo broken 1 ;; *-dumpmachine*) ;; *) echo 'x.c:1: error: no such luck' >&2; exit 1 ;; esac\n",
     );
@@ -354,7 +348,7 @@ fn a_dry_run_says_the_sides_and_the_pairs() {
     }
     // What can be found out without building or setting anything is.
     let own = stand.path().join("own-cc");
-    program(&own, "#!/bin/sh\nprintf 'own-cc 7.1\\ncompatible with gcc 9\\n'\n");
+    executable(&own, "#!/bin/sh\nprintf 'own-cc 7.1\\ncompatible with gcc 9\\n'\n");
     let built = format!("name=own;cc={};cflags=-O3", own.display());
     let out = stand.fine(&["run", "summit", "--dry-run", "--ab", "", &built]).out;
     for part in ["side own: cc=", "stend-probe: built by own-cc 7.1; compatible with gcc 9 with -std=c11 -O2 -O3"] {
@@ -368,28 +362,6 @@ fn a_dry_run_says_the_sides_and_the_pairs() {
     ] {
         says(&stand.run(&["run", "summit", "--dry-run", "--ab", "", side]), 4, &["--ab: side", part]);
     }
-}
-
-/// The environment of a script that starts `stend` by itself.
-fn environment<'a>(
-    stand: &'a Stand,
-    gate: &'a Gate,
-    suite: &'a str,
-    owned: &'a mut Vec<String>,
-) -> Vec<(&'a str, &'a str)> {
-    let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
-    owned.extend([
-        stand.command(&[]).get_program().to_str().unwrap().to_owned(),
-        text(&stand.store()),
-        text(&stand.path().join("work")),
-        text(&probe()),
-        text(stand.path()),
-        text(gate.path()),
-    ]);
-    let names = ["STEND", "STEND_STORE", "STEND_WORK", "STEND_PROBE", "DIRECTORY", "GATE"];
-    let mut all: Vec<_> = names.into_iter().zip(owned.iter().map(String::as_str)).collect();
-    all.push(("SUITE", suite));
-    all
 }
 
 /// In a namespace of host names `kernel.domainname` is nobody else's.

@@ -1,19 +1,12 @@
 //! Bad input gets one clear line: what, where, what would be right; and its exit status.
 
-use crate::common::{Ended, NO_GATES, Stand, in_own_mounts, probe};
+use crate::common::{Ended, NO_GATES, Stand, executable, in_own_mounts, probe};
 
 fn says(ended: &Ended, status: i32, parts: &[&str]) {
     assert_eq!(ended.status, Some(status), "{}\n{}", ended.out, ended.err);
     for part in parts {
         assert!(ended.err.contains(part), "`{part}` is not in:\n{}", ended.err);
     }
-}
-
-/// Writes a program.
-fn program(path: &std::path::Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn one_line(ended: &Ended) {
@@ -165,7 +158,7 @@ fn what_was_ended_or_has_statuses_of_its_own_is_tried_again() {
     let bin = stand.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo fio-3.33 && exit\necho 'no such disk' >&2\nexit 4\n";
-    program(&bin.join("fio"), text);
+    executable(&bin.join("fio"), text);
     let search = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let ended = crate::common::ended(stand.command(&["run", &path, "--no-progress"]).env("PATH", search));
     says(&ended, 3, &["fio exited with status 4: `no such disk`"]);
@@ -228,7 +221,7 @@ fn a_tool_that_is_missing_or_too_old_is_skipped_by_name() {
     }
     let run = || crate::common::ended(stand.command(&["run", &path, "--no-progress"]).env("PATH", &bin));
     says(&run(), 0, &["skipped: disk: fio is not on the machine's PATH", "apt-get install -y fio"]);
-    program(&bin.join("fio"), "#!/bin/sh\necho fio-2.1\n");
+    executable(&bin.join("fio"), "#!/bin/sh\necho fio-2.1\n");
     says(&run(), 0, &["skipped: disk: fio is too old: \"fio-2.1\""]);
     let only = crate::common::ended(stand.command(&["run", &path, "--only", "disk"]).env("PATH", &bin));
     says(&only, 4, &["no scenario of the suite can be measured here", "stend doctor"]);

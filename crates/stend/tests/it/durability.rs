@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::common::{Gate, NO_GATES, Stand, in_own_mounts, instruments, probe, running, wait_until};
+use crate::common::{Gate, NO_GATES, Stand, environment, in_own_mounts, instruments, probe, running, wait_until};
 use serde_json::Value;
 
 /// Each repeat's scenario, phase and number: what must be there exactly once.
@@ -248,7 +248,6 @@ fn when_power_fails_all_repeats_before_are_on_the_disk() {
     let stand = Stand::new();
     let gate = Gate::new();
     let suite = stand.suite("repeats = 5\nwarmup = 0", &[("one", &gate.after(3))]);
-    let stend = stand.command(&[]).get_program().to_str().unwrap().to_owned();
     let script = r#"
         set -eu
         cd "$DIRECTORY"
@@ -267,20 +266,12 @@ fn when_power_fails_all_repeats_before_are_on_the_disk() {
         STEND_STORE=$DIRECTORY/after/store "$STEND" show last --json >shown.json
         umount after
     "#;
-    let (work, probe) = (stand.path().join("work"), probe());
-    let environment = [
-        ("GATE", gate.path().to_str().unwrap()),
-        ("DIRECTORY", stand.path().to_str().unwrap()),
-        ("STEND", &stend),
-        ("SUITE", &suite),
-        ("STEND_WORK", work.to_str().unwrap()),
-        ("STEND_PROBE", probe.to_str().unwrap()),
-    ];
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root makes loop devices");
         return;
     }
-    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    let mut owned = Vec::new();
+    let Some(ended) = in_own_mounts(script, &environment(&stand, &gate, &suite, &mut owned)) else { return };
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
     let shown: Value =
         serde_json::from_str(&std::fs::read_to_string(stand.path().join("shown.json")).unwrap()).unwrap();

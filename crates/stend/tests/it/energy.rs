@@ -1,9 +1,8 @@
 //! Energy: from the counters of a made /sys through the real sampler and a run to metrics and the weighing.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use crate::common::{NO_GATES, Stand, ended, probe};
+use crate::common::{NO_GATES, Stand, ended, executable, probe};
 
 /// An instrument that makes the counter grow by 12 J in steps, and says how many bytes that was. At its start and its end it may hold up
 /// the sampler, as a busy machine does.
@@ -27,12 +26,6 @@ end=$(date +%s%N)
 echo '{"event":"repeat","wall_ns":'$((end - start))',"work":{"bytes":24000000,"operations":6},"check":"passed","evidence":"none"}'
 echo '{"event":"end","repeats":1}'
 "#;
-
-fn executable(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// A run whose sampler reads a made tree with a counter of RAPL, and may be held up at the start and the end of each repeat.
 fn burned(held_up: bool) -> Stand {

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use crate::common::pools::{pools_can_be_made, said_by, says};
-use crate::common::{Stand, wait_until};
+use crate::common::{Stand, executable, path_with, wait_until};
 use serde_json::Value;
 
 const POOL: &str = "kind = \"pool\"\nwhere = \"tmpfs\"\ndisks = 4\ndisk_size = \"512MiB\"\nlayout = \"raid10\"\nluns = 2\n\
@@ -131,17 +131,9 @@ fn stend_killed_while_a_pool_is_rebuilt_leaves_nothing_that_clean_does_not_find(
     let faults = "[{ at = \"500ms\", disk = 0, action = \"die\" }, { at = \"1s\", disk = 0, action = \"replace\" }]";
     let (suite, pool) = (suite(&stand, faults), pool(&stand, POOL));
     // A `btrfs` that says when it rebuilds, and holds that up for a moment.
-    let (programs, begun) = (stand.path().join("programs"), stand.path().join("begun"));
-    std::fs::create_dir(&programs).unwrap();
-    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v btrfs"]);
-    let script = format!(
-        "#!/bin/sh\nif [ \"$1 $2\" = 'replace start' ]; then\n: >'{}'\nsleep 2\nfi\nexec {} \"$@\"\n",
-        begun.display(),
-        real.trim()
-    );
-    std::fs::write(programs.join("btrfs"), script).unwrap();
-    said_by("chmod", &["755", programs.join("btrfs").to_str().unwrap()]);
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let begun = stand.path().join("begun");
+    let before = format!("if [ \"$1 $2\" = 'replace start' ]; then\n: >'{}'\nsleep 2\nfi", begun.display());
+    let path = path_with(&stand, "btrfs", &before);
     let mut running = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--quiet"]);
     let mut running = running.env("PATH", path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the pool is being rebuilt", || begun.exists());
@@ -155,18 +147,13 @@ fn stend_killed_while_a_pool_is_rebuilt_leaves_nothing_that_clean_does_not_find(
 fn refused_rebuildings(stand: &Stand, refused: u32) -> (crate::common::Ended, usize) {
     let faults = "[{ at = \"500ms\", disk = 0, action = \"die\" }, { at = \"1s\", disk = 0, action = \"replace\" }]";
     let (suite, pool) = (suite(stand, faults), pool(stand, POOL));
-    let (programs, asked) = (stand.path().join("programs"), stand.path().join("asked"));
-    std::fs::create_dir(&programs).unwrap();
-    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v btrfs"]);
-    let script = format!(
-        "#!/bin/sh\nif [ \"$1 $2\" = 'replace start' ]; then\necho >>'{asked}'\n\
-         [ \"$(wc -l <'{asked}')\" -gt {refused} ] || {{ echo 'ERROR: No space left on device' >&2; exit 1; }}\nfi\nexec {} \"$@\"\n",
-        real.trim(),
+    let asked = stand.path().join("asked");
+    let before = format!(
+        "if [ \"$1 $2\" = 'replace start' ]; then\necho >>'{asked}'\n\
+         [ \"$(wc -l <'{asked}')\" -gt {refused} ] || {{ echo 'ERROR: No space left on device' >&2; exit 1; }}\nfi",
         asked = asked.display(),
     );
-    std::fs::write(programs.join("btrfs"), script).unwrap();
-    said_by("chmod", &["755", programs.join("btrfs").to_str().unwrap()]);
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let path = path_with(stand, "btrfs", &before);
     let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
     let ended = crate::common::ended(command.env("PATH", path));
     (ended, std::fs::read_to_string(asked).unwrap().lines().count())
@@ -267,8 +254,7 @@ fn a_stend_probe_that_cannot_let_a_disk_die_is_noticed_before_the_target_is_made
         "#!/bin/sh\n[ \"$1\" != loop ] || {{ echo 'stend-probe: no command \"loop\"' >&2; exit 2; }}\nexec {} \"$@\"\n",
         crate::common::probe().display()
     );
-    std::fs::write(&old, script).unwrap();
-    assert!(Command::new("chmod").arg("+x").arg(&old).status().unwrap().success());
+    executable(&old, &script);
     let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit"]);
     let ended = crate::common::ended(command.env("STEND_PROBE", &old));
     says(&ended, 4, &["cannot let a disk die", "no command \"loop\"", "make build"]);

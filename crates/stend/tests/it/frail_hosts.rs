@@ -2,11 +2,11 @@
 //! Each costs one clear line, and nothing is left there.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::sshd::{Mounted, Sshd, parse, quick_compiler};
-use crate::common::{Gate, Stand, wait_until};
+use crate::common::{Gate, Stand, executable, wait_until};
 
 /// The same deed at one file.
 fn at_info(deed: &str) -> String {
@@ -267,11 +267,6 @@ fn a_disk_that_fills_while_measuring_costs_no_repeat_and_can_be_cleaned() {
 
 fn own(sshd: &Sshd) -> String {
     sshd.stand.path().display().to_string()
-}
-
-fn executable(path: &PathBuf, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 fn names(directory: &Path) -> Vec<String> {

@@ -104,7 +104,7 @@ fn clean_leaves_there_what_it_cannot_lock_and_takes_an_empty_directory() {
 #[test]
 fn what_a_real_tool_leaves_there_is_fetched_all_at_once() {
     let Some(mut sshd) = Sshd::new() else { return };
-    let fio = crate::common::pools::said_by("sh", &["-c", "command -v fio"]);
+    let fio = crate::common::on_path("fio");
     if fio.is_empty() {
         eprintln!("skipped: fio is missing");
         return;
@@ -123,7 +123,7 @@ fn what_a_real_tool_leaves_there_is_fetched_all_at_once() {
     let lacking = sshd.run(&run);
     assert_eq!(lacking.status, Some(4), "{}", lacking.err);
     assert!(lacking.err.contains("skipped: reading: fio is not on the machine's PATH"), "{}", lacking.err);
-    sshd.put_program("fio", fio.trim());
+    sshd.put_program("fio", &fio);
     let mut counts = Vec::new();
     for repeats in ["1", "3"] {
         let before = exchanges();
@@ -295,8 +295,7 @@ fn fish_as_the_login_shell_will_do() {
 }
 
 fn login_shell_will_do(program: &str, package: &str) {
-    let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", program]).output().unwrap();
-    let shell = String::from_utf8(found.stdout).unwrap().trim().to_owned();
+    let shell = crate::common::on_path(program);
     if shell.is_empty() {
         assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: apt-get install {package}");
         eprintln!("skipped: apt-get install {package}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
 use crate::common::sshd::{Sshd, parse};
-use crate::common::{Gate, Stand, ended, in_own_mounts, probe, wait_until};
+use crate::common::{Gate, Stand, ended, in_own_mounts, path_with, probe, wait_until};
 
 #[test]
 fn a_raid10_of_twelve_disks_with_eight_luns() {
@@ -206,17 +206,9 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
 
 /// A PATH on which a program goes no farther than a gate, unless a condition of the shell's holds.
 fn with_gate(stand: &Stand, gate: &Gate, program: &str, free: &str) -> String {
-    let programs = stand.path().join("programs");
-    std::fs::create_dir_all(&programs).unwrap();
-    let real = said_by("sh", &["-c", "PATH=$PATH:/usr/sbin:/sbin; command -v \"$1\"", "sh", program]);
     let here = gate.path().display();
-    let script = format!(
-        "#!/bin/sh\n{free} || {{ : >'{here}/waits'; while ! [ -e '{here}/open' ]; do sleep 0.02; done; }}\nexec {} \"$@\"\n",
-        real.trim()
-    );
-    std::fs::write(programs.join(program), script).unwrap();
-    said_by("chmod", &["755", programs.join(program).to_str().unwrap()]);
-    format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
+    let wait = format!("{{ : >'{here}/waits'; while ! [ -e '{here}/open' ]; do sleep 0.02; done; }}");
+    path_with(stand, program, &format!("{free} || {wait}"))
 }
 
 /// A suite that reads its LUNs at random.

@@ -152,22 +152,18 @@ impl Gate {
 }
 
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    wait_for(what, || condition().then_some(()).ok_or_else(String::new));
+    wait_while(what, || (!condition()).then(String::new));
 }
 
-/// Waits for what a condition gives, which says why not yet. What a test has started and not waited for goes on meanwhile:
-/// where it has ended, nothing more will come.
-pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Result<T, String>) -> T {
+/// Waits as long as there is something else than what is wanted. What a test has started and not waited for goes on meanwhile: where it
+/// has ended, nothing more will come.
+pub(crate) fn wait_while(what: &str, mut something_else: impl FnMut() -> Option<String>) {
     let deadline = Instant::now() + patience();
     loop {
         let ended = ended_children();
-        match condition() {
-            Ok(found) => return found,
-            Err(why) => {
-                assert!(Instant::now() < deadline, "waited for: {what} {why}");
-                assert!(ended.is_empty(), "waited for: {what} {why}\nmeanwhile these ended: {ended:?}");
-            }
-        }
+        let Some(there) = something_else() else { return };
+        assert!(Instant::now() < deadline, "waited for: {what} {there}");
+        assert!(ended.is_empty(), "waited for: {what} {there}\nmeanwhile these ended: {ended:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -182,6 +178,29 @@ fn ended_children() -> Vec<String> {
         rest.starts_with('Z').then(|| before.to_owned() + ")")
     };
     children.split_whitespace().filter_map(name).collect()
+}
+
+/// Writes a program.
+pub(crate) fn executable(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Where a program is, also one for root; empty where there is none.
+pub(crate) fn on_path(program: &str) -> String {
+    let script = "PATH=$PATH:/usr/sbin:/sbin; command -v \"$1\"";
+    let found = Command::new("sh").args(["-c", script, "sh", program]).output().unwrap();
+    String::from_utf8(found.stdout).unwrap().trim().to_owned()
+}
+
+/// A PATH on which a program does something in the shell before it does what it is for.
+pub(crate) fn path_with(stand: &Stand, program: &str, before: &str) -> String {
+    let programs = stand.path().join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    let text = format!("#!/bin/sh\n{before}\nexec {} \"$@\"\n", on_path(program));
+    executable(&programs.join(program), &text);
+    format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
 }
 
 pub(crate) fn ended(command: &mut Command) -> Ended {
@@ -243,6 +262,28 @@ pub(crate) fn in_own_namespaces(kinds: &str, script: &str, environment: &[(&str,
         return None;
     }
     Some(ended(&mut command))
+}
+
+/// The environment of a script that starts `stend` by itself.
+pub(crate) fn environment<'a>(
+    stand: &'a Stand,
+    gate: &'a Gate,
+    suite: &'a str,
+    owned: &'a mut Vec<String>,
+) -> Vec<(&'a str, &'a str)> {
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    owned.extend([
+        stand.command(&[]).get_program().to_str().unwrap().to_owned(),
+        text(&stand.store()),
+        text(&stand.path().join("work")),
+        text(&probe()),
+        text(stand.path()),
+        text(gate.path()),
+    ]);
+    let names = ["STEND", "STEND_STORE", "STEND_WORK", "STEND_PROBE", "DIRECTORY", "GATE"];
+    let mut all: Vec<_> = names.into_iter().zip(owned.iter().map(String::as_str)).collect();
+    all.push(("SUITE", suite));
+    all
 }
 
 /// A store of its own without a run in it, and what runs for it are forged from.

@@ -100,8 +100,8 @@ pub(crate) fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<
 
 /// Waits for what ends by itself a moment later, such as a process that was killed.
 pub(crate) fn assert_traces(stand: &Stand, name: &str, directories: &[PathBuf], wanted: &[String], when: &str) {
-    super::wait_for(&format!("{when}, {wanted:#?} and nothing else:"), || {
+    super::wait_while(&format!("{when}, {wanted:#?} and nothing else:"), || {
         let found = traces(stand, name, directories);
-        if found == wanted { Ok(()) } else { Err(format!("{found:#?}")) }
+        (found != wanted).then(|| format!("{found:#?}"))
     });
 }

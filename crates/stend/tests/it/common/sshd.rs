@@ -10,7 +10,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::{Ended, Gate, NO_GATES, Stand};
+use super::{Ended, Gate, NO_GATES, Stand, executable, on_path};
 
 /// What is on a stand's PATH: a shell, tar, and a compiler with its parts.
 pub(crate) const PROGRAMS: [&str; 5] = ["sh", "tar", "cc", "as", "ld"];
@@ -133,9 +133,7 @@ impl Sshd {
         }
         fs::create_dir(path.join("programs")).unwrap();
         for program in PROGRAMS {
-            let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", program]).output().unwrap();
-            let found = String::from_utf8(found.stdout).unwrap();
-            std::os::unix::fs::symlink(found.trim(), path.join("programs").join(program)).unwrap();
+            std::os::unix::fs::symlink(on_path(program), path.join("programs").join(program)).unwrap();
         }
         let link = Link::new();
         Some(Self { server: start(&stand, &link, ""), stand, link })
@@ -215,8 +213,7 @@ impl Sshd {
     pub(crate) fn gate(&self, free: u32) -> Gate {
         let gate = Gate::new();
         for program in ["sleep", "wc"] {
-            let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", program]).output().unwrap();
-            self.put_program(program, String::from_utf8(found.stdout).unwrap().trim());
+            self.put_program(program, &on_path(program));
         }
         let script = super::instruments().join("gated.sh");
         let text = format!("#!/bin/sh\nexec sh {} {} {free}\n", script.display(), gate.path().display());
@@ -272,8 +269,7 @@ impl Sshd {
         if text.starts_with('/') {
             std::os::unix::fs::symlink(text, &path).unwrap();
         } else {
-            fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            executable(&path, text);
         }
     }
 
@@ -345,8 +341,7 @@ fn configure(stand: &Stand, ports: [u16; 2], more: &str) {
     let bin = stand.path().join("bin");
     let _ = fs::create_dir(&bin);
     let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {path}/ssh_config \"$@\"\n");
-    fs::write(bin.join("ssh"), wrapper).unwrap();
-    fs::set_permissions(bin.join("ssh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    executable(&bin.join("ssh"), &wrapper);
 }
 
 /// A server that listens, at whose port the link ends.
