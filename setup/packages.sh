@@ -14,9 +14,9 @@ browser='
 chromium:chromium:the report is tested in a real browser
 node:nodejs npm:the tests of the report in a browser are driven by it
 npm:npm:it fetches what those tests need'
-# Any version of clang's; Ubuntu has it in clang's own packages.
+# Of any version of clang; Ubuntu has it in clang's own packages.
 fuzzer='
-'$(find /usr/lib/llvm-*/lib/clang -name 'libclang_rt.fuzzer-*.a' -print -quit 2>/dev/null)':libclang-rt-dev:what reads input is fuzzed'
+/usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer-*.a:libclang-rt-dev:what reads input is fuzzed'
 if grep -qs '^ID=ubuntu' /etc/os-release; then
     perf=linux-tools-generic
     browser=

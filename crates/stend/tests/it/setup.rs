@@ -107,6 +107,26 @@ fn root_installs_what_is_missing_and_says_what_for() {
 }
 
 #[test]
+fn a_machine_that_has_nothing_gets_what_each_purpose_needs() {
+    for (purpose, some) in [
+        ("run", vec!["fio", "openssl", "gzip"]),
+        ("test", vec!["clang", "pkg-config", "btrfs-progs", "openssh-server", "valgrind"]),
+        ("cross", vec!["qemu-user-static", "gcc-s390x-linux-gnu"]),
+        ("bench", vec!["clang", "nbdkit", "pv"]),
+        ("profile", vec!["strace"]),
+    ] {
+        let machine = Machine::new().user(0).with("apt-get", "");
+        let ended = machine.packages(purpose);
+        assert_eq!(ended.status, Some(0), "{purpose}: {}", ended.err);
+        let calls = machine.calls();
+        let asked = calls.lines().find(|call| call.starts_with("apt-get install ")).unwrap_or_default();
+        for package in some {
+            assert!(asked.split(' ').any(|word| word == package), "{purpose}: {package} is not in: {asked}");
+        }
+    }
+}
+
+#[test]
 fn who_may_ask_sudo_installs_and_nobody_else() {
     let sudo = r#"[ "$1" = -n ] && shift; exec "$@""#;
     let machine = Machine::new().user(1000).with("apt-get", "").with("sudo", sudo).with("true", "");
