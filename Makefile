@@ -53,12 +53,17 @@ test-native: toolchains
 
 # The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: noise::' runs only those with such names.
 # Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
-# what is selected.
+# what is selected. The statistics depend on nothing else here, and take long.
 TESTS =
+RUNNER = $(TARGET)/debug/test-runner --times $(TARGET)/test-times
 test-lab: programs
 	@$(CARGO) test $(CARGO_FLAGS) --workspace --no-run --message-format=json-render-diagnostics >$(TARGET)/tests.json
-	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(TARGET)/debug/test-runner --times $(TARGET)/test-times $(TESTS) <$(TARGET)/tests.json; \
-	status=$$?; $(CARGO) test --quiet $(CARGO_FLAGS) --workspace --doc || status=1; exit $$status
+	@export STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe"; failed=; exec <$(TARGET)/tests.json; \
+	if [ -n "$(TESTS)" ]; then $(RUNNER) $(TESTS) || failed=1; else \
+		$(RUNNER) --skip stend-stats/ || failed=1; exec <$(TARGET)/tests.json; \
+		setup/stamped.sh statistics crates/stend-stats crates/test-runner Cargo.toml Cargo.lock docs/method.md +rustc -- \
+			$(RUNNER) stend-stats/ || failed=1; \
+	fi; $(CARGO) test --quiet $(CARGO_FLAGS) --workspace --doc || failed=1; [ -z "$$failed" ]
 
 test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
 	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"

@@ -14,6 +14,10 @@ browser='
 chromium:chromium:the report is tested in a real browser
 node:nodejs npm:the tests of the report in a browser are driven by it
 npm:npm:it fetches what those tests need'
+# What an emulator runs must say so.
+emulated='
+qemu-aarch64-static:qemu-user-static:runs programs of other processors
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross:the C code is tested as aarch64'
 # Of any version of clang; Ubuntu has it in clang's own packages.
 fuzzer='
 /usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer-*.a:libclang-rt-dev:what reads input is fuzzed'
@@ -52,11 +56,10 @@ tgtd:tgt:controllers are tested with the real tgtd
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI
 strace:strace:profiles are tested with the real strace
-valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$browser$fuzzer
+valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$emulated$browser$fuzzer
     ;;
 cross)
-    wanted='qemu-aarch64-static:qemu-user-static:runs programs of other processors
-aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross:the C code is tested as aarch64
+    wanted=$emulated'
 riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu libc6-dev-riscv64-cross:the C code is tested as riscv64
 s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross:the C code is tested as s390x, where the first byte is the highest
 powerpc64le-linux-gnu-gcc:gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross:the C code is tested as ppc64le

@@ -35,6 +35,9 @@ const SHOWN: usize = 32 << 10;
 struct Arguments {
     /// Only tests whose name has one of these in it
     filters: Vec<String>,
+    /// But none whose name has this in it
+    #[arg(long, value_name = "FILTER")]
+    skip: Vec<String>,
     /// How many tests run at a time [default: processors and four: most tests wait most of the time]
     #[arg(long, value_name = "N")]
     slots: Option<usize>,
@@ -78,11 +81,16 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let messages = std::io::read_to_string(std::io::stdin()).context("standard input")?;
     let times = arguments.times.as_deref().map(read_times).unwrap_or_default();
     let mut tests = plan::tests(&messages)?;
-    let wanted = |test: &Test| {
-        arguments.filters.is_empty() || arguments.filters.iter().any(|filter| test.name.contains(filter.as_str()))
-    };
-    tests.retain(wanted);
-    anyhow::ensure!(!tests.is_empty(), "no test has one of these in its name: {}", arguments.filters.join(" "));
+    let named_by = |filters: &[String], test: &Test| filters.iter().any(|filter| test.name.contains(filter.as_str()));
+    tests.retain(|test| {
+        (arguments.filters.is_empty() || named_by(&arguments.filters, test)) && !named_by(&arguments.skip, test)
+    });
+    anyhow::ensure!(
+        !tests.is_empty(),
+        "no test is left by the filters {:?}, skipping {:?}",
+        arguments.filters,
+        arguments.skip
+    );
     // Taken from the end: the longest first, so that none is begun when all others are done; before them those that nobody has
     // timed yet.
     let expected = |test: &Test| times.get(&test.name).map_or(f64::INFINITY, |[wall, _]| *wall);

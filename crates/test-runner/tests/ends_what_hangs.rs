@@ -92,6 +92,8 @@ fn what_passes_and_what_fails_is_counted_and_only_failures_are_shown() {
     assert!(said.contains("skipped: there is no moon here\n"), "{said}");
     assert!(said.contains("failed: ") && said.contains("it bad (") && said.contains("it killed ("), "{said}");
     assert_eq!(program.run(&["it good"]).0, Some(0), "only those that are asked for");
+    let (status, said) = program.run(&["it good", "it bad", "--skip", "bad"]);
+    assert_eq!(status, Some(0), "not what is to be skipped: {said}");
     assert_eq!(program.run(&["no such test"]).0, Some(2), "none is no success");
 }
 
