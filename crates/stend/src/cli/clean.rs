@@ -52,7 +52,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             continue;
         }
         match target::take_down(host, &work, name) {
-            Ok(_) => talk!("removed target {name}"),
+            Ok(true) => talk!("removed target {name}"),
+            // Not stend's.
+            Ok(false) => continue,
             Err(refusal) => failure = failure.or(Some(refusal)),
         }
         removed += 1;

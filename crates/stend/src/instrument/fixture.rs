@@ -49,7 +49,7 @@ pub(super) fn read(adapter: &dyn Adapter, name: &str) -> (Scenario, Finished) {
 }
 
 /// Whether a program is on the PATH. A test that needs one that is not says so and does nothing; under CI it fails.
-pub(super) fn have(program: &str) -> bool {
+pub(crate) fn have(program: &str) -> bool {
     let found = Command::new("sh")
         .args(["-c", "command -v \"$1\" >/dev/null", "sh", program])
         .status()

@@ -5,7 +5,7 @@
 
 mod fio;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod gzip;
 mod openssl;
 mod parameters;

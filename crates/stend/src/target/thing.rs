@@ -87,6 +87,13 @@ const LUN_FILE: &str = r#"
 [ "$3" = false ] || chattr +C "$1" || exit
 fallocate -l "$2" "$1"
 "#;
+/// fio makes the directories of a path even where it may make no file, so it gets none: one that a killed stend had started must not make
+/// a directory again that was taken away.
+const FILL: &str = r#"
+cd "${1%/*}" || exit
+exec fio --name=fill --filename="${1##*/}" --size="$2" --direct="$3" --rw=write --bs=1M --ioengine=psync --refill_buffers=1 \
+    --end_fsync=1 --allow_file_create=0 --thread=1 --eta=never --output=/dev/null
+"#;
 /// An instrument that was ended a moment ago may still hold it.
 pub(super) const UNMOUNT: &str = r#"
 while mountpoint -q "$1"; do
@@ -148,15 +155,7 @@ impl Thing {
                 script(LUN_FILE, &[path, &bytes.to_string(), if *in_btrfs { "true" } else { "false" }])
             }
             Self::Filling { path, bytes, direct } => {
-                let (path, size) = (format!("--filename={path}"), format!("--size={bytes}"));
-                let direct = if *direct { "--direct=1" } else { "--direct=0" };
-                // A file that is gone is not to be made anew.
-                let options =
-                    ["--rw=write", "--bs=1M", "--ioengine=psync", direct, "--refill_buffers=1", "--end_fsync=1"];
-                let options =
-                    [&options[..], &["--allow_file_create=0", "--thread=1", "--eta=never", "--output=/dev/null"]]
-                        .concat();
-                plain(ledger, &[&["fio", "--name=fill", &path, &size][..], &options].concat())
+                script(FILL, &[path, &bytes.to_string(), if *direct { "1" } else { "0" }])
             }
             Self::Cgroups { paths } => {
                 let words: Vec<_> = std::iter::once("mkdir").chain(paths.iter().map(String::as_str)).collect();
@@ -240,5 +239,35 @@ impl Thing {
             Self::Spare(made) => made.in_words(),
             Self::Front(made) => made.in_words(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Host as _, Local};
+    use crate::instrument::fixture;
+
+    /// What a killed stend had started may come to its work when the target is gone.
+    #[test]
+    fn a_filling_that_comes_late_makes_nothing_again() {
+        if !fixture::have("fio") {
+            return;
+        }
+        let base = tempfile::tempdir().unwrap();
+        let at = |name: &str| base.path().join(name).display().to_string();
+        std::fs::create_dir(at("pool")).unwrap();
+        std::fs::write(at("pool/lun0"), vec![0; 4096]).unwrap();
+        std::fs::write(at("ledger"), "").unwrap();
+        // It is gone at the last moment before fio begins.
+        std::fs::write(at("fio"), format!("#!/bin/sh\nrm -r '{}'\nPATH=${{PATH#*:}} exec fio \"$@\"\n", at("pool")))
+            .unwrap();
+        std::fs::set_permissions(at("fio"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let filling = Thing::Filling { path: at("pool/lun0"), bytes: 4096, direct: false };
+        let mut command = filling.making(&at("ledger"));
+        let path = format!("{}:{}", base.path().display(), std::env::var("PATH").unwrap());
+        command.environment.insert("PATH".into(), path);
+        assert_ne!(Local.run(&command).unwrap().exit, Some(0));
+        assert!(!base.path().join("pool").exists());
     }
 }

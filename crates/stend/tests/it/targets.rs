@@ -194,6 +194,7 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
         child.kill().unwrap();
         child.wait().unwrap();
         let cleaned = stand.fine(&["clean"]);
+        assert!(!cleaned.err.contains("letter"), "it was left, so nothing is said of it: {}", cleaned.err);
         half_made += u32::from(cleaned.err.contains("removed target"));
         if cleaned.err.contains("target down") {
             stand.fine(&["target", "down", "--name", &name]);
