@@ -24,7 +24,7 @@ cargo install --quiet --locked cargo-mutants --version 27.1.0 --root "$out" --ta
 PATH=$out/bin:$PATH
 
 # rust PACKAGE 'FILE…' TEST-ARGUMENT…: which of its files are changed, and which of its tests look. All of them would take minutes for
-# each mistake.
+# each mistake. From which end the statistics count is left out: it changes nothing of what they find, only how soon.
 rust() {
     package=$1
     files=$2
@@ -35,7 +35,7 @@ rust() {
     rm -rf "${out:?}/$package"
     mkdir "$out/$package"
     cargo mutants --package "$package" --shard "${SHARD:-0/4}" --sharding round-robin \
-        --output "$out/$package" --no-shuffle --jobs 1 --timeout 300 --colors never "$@" \
+        --exclude-re 'in from_the_nearer_end' --output "$out/$package" --no-shuffle --jobs 1 --timeout 300 --colors never "$@" \
         >"$out/$package/said" 2>&1
     ended=$?
     said=$out/$package/mutants.out

@@ -66,4 +66,12 @@ mod tests {
         // FIPS 180-4, example of a one-block message.
         assert_eq!(digest_of(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
+
+    #[test]
+    fn a_stream_has_the_digest_of_its_bytes() {
+        for length in [0, 3, 1 << 16, (1 << 16) + 1, 200_000] {
+            let bytes: Vec<_> = (0..length).map(|at| (at % 251) as u8).collect();
+            assert_eq!(digest_of_stream(&bytes[..]).unwrap(), digest_of(&bytes));
+        }
+    }
 }

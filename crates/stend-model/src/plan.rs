@@ -6,6 +6,8 @@
 //! A run with two sides is planned in pairs of neighbours, one repeat of each side, and its pairs in blocks of two, the second turned round: A B B A
 //! or B A A B. Then whatever drifts slowly is the same for both sides, and neither is always the one that comes after the other.
 
+use std::cmp::Ordering;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -231,9 +233,10 @@ impl Plan {
     /// pairs were lost.
     fn further(&self, scenario: usize, standing: &Standing) -> Step {
         let number = standing.attempts;
-        let first = || match standing.lead {
-            0 => self.first_side(scenario, number),
-            lead => usize::from(lead > 0),
+        let first = || match standing.lead.cmp(&0) {
+            Ordering::Less => 0,
+            Ordering::Equal => self.first_side(scenario, number),
+            Ordering::Greater => 1,
         };
         Step { scenario, number, side: self.in_pairs.then(first), phase: Phase::Measured }
     }
@@ -337,6 +340,28 @@ mod tests {
             made.push(step);
         }
         made
+    }
+
+    /// An open run goes on in the order that it was begun in, by whichever stend.
+    #[test]
+    fn the_sides_that_pairs_begin_with_are_the_same_for_ever() {
+        let plan = Plan::in_pairs(&suite("interleaved", &[12, 12]), 2026, |_| false);
+        let firsts =
+            |scenario: usize| (0..12).map(|number| plan.first_side(scenario, number).to_string()).collect::<String>();
+        assert_eq!([firsts(0), firsts(1)], ["011001101010", "100110011001"]);
+    }
+
+    #[test]
+    fn what_only_prepares_is_not_tried_again_when_it_has_failed_often_enough() {
+        let mut suite = suite("grouped", &[1, 2]);
+        (suite.scenarios[0].warmup, suite.scenarios[0].repeats) = (1, 0);
+        let plan = Plan::new(&suite, 1, |_| false);
+        let next = |failures_in_a_row: u32| {
+            let failed = Standing { failures_in_a_row, ..Standing::default() };
+            plan.next(&[failed, Standing::default()], false).map(|step| step.scenario)
+        };
+        assert_eq!(next(MOST_FAILURES_IN_A_ROW - 1), Some(0));
+        assert_eq!(next(MOST_FAILURES_IN_A_ROW), Some(1));
     }
 
     #[test]

@@ -80,11 +80,11 @@ struct Group {
 fn tie_groups(a: &[f64], b: &[f64]) -> Vec<Group> {
     let mut groups = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
+    loop {
         let value = match (a.get(i), b.get(j)) {
             (Some(&x), Some(&y)) => x.min(y),
             (Some(&x), None) | (None, Some(&x)) => x,
-            (None, None) => break,
+            (None, None) => return groups,
         };
         let from_a = a[i..].iter().take_while(|&&x| x == value).count();
         let from_b = b[j..].iter().take_while(|&&y| y == value).count();
@@ -92,7 +92,6 @@ fn tie_groups(a: &[f64], b: &[f64]) -> Vec<Group> {
         i += from_a;
         j += from_b;
     }
-    groups
 }
 
 /// C(n, k) for n ≤ [`EXACT_TOTAL`].
@@ -137,19 +136,13 @@ fn tied_p(groups: &[Group], n: usize, m: usize) -> f64 {
         items.push((2 * start + ties - 1, ties, chosen));
         start += ties;
     }
-    let (least, greatest) = (items[0].0, items[items.len() - 1].0);
-    let observed: usize = items.iter().map(|(value, _, chosen)| (value - least) * chosen).sum();
-    // Mean of the sum, doubled again to stay whole, tells the lower half from the upper.
-    let all: usize = items.iter().map(|(value, ties, _)| (value - least) * ties).sum();
-    let mirror = observed * (n + m) > all * size;
-    let worth = |value: usize| if mirror { greatest - value } else { value - least };
-    let observed: usize = items.iter().map(|&(value, _, chosen)| worth(value) * chosen).sum();
+    let from_the_nearer_end = from_the_nearer_end(&items, size);
+    let observed: usize = from_the_nearer_end.iter().map(|(value, _, chosen)| value * chosen).sum();
 
     // ways[j][s]: subsets of j values with sum s, for sums in the lower tail only.
     let mut ways = vec![vec![0.0_f64; observed + 1]; size + 1];
     ways[0][0] = 1.0;
-    for &(value, ties, _) in &items {
-        let value = worth(value);
+    for (value, ties, _) in from_the_nearer_end {
         for taken in (1..=size).rev() {
             let (before, rest) = ways.split_at_mut(taken);
             for count in 1..=ties.min(taken) {
@@ -169,6 +162,18 @@ fn tied_p(groups: &[Group], n: usize, m: usize) -> f64 {
     let at_or_below: f64 = ways[size].iter().sum::<f64>() / total;
     let at_or_above = 1.0 - at_or_below + ways[size][observed] / total;
     (2.0 * at_or_below.min(at_or_above)).min(1.0)
+}
+
+/// The values as distances from the least or the greatest of them. The two tails are the same from either end; from the one that the sum of
+/// the chosen is nearer to there are fewer sums below it.
+fn from_the_nearer_end(items: &[(usize, usize, usize)], size: usize) -> Vec<(usize, usize, usize)> {
+    let (least, greatest) = (items[0].0, items[items.len() - 1].0);
+    let chosen: usize = items.iter().map(|(value, _, chosen)| (value - least) * chosen).sum();
+    let (all, total) =
+        items.iter().fold((0, 0), |(all, total), (value, ties, _)| (all + (value - least) * ties, total + ties));
+    let is_above_the_mean = chosen * total > all * size;
+    let distance = |value: usize| if is_above_the_mean { greatest - value } else { value - least };
+    items.iter().map(|&(value, ties, chosen)| (distance(value), ties, chosen)).collect()
 }
 
 fn normal_p(groups: &[Group], n: usize, m: usize, doubled_u: u128) -> f64 {

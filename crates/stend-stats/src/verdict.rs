@@ -184,9 +184,7 @@ pub fn noise_floor(aa_floor: Option<f64>, own_floor: Option<f64>) -> Option<f64>
 /// ```
 #[must_use]
 pub fn aa_floor(ratios: &[f64]) -> Option<f64> {
-    if ratios.iter().any(|r| !(r.is_finite() && *r > 0.0)) {
-        return None;
-    }
+    // Of what is no ratio the logarithm is not finite.
     let sizes: Vec<f64> = ratios.iter().map(|r| r.ln().abs()).collect();
     let floor = sorted_quantile(&finite_sorted(&sizes)?, 0.95).exp_m1();
     floor.is_finite().then_some(floor)

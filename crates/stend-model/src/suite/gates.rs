@@ -104,3 +104,26 @@ impl JsonSchema for Gate {
         schemars::json_schema!({ "type": ["string", "number"], "description": "A share like \"1%\", a number, or \"off\"" })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_beyond_a_limit_exceeds_it() {
+        assert!(Gate::Limit(0.01).exceeded_by(0.011));
+        assert!(!Gate::Limit(0.01).exceeded_by(0.01));
+        assert!(!Gate::Off.exceeded_by(1.0));
+    }
+
+    #[test]
+    fn a_limit_is_a_share_or_a_number_that_is_not_below_zero() {
+        let read = |text: &str| serde_json::from_str::<Gate>(text);
+        assert_eq!(read("\"1%\"").unwrap(), Gate::Limit(0.01));
+        assert_eq!(read("0").unwrap(), Gate::Limit(0.0));
+        assert_eq!(read("\"off\"").unwrap(), Gate::Off);
+        for wrong in ["-0.1", "\"-1%\"", "\"on\""] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! Values printed in tables, and the figures of the project's method page.
 
 use stend_stats::{
-    Cell, Direction, Evidence, IntervalMethod, Method, RatioInterval, RatioOptions, Reason, Verdict, compare_table,
-    geometric_mean_interval, judge, mann_whitney, median_interval, median_interval_of_sessions, precision_reached,
-    sign_flip, steady_state,
+    Cell, Direction, Evidence, IntervalMethod, Method, RatioInterval, RatioOptions, Reason, Verdict, aa_floor,
+    compare_table, geometric_mean_interval, judge, mann_whitney, median_interval, median_interval_of_sessions,
+    noise_floor, precision_reached, sign_flip, steady_state,
 };
 
 /// Two samples of n and m values whose U is `u`, without ties.
@@ -132,6 +132,9 @@ fn the_rule_clause_by_clause() {
         (0.98, 1.01, 0.90, Unresolved, NotSignificant),
         (0.50, 2.00, 0.01, Unresolved, CrossesFloor),
         (f64::NAN, 2.00, 0.01, Unresolved, NoEvidence),
+        (-0.50, 2.00, 0.01, Unresolved, NoEvidence),
+        (2.00, 1.05, 0.01, Unresolved, NoEvidence),
+        (1.02, f64::INFINITY, 0.01, Unresolved, NoEvidence),
         (1.02, 1.05, f64::NAN, Unresolved, NoEvidence),
     ] {
         let found = judge(&evidence(low, high, q));
@@ -143,6 +146,33 @@ fn the_rule_clause_by_clause() {
     assert_eq!(judge(&Evidence { repeats_b: 5, ..good }).reason, TooFewRepeats);
     assert_eq!(judge(&Evidence { delta: -0.01, ..good }).reason, BadFloor);
     assert_eq!(judge(&Evidence { interval: None, ..good }).reason, NoEvidence);
+}
+
+#[test]
+fn floors_are_the_largest_that_is_known_and_refuse_what_is_no_floor() {
+    assert_eq!(noise_floor(None, None), Some(0.01));
+    assert_eq!(noise_floor(Some(0.005), Some(0.03)), Some(0.03));
+    assert_eq!(noise_floor(Some(0.02), None), Some(0.02));
+    for wrong in [-0.01, f64::NAN, f64::INFINITY] {
+        assert_eq!((noise_floor(Some(wrong), None), noise_floor(None, Some(wrong))), (None, None));
+    }
+    let doubled = [2.0; 20];
+    assert!((aa_floor(&doubled).unwrap() - 1.0).abs() < 1e-12);
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(aa_floor(&[1.0, wrong]), None);
+    }
+    assert_eq!(aa_floor(&[]), None);
+}
+
+/// With ties a sum below the mean may have the larger tail below it: of the 21 pairs of mid-ranks 13 have a sum of at most that of these
+/// two, and 9 one of at least it.
+#[test]
+fn with_ties_the_smaller_tail_counts_on_whichever_side_it_is() {
+    let (few, many) = ([0.0, 3.0], [1.0, 1.0, 2.0, 2.0, 2.0]);
+    for (a, b) in [(&few[..], &many[..]), (&many, &few)] {
+        let p = mann_whitney(a, b).unwrap().p;
+        assert!((p - 18.0 / 21.0).abs() < 1e-12, "{p}");
+    }
 }
 
 #[test]

@@ -186,6 +186,25 @@ mod tests {
         }
     }
 
+    /// A counter of a CPU's time may be a tick behind.
+    #[test]
+    fn a_share_that_counters_cannot_tell_closes_no_gate() {
+        let mut scenario = testing::suite().scenarios[0].clone();
+        scenario.gates = Gates { steal: Some(Gate::Limit(0.0)), ..Gates::DEFAULT };
+        let doubt = TICKS_OF_DOUBT * TICK_NS * 2.0;
+        for (steal, closed) in [(doubt, 0), (doubt + 1.0, 1)] {
+            let usage = usage(&[("steal_ns", steal), ("idle_ns", 10e9 - steal)]);
+            assert_eq!(interference(&scenario, &usage).len(), closed, "{steal} ns");
+        }
+    }
+
+    #[test]
+    fn only_clocks_of_processors_are_looked_at() {
+        let named = |metric: &str| Series { metric: metric.into(), ..clock(0, |_| 9e9) };
+        let machine = [clock(0, |_| 3e9), named("gpu0.frequency_hz"), named("cpu0.temperature")];
+        assert_eq!(fastest_clock(&machine), [3e9; 30]);
+    }
+
     #[test]
     fn a_clock_that_falls_while_the_command_runs_closes_the_gate() {
         let scenario = &testing::suite().scenarios[0];

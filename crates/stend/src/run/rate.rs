@@ -32,3 +32,34 @@ pub(super) fn applied<'a>(
     scenario.parameters.insert(PARAMETER.into(), format!("{wanted}"));
     Ok(Cow::Owned(scenario))
 }
+
+#[cfg(test)]
+mod tests {
+    use stend_model::quantity::Share;
+    use stend_model::suite::Rate;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_share_is_of_what_the_same_side_has_reached_in_a_second() {
+        let suite = testing::suite();
+        let mut open = suite.scenarios[0].clone();
+        open.rate = Some(Rate { of: suite.scenarios[0].name.clone(), share: Share(0.5) });
+        let repeats: Vec<_> = [(0, 3000.0, 2_000_000_000), (1, 9000.0, 3_000_000_000)]
+            .map(|(side, operations, wall_ns)| {
+                let mut repeat = testing::repeat(side, 0, 0, 1.0);
+                repeat.side = Some(side as usize);
+                let report = repeat.report.as_mut().unwrap();
+                report.wall_ns = wall_ns;
+                report.work.insert("operations".into(), operations);
+                repeat
+            })
+            .into();
+        for (side, rate) in [(Some(0), "750"), (Some(1), "1500")] {
+            let applied = applied(&suite, &open, side, &repeats).unwrap();
+            assert_eq!(applied.parameters.get(PARAMETER).map(String::as_str), Some(rate));
+        }
+        assert!(applied(&suite, &open, None, &repeats).is_err(), "nothing was measured without sides");
+    }
+}

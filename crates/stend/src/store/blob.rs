@@ -237,6 +237,15 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_take_a_byte_and_a_zero_below_zero_keeps_its_sign() {
+        let encode = |values: Vec<f64>| Encoder::new().encode(&series((0..values.len() as i64).collect(), values));
+        let counted: Vec<_> = (0..20_u32).map(|at| f64::from(at / 2)).collect();
+        assert!(encode(counted).len() < 3 * 20);
+        let (_, values) = decode(&mut Decoder::new(), 2, &encode(vec![-0.0, 1.0])).unwrap();
+        assert_eq!(values[0].to_bits(), (-0.0_f64).to_bits());
+    }
+
+    #[test]
     fn one_encoder_does_for_series_of_all_lengths() {
         let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
         for length in [0, 1, 450, 3, 40, 41, 42, 43, 60, 62, 63, 64, 100_000, 7, 2_000, 2_000] {
