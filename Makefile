@@ -160,7 +160,7 @@ bench-morse: toolchains ## the Morse coder in memory beside another program's: t
 	@$(MAKE) --no-print-directory -s -C native bench-morse CC="$(CC)" BUILD="$(NATIVE_BUILD)" \
 		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
 
-lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck
+lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck, no built files in git
 	@failed=; \
 	$(CARGO) fmt --all --check || failed=1; \
 	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
@@ -170,6 +170,8 @@ lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gc
 		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done; \
 	if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES) || failed=1; \
 	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \
+	built=$$(git ls-files --eol 2>/dev/null | sed -n 's/^i\/-text[^\t]*\t/  /p'); \
+	[ -z "$$built" ] || { echo "lint: no text, and kept in git:" >&2; echo "$$built" | head >&2; failed=1; }; \
 	[ -z "$$failed" ]
 
 install: build ## install under PREFIX, /usr/local if not given
