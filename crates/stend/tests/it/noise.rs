@@ -1,11 +1,9 @@
 //! `stend noise`: measuring, reading it off a stored run, and what `stend compare` makes of it.
 
-use std::process::{Child, Command, Stdio};
-
-use crate::common::Stand;
 use crate::common::forge::{Forged, times};
 use crate::common::histories::{Template, took};
 use crate::common::runs::{A, B, C, Runs};
+use crate::common::{Gate, Stand, environment, in_own_mounts};
 use serde_json::{Value, json};
 
 /// A text without its lines.
@@ -137,69 +135,21 @@ fn what_went_with_the_worse_repeats_is_named() {
     assert!(text.contains("Sensors that are missing here, or never moved: steal"), "{text}");
 }
 
-/// Processes that use all of the machine's processors, several for each, until they are dropped.
-struct Busy(Vec<Child>);
-
-impl Busy {
-    fn new() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let one = |_| Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn().unwrap();
-        Self((0..4 * processors).map(one).collect())
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        for process in &mut self.0 {
-            let _ = process.kill();
-        }
-        for process in &mut self.0 {
-            let _ = process.wait();
-        }
-    }
-}
-
-/// Measures noise while others use the processors during every second repeat, and leave them alone in between.
-fn disturbed(stand: &Stand) -> Value {
-    const REPEATS: usize = 10;
-    let asks = tempfile::tempdir_in(stand.path()).unwrap();
-    let work = format!("asking.sh {} 100000", asks.path().display());
-    let suite = stand.suite(&format!("repeats = {REPEATS}\nwarmup = 0"), &[("work", &work)]);
-    let mut measuring = stand.command(&["noise", &suite, "--quiet", "--json"]);
-    let mut measuring = measuring.stdout(Stdio::piped()).spawn().unwrap();
-    for number in 1..=2 * REPEATS {
-        crate::common::wait_until(&format!("repeat {number} asks"), || {
-            assert!(measuring.try_wait().unwrap().is_none(), "it ended before repeat {number}");
-            asks.path().join(format!("asked.{number}")).exists()
-        });
-        let _busy = (number % 2 == 0).then(Busy::new);
-        std::fs::write(asks.path().join(format!("answered.{number}")), "").unwrap();
-        let next = asks.path().join(format!("asked.{}", number + 1));
-        crate::common::wait_until(&format!("repeat {number} ends"), || {
-            next.exists() || measuring.try_wait().unwrap().is_some()
-        });
-    }
-    let output = measuring.wait_with_output().unwrap();
-    assert!(output.status.success());
-    serde_json::from_slice::<Value>(&output.stdout).unwrap()["noise"].clone()
-}
-
-/// How busy the machine is besides is not known, so it may take more than one measurement to tell the load from the rest.
+/// Others use the processors during every second repeat, as a made /proc/stat has it.
 #[test]
-fn load_that_was_provoked_is_named_and_delta_of_it_is_used() {
-    const ATTEMPTS: usize = 3;
+fn load_that_comes_and_goes_is_named_and_delta_of_it_is_used() {
     let stand = Stand::new();
-    let explains = |noise: &Value| {
-        let foreign = noise["sensors"].as_array().unwrap().iter().find(|one| one["sensor"] == "foreign_cpu");
-        foreign.is_some_and(|one| one["correlation"].as_f64() > Some(0.3) && one["q"].as_f64() < Some(0.01))
-    };
-    let mut noise = disturbed(&stand);
-    for _ in 1..ATTEMPTS {
-        if !explains(&noise) {
-            noise = disturbed(&stand);
-        }
-    }
-    assert!(explains(&noise), "{noise}");
+    let stat = stand.path().join("stat");
+    std::fs::write(&stat, "cpu 1000 0 100 9000 0 0 0 0 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n").unwrap();
+    let suite = stand.suite("repeats = 10\nwarmup = 0", &[("work", &format!("disturbed.sh {}", stat.display()))]);
+    let script =
+        r#"mount --bind "$DIRECTORY/stat" /proc/stat && exec "$STEND" noise "$SUITE" --even-if-unfit --quiet --json"#;
+    let (gate, mut owned) = (Gate::new(), Vec::new());
+    let Some(ended) = in_own_mounts(script, &environment(&stand, &gate, &suite, &mut owned)) else { return };
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let noise = &serde_json::from_str::<Value>(&ended.out).unwrap()["noise"];
+    let foreign = noise["sensors"].as_array().unwrap().iter().find(|one| one["sensor"] == "foreign_cpu").unwrap();
+    assert!(foreign["correlation"].as_f64() > Some(0.8) && foreign["q"].as_f64() < Some(0.01), "{noise}");
     let floor = noise["scenarios"][0]["floor"].as_f64().unwrap();
     assert!(floor > 0.05, "{noise}");
     let text = words(&stand.fine(&["noise", "--show"]).out);
