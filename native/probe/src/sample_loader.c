@@ -54,7 +54,7 @@ void sample_loader_make(struct sample_loader *loader, const char *root, const ch
 static void forget(struct sample_loader *loader)
 {
 	for (size_t i = 0; i < loader->count; i++)
-		source_file_free(&loader->all[i].stat);
+		source_file_free(&loader->stats[i]);
 	loader->count = 0;
 	free(loader->seen);
 	loader->seen = NULL;
@@ -64,29 +64,27 @@ static void forget(struct sample_loader *loader)
 void sample_loader_free(struct sample_loader *loader)
 {
 	forget(loader);
-	free(loader->all);
+	free(loader->stats);
 	if (loader->pid_file.path != NULL) {
 		source_file_free(&loader->pid_file);
 		source_file_free(&loader->forks);
 	}
 }
 
-static void add_process(struct sample_loader *loader, const char *id)
+static void add_process(struct sample_loader *loader, uint64_t id)
 {
 	char path[64];
 
 	if (loader->count == loader->capacity) {
 		size_t capacity = loader->capacity * 2 + 16;
-		struct loader_process *larger = realloc(loader->all, capacity * sizeof *larger);
+		struct source_file *larger = realloc(loader->stats, capacity * sizeof *larger);
 		if (larger == NULL)
 			fail(EXIT_BROKEN, "out of memory");
-		loader->all = larger;
+		loader->stats = larger;
 		loader->capacity = capacity;
 	}
-	struct loader_process *process = &loader->all[loader->count++];
-	snprintf(process->id, sizeof process->id, "%.20s", id);
-	snprintf(path, sizeof path, "/proc/%.20s/stat", id);
-	source_file_make(&process->stat, loader->root, path);
+	snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)id);
+	source_file_make(&loader->stats[loader->count++], loader->root, path);
 }
 
 /* From one search for processes to the next. What starts and ends in between is counted with its parent. */
@@ -134,7 +132,8 @@ static size_t list_processes(const char *root, struct seen_process **all)
 	return count;
 }
 
-static bool parent_of(const struct sample_loader *loader, uint64_t id, uint64_t *parent)
+/* 0: it has none, or is gone. */
+static uint64_t parent_of(const struct sample_loader *loader, uint64_t id)
 {
 	char path[64];
 	struct source_file file;
@@ -142,41 +141,44 @@ static bool parent_of(const struct sample_loader *loader, uint64_t id, uint64_t 
 
 	snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)id);
 	source_file_make(&file, loader->root, path);
-	bool known = source_file_read(&file) && parse_stat(file.text, &usage);
+	uint64_t parent = source_file_read(&file) && parse_stat(file.text, &usage) ? usage.parent : 0;
 	source_file_free(&file);
-	if (known)
-		*parent = usage.parent;
-	return known;
+	return parent;
 }
 
-/* Adds those that were not there at the last search and stand below the guard. Where a process stands does not change as far
- * as that goes: the guard adopts what its descendants leave behind. Numbers are given out in rising order, so a parent is
- * looked at before its children; where they begin again from below, a process may be missed. */
+/* Adds those that were not there at the last search and stand below the guard, the guard first. Where a process stands does
+ * not change as far as that goes: the guard adopts what its descendants leave behind. Numbers are given out in rising order, so
+ * one look finds nearly all; once they begin again from below, a parent may come behind its child, and another look finds it. */
 static void find_processes(struct sample_loader *loader)
 {
 	struct seen_process *all;
 	size_t count = list_processes(loader->root, &all);
-	uint64_t guard = strtoull(loader->guard, NULL, 10), parent;
+	uint64_t guard = strtoull(loader->guard, NULL, 10);
+	bool found;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct seen_process *before = find_seen(loader->seen, loader->seen_count, all[i].id), *above;
-		char id[24];
+		const struct seen_process *before = find_seen(loader->seen, loader->seen_count, all[i].id);
 
-		if (before != NULL) {
-			all[i].below = before->below;
-			continue;
-		}
-		if (all[i].id == guard) {
+		if (before != NULL)
+			all[i] = *before;
+		else
+			all[i].parent = parent_of(loader, all[i].id);
+		if (before == NULL && all[i].id == guard) {
 			all[i].below = true;
-		} else if (parent_of(loader, all[i].id, &parent)) {
-			above = find_seen(all, count, parent);
-			all[i].below = above != NULL && above->below;
+			add_process(loader, all[i].id);
 		}
-		if (!all[i].below)
-			continue;
-		snprintf(id, sizeof id, "%llu", (unsigned long long)all[i].id);
-		add_process(loader, id);
 	}
+	do {
+		found = false;
+		for (size_t i = 0; i < count; i++) {
+			const struct seen_process *above = all[i].below ? NULL : find_seen(all, count, all[i].parent);
+
+			if (above == NULL || !above->below)
+				continue;
+			all[i].below = found = true;
+			add_process(loader, all[i].id);
+		}
+	} while (found);
 	free(loader->seen);
 	loader->seen = all;
 	loader->seen_count = count;
@@ -234,7 +236,7 @@ void sample_loader_add(struct sample_loader *loader, struct sample_line *line)
 	if (loader->pid_file.path == NULL || !refresh(loader))
 		return;
 	for (size_t i = 0; i < loader->count; i++) {
-		struct source_file *file = &loader->all[i].stat;
+		struct source_file *file = &loader->stats[i];
 
 		if (!source_file_read(file) || !parse_stat(file->text, &one))
 			continue;

@@ -115,13 +115,8 @@ void sample_groups_make(struct sample_groups *groups, const char *root, const st
 void sample_groups_add(struct sample_groups *groups, struct sample_line *line);
 void sample_groups_free(struct sample_groups *groups);
 
-struct loader_process {
-	char id[24];
-	struct source_file stat;
-};
-
 struct seen_process {
-	uint64_t id;
+	uint64_t id, parent;
 	bool below; /* the guard, or below it */
 };
 
@@ -132,7 +127,7 @@ struct sample_loader {
 	struct source_file pid_file, forks;
 	uint64_t forks_seen, searched_ns;
 	char guard[24]; /* the guard's number; empty: none runs */
-	struct loader_process *all; /* the guard first */
+	struct source_file *stats; /* of the guard first */
 	size_t count, capacity;
 	struct seen_process *seen; /* all of the machine at the last search, by number */
 	size_t seen_count;

@@ -197,6 +197,21 @@ else
 	echo 'test_sample: no control group of version 1 that can be made here; left out' >&2
 fi
 
+# What stands below a guard where the numbers of processes have begun again from below.
+made_process() { # NUMBER PARENT USER SYSTEM USER-OF-CHILDREN
+	mkdir -p "$root/proc/$1"
+	echo "$1 (a (made) one) S $2 $1 $1 0 -1 0 0 0 0 0 $3 $4 $5 0 20 0 1 0 0 0 0" >"$root/proc/$1/stat"
+}
+made_process 900 1 100 50 3
+made_process 950 900 20 0 0
+made_process 17 950 7 2 0
+made_process 16 17 1 0 0
+made_process 18 1 500 500 0
+echo 900 >"$work/made.pid"
+"$probe" sample --root "$root" --seconds 0.1 --loader "$work/made.pid" </dev/null >"$work/lines"
+ok 'loader: all below the guard, in any order' grep -q "\"loader.user_ns_total\":$((31 * tick))[,}]" "$work/lines"
+ok 'loader: their system time' grep -q "\"loader.system_ns_total\":$((2 * tick))[,}]" "$work/lines"
+
 # What stands below a guard: the command, its child, and what a child had used that has ended. No root is needed for it.
 mkfifo "$work/open"
 exec 3<>"$work/open"
