@@ -52,6 +52,10 @@ pub struct Run {
     /// moments are by the machine's own clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
+    /// Whether it was read from a file, so that nothing that it names may ever be run: no command, compiler, host or device. An export does not
+    /// say; who reads one does. Runs of old versions do not say either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<bool>,
     /// The `stend-probe` that it was made with; runs of old versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
@@ -60,6 +64,13 @@ pub struct Run {
     pub known: Option<Known>,
     /// The machine under test when the run began.
     pub machine: Machine,
+}
+
+impl Run {
+    /// Whether more repeats may be made of it here.
+    pub fn may_go_on(&self) -> bool {
+        self.state == RunState::Open && self.imported == Some(false)
+    }
 }
 
 /// What a `stend-probe` was built of.

@@ -95,6 +95,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         known: None,
         sides: Vec::new(),
         carried: false,
+        imported: Some(false),
         build: None,
         machine: machine(),
     };

@@ -46,6 +46,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             )));
         }
         refuse_finished(&run)?;
+        if !run.may_go_on() {
+            return Err(Failure::usage(format!(
+                "run {id} was imported, or begun by an older stend that does not say: it can be shown and compared, and what it names is never run \
+                 here; begin another run"
+            )));
+        }
         let destination = destination(&hosts, &run)?;
         jobs.push(Job {
             name: if run.known.is_some() { run.machine.name } else { run.host },

@@ -360,6 +360,7 @@ fn measure_on(
         target,
         sides,
         carried: false,
+        imported: Some(false),
         build: Some(bench.build.clone()),
     };
     store.add_run(&run)?;

@@ -63,7 +63,7 @@ fn head(record: &Record, samples: i64) -> String {
     let state = match (run.state, run.finished_at) {
         (RunState::Finished, Some(at)) => format!("finished {}", at.strftime("%F %T")),
         (RunState::Finished, None) => "finished".into(),
-        (RunState::Open, _) if run.carried => "interrupted".into(),
+        (RunState::Open, _) if !run.may_go_on() => "interrupted".into(),
         (RunState::Open, _) => format!("not finished; go on with: {} resume {}", output::program(), run.id),
     };
     let _ = writeln!(
@@ -88,6 +88,8 @@ fn head(record: &Record, samples: i64) -> String {
             "measured on {} without a link, and carried here; its moments are by its own clock",
             run.host
         );
+    } else if run.imported == Some(true) {
+        text.push_str("imported: what it says of its machine and its figures is what its author says\n");
     }
     if run.suite.scale < 1.0 {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);

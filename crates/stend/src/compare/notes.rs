@@ -189,7 +189,7 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
         notes.push(Note::SeveralBuilds { run: run(), instruments });
     }
     if record.run.state == RunState::Open {
-        notes.push(Note::Unfinished { run: run() });
+        notes.push(Note::Unfinished { run: run(), may_go_on: record.run.may_go_on() });
     }
     notes
 }

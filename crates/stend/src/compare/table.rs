@@ -194,8 +194,8 @@ pub(crate) enum Note {
     LoaderBound { run: String, scenarios: Vec<String> },
     /// An emulator made its figures, which therefore are compared with nothing.
     Emulated { run: String, emulator: String },
-    /// The run can go on.
-    Unfinished { run: String },
+    /// Repeats of it are missing; they may be made here, or it was imported.
+    Unfinished { run: String, may_go_on: bool },
     /// It was made by another stend than the base.
     OtherVersion { run: String, version: String, base: String, base_version: String },
     /// These scenarios do other work than in the base, so there is no verdict on them.

@@ -449,7 +449,7 @@ fn what_a_reader_must_know_is_said() {
     other.repeats.retain(|repeat| repeat.scenario == 0);
     let table = compare(&[&base, &other], &[]);
     let scaled = Note::Scaled { run: "a".into(), factor: 0.01, target: false };
-    assert_eq!(table.notes, [scaled, Note::Unfinished { run: "b".into() }]);
+    assert_eq!(table.notes, [scaled, Note::Unfinished { run: "b".into(), may_go_on: true }]);
     assert_eq!(table.left_out, [LeftOut { scenarios: vec!["beta".into()], runs: vec!["b".into()] }]);
 }
 

@@ -146,7 +146,10 @@ pub(super) fn note(note: &Note) -> Phrase {
                 "{run}: выполнен эмулятором {emulator}: не сравнивается. Проверки говорят, что код верен, а времена не говорят ни о какой машине"
             ),
         ),
-        Note::Unfinished { run } => Phrase::new(
+        Note::Unfinished { run, may_go_on: false } => {
+            Phrase::new(format!("{run} is not finished"), format!("{run} не закончен"))
+        }
+        Note::Unfinished { run, may_go_on: true } => Phrase::new(
             format!("{run} is not finished; `stend resume {run}` goes on with it"),
             format!("{run} не закончен; продолжить: `stend resume {run}`"),
         ),

@@ -218,6 +218,7 @@ impl Reading {
             target: None,
             sides: Vec::new(),
             carried: true,
+            imported: Some(true),
             build: Some(Build {
                 program: None,
                 asked_flags: String::new(),

@@ -41,7 +41,9 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
         digest.update(&text);
         gzip.write_all(&text)
     };
-    write(&Line::Export { version: EXPORT_VERSION, run: Box::new(record.run.clone()) })?;
+    // Whether it was imported is for its reader to say, and no part of the run.
+    let run = Box::new(Run { imported: None, ..record.run.clone() });
+    write(&Line::Export { version: EXPORT_VERSION, run })?;
     for session in &record.sessions {
         write(&Line::Session(session.clone()))?;
     }
@@ -81,7 +83,8 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
             (Line::Export { version, .. }, None) if version != EXPORT_VERSION => {
                 return Err(bad(format!("its format is {version}; this stend knows {EXPORT_VERSION}")));
             }
-            (Line::Export { run, .. }, None) => {
+            (Line::Export { mut run, .. }, None) => {
+                run.imported = Some(true);
                 record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() });
             }
             (Line::Session(session), Some(record)) => record.sessions.push(session),

@@ -306,7 +306,7 @@ impl Store {
     /// The newest run that is not finished and could go on here, if there is one.
     pub(crate) fn newest_open(&self) -> Result<Option<String>> {
         self.connection
-            .query_row("SELECT id FROM run WHERE state = 'open' AND json_extract(document, '$.carried') IS NOT 1 ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
+            .query_row("SELECT id FROM run WHERE state = 'open' AND json_extract(document, '$.imported') IS 0 ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
                 row.get(0)
             })
             .optional()

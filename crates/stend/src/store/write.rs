@@ -64,7 +64,9 @@ impl Store {
         if let Ok(id) = self.resolve(&record.run.id)
             && id == record.run.id
         {
-            let same = self.load(&id)? == *record && self.series(&id)? == series;
+            let mut here = self.load(&id)?;
+            here.run.imported = record.run.imported;
+            let same = here == *record && self.series(&id)? == series;
             return if same { Ok(false) } else { Err(StoreError::Different(id)) };
         }
         // First, so that a run that is there has all of its profiles.
@@ -104,7 +106,8 @@ impl Store {
             return self.import(record, series).map(|_| Carried::New);
         }
         let before = self.load(id)?;
-        let begins_alike = record.repeats.starts_with(&before.repeats)
+        let begins_alike = before.run.carried
+            && record.repeats.starts_with(&before.repeats)
             && record.sessions.starts_with(&before.sessions)
             && record.run.suite == before.run.suite;
         if !begins_alike {

@@ -100,7 +100,12 @@ mod tests {
     #[test]
     fn what_holds_of_several_runs_is_said_once() {
         let bound = |run: &str, scenario: &str| Note::LoaderBound { run: run.into(), scenarios: vec![scenario.into()] };
-        let said = notes(&[bound("a", "x"), bound("b", "x"), bound("c", "y"), Note::Unfinished { run: "a".into() }]);
+        let said = notes(&[
+            bound("a", "x"),
+            bound("b", "x"),
+            bound("c", "y"),
+            Note::Unfinished { run: "a".into(), may_go_on: true },
+        ]);
         let starts = said.iter().map(|note| note.en.split(": ").next().unwrap()).collect::<Vec<_>>();
         assert_eq!(starts, ["a and b", "c", "a is not finished; `stend resume a` goes on with it"]);
         assert!(said[0].ru.starts_with("a и b: генератор нагрузки"), "{}", said[0].ru);

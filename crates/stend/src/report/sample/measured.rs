@@ -108,6 +108,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         known: None,
         sides: Vec::new(),
         carried: false,
+        imported: Some(false),
         build: None,
         machine: machine(),
     };
