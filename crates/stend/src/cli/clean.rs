@@ -45,9 +45,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         removed += 1;
     }
     let mut failure = None;
-    for status in target::statuses(host, &work) {
-        let name = &status.name;
-        if status.state == State::Up && target::is_name(name) {
+    for name in target::names(host, &work).map_err(unusable)? {
+        let name = name.as_str();
+        if target::is_name(name) && target::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
             talk!("target {name} stands; `{} target down --name {name}` takes it down", output::program());
             continue;
         }

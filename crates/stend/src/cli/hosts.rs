@@ -15,7 +15,7 @@ use crate::catalogue;
 use crate::host::HERE;
 use crate::hosts::{Hosts, check_destination, check_here, check_name};
 use crate::lock::FileLock;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -156,8 +156,7 @@ fn known(hosts: &Hosts, name: &str) -> Result<Known, Failure> {
 /// Writes the file anew, while nobody else does, if what would stand there is right.
 fn change(global: &Global, make: impl FnOnce(&Hosts) -> Result<String, Failure>) -> Result<(), Failure> {
     let store = global.store_directory()?;
-    std::fs::create_dir_all(&store)
-        .map_err(|error| Failure::unusable(format!("{} cannot be made: {error}", store.display())))?;
+    store::make_directory(&store)?;
     // Held for a moment only. Where it cannot be had, the file can still be written.
     let _lock = FileLock::take(&store.join("hosts.lock"));
     let hosts = read(global)?;

@@ -14,7 +14,7 @@ use super::output::{self, Json};
 use crate::host::{Host as _, Local};
 use crate::interrupt::Interrupt;
 use crate::run::prepare;
-use crate::target::{self, ControllerStatus, Needs, State, Status};
+use crate::target::{self, ControllerStatus, Needs, Refusal, State, Status};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -167,8 +167,8 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
-    if let Some(old) = target::statuses(&host, &work).into_iter().find(|status| status.name == name) {
-        if old.state == State::Up {
+    if target::names(&host, &work).map_err(Refusal::from)?.iter().any(|old| old == name) {
+        if target::status(&host, &work, name)?.state == State::Up {
             let stend = output::program();
             return Err(Failure::usage(format!(
                 "target {name} stands already; take it down with `{stend} target down --name {name}`, or give this one another --name"
@@ -182,8 +182,7 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
         talk!("making target {name}: {}", checked.target);
     }
     target::raise(&host, &probe, &work, name, &checked, &Needs::default(), &|| interrupt.requested())?;
-    let stands = target::statuses(&host, &work).into_iter().filter(|status| status.name == name).collect::<Vec<_>>();
-    print(&stands, json)?;
+    print(&[target::status(&host, &work, name)?], json)?;
     Ok(Exit::Fine)
 }
 
@@ -193,7 +192,7 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     let there = host.list(&work).is_ok();
     let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
     if !target::take_down(&host, &work, name)? {
-        let names: Vec<_> = target::statuses(&host, &work).into_iter().map(|status| status.name).collect();
+        let names = target::names(&host, &work).map_err(Refusal::from)?;
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
         return Err(Failure::usage(format!("there is no target \"{name}\"; there is: {known}")));
     }
@@ -205,7 +204,9 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
 
 fn status(json: Json) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
-    print(&target::statuses(&Local, &work), json)?;
+    let names = target::names(&Local, &work).map_err(Refusal::from)?;
+    let statuses = names.iter().map(|name| target::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
+    print(&statuses, json)?;
     Ok(Exit::Fine)
 }
 

@@ -1,7 +1,9 @@
 //! The machine that `stend` itself runs on.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -118,7 +120,7 @@ impl Host for Local {
     }
 
     fn make_directory(&self, path: &str) -> Result<(), HostError> {
-        std::fs::create_dir_all(path).map_err(|error| at(path, error))
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| at(path, error))
     }
 
     fn remove(&self, path: &str) -> Result<(), HostError> {

@@ -57,7 +57,7 @@ pub(crate) trait Host: Send + Sync {
     /// Adds to the end of a file, which is created if it is not there. When this returns, the file is on disk.
     fn append(&self, path: &str, contents: &[u8]) -> Result<(), HostError>;
 
-    /// Creates a directory and those above it.
+    /// Creates a directory and those above it, for the user alone.
     fn make_directory(&self, path: &str) -> Result<(), HostError>;
 
     /// Creates a directory and these files in it, by their paths in there.

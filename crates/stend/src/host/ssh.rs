@@ -213,7 +213,12 @@ impl Ssh {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let why = text.lines().find(|line| line.contains("No space left")).or_else(|| text.lines().next());
         let words = why.unwrap_or_default().trim().to_owned();
-        let kind = if words.contains("No such file") { ErrorKind::NotFound } else { ErrorKind::Other };
+        // busybox says it in small letters.
+        let kind = match &*words {
+            words if words.contains("o such file") => ErrorKind::NotFound,
+            words if words.contains("Not a directory") => ErrorKind::NotADirectory,
+            _ => ErrorKind::Other,
+        };
         let words = if words.is_empty() { "the shell there does not say why".to_owned() } else { words };
         Err(HostError::File { path: format!("{}:{path}", self.destination), error: Error::new(kind, words) })
     }
@@ -279,8 +284,12 @@ impl Host for Ssh {
     }
 
     fn list(&self, directory: &str) -> Result<Vec<String>, HostError> {
-        // Patterns of the shell alone: the hidden names need two of their own.
-        let script = r#"cd "$1" || exit; for name in * .[!.]* ..?*; do [ ! -e "$name" ] && [ ! -h "$name" ] || printf '%s\n' "$name"; done"#;
+        // Patterns of the shell alone: the hidden names need two of their own. Not every shell says why it cannot enter a directory.
+        let script = r#"cd "$1" 2>/dev/null || {
+                if [ -d "$1" ]; then echo "it cannot be entered"; elif [ -e "$1" ]; then echo "Not a directory"; else echo "No such file"; fi >&2
+                exit 1
+            }
+            for name in * .[!.]* ..?*; do [ ! -e "$name" ] && [ ! -h "$name" ] || printf '%s\n' "$name"; done"#;
         let text = self.on_file(directory, script, Feed::Nothing)?;
         let mut names: Vec<_> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
         names.sort();
@@ -297,7 +306,7 @@ impl Host for Ssh {
     }
 
     fn make_directory(&self, path: &str) -> Result<(), HostError> {
-        self.on_file(path, "exec mkdir -p \"$1\"", Feed::Nothing).map(drop)
+        self.on_file(path, "umask 077 && exec mkdir -p \"$1\"", Feed::Nothing).map(drop)
     }
 
     fn put_tree(&self, directory: &str, files: &[(&str, &[u8])]) -> Result<(), HostError> {

@@ -11,7 +11,7 @@ use stend_model::target::Target;
 use crate::host::{Command, Host, HostError, Lock, Lockable};
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Finding, Space, State, Use};
-use crate::side;
+use crate::{owned, side};
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
 /// one of another architecture is noticed here.
@@ -38,19 +38,23 @@ pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
     })
 }
 
-/// The directory for a run's files on the machine: under `STEND_WORK`, or the user's cache directory.
+/// What to do about a directory for runs' files that will not do.
+const ANOTHER: &str = "set STEND_WORK to a directory of your own";
+
+/// The directory for a run's files on the machine: under `STEND_WORK`, or the user's cache directory. If it is there, nobody else may write
+/// in it.
 ///
 /// # Errors
-/// The machine cannot be asked, or has neither.
+/// The machine cannot be asked, or has neither; or somebody else may write there.
 pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-${HOME%/}/.cache}/stend}""#;
     let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
     let directory = output.text().trim_end_matches('\n').to_owned();
-    if directory.starts_with('/') {
-        Ok(directory)
-    } else {
-        Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"))
+    if !directory.starts_with('/') {
+        return Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"));
     }
+    owned::check(host, &directory).map_err(|why| format!("{why}; {ANOTHER}"))?;
+    Ok(directory)
 }
 
 /// Makes the directory for runs' files, and sees to it that no other stend uses it.
@@ -61,10 +65,13 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, St
     let lock = || host.make_directory(directory).and_then(|()| host.lock(&Lockable::Directory(directory.to_owned())));
     // Once more: a stend that cleaned up may have removed the directory just between the two.
     let locked = lock().or_else(|error| if matches!(error, HostError::File { .. }) { lock() } else { Err(error) });
-    locked.map_err(|error| match error {
+    let locked = locked.map_err(|error| match error {
         HostError::File { .. } => format!("{error}; set STEND_WORK to a directory that can be written"),
         error => error.to_string(),
-    })
+    })?;
+    // Somebody may have made it since it was asked for.
+    owned::check(host, directory).map_err(|why| format!("{why}; {ANOTHER}"))?;
+    Ok(locked)
 }
 
 /// Sees to it that no other lab builds or measures on the machine, whoever's it is: by the file that `STEND_LOCK` names there.

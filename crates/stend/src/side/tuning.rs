@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::side::Side;
 
 use crate::host::{Command, Host, HostError};
+use crate::ledger;
 
 /// The name of the ledger in the directory for runs' files.
 const LEDGER: &str = "tuning";
@@ -100,7 +101,7 @@ impl<'a> Tuning<'a> {
                     set: value.clone(),
                     boot_id: self.boot_id.clone(),
                 };
-                note(self.host, &self.ledger, &entry).map_err(|error| error.to_string())?;
+                ledger::note(self.host, &self.ledger, &entry).map_err(|error| error.to_string())?;
             }
             let refused = |why: String| format!("{} cannot be set to \"{value}\": {why}", in_words(file));
             self.host.write(file, value.as_bytes()).map_err(|error| refused(error.to_string()))?;
@@ -139,11 +140,13 @@ pub(crate) struct Restored {
 /// Something cannot be put back; the ledger stays.
 pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, String> {
     let path = format!("{all_work}/{LEDGER}");
-    let Ok(text) = host.read_text(&path) else { return Ok(Restored::default()) };
+    let Some(entries) = ledger::read::<Entry>(host, &path).map_err(|error| error.to_string())? else {
+        return Ok(Restored::default());
+    };
     let boot_id = boot_id(host);
     let mut files: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-    // A start of the system puts all of it back by itself. A line that was cut off is of what was never written.
-    for entry in text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()) {
+    // A start of the system puts all of it back by itself.
+    for entry in entries {
         if entry.boot_id == boot_id && is_tunable(&entry.file) {
             files.entry(entry.file).or_insert((entry.before, Vec::new())).1.push(entry.set);
         }
@@ -170,12 +173,6 @@ pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, Strin
 }
 
 /// Adds a line to the ledger. When this returns, it is on disk.
-fn note(host: &dyn Host, ledger: &str, entry: &Entry) -> Result<(), HostError> {
-    let line = serde_json::to_string(entry).expect("an entry has only texts");
-    // The newline before it ends what a crash may have cut off.
-    host.append(ledger, format!("\n{line}\n").as_bytes())
-}
-
 /// The files of a side's settings, with what is to stand there.
 fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, String> {
     let mut files = BTreeMap::new();

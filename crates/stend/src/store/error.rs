@@ -26,6 +26,9 @@ pub(crate) enum StoreError {
         /// What the system said.
         reason: String,
     },
+    /// Others may write in the directory.
+    #[error("{0}; give a directory of your own with --store or STEND_STORE")]
+    NotOwn(String),
     /// The system does not lock the file.
     #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
     NotLocked {

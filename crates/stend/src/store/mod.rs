@@ -12,6 +12,8 @@ mod schema;
 mod write;
 
 use std::collections::BTreeSet;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transac
 use serde::Serialize;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
+use crate::owned;
 use crate::profile::Profile;
 
 pub(crate) use error::StoreError;
@@ -127,13 +130,10 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the store in `directory` for reading and writing, and creates what is missing.
+    /// Opens the store in `directory` for reading and writing, and creates what is missing, for the user alone.
     pub(crate) fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("stend.db");
-        std::fs::create_dir_all(directory).map_err(|error| match error.kind() {
-            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.clone() },
-            _ => StoreError::ReadOnly { path: path.clone(), reason: error.to_string() },
-        })?;
+        make_directory(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| explain(&path, error))?;
         let mut store = Self { connection, path };
@@ -397,6 +397,16 @@ impl Store {
             reason: format!("a document is damaged ({error})"),
         })
     }
+}
+
+/// Makes the directory of a store where there is none, for the user alone. Nobody else may write in it: commands are taken from what
+/// stands there, and machines are reached as it says.
+pub(crate) fn make_directory(directory: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|error| match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full { path: directory.into() },
+        _ => StoreError::ReadOnly { path: directory.into(), reason: error.to_string() },
+    })?;
+    owned::check_here(directory).map_err(StoreError::NotOwn)
 }
 
 /// How many runs before the newest one `last` and `last~1` mean; nothing for any other word.

@@ -278,7 +278,7 @@ impl<'a> Injector<'a> {
     /// Its ledger cannot be read.
     pub(crate) fn of(host: &'a dyn Host, probe: &'a str, work: &str, name: &str) -> Result<Self, Refusal> {
         let base = real_path(host, &base(work, name))?;
-        let Ledger { things, .. } = ledger::read(host, &base)?;
+        let Ledger { things, .. } = ledger::read(host, &base)?.unwrap_or_default();
         Ok(Self { host, probe, path: ledger::standing(&base), things })
     }
 

@@ -2,11 +2,13 @@
 //! what may be there.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use stend_model::target::TargetOfRun;
 
-use super::Up;
 use super::thing::Thing;
+use super::{TOKEN_DIGITS, Up};
 use crate::host::{Host, HostError};
+use crate::ledger;
 
 /// The path of the ledger in the target's directory while the target is made and stands.
 pub(super) fn standing(base: &str) -> String {
@@ -16,12 +18,6 @@ pub(super) fn standing(base: &str) -> String {
 /// Its path from when the target begins to be taken down.
 pub(super) fn taken_down(base: &str) -> String {
     format!("{base}/ledger-taking-down")
-}
-
-/// Whether there is a ledger at that path.
-pub(super) fn is_there(host: &dyn Host, path: &str) -> bool {
-    let (directory, name) = path.rsplit_once('/').expect("a path of a ledger has a directory");
-    host.list(directory).is_ok_and(|names| names.iter().any(|one| one == name))
 }
 
 /// One line.
@@ -43,31 +39,63 @@ pub(super) struct Ledger {
     pub(super) boot_id: String,
     /// In the order in which they were made.
     pub(super) things: Vec<Thing>,
+    /// Whether it is being taken down.
+    pub(super) goes: bool,
     /// Where the LUNs are, if it is whole and not being taken down.
     pub(super) up: Option<Up>,
 }
 
-/// Adds a line. When this returns, it is on disk.
-pub(super) fn note(host: &dyn Host, path: &str, entry: &Entry) -> Result<(), HostError> {
-    let line = serde_json::to_string(entry).expect("an entry has no map with other keys than text");
-    // The newline before it ends what a crash may have cut off.
-    host.append(path, format!("\n{line}\n").as_bytes())
-}
-
-/// Reads the ledger in a target's directory. A line that was cut off is passed over: what it was to tell of was never begun.
-pub(super) fn read(host: &dyn Host, base: &str) -> Result<Ledger, HostError> {
-    let taken_down = taken_down(base);
-    let goes = is_there(host, &taken_down);
-    let text = host.read_text(&if goes { taken_down } else { standing(base) })?;
-    let mut ledger = Ledger::default();
-    for entry in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+/// Reads the ledger in a target's directory, which has no links in its path; none where there is none.
+///
+/// # Errors
+/// It cannot be read or understood, or names what cannot be this target's.
+pub(super) fn read(host: &dyn Host, base: &str) -> Result<Option<Ledger>, HostError> {
+    let (path, goes, entries) = match ledger::read(host, &taken_down(base))? {
+        Some(entries) => (taken_down(base), true, entries),
+        None => match ledger::read(host, &standing(base))? {
+            Some(entries) => (standing(base), false, entries),
+            None => return Ok(None),
+        },
+    };
+    let mut ledger = Ledger { goes, ..Ledger::default() };
+    for entry in entries {
+        if let Some(path_of_others) = foreign_path(base, &entry) {
+            let why = format!("it names {path_of_others}, which is nothing of this target's; nothing is done with it");
+            return Err(HostError::File { path, error: std::io::Error::other(why) });
+        }
         match entry {
             Entry::Begin { target, boot_id } => (ledger.target, ledger.boot_id) = (Some(target), boot_id),
             Entry::Make(thing) => ledger.things.push(thing),
             Entry::Up(up) => ledger.up = Some(up).filter(|_| !goes),
         }
     }
-    Ok(ledger)
+    Ok(Some(ledger))
+}
+
+/// A path in an entry that no target in this directory can have. Its own lie there, or have its token in their names: control groups, and
+/// files where the user wanted them. Beside them there are only devices.
+fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
+    let is_token =
+        |word: &str| word.len() == TOKEN_DIGITS && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let token = |name: &str| name.strip_prefix("stend-").is_some_and(|rest| rest.split('-').any(is_token));
+    let is_own = |path: &str| {
+        let below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
+        !path.split('/').any(|name| name == "..") && (below(base) || below("/dev") || path.split('/').any(token))
+    };
+    let mut rest = match entry {
+        // What the user asked for: where it was to lie, and on which devices.
+        Entry::Begin { .. } => Vec::new(),
+        entry => vec![serde_json::to_value(entry).expect("what was read can be written")],
+    };
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(path) if path.starts_with('/') && !is_own(&path) => return Some(path),
+            Value::Array(values) => rest.extend(values),
+            Value::Object(values) => rest.extend(values.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -76,20 +104,34 @@ mod tests {
     use crate::host::Local;
 
     #[test]
-    fn a_line_that_was_cut_off_hides_no_other() {
+    fn what_a_target_cannot_have_is_refused_whole() {
         let directory = tempfile::tempdir().unwrap();
         let base = directory.path().display().to_string();
-        let path = standing(&base);
-        let thing = |name: &str| Thing::Directory { path: name.into() };
-        note(&Local, &path, &Entry::Make(thing("/a"))).unwrap();
-        Local.append(&path, b"\n{\"event\":\"make\",\"thing\":\"direc").unwrap();
-        note(&Local, &path, &Entry::Make(thing("/b"))).unwrap();
-        assert_eq!(read(&Local, &base).unwrap().things, [thing("/a"), thing("/b")]);
+        let own = Thing::Directory { path: format!("{base}/01234567") };
+        let note = |thing: &Thing| ledger::note(&Local, &standing(&base), &Entry::Make(thing.clone())).unwrap();
+        note(&own);
+        note(&Thing::Loop { file: "/srv/stend-0123456789abcdef/disk0".into(), direct: true });
+        note(&Thing::Cgroups { paths: vec!["/sys/fs/cgroup/stend-target-0123456789abcdef-controller0".into()] });
         let up = Up { luns: vec!["/dev/loop7".into()], ..Up::default() };
-        note(&Local, &path, &Entry::Up(up.clone())).unwrap();
-        assert_eq!(read(&Local, &base).unwrap().up, Some(up));
-        std::fs::rename(path, taken_down(&base)).unwrap();
-        let goes = read(&Local, &base).unwrap();
-        assert_eq!((goes.things.len(), goes.up), (2, None));
+        ledger::note(&Local, &standing(&base), &Entry::Up(up.clone())).unwrap();
+        assert_eq!(read(&Local, &base).unwrap().unwrap().up, Some(up));
+        std::fs::rename(standing(&base), taken_down(&base)).unwrap();
+        let goes = read(&Local, &base).unwrap().unwrap();
+        assert_eq!((goes.things.len(), goes.up), (3, None));
+        std::fs::rename(taken_down(&base), standing(&base)).unwrap();
+        let good = std::fs::read(standing(&base)).unwrap();
+        for path in [
+            "/etc/passwd",
+            &format!("{base}/../other"),
+            &format!("{base}-2/x"),
+            "/srv/stend-mine/x",
+            "/sys/fs/cgroup/system.slice",
+            "/dev/../etc",
+        ] {
+            std::fs::write(standing(&base), &good).unwrap();
+            note(&Thing::SparseFile { path: path.into(), bytes: 1 });
+            let said = read(&Local, &base).unwrap_err().to_string();
+            assert!(said.contains(path), "{said}");
+        }
     }
 }

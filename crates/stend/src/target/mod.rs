@@ -17,6 +17,7 @@ mod thing;
 mod transport;
 pub(crate) mod watched;
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub(crate) use control_group::Counters;
 pub(crate) use faults::{Injector, Needs, by_front, check as check_faults};
 
 use self::control_group::Hierarchies;
-use self::ledger::Entry;
+use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
 use crate::host::{Command, Happening, Host, HostError, Output};
@@ -39,6 +40,8 @@ use crate::instrument::{self, LunAddress};
 
 /// The directory of the targets, in the one for runs' files.
 const DIRECTORY: &str = "targets";
+/// How long a target's token is.
+const TOKEN_DIGITS: usize = 16;
 /// Making a file system on large disks discards what is on them first, which takes long.
 const LONGEST_MAKING: Duration = Duration::from_secs(3600);
 /// What was written to a pool is written out when it is unmounted.
@@ -222,7 +225,7 @@ pub(crate) fn raise(
         Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
     let plan = plan::plan(&wanted.target, &ground);
     let begin = Entry::Begin { target: wanted.clone(), boot_id: boot_id(host) };
-    let made = ledger::note(host, &ledger, &begin)
+    let made = crate::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
     if let Err(refusal) = &made
@@ -239,7 +242,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         if interrupted() {
             return Err(Refusal::Interrupted);
         }
-        ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
+        crate::ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
         let mut command = thing.making(ledger);
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
@@ -255,7 +258,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
         }
     }
-    ledger::note(host, ledger, &Entry::Up(up.clone()))?;
+    crate::ledger::note(host, ledger, &Entry::Up(up.clone()))?;
     Ok(up)
 }
 
@@ -299,14 +302,13 @@ fn under_guard(
 /// # Errors
 /// Something cannot be taken away, for example because somebody uses it. What lies below it then stays too, and the ledger with it.
 pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusal> {
-    let Ok(base) = real_path(host, &base(work, name)) else { return Ok(false) };
-    if host.list(&base).is_err() {
-        return Ok(false);
-    }
-    begin_taking_down(host, &base)?;
-    let path = ledger::taken_down(&base);
-    if ledger::is_there(host, &path) {
-        for thing in ledger::read(host, &base)?.things.iter().rev() {
+    let Some(base) = directory_of(host, work, name)? else { return Ok(false) };
+    while let Some(ledger) = ledger::read(host, &base)? {
+        let path = ledger::taken_down(&base);
+        if !ledger.goes {
+            begin_taking_down(host, &base)?;
+        }
+        for thing in ledger.things.iter().rev() {
             let Some(command) = thing.taking_away(&path) else { continue };
             let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..command })?;
             if output.exit != Some(0) {
@@ -334,9 +336,6 @@ pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool,
 /// killed stend had started but the processor has not yet come to makes nothing any more. A disk that is full does not hinder it.
 fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
     let (standing, taken_down) = (ledger::standing(base), ledger::taken_down(base));
-    if !ledger::is_there(host, &standing) {
-        return Ok(());
-    }
     let rename = shell::plain(&standing, &["mv", "-f", &standing, &taken_down]);
     let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..rename })?;
     match output.exit {
@@ -350,7 +349,7 @@ fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
 /// # Errors
 /// There is none of this name, or it is not whole.
 pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
-    let ledger = ledger::read(host, &base(work, name)).unwrap_or_default();
+    let ledger = read(host, work, name)?.unwrap_or_default();
     let here = ledger.boot_id == boot_id(host);
     match (ledger.target, ledger.up) {
         (Some(target), Some(up)) if here => Ok((TargetOfRun { name: Some(name.into()), ..target }, up)),
@@ -360,14 +359,21 @@ pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(Targe
     }
 }
 
-/// Every target that there is, or that something may be left of.
-pub(crate) fn statuses(host: &dyn Host, work: &str) -> Vec<Status> {
-    let names = host.list(&format!("{work}/{DIRECTORY}")).unwrap_or_default();
-    names.into_iter().filter(|name| is_name(name) || is_run_id(name)).map(|name| status(host, work, name)).collect()
+/// The names of the targets that there are, or that something may be left of.
+///
+/// # Errors
+/// They cannot be listed.
+pub(crate) fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
+    let names = listed(host, &format!("{work}/{DIRECTORY}"))?.unwrap_or_default();
+    Ok(names.into_iter().filter(|name| is_name(name) || is_run_id(name)).collect())
 }
 
-fn status(host: &dyn Host, work: &str, name: String) -> Status {
-    let ledger = ledger::read(host, &base(work, &name)).unwrap_or_default();
+/// What one of them is.
+///
+/// # Errors
+/// Its ledger cannot be read or understood.
+pub(crate) fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal> {
+    let ledger = read(host, work, name)?.unwrap_or_default();
     let state = match &ledger.up {
         None => State::HalfMade,
         Some(_) if ledger.boot_id != boot_id(host) => State::BeforeBoot,
@@ -386,7 +392,7 @@ fn status(host: &dyn Host, work: &str, name: String) -> Status {
     };
     let (controllers, initiators) = (of_all(&up.controllers), of_all(&up.initiators));
     let target = ledger.target.map(|of_run| of_run.target);
-    Status { name, state, target, luns: up.luns, controllers, initiators }
+    Ok(Status { name: name.to_owned(), state, target, luns: up.luns, controllers, initiators })
 }
 
 /// The process that a file names, if it is still one of those that serve LUNs. The kernel knows the first 15 characters of a name.
@@ -404,6 +410,30 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 fn base(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
+}
+
+/// The directory of a target, without links in its path; none where there is none.
+fn directory_of(host: &dyn Host, work: &str, name: &str) -> Result<Option<String>, Refusal> {
+    let base = base(work, name);
+    Ok(if listed(host, &base)?.is_some() { Some(real_path(host, &base)?) } else { None })
+}
+
+/// What is in a directory; nothing where there is none, or something else.
+fn listed(host: &dyn Host, directory: &str) -> Result<Option<Vec<String>>, HostError> {
+    match host.list(directory) {
+        Err(HostError::File { error, .. })
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        names => names.map(Some),
+    }
+}
+
+/// The ledger of a target; none where there is none.
+fn read(host: &dyn Host, work: &str, name: &str) -> Result<Option<Ledger>, Refusal> {
+    let Some(base) = directory_of(host, work, name)? else { return Ok(None) };
+    Ok(ledger::read(host, &base)?)
 }
 
 /// Where the things of a target lie: in a directory that no other target has. One of the same name may stand in another container, and its
@@ -435,10 +465,10 @@ fn boot_id(host: &dyn Host) -> String {
     host.read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// 16 hexadecimal digits that no other target has.
+/// Hexadecimal digits that no other target has.
 fn token() -> String {
     let moment = jiff::Timestamp::now().as_nanosecond() as u64;
-    format!("{:016x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
+    format!("{:0TOKEN_DIGITS$x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
 }
 
 /// What would help where a thing cannot be made, as the rest of a message.
@@ -494,7 +524,7 @@ mod tests {
             Entry::Up(Up { luns: vec![file], ..Up::default() }),
         ];
         for entry in &entries {
-            ledger::note(&Local, &ledger::standing(&base), entry).unwrap();
+            crate::ledger::note(&Local, &ledger::standing(&base), entry).unwrap();
         }
         files
     }
@@ -504,8 +534,9 @@ mod tests {
         let work = tempfile::tempdir().unwrap();
         let work = work.path().to_str().unwrap();
         stood_before(work, "old");
-        let found = statuses(&Local, work);
-        assert_eq!((found.len(), found[0].state, found[0].luns.len()), (1, State::BeforeBoot, 0));
+        assert_eq!(names(&Local, work).unwrap(), ["old"]);
+        let found = status(&Local, work, "old").unwrap();
+        assert_eq!((found.state, found.luns.len()), (State::BeforeBoot, 0));
         assert!(take_down(&Local, work, "old").unwrap());
         assert!(Local.list(work).unwrap().is_empty(), "nothing is left, nor the directory of the targets");
         assert!(!take_down(&Local, work, "old").unwrap(), "and there is nothing more to do");
@@ -524,6 +555,22 @@ mod tests {
     }
 
     #[test]
+    fn a_ledger_that_is_not_understood_stays_with_all_that_it_tells_of() {
+        let work = tempfile::tempdir().unwrap();
+        let work = work.path().to_str().unwrap();
+        let files = stood_before(work, "old");
+        let path = ledger::standing(&base(work, "old"));
+        crate::ledger::note(&Local, &path, &serde_json::json!({ "event": "of a newer stend" })).unwrap();
+        for said in [take_down(&Local, work, "old").map(drop), standing(&Local, work, "old").map(drop)] {
+            let said = said.unwrap_err().to_string();
+            assert!(said.contains(&path) && said.contains("newer"), "{said}");
+        }
+        assert!(status(&Local, work, "old").is_err());
+        assert_eq!(Local.list(&files).unwrap(), ["lun0"]);
+        assert!(Local.read_text(&path).is_ok(), "it keeps its name");
+    }
+
+    #[test]
     fn a_file_that_is_not_stends_stays_and_is_told() {
         let work = tempfile::tempdir().unwrap();
         let work = work.path().to_str().unwrap();
@@ -533,7 +580,7 @@ mod tests {
         let told = format!("the directory {files} cannot be taken away (it holds photograph)");
         assert!(refusal.contains(&told), "{refusal}");
         assert_eq!(Local.list(&files).unwrap(), ["photograph"], "what is stend's is gone");
-        assert_eq!(statuses(&Local, work)[0].state, State::HalfMade);
+        assert_eq!(status(&Local, work, "old").unwrap().state, State::HalfMade);
         Local.remove(&format!("{files}/photograph")).unwrap();
         assert!(take_down(&Local, work, "old").unwrap());
     }
@@ -545,7 +592,7 @@ mod tests {
         let files = stood_before(work, "old");
         let ledger = ledger::standing(&base(work, "old"));
         let late = Thing::SparseFile { path: format!("{files}/disk0"), bytes: 4096 };
-        ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
+        crate::ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
         // Taking down stops here: the processor comes to what was started before that only now.
         Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
         take_down(&Local, work, "old").unwrap_err();

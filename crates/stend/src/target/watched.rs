@@ -2,7 +2,7 @@
 
 use super::shell::Disk;
 use super::thing::Thing;
-use super::{Up, base, ledger};
+use super::{Up, read};
 use crate::host::Host;
 
 /// What the sampler is to watch besides the machine.
@@ -29,7 +29,7 @@ pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watch
         directories.dedup();
         watched.groups.extend(directories.into_iter().map(|path| (controller(number), path.to_owned())));
     }
-    let things = ledger::read(host, &base(work, name)).unwrap_or_default().things;
+    let things = read(host, work, name).ok().flatten().unwrap_or_default().things;
     let loops = loops(host);
     let device = |disk: &Disk| match disk {
         Disk::File(path) => loops.iter().find(|(_, file)| file == path).map(|(device, _)| device.clone()),

@@ -13,6 +13,7 @@ mod compare;
 mod compare_names;
 mod documents;
 mod durability;
+mod elsewhere;
 mod emulated;
 mod energy;
 mod faults;

@@ -166,7 +166,7 @@ fn a_missing_transport_and_a_missing_root_are_named() {
     let without = ended(stand.command(&words(&arguments)).env("PATH", &bin));
     says(&without, 4, &["needs nbdkit", "apt-get install -y nbdkit"]);
     // Somebody who is not root.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
     std::fs::set_permissions(stand.path(), open).unwrap();
     let program = stand.command(&[]).get_program().to_owned();
     let readable =

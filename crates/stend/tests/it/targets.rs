@@ -389,7 +389,7 @@ fn files_need_no_root_and_are_exported_too() {
         return;
     }
     let stand = Stand::new();
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
     std::fs::set_permissions(stand.path(), open).unwrap();
     let as_nobody = |arguments: &[&str]| {
         let of_root = stand.command(arguments);

@@ -207,7 +207,7 @@ fn what_a_machine_lacks_is_named_with_what_brings_it() {
     }
     let without = refused_without(&stand, "tgtd", &["target", "up", "--transport", "iscsi", "--luns", "1"]);
     says(&without, 4, &["the transport iscsi needs tgtd", "apt-get install -y tgt"]);
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
     std::fs::set_permissions(stand.path(), open).unwrap();
     let of_root = stand.command(&["target", "up", "--transport", "iscsi"]);
     let mut as_nobody = Command::new("setpriv");
