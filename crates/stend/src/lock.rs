@@ -9,6 +9,8 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use crate::plain;
+
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 /// Of what stands in the file so much is read, in bytes.
@@ -85,8 +87,8 @@ fn is_still(file: &File, path: &Path) -> bool {
 
 /// A holder as it stands in a message. Anybody may have written it, so it must do nothing to a terminal.
 pub(crate) fn in_brackets(holder: &str) -> String {
-    let holder: String = holder.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    if holder.is_empty() { holder } else { format!(" ({holder})") }
+    let holder = plain::one_line(holder.trim());
+    if holder.is_empty() { String::new() } else { format!(" ({holder})") }
 }
 
 /// Who this program is, for those who want a lock that it holds: `user@lab, process 7, since 2026-11-22 10:00 UTC`.
@@ -208,7 +210,7 @@ mod tests {
         };
         assert_eq!(holder(&path), "");
         std::fs::write(&path, "a\x1b[2Jb").unwrap();
-        assert_eq!(holder(&path), " (a?[2Jb)", "what stands there does nothing to a terminal");
+        assert_eq!(holder(&path), " (a\u{fffd}[2Jb)", "what stands there does nothing to a terminal");
     }
 
     #[test]

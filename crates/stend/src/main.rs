@@ -2,11 +2,14 @@
 //!
 //! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/architecture.md` shows it.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 /// Says something on standard error, like `eprintln!`; of the machine that this thread measures, where there are several.
 macro_rules! talk {
     ($($words:tt)*) => { $crate::voice::say(format_args!($($words)*)) };
 }
 
+mod bounded;
 mod catalogue;
 mod cli;
 mod compare;
@@ -24,6 +27,7 @@ mod machine;
 mod nearest;
 mod noise;
 mod owned;
+mod plain;
 mod profile;
 mod report;
 mod run;

@@ -5,10 +5,11 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::io::Write as _;
-use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::plain;
 
 thread_local! {
     static VOICE: RefCell<Option<Voice>> = const { RefCell::new(None) };
@@ -42,7 +43,10 @@ impl Display {
 
     /// The voice of one machine, whose line is the next one.
     pub(crate) fn voice(&self, name: &str) -> Voice {
-        let bar = self.bars.as_ref().map(|bars| bars.add(ProgressBar::new(0).with_prefix(name.to_owned())));
+        let bar = self
+            .bars
+            .as_ref()
+            .map(|bars| bars.add(ProgressBar::new(0).with_prefix(plain::one_line(name).into_owned())));
         let voice = Voice { name: name.to_owned(), bars: self.bars.clone(), bar, width: self.width };
         if let Some(bar) = &voice.bar {
             bar.set_style(voice.style(WORDS_ALONE));
@@ -97,7 +101,7 @@ pub(crate) struct LastWords(Option<ProgressBar>);
 impl LastWords {
     pub(crate) fn say(&self, words: &str) {
         if let Some(bar) = &self.0 {
-            bar.abandon_with_message(words.to_owned());
+            bar.abandon_with_message(plain::one_line(words).into_owned());
         }
     }
 }
@@ -121,6 +125,7 @@ pub(crate) fn say(words: fmt::Arguments) {
 }
 
 fn write(line: &str) {
+    let line = &*plain::lines(line);
     match &mut *held() {
         Some(kept) => kept.push_str(line),
         None => drop(std::io::stderr().write_all(line.as_bytes())),
@@ -197,21 +202,24 @@ impl Line {
     /// A line that says something and counts nothing.
     pub(crate) fn of_words(words: &str) -> Self {
         let line = Self::new(WORDS_ALONE);
-        line.set_message(words.to_owned());
+        line.show(words);
         line
+    }
+
+    /// What stands in it now.
+    pub(crate) fn show(&self, words: &str) {
+        self.bar.set_message(plain::one_line(words).into_owned());
+    }
+
+    /// How much of how much is done.
+    pub(crate) fn count(&self, done: usize, of: usize) {
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
     }
 
     /// Says something above the line.
     pub(crate) fn say(&self, words: &str) {
         if self.is_own { self.bar.suspend(|| say(format_args!("{words}"))) } else { say(format_args!("{words}")) }
-    }
-}
-
-impl Deref for Line {
-    type Target = ProgressBar;
-
-    fn deref(&self) -> &ProgressBar {
-        &self.bar
     }
 }
 

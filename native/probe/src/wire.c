@@ -97,8 +97,10 @@ void repeat_observe(struct repeat *repeat, const char *name, double value)
 {
 	size_t i = 0;
 
-	while (i < sizeof repeat->observed / sizeof *repeat->observed - 1 && repeat->observed[i].name != NULL)
+	while (i < sizeof repeat->observed / sizeof *repeat->observed && repeat->observed[i].name != NULL)
 		i++;
+	if (i == sizeof repeat->observed / sizeof *repeat->observed)
+		fail(EXIT_BROKEN, "there is no room for the observation %s", name);
 	repeat->observed[i] = (struct observation){ name, value };
 }
 

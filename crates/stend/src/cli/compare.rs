@@ -78,9 +78,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Json => output::print_json("table", &table.for_programs())?,
         Format::Markdown => {
             let fingerprint = machine::five_lines(&records[0].run.machine);
-            output::print(&markdown::render(&table, &fingerprint, options.all_metrics))?;
+            output::print_data(&markdown::render(&table, &fingerprint, options.all_metrics))?;
         }
-        Format::Csv => output::print(&options.csv(&table))?,
+        Format::Csv => output::print_data(&options.csv(&table))?,
         // No other one is let through.
         Format::Table | Format::Html | Format::Svg => {
             output::print(&output::differences(&table))?;
@@ -102,11 +102,11 @@ fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, 
     let crossed = cells.iter().filter(|(better, against)| fail_on.crossed(against, *better)).count();
     let unresolved = cells.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved).count();
     if crossed > 0 {
-        eprintln!("--fail-on {fail_on}: crossed by {crossed} of {} figures", cells.len());
+        talk!("--fail-on {fail_on}: crossed by {crossed} of {} figures", cells.len());
         return Ok(Exit::Crossed);
     }
     if unresolved > 0 {
-        eprintln!(
+        talk!(
             "--fail-on {fail_on}: nothing crossed it, but {unresolved} of {} {} unresolved and may be of any kind",
             cells.len(),
             if unresolved == 1 { "figures is" } else { "figures are" }

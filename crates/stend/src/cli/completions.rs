@@ -15,6 +15,6 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::definition(), "stend", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+    output::print_data(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Fine)
 }

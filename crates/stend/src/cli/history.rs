@@ -93,7 +93,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     match to_file {
         Some(path) => output::write(path, text.as_bytes())?,
-        None => output::print(&text)?,
+        None if format == Format::Table => output::print_styled(&text)?,
+        None => output::print_data(&text)?,
     }
     Ok(Exit::Fine)
 }

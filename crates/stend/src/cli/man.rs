@@ -23,6 +23,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(super::definition()).render(&mut page)?;
-    output::print(&String::from_utf8_lossy(&page))?;
+    output::print_data(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Fine)
 }

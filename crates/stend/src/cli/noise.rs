@@ -100,5 +100,5 @@ pub(super) fn print(
     if json.json {
         return output::print_json("noise", &noise);
     }
-    output::print(&render::terminal(&noise, output::width(), global.colour(), options.all_metrics()))
+    output::print_styled(&render::terminal(&noise, output::width(), global.colour(), options.all_metrics()))
 }

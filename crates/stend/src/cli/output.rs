@@ -25,7 +25,8 @@ use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
 use crate::language::Language;
 use crate::noise::Floors;
-use crate::report::{html, shell_words, terminal, wrapped};
+use crate::plain;
+use crate::report::{html, sequences, shell_words, terminal, wrapped};
 use crate::store::{Record, Store, StoreError};
 use crate::{catalogue, machine};
 
@@ -103,7 +104,7 @@ pub(super) fn chosen_format(format: Option<Format>, json: Json) -> Result<Option
 
 /// Prints a value as JSON, in an object with the version of its shape.
 pub(super) fn print_json(name: &str, value: &impl Serialize) -> Result<(), Failure> {
-    print(&json(name, value)?)
+    print_data(&json(name, value)?)
 }
 
 /// A value as JSON, in an object with the version of its shape.
@@ -113,12 +114,31 @@ pub(super) fn json(name: &str, value: &impl Serialize) -> Result<String, Failure
     Ok(serde_json::to_string_pretty(&object).context("this cannot be written as JSON")? + "\n")
 }
 
-/// Prints text to standard output.
+/// Prints text for people. Nothing that it may have from elsewhere does anything to their terminal.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
+    Ok(put(plain::lines(text).as_bytes())?)
+}
+
+/// The same of text with styles.
+pub(super) fn print_styled(text: &str) -> Result<(), Failure> {
+    Ok(put(plain::styled_lines(text, &sequences()).as_bytes())?)
+}
+
+/// Prints what programs read, and only a terminal gets in another form.
+pub(super) fn print_data(text: &str) -> Result<(), Failure> {
+    Ok(put_data(text.as_bytes())?)
+}
+
+fn put(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(bytes).and_then(|()| out.flush())
+}
+
+fn put_data(bytes: &[u8]) -> std::io::Result<()> {
+    match str::from_utf8(bytes) {
+        Ok(text) if std::io::stdout().is_terminal() => put(plain::lines(text).as_bytes()),
+        _ => put(bytes),
+    }
 }
 
 /// This program as it was called, for commands that a user is told to type: `make run` calls it by a path, and then `stend` alone
@@ -147,7 +167,7 @@ pub(super) fn width() -> usize {
 /// Prints a table with the fingerprint of the base's machine over it.
 pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_metrics: bool) -> Result<(), Failure> {
     let options = terminal::Options { width: width(), colour: global.colour(), all_metrics };
-    print(&terminal::render(table, &machine::five_lines(&base.run.machine), &options))
+    print_styled(&terminal::render(table, &machine::five_lines(&base.run.machine), &options))
 }
 
 /// A run set beside every published machine, or the sides of one beside each other.
@@ -296,8 +316,7 @@ pub(super) fn write(to: &Path, contents: &[u8]) -> Result<(), Failure> {
 pub(super) fn replace(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     if is_standard_output(path) {
         // Opened anew it would have a place of its own in the file that it may be, and what is printed next would stand in the page.
-        let mut out = std::io::stdout().lock();
-        return out.write_all(contents).and_then(|()| out.flush());
+        return put_data(contents);
     }
     // Another open file, like /dev/fd/3, is not this program's to empty or to replace.
     if leads_through_proc(path) {

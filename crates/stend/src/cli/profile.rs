@@ -38,6 +38,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let record = store.load(&store.resolve(&arguments.run)?)?;
     let profiles = chosen(&record, arguments.scenario.as_deref())?;
+    let table = !(arguments.folded || arguments.svg || arguments.json.json);
     let text = if arguments.folded {
         only(&profiles)?.1.folded.clone()
     } else if arguments.svg {
@@ -54,7 +55,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(path) => {
             output::replace(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?
         }
-        None => output::print(&text)?,
+        None if table => output::print_styled(&text)?,
+        None => output::print_data(&text)?,
     }
     Ok(Exit::Fine)
 }

@@ -128,7 +128,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     let file = if arguments.format == Format::Svg { path.join("index.md") } else { path.clone() };
     if to_standard_output {
-        output::print(&text)?;
+        output::print_data(&text)?;
     } else {
         output::write(&file, text.as_bytes())?;
     }

@@ -4,6 +4,7 @@ mod bench;
 mod dry;
 mod finish;
 mod measure;
+mod named;
 pub(super) mod together;
 
 use std::io::IsTerminal as _;
@@ -35,6 +36,7 @@ use crate::store::{Record, Store};
 use crate::{catalogue, side, target};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
+use named::Foreign;
 use together::Job;
 
 #[derive(Debug, Args)]
@@ -192,6 +194,7 @@ struct Wanted {
     sides: Vec<Side>,
     target: Option<Target>,
     noise: bool,
+    foreign: Foreign,
 }
 
 fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit, Failure> {
@@ -215,7 +218,8 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
             "--target-name {name}: it is described already, by what made it; leave out the other flags of a target"
         )));
     }
-    let wanted = Wanted { suite, sides, target, noise };
+    let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(target.as_ref()));
+    let wanted = Wanted { suite, sides, target, noise, foreign };
     let destinations = arguments.on.destinations(global)?;
     if arguments.dry_run {
         for destination in &destinations {
@@ -278,7 +282,7 @@ fn measure_on(
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
-    let Wanted { mut suite, mut sides, target, noise } = wanted.clone();
+    let Wanted { mut suite, mut sides, target, noise, foreign } = wanted.clone();
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
@@ -340,6 +344,9 @@ fn measure_on(
     }
     if interrupt.requested() {
         return Ok(Ending::Interrupted);
+    }
+    if !global.quiet {
+        foreign.tell(&*bench.host);
     }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();

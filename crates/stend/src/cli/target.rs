@@ -101,6 +101,11 @@ pub(super) struct TargetFlags {
 }
 
 impl TargetFlags {
+    /// The file that describes it, if one does.
+    pub(super) fn file(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
     /// The target that they describe; `None` where nothing was said.
     pub(super) fn target(&self) -> Result<Option<Target>, TargetError> {
         let text = TargetText {

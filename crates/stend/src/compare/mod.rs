@@ -3,7 +3,7 @@
 pub(crate) mod curves;
 pub(crate) mod evidence;
 pub(crate) mod filter;
-mod notes;
+pub(crate) mod notes;
 pub(crate) mod pivot;
 pub(crate) mod pool;
 pub(crate) mod sides;

@@ -213,7 +213,7 @@ fn unprepared(record: &Record) -> Vec<String> {
 }
 
 /// A loader that takes more of the machine's CPU time than this is what is measured, not what it loads.
-const MOST_OF_LOADER: f64 = 0.7;
+pub(crate) const MOST_OF_LOADER: f64 = 0.7;
 
 /// The scenarios whose load generator took too much of the CPU time, by the median of the repeats that count.
 fn loader_bound(record: &Record) -> Vec<String> {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{Command, Happening, Host, HostError, Lock, Lockable, Output, Process};
+use super::{Command, Happening, Host, HostError, Lock, Lockable, MOST_READ, Output, Process};
 use crate::lock::{FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
@@ -35,18 +35,22 @@ impl Host for Local {
         process.stop();
         let deadline = Instant::now() + command.timeout;
         let mut output = Output::default();
+        let program = || command.words.first().cloned().unwrap_or_default();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match process.next(left) {
-                Some(Happening::Line(line)) => append(&mut output.stdout, &line),
-                Some(Happening::ErrorLine(line)) => append(&mut output.stderr, &line),
+            let fits = match process.next(left) {
+                Some(Happening::Line(line)) => Output::add(&mut output.stdout, &line),
+                Some(Happening::ErrorLine(line)) => Output::add(&mut output.stderr, &line),
                 Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
-                None if left.is_zero() => {
-                    process.kill();
-                    let program = command.words.first().cloned().unwrap_or_default();
-                    return Err(HostError::TimedOut { program, seconds: command.timeout.as_secs() });
-                }
-                None => {}
+                None => true,
+            };
+            if !fits {
+                process.kill();
+                return Err(HostError::TooMuch { from: program() });
+            }
+            if left.is_zero() {
+                process.kill();
+                return Err(HostError::TimedOut { program: program(), seconds: command.timeout.as_secs() });
             }
         }
     }
@@ -71,7 +75,13 @@ impl Host for Local {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, HostError> {
-        std::fs::read(path).map_err(|error| at(path, error))
+        let mut contents = Vec::new();
+        let read = std::fs::File::open(path).and_then(|file| file.take(MOST_READ + 1).read_to_end(&mut contents));
+        match read {
+            Ok(count) if count as u64 > MOST_READ => Err(HostError::TooMuch { from: path.into() }),
+            Ok(_) => Ok(contents),
+            Err(error) => Err(at(path, error)),
+        }
     }
 
     fn read_matching(&self, patterns: &[String]) -> Result<BTreeMap<String, Vec<u8>>, HostError> {
@@ -171,11 +181,6 @@ impl Lock for LocalLock {
 
 fn at(path: &str, error: std::io::Error) -> HostError {
     HostError::File { path: path.into(), error }
-}
-
-fn append(text: &mut Vec<u8>, line: &[u8]) {
-    text.extend_from_slice(line);
-    text.push(b'\n');
 }
 
 /// A command whose streams are read as it prints them.
@@ -325,6 +330,16 @@ mod tests {
         let Some(Happening::Line(line)) = process.next(Duration::from_secs(300)) else { panic!() };
         assert_eq!(line.len() as u64, LONGEST_LINE);
         process.kill();
+    }
+
+    #[test]
+    fn a_flood_and_a_file_without_an_end_are_read_so_far_and_no_further() {
+        let said = |ended: Result<Vec<u8>, HostError>| ended.unwrap_err().to_string();
+        let flood =
+            Local.run(&Command::new(["sh", "-c", "yes a-longer-line-than-one-letter"])).map(|output| output.stdout);
+        for (said, from) in [(said(flood), "sh"), (said(Local.read("/dev/zero")), "/dev/zero")] {
+            assert!(said.contains(from) && said.contains("more than 128 MiB"), "{said}");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub(crate) const HERE: &str = "local";
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub(crate) const LOCK_FILE: &str = "in-use.lock";
 
+/// What a file holds, or a command prints on one of its streams, is read so far, in bytes. More is an error.
+const MOST_READ: u64 = 128 << 20;
+
 /// What is said of a link where ssh says nothing.
 pub(crate) const LINK_DROPPED: &str = "the link dropped";
 
@@ -147,6 +150,16 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Adds a line to one of its streams, if that does not become too long by it.
+    fn add(stream: &mut Vec<u8>, line: &[u8]) -> bool {
+        let fits = (stream.len() + line.len()) as u64 <= MOST_READ;
+        if fits {
+            stream.extend_from_slice(line);
+            stream.push(b'\n');
+        }
+        fits
+    }
+
     /// Standard output as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
@@ -272,6 +285,12 @@ pub(crate) enum HostError {
         destination: String,
         /// What ssh said.
         reason: String,
+    },
+    /// A command printed, or a file holds, more than anybody reads.
+    #[error("{from} gave more than {} MiB, and no more is read", MOST_READ >> 20)]
+    TooMuch {
+        /// The program, the file or the destination.
+        from: String,
     },
     /// A command did not end in its time.
     #[error("{program} did not end within {seconds} s and was killed")]

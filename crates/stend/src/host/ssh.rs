@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 use super::local::Followed;
 use super::{
-    Command, Happening, Host, HostError, LINK_DROPPED, Lock, Lockable, Output, Process, REMOVE, WATCHED, stand,
+    Command, Happening, Host, HostError, LINK_DROPPED, Lock, Lockable, MOST_READ, Output, Process, REMOVE, WATCHED,
+    stand,
 };
 use crate::interrupt::Interrupt;
 use dialling::own_directory;
@@ -113,7 +114,7 @@ impl Ssh {
             End::Refused(reason) => vec![Happening::ErrorLine(reason.into_bytes()), Happening::Ended(None)],
         };
         let process = Followed::new(stdin, stdout, stderr, wait, move || control.close());
-        Ok(Box::new(Remote { process, out: false, err: false, last_words: String::new(), then: None }))
+        Ok(Box::new(Remote { process, out: false, err: false, before: 0, last_words: String::new(), then: None }))
     }
 
     /// Runs a script there, over a connection that is opened if it is not, or not any more.
@@ -185,6 +186,7 @@ impl Ssh {
     fn not_collected(&self, error: &Error) -> HostError {
         match error.kind() {
             ErrorKind::Interrupted => HostError::Interrupted,
+            ErrorKind::FileTooLarge => HostError::TooMuch { from: self.destination.clone() },
             _ => link(&self.destination, &error.to_string()),
         }
     }
@@ -342,6 +344,8 @@ struct Remote {
     /// Whether the mark has come on each stream.
     out: bool,
     err: bool,
+    /// How much came before that, in bytes.
+    before: usize,
     /// What ssh said last, if the command never began.
     last_words: String,
     /// What comes next.
@@ -358,9 +362,13 @@ impl Process for Remote {
             let happening = self.process.next(deadline.saturating_duration_since(Instant::now()))?;
             match happening {
                 // What a login shell said last may have had no newline.
-                Happening::Line(line) if !self.out => self.out = line.ends_with(MARK.as_bytes()),
+                Happening::Line(line) if !self.out => {
+                    self.out = line.ends_with(MARK.as_bytes());
+                    self.before += line.len() + 1;
+                }
                 Happening::ErrorLine(line) if !self.err => {
                     self.err = line.ends_with(MARK.as_bytes());
+                    self.before += line.len() + 1;
                     self.last_words = String::from_utf8_lossy(&line).into_owned();
                 }
                 Happening::Ended(_) if !self.out => {
@@ -369,6 +377,19 @@ impl Process for Remote {
                     return Some(Happening::ErrorLine(last_line(&self.last_words).into()));
                 }
                 happening => return Some(happening),
+            }
+            if self.before > MOST_BEFORE {
+                self.process.kill();
+                self.out = true;
+                self.then = Some(Happening::Ended(None));
+                let words = format!(
+                    "the login shell there printed more than {} KiB before the command began",
+                    MOST_BEFORE >> 10
+                );
+                return Some(Happening::ErrorLine(words.into_bytes()));
+            }
+            if Instant::now() >= deadline {
+                return None;
             }
         }
     }
@@ -403,6 +424,9 @@ fn unpacked(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
+/// A login shell may print so much before a command, in bytes.
+const MOST_BEFORE: usize = 1 << 20;
+
 const TIMED_OUT: &str = "it did not answer in time";
 
 /// How often it is looked whether the user wants to end.
@@ -419,18 +443,18 @@ enum Feed<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What comes on both streams until their ends, if they end in time and are wanted so long.
+/// What comes on both streams until their ends, if they end in time and are wanted so long, and it is not too much.
 fn collect(
     streams: [Box<dyn Read + Send>; 2],
     deadline: Instant,
     stop: &dyn Fn() -> bool,
 ) -> std::io::Result<[Vec<u8>; 2]> {
     let (sender, parts) = channel();
-    for (place, mut stream) in streams.into_iter().enumerate() {
+    for (place, stream) in streams.into_iter().enumerate() {
         let sender = sender.clone();
         thread::spawn(move || {
             let mut bytes = Vec::new();
-            let _ = stream.read_to_end(&mut bytes);
+            let _ = stream.take(MOST_READ + 1).read_to_end(&mut bytes);
             let _ = sender.send((place, bytes));
         });
     }
@@ -439,6 +463,7 @@ fn collect(
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         match parts.recv_timeout(left.min(INTERRUPT_INTERVAL)) {
+            Ok((_, bytes)) if bytes.len() as u64 > MOST_READ => return Err(ErrorKind::FileTooLarge.into()),
             Ok((place, bytes)) => collected[place] = bytes,
             Err(RecvTimeoutError::Disconnected) => return Ok(collected),
             Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Error::other(TIMED_OUT)),

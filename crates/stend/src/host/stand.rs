@@ -37,8 +37,11 @@ const LONGEST_BUILD: Duration = Duration::from_secs(3600);
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 /// How long what was told to end is waited for.
 const GRACE: Duration = Duration::from_secs(20);
-/// So many lines of a compiler's complaints are kept.
+/// So many lines of a compiler's complaints are kept, and of all that it prints so many bytes.
 const MOST_LINES: usize = 1000;
+const MOST_BYTES: usize = 1 << 20;
+/// So many files are compiled at once at most.
+const MOST_AT_WORK: usize = 1000;
 
 /// How often a build looks whether the user wants to end.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
@@ -131,7 +134,7 @@ pub(crate) fn build(
     let mut at_work = BTreeSet::new();
     let ended = watched(host, &building, command, limit, &mut |line| {
         match line.split_once(' ') {
-            Some(("compiling", source)) => at_work.insert(source.to_owned()),
+            Some(("compiling", source)) if at_work.len() < MOST_AT_WORK => at_work.insert(source.to_owned()),
             Some(("compiled", source)) => at_work.remove(source),
             _ => false,
         };
@@ -183,12 +186,13 @@ fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<
     "#;
     let mut command = Command::new(["sh", "-c", script, "sh", building]);
     command.environment.insert("CC".into(), compiler.program.clone());
-    let output = watched(host, building, command, LONGEST_ANSWER, &mut |_| {}).map_err(|error| error.to_string())?;
+    let limit = longest_build()?;
+    let output = watched(host, building, command, limit, &mut |_| {}).map_err(|error| error.to_string())?;
     let output = output.ok_or_else(|| {
         format!(
-            "{} did not build what holds locks within {} s and was killed",
+            "{} did not build what holds locks within {} and was killed ({LIMIT_VARIABLE} gives it more time)",
             compiler.program,
-            LONGEST_ANSWER.as_secs()
+            stend_model::quantity::Span(limit)
         )
     })?;
     if output.exit == Some(0) { Ok(format!("{building}/{LOCKER}")) } else { Err(complaint(&output, &compiler.program)) }
@@ -321,18 +325,26 @@ fn watched(
     let deadline = Instant::now() + limit;
     let mut output = Output::default();
     let mut lines = 0;
+    let keep = |stream: &mut Vec<u8>, line: &[u8]| {
+        if stream.len() + line.len() < MOST_BYTES {
+            stream.extend(line.iter().chain(b"\n"));
+        }
+    };
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        match process.next(left.min(INTERRUPT_INTERVAL)) {
+        let happening = process
+            .next(left.min(INTERRUPT_INTERVAL))
+            .filter(|happening| !left.is_zero() || matches!(happening, Happening::Ended(_)));
+        match happening {
             Some(Happening::Line(text)) => {
                 line(&String::from_utf8_lossy(&text));
-                output.stdout.extend(text.into_iter().chain([b'\n']));
+                keep(&mut output.stdout, &text);
             }
             // The last line says what failed, the first ones why.
             Some(Happening::ErrorLine(text)) => {
                 lines += 1;
                 if lines <= MOST_LINES || text.starts_with(b"build.sh: ") {
-                    output.stderr.extend(text.into_iter().chain([b'\n']));
+                    keep(&mut output.stderr, &text);
                 }
             }
             Some(Happening::Ended(exit)) => {
@@ -345,8 +357,9 @@ fn watched(
             None if left.is_zero() || host.is_interrupted() => {
                 process.stop();
                 let deadline = Instant::now() + GRACE;
-                while let Some(happening) = process.next(deadline.saturating_duration_since(Instant::now())) {
-                    if matches!(happening, Happening::Ended(_)) {
+                while Instant::now() < deadline {
+                    let happening = process.next(deadline.saturating_duration_since(Instant::now()));
+                    if matches!(happening, Some(Happening::Ended(_))) {
                         break;
                     }
                 }

@@ -253,9 +253,12 @@ fn parts(cell: Option<&Cell>) -> [String; 5] {
     parts
 }
 
+/// Writes a line. Text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets mark text.
 pub(super) fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
     for (index, field) in fields.into_iter().enumerate() {
         let field = field.as_ref();
+        let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && field.parse::<f64>().is_err();
+        let field = if is_formula { &format!("'{field}") } else { field };
         if index > 0 {
             out.push(',');
         }
@@ -303,5 +306,12 @@ mod tests {
         let mut out = String::new();
         line(&mut out, ["a,b", "say \"x\"", "two\nlines", "plain"]);
         assert_eq!(out, "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",plain\r\n");
+    }
+
+    #[test]
+    fn text_that_a_spreadsheet_would_run_is_marked_as_text_and_numbers_stay_numbers() {
+        let mut out = String::new();
+        line(&mut out, ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "-1.5e-7", "+3", "a=b", "-inf", "-"]);
+        assert_eq!(out, "'=1+1,'+cmd,'-x,'@SUM(A1),'\tx,-1.5e-7,+3,a=b,-inf,'-\r\n");
     }
 }

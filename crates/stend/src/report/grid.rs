@@ -1,6 +1,7 @@
 //! Columns of text for a terminal: widths as a terminal counts them, colour apart from the text.
 
 use super::text::width;
+use crate::plain;
 
 /// Space between two columns.
 const GAP: &str = "  ";
@@ -17,6 +18,27 @@ pub(super) enum Style {
     Worse,
 }
 
+const PLAIN_AGAIN: &str = "\u{1b}[0m";
+
+impl Style {
+    /// What a terminal is sent before text of this style.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "\u{1b}[1m",
+            Self::Dim => "\u{1b}[2m",
+            Self::Better => "\u{1b}[38;2;0;158;115m",
+            Self::Worse => "\u{1b}[38;2;230;159;0m",
+        }
+    }
+}
+
+/// All that the styles of text send to a terminal.
+pub(crate) fn sequences() -> [&'static str; 5] {
+    let [bold, dim, better, worse] = [Style::Bold, Style::Dim, Style::Better, Style::Worse].map(Style::begin);
+    [bold, dim, better, worse, PLAIN_AGAIN]
+}
+
 /// Text with its style.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
@@ -27,15 +49,9 @@ pub(super) struct Piece {
 impl Piece {
     /// The text between the escapes of its style; as it is without colour, and where it is empty.
     pub(super) fn styled(&self, text: &str, colour: bool) -> String {
-        let code = match self.style {
-            Style::Plain => "",
-            Style::Bold => "1",
-            Style::Dim => "2",
-            Style::Better => "38;2;0;158;115",
-            Style::Worse => "38;2;230;159;0",
-        };
-        if colour && !code.is_empty() && !text.is_empty() {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        let begin = self.style.begin();
+        if colour && !begin.is_empty() && !text.is_empty() {
+            format!("{begin}{text}{PLAIN_AGAIN}")
         } else {
             text.into()
         }
@@ -44,7 +60,7 @@ impl Piece {
 
 impl<T: Into<String>> From<T> for Piece {
     fn from(text: T) -> Self {
-        Self { text: text.into(), style: Style::Plain }
+        piece(text, Style::Plain)
     }
 }
 
@@ -252,9 +268,9 @@ fn write_cells(out: &mut String, cells: &[Piece], widths: &[usize], colour: bool
     out.push('\n');
 }
 
-/// Text without control characters: a name must not move the cursor.
+/// Text of one line that stands for itself alone: its width is what a terminal takes for it.
 pub(super) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    plain::one_line(text).into_owned()
 }
 
 /// Text in lines of at most `limit`, broken at spaces; a longer word stands alone.

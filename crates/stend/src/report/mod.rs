@@ -58,6 +58,6 @@ mod wide;
 
 pub(crate) use clocks::words as how_clocks_stood;
 pub(crate) use faults::words as what_faults_did;
-pub(crate) use grid::wrapped;
+pub(crate) use grid::{sequences, wrapped};
 pub(crate) use notes::without_place;
 pub(crate) use text::shell_words;

@@ -8,13 +8,14 @@ use stend_model::quantity::Size;
 use stend_model::side::AS_IT_IS;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
+use crate::compare::notes::MOST_OF_LOADER;
 use crate::compare::pivot::{self, WithoutPlace};
 use crate::compare::table::{Lack, LeftOut, Note, Only, Table};
 
 use super::numbers::russian;
 use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
-use super::text::moment;
+use super::text::{moment, percent};
 use crate::language::{Language, english_plural, russian_plural};
 use crate::machine;
 
@@ -126,14 +127,15 @@ pub(super) fn note(note: &Note) -> Phrase {
             )
         }
         Note::LoaderBound { run, scenarios } => {
-            let names = listed(scenarios);
+            let (names, most) = (listed(scenarios), percent(MOST_OF_LOADER));
             Phrase::new(
                 format!(
-                    "{run}: the load generator took more than 70 % of the machine's CPU time, so these figures may be its own limit: {}",
+                    "{run}: the load generator took more than {most} of the machine's CPU time, so these figures may be its own limit: {}",
                     names.en
                 ),
                 format!(
-                    "{run}: генератор нагрузки занял больше 70 % процессорного времени машины, и пределом может быть он сам: {}",
+                    "{run}: генератор нагрузки занял больше {} процессорного времени машины, и пределом может быть он сам: {}",
+                    russian(&most),
                     names.ru
                 ),
             )

@@ -25,6 +25,8 @@ const MOST_LINES: usize = 100_000;
 const MOST_MARKS: usize = 1000;
 /// Of a repeat's output and error output at most so much is kept, in bytes.
 const MOST_OUTPUT: usize = 256 << 10;
+/// Of its last line, where lines before it are left out, in bytes.
+const LONGEST_LAST: usize = 4 << 10;
 /// An adapter's tool may print so much, in bytes.
 const MOST_TOOL_OUTPUT: usize = 64 << 20;
 /// How the guard's own line begins.
@@ -71,7 +73,7 @@ impl Attempt {
         in_time: bool,
     ) -> Self {
         let mut reading = Reading::default();
-        let mut attempt = Self { command, error_output: shortened(error_output.to_owned()), ..Self::default() };
+        let mut attempt = Self { command, error_output: shortened(error_output), ..Self::default() };
         let mut lines = 0;
         for line in output.lines() {
             // It is over: there is nothing to stop any more.
@@ -249,7 +251,7 @@ impl<'a> Attempts<'a> {
             return Ok(None);
         }
         let finished_files = self.host.read_matching(&results)?;
-        attempt.output = shortened(stdout.clone());
+        attempt.output = shortened(&stdout);
         let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
         // A tool may also end with an error because its work was wrong: the adapter knows.
         let started_ns = usage.t_ns.unwrap_or(0);
@@ -352,11 +354,7 @@ impl<'a> Attempts<'a> {
                         process.stop();
                     }
                 }
-                Some(Happening::ErrorLine(bytes)) if attempt.error_output.len() < MOST_OUTPUT => {
-                    attempt.error_output.push_str(&String::from_utf8_lossy(&bytes));
-                    attempt.error_output.push('\n');
-                }
-                Some(Happening::ErrorLine(_)) => {}
+                Some(Happening::ErrorLine(bytes)) => keep(&mut attempt.error_output, &String::from_utf8_lossy(&bytes)),
                 Some(Happening::Ended(exit)) => {
                     attempt.lost = exit.is_none() && self.host.name() != HERE;
                     break;
@@ -423,13 +421,40 @@ fn last_words(error_output: &str) -> String {
     last.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
-fn shortened(mut text: String) -> String {
-    if text.len() > MOST_OUTPUT {
-        let end = (0..=MOST_OUTPUT).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-        text.truncate(end);
-        text.push_str("\n[shortened by stend]\n");
-    }
-    text
+/// What stands where lines are left out.
+const LEFT_OUT: &str = "[shortened by stend]\n";
+
+/// Adds a line to what is kept. Of too many the last one is kept behind the first ones, since it mostly says how things ended.
+fn keep(kept: &mut String, line: &str) {
+    let left_out = kept.rfind(LEFT_OUT).filter(|_| kept.len() > MOST_OUTPUT);
+    let Some(at) = left_out else {
+        if kept.len() + line.len() < MOST_OUTPUT {
+            kept.push_str(line);
+            kept.push('\n');
+        } else {
+            // It is longer than what is kept of any by this alone.
+            let room = MOST_OUTPUT.saturating_sub(kept.len());
+            kept.push_str(beginning(line, room));
+            kept.push('\n');
+            kept.push_str(LEFT_OUT);
+        }
+        return;
+    };
+    kept.truncate(at + LEFT_OUT.len());
+    kept.push_str(beginning(line, LONGEST_LAST));
+    kept.push('\n');
+}
+
+/// At most so many bytes of a text.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+fn shortened(text: &str) -> String {
+    let mut kept = String::new();
+    text.lines().for_each(|line| keep(&mut kept, line));
+    kept
 }
 
 /// What has been read of an instrument that speaks the wire.
@@ -468,10 +493,7 @@ impl Reading {
             Some(Event::End(_)) => self.ended = true,
             Some(Event::Usage(_)) | None => {}
         }
-        if self.kept.len() < MOST_OUTPUT {
-            self.kept.push_str(line);
-            self.kept.push('\n');
-        }
+        keep(&mut self.kept, line);
         Ok(())
     }
 
@@ -503,5 +525,24 @@ impl Reading {
             (_, _, false) => Some("it printed no \"end\"".into()),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_much_output_the_beginning_and_the_last_line_are_kept_and_it_says_so() {
+        let text: String = (0..100_000).map(|number| format!("line {number}\n")).collect();
+        let kept = shortened(&text);
+        let (first, last) = kept.split_once(LEFT_OUT).unwrap();
+        assert!(text.starts_with(first.trim_end()) && first.len() <= MOST_OUTPUT + 1, "{}", first.len());
+        assert_eq!(last, "line 99999\n");
+        let long = "ё".repeat(MOST_OUTPUT);
+        let kept = shortened(&format!("{long}\n{long}"));
+        assert!(kept.len() < MOST_OUTPUT + LEFT_OUT.len() + LONGEST_LAST + 3, "{}", kept.len());
+        let short = &text[..8000];
+        assert_eq!(shortened(short).trim_end(), short.trim_end());
     }
 }

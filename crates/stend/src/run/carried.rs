@@ -16,6 +16,7 @@ use stend_model::suite::{Instrument, Scenario, Suite};
 use super::attempt::Attempt;
 use super::fitness::{self, Conditions};
 use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
+use crate::bounded::Lines;
 use crate::host::{Command, Output};
 use crate::instrument;
 use crate::machine;
@@ -26,9 +27,6 @@ const COLLECTION: &str = "collection";
 const TOOLS: &str = "tools";
 /// The question of how fit the machine is.
 const CONDITIONS: &str = "conditions";
-
-/// A line of a result is at most so long, in bytes.
-const LONGEST_LINE: u64 = 512 << 20;
 
 /// The plan of a suite for a machine that no lab reaches. What cannot be measured so is left out, and named in it.
 pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
@@ -117,15 +115,12 @@ pub(crate) struct Carried {
 ///
 /// # Errors
 /// It is no result, or a damaged one: one line, with the line's number.
-pub(crate) fn read(mut from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, String> {
+pub(crate) fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, String> {
     let mut reading: Option<Reading> = None;
+    let mut lines = Lines::of(from);
     let mut text = Vec::new();
     for number in 1_usize.. {
-        text.clear();
-        let count = std::io::Read::take(&mut from, LONGEST_LINE)
-            .read_until(b'\n', &mut text)
-            .map_err(|error| format!("{name} cannot be read: {error}"))?;
-        if count == 0 {
+        if !lines.next(&mut text).map_err(|error| format!("{name}:{number}: {error}"))? {
             break;
         }
         let at = |reason: &dyn std::fmt::Display| format!("{name}:{number}: {reason}");

@@ -42,10 +42,9 @@ impl<'a> Progress<'a> {
 impl Observer for Progress<'_> {
     fn starting(&mut self, step: Step, done: usize, left: Left) {
         if let Some(bar) = &self.bar {
-            bar.set_length((done + left.repeats.max(1)) as u64);
-            bar.set_position(done as u64);
+            bar.count(done, done + left.repeats.max(1));
             let time = left.time.map(|time| format!("{} left · ", in_words(time))).unwrap_or_default();
-            bar.set_message(format!("{time}{}", self.name(step.scenario, step.side)));
+            bar.show(&format!("{time}{}", self.name(step.scenario, step.side)));
         }
     }
 
@@ -72,7 +71,7 @@ impl Observer for Progress<'_> {
 
     fn making_target(&mut self, target: &str) {
         match &self.bar {
-            Some(bar) => bar.set_message(format!("making the target · {target}")),
+            Some(bar) => bar.show(&format!("making the target · {target}")),
             None if self.quiet => {}
             None => self.say(&format!("making the target: {target}")),
         }
@@ -81,9 +80,8 @@ impl Observer for Progress<'_> {
     fn profiling(&mut self, scenario: &str, number: usize, of: usize) {
         match &self.bar {
             Some(bar) => {
-                bar.set_length(of as u64);
-                bar.set_position(number as u64 - 1);
-                bar.set_message(format!("profile · {scenario}"));
+                bar.count(number - 1, of);
+                bar.show(&format!("profile · {scenario}"));
             }
             None if self.quiet => {}
             None => self.say(&format!("profile [{number}/{of}] {scenario}")),
@@ -116,7 +114,7 @@ impl Waiting {
     pub(crate) fn tell(&mut self, unfit: &[String], left: Duration) {
         let line = format!("waiting {} at most for the machine to be fit: {}", in_words(left), unfit.join("; "));
         if let Some(bar) = &self.bar {
-            bar.set_message(line);
+            bar.show(&line);
         } else if !self.quiet && self.said.is_none_or(|said| said.elapsed() >= Self::SILENCE) {
             talk!("{line}");
             self.said = Some(Instant::now());

@@ -3,7 +3,7 @@
 //! `zcat` and any JSON reader can read it. The same run always gives the same bytes, so an export that was imported and
 //! exported again can be compared with `cmp`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 
 use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
@@ -13,6 +13,7 @@ use stend_model::plan::SIDES;
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
+use crate::bounded::Lines;
 use crate::latency;
 use crate::profile::{Observed, Profile};
 
@@ -67,15 +68,17 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
 /// Reads what [`write_export`] wrote. `name` is the file's name for messages.
 pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u32, Series)>), StoreError> {
     let bad = |reason: String| StoreError::BadExport(format!("{name} is no run exported by stend: {reason}"));
-    let mut lines = BufReader::new(GzDecoder::new(BufReader::new(from)));
+    let mut lines = Lines::of(BufReader::new(GzDecoder::new(BufReader::new(from))));
+    let mut text = Vec::new();
     let mut digest = Sha256::new();
     let mut record: Option<Record> = None;
     let mut all_series = Vec::new();
     for number in 1.. {
-        let mut text = Vec::new();
-        match lines.read_until(b'\n', &mut text) {
-            Ok(0) => return Err(bad(format!("it ends after line {} without its checksum; it is cut off", number - 1))),
-            Ok(_) => {}
+        match lines.next(&mut text) {
+            Ok(false) => {
+                return Err(bad(format!("it ends after line {} without its checksum; it is cut off", number - 1)));
+            }
+            Ok(true) => {}
             Err(error) => return Err(bad(format!("line {number}: {error}"))),
         }
         let line: Line = serde_json::from_slice(&text).map_err(|error| bad(format!("line {number}: {error}")))?;

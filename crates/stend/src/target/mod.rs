@@ -18,7 +18,7 @@ mod transport;
 pub(crate) mod watched;
 
 use std::io::ErrorKind;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use stend_model::random::SplitMix64;
@@ -50,8 +50,8 @@ const LONGEST_TAKING_AWAY: Duration = Duration::from_secs(900);
 const LONGEST_FILLING: &str = "2592000s";
 /// How often a filling looks whether the user wants to end.
 const LOOK: Duration = Duration::from_millis(50);
-/// So often it is waited after the guard was told to end; it needs six seconds at most.
-const LOOKS_AT_THE_END: u32 = 200;
+/// How long it is waited after the guard was told to end; it needs six seconds at most.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Why there is no target.
 #[derive(Debug, Error)]
@@ -273,8 +273,7 @@ fn under_guard(
     let command = Command { words: guard.into_iter().chain(command.words).collect(), ..command };
     let mut process = host.start(&command)?;
     let mut output = Output::default();
-    let mut looks = 0;
-    let mut ending = false;
+    let mut end_by: Option<Instant> = None;
     loop {
         match process.next(LOOK) {
             Some(Happening::ErrorLine(line)) => {
@@ -282,15 +281,14 @@ fn under_guard(
                 output.stderr.push(b'\n');
             }
             Some(Happening::Line(_)) | None => {}
-            Some(Happening::Ended(_)) if ending => return Err(Refusal::Interrupted),
+            Some(Happening::Ended(_)) if end_by.is_some() => return Err(Refusal::Interrupted),
             Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
         }
-        if interrupted() && !ending {
-            ending = true;
+        if interrupted() && end_by.is_none() {
+            end_by = Some(Instant::now() + GRACE);
             process.stop();
         }
-        looks += u32::from(ending);
-        if looks == LOOKS_AT_THE_END {
+        if end_by.is_some_and(|moment| Instant::now() >= moment) {
             process.kill();
             return Err(Refusal::Interrupted);
         }

@@ -99,6 +99,34 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
 
 #[test]
 fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
+    interrupted_by(rustix::process::Signal::INT);
+}
+
+#[test]
+fn a_terminal_that_goes_away_interrupts_but_not_what_was_started_to_outlive_it() {
+    interrupted_by(rustix::process::Signal::HUP);
+    let stand = Stand::new();
+    let gate = Gate::new();
+    let suite = stand.suite("repeats = 3", &[("one", &gate.after(1))]);
+    let run = stand.command(&["run", &suite, "--no-progress"]);
+    let mut outliving = std::process::Command::new("nohup");
+    outliving.arg(run.get_program()).args(run.get_args()).current_dir(stand.path());
+    outliving.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let child = outliving
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    gate.wait_until_reached();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::HUP).unwrap();
+    gate.open();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_complete(&stand, 1, 3);
+}
+
+fn interrupted_by(signal: rustix::process::Signal) {
     let stand = Stand::new();
     let gate = Gate::new();
     let suite = stand.suite("repeats = 60", &[("one", &gate.after(4))]);
@@ -111,7 +139,7 @@ fn interrupted_once_it_keeps_everything_and_says_how_to_go_on() {
     gate.wait_until_reached();
     assert_eq!(stand.json(&["list"])["runs"][0]["valid"], 3, "the warm-up does not count");
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{err}");

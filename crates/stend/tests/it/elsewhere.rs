@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::common::Stand;
 use crate::common::histories::Template;
+use crate::common::sshd::Sshd;
 use serde_json::{Value, json};
 
 /// A program in a directory of its own that leaves `mark` when somebody starts it.
@@ -116,5 +117,119 @@ fn directories_that_others_can_write_are_not_used() {
     for made in [&store, &work] {
         let mode = std::fs::metadata(made).map(|found| found.permissions().mode() & 0o777);
         assert_eq!(mode.unwrap(), 0o700, "{}", made.display());
+    }
+}
+
+/// What no terminal may get of other people: a colour, a title, an answer that it would type, and words read backwards.
+const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}6n\u{202e}txet\u{2066}\r";
+
+fn harmless(text: &str) -> bool {
+    !text.chars().any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{2066}' | '\u{1b}'))
+}
+
+#[test]
+fn text_of_others_does_nothing_to_a_terminal() {
+    let stand = Stand::new();
+    let path = stand.suite("repeats = 2\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "loud.sh")]);
+    crate::common::executable(
+        &stand.path().join("loud.sh"),
+        &format!("#!/bin/sh\nprintf '%s\\n' '{HOSTILE}' >&2; exit 1\n"),
+    );
+    let text = std::fs::read_to_string(&path).unwrap();
+    let quoted: String = HOSTILE.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    let loud = crate::common::instruments().join("loud.sh");
+    let text = text
+        .replace("instruments written in sh", &quoted)
+        .replace("name = \"one\"", &format!("name = \"one {quoted}\""));
+    std::fs::write(&path, text.replace(loud.to_str().unwrap(), stand.path().join("loud.sh").to_str().unwrap()))
+        .unwrap();
+    let said = |arguments: &[&str]| {
+        let ended = stand.run(arguments);
+        for text in [&ended.out, &ended.err] {
+            assert!(harmless(text), "{arguments:?}: {text:?}");
+        }
+        ended.out + &ended.err
+    };
+    assert!(said(&["suites", &path]).contains("txet"));
+    assert!(said(&["run", &path, "--dry-run"]).contains("txet"));
+    assert!(said(&["run", &path, "--no-progress", "--quiet"]).contains("txet"), "of what failed");
+    let coloured = stand.run(&["show", "--color", "always"]).out;
+    assert!(
+        coloured.contains("\u{1b}[1m") && !coloured.contains("\u{1b}[31m") && !coloured.contains("\u{1b}]"),
+        "{coloured:?}"
+    );
+    let exported = stand.path().join("run.stend");
+    stand.run(&["export", "last", "--output", exported.to_str().unwrap()]);
+    let other = Stand::new();
+    other.fine(&["import", exported.to_str().unwrap()]);
+    for arguments in
+        [&["show", "--repeats"][..], &["list"], &["compare", "last"], &["history", "one"], &["noise", "--show"]]
+    {
+        let ended = other.run(arguments);
+        assert!(harmless(&ended.out) && harmless(&ended.err), "{arguments:?}: {:?}", ended.out + &ended.err);
+    }
+    // Whoever asks for data gets what there is, if it is not a terminal that gets it.
+    let data = other.json(&["show"]);
+    assert!(data["run"]["run"]["suite"]["title"].as_str().unwrap().contains('\u{202e}'));
+}
+
+#[test]
+fn a_small_file_that_unpacks_to_a_large_one_is_read_so_far_and_no_further() {
+    use std::io::Write as _;
+    let stand = Stand::new();
+    let file = stand.path().join("bomb.stend");
+    let mut gzip = flate2::write::GzEncoder::new(std::fs::File::create(&file).unwrap(), flate2::Compression::fast());
+    gzip.write_all(b"{\"export\":{\"version\":1,\"run\":{\"title\":\"").unwrap();
+    let part = [b'a'; 1 << 20];
+    (0..300).for_each(|_| gzip.write_all(&part).unwrap());
+    gzip.finish().unwrap();
+    assert!(file.metadata().unwrap().len() < 4 << 20);
+    let ended = stand.run(&["import", file.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);
+    assert!(ended.err.contains("bomb.stend") && ended.err.contains("more than 268435456"), "{}", ended.err);
+}
+
+#[test]
+fn a_stand_that_prints_without_end_is_heard_so_long_and_no_longer() {
+    let Some(mut sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    sshd.reconfigure("ForceCommand /usr/bin/yes what a login shell may print");
+    sshd.refuses(&["check", "--on", "stand"], 4, &["stand", "more than 128 MiB"]);
+    // So much that what is only asked is still answered, and too much before something that is followed.
+    let noise = "ForceCommand /usr/bin/yes hello | /usr/bin/head -c 3000000; eval \"$SSH_ORIGINAL_COMMAND\"";
+    sshd.reconfigure(noise);
+    let suite = sshd.suite("0.02");
+    sshd.refuses(&["run", &suite, "--on", "stand"], 4, &["login shell", "more than 1024 KiB"]);
+}
+
+#[test]
+fn what_is_not_stends_own_is_named_with_its_commands_before_root_runs_it() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: this is about root");
+    }
+    let stand = Stand::new();
+    let mark = stand.path().join("ran");
+    let script = stand.path().join("stranger.sh");
+    crate::common::executable(&script, &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display()));
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "stranger.sh --all")]);
+    let text = std::fs::read_to_string(&suite).unwrap();
+    let there = crate::common::instruments().join("stranger.sh");
+    std::fs::write(&suite, text.replace(there.to_str().unwrap(), script.to_str().unwrap())).unwrap();
+    let said = stand.run(&["run", &suite, "--no-progress"]).err;
+    let (named, failed) = (said.find("stranger.sh --all").unwrap(), said.find("failed").unwrap());
+    assert!(named < failed && said.contains("as root") && said.contains(&suite), "{said}");
+    assert!(mark.exists());
+    // A job file's commands are fio's to start.
+    let jobs = stand.path().join("strange.fio");
+    std::fs::write(&jobs, "[one]\nioengine=null\nrw=read\nsize=1m\nexec_prerun=true from a stranger\n").unwrap();
+    let said = stand.run(&["run", "--fio", jobs.to_str().unwrap(), "-r", "1", "--no-progress", "--even-if-unfit"]).err;
+    assert!(said.contains("strange.fio") && said.contains("exec_prerun=true from a stranger"), "{said}");
+    // Its own suites are not announced, and nothing is to whoever wants to hear only what goes wrong.
+    for arguments in [
+        &["run", "quick", "--scale", "0.001", "-r", "1", "--even-if-unfit", "--no-progress"][..],
+        &["run", &suite, "--quiet"],
+    ] {
+        let said = stand.run(arguments).err;
+        assert!(!said.contains("as root"), "{arguments:?}: {said}");
     }
 }

@@ -68,6 +68,16 @@ fn a_compiler_that_fails_there_is_named_with_its_file_and_its_first_error() {
         wait_until("nothing is left there", || sshd.left().is_empty());
         wait_until("nothing runs there", || sshd.running().is_empty() && !is_running("sleep 98765"));
     }
+    // What holds locks is built before the rest, in the same time.
+    sshd.put_program("bad", &quick_compiler("bad 1", "case $output in *stend-lock) /bin/sleep 98765 ;; esac"));
+    let run = ["run", &suite, "--on", "stand", "--cc", "bad", "--even-if-unfit"];
+    let ended = crate::common::ended(sshd.command(&run).env("STEND_BUILD_TIME", "4s"));
+    let last = ended.err.lines().last().unwrap_or_default();
+    assert!(
+        last.contains("bad did not build what holds locks within 4s") && last.contains("STEND_BUILD_TIME"),
+        "{last}"
+    );
+    wait_until("nothing runs there", || sshd.running().is_empty() && !is_running("sleep 98765"));
     assert!(parse(&sshd.fine(&["list", "--json"]).out)["runs"].as_array().unwrap().is_empty(), "nothing was begun");
     // As one of two sides, after the other one was built.
     sshd.put_program("cc", &quick_compiler("good 1", ""));

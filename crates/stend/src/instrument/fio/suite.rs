@@ -47,17 +47,24 @@ impl Named {
     /// # Errors
     /// It is no job file; the line is quoted.
     pub(crate) fn words_of_commands(&self) -> Result<Vec<(usize, String)>, String> {
+        let word = |c: char| !(c.is_whitespace() || "'\"`;|&<>()=,".contains(c));
+        let words = |(line, _, command): (usize, String, String)| {
+            let words = command.split(|c| !word(c)).filter(|word| !word.is_empty());
+            words.map(|word| (line, word.to_owned())).collect::<Vec<_>>()
+        };
+        Ok(self.commands()?.into_iter().flat_map(words).collect())
+    }
+
+    /// The commands that it has fio start: line, option, value.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn commands(&self) -> Result<Vec<(usize, String, String)>, String> {
         // The last two are of the engine that is a command.
         const COMMANDS: [&str; 4] = ["exec_prerun", "exec_postrun", "program", "arguments"];
         let sections = self.sections()?;
         let options = sections.iter().flat_map(|section| &section.options);
-        let commands = options.filter(|(_, key, _)| COMMANDS.contains(&key.as_str()));
-        let word = |c: char| !(c.is_whitespace() || "'\"`;|&<>()=,".contains(c));
-        let words = |(line, _, command): &(usize, String, String)| {
-            let words = command.split(|c| !word(c)).filter(|word| !word.is_empty());
-            words.map(|word| (*line, word.to_owned())).collect::<Vec<_>>()
-        };
-        Ok(commands.flat_map(words).collect())
+        Ok(options.filter(|(_, key, _)| COMMANDS.contains(&key.as_str())).cloned().collect())
     }
 
     /// The recorded traces that it replays on the files which they name themselves, with the lines that say so.

@@ -8,6 +8,7 @@ use stend_model::run::{Outcome, Repeat};
 use stend_model::wire::Check;
 
 use super::{Input, RunData};
+use crate::compare::notes::MOST_OF_LOADER;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
 use crate::language::{english_plural, russian_plural};
 use crate::report::language::TEXTS;
@@ -149,14 +150,15 @@ fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
     }
     let mut answers = vec![match most {
         Some((share, name)) => {
-            let share = percent(share);
+            let (share, limit) = (percent(share), percent(MOST_OF_LOADER));
             Phrase::new(
                 format!(
-                    "The load generator took at most {share} of the machine's CPU time ({name}); beyond 70 % a figure may be the generator's own limit, and the notes above the table say so."
+                    "The load generator took at most {share} of the machine's CPU time ({name}); beyond {limit} a figure may be the generator's own limit, and the notes above the table say so."
                 ),
                 format!(
-                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); если больше 70 %, пределом может быть он сам, и тогда об этом сказано над таблицей.",
-                    russian(&share)
+                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); если больше {}, пределом может быть он сам, и тогда об этом сказано над таблицей.",
+                    russian(&share),
+                    russian(&limit)
                 ),
             )
         }
