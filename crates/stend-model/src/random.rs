@@ -12,6 +12,12 @@ impl SplitMix64 {
         Self(seed)
     }
 
+    /// A generator that starts where nobody chose: at the clock and the process, mixed.
+    pub fn fresh() -> Self {
+        let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
+        Self(nanoseconds ^ u64::from(std::process::id()).rotate_left(48))
+    }
+
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -391,11 +391,10 @@ fn free_id<E>(mut draw: impl FnMut() -> String, is_taken: impl Fn(&str) -> Resul
     }
 }
 
-/// A number that nobody chose: the clock and the process, mixed.
+/// A number that nobody chose.
 pub(super) fn fresh_seed() -> u64 {
-    let nanoseconds = Timestamp::now().as_nanosecond() as u64;
     // 53 bits, so that it is the same number in any JSON reader.
-    SplitMix64::new(nanoseconds ^ u64::from(std::process::id()).rotate_left(48)).next_u64() >> 11
+    SplitMix64::fresh().next_u64() >> 11
 }
 
 #[cfg(test)]

@@ -63,8 +63,14 @@ pub(crate) fn have(program: &str) -> bool {
 
 /// Runs what the adapter asks for, as the runner does, in directories of its own.
 pub(super) fn run(adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) -> Finished {
+    run_as(7, adapter, scenario, directory)
+}
+
+/// The same as the repeat of a number.
+pub(super) fn run_as(number: usize, adapter: &dyn Adapter, scenario: &Scenario, directory: &Path) -> Finished {
     let place = Place {
         run: "r".into(),
+        mark: super::mark_of("r", number, 0x0123_4567_89ab_cdef),
         data: directory.join("data").display().to_string(),
         work: directory.join("work").display().to_string(),
         luns: vec![],
@@ -168,7 +174,8 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
 
 #[test]
 fn every_suite_passes_the_checks_of_its_adapters() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
+    let place =
+        Place { run: "r".into(), mark: "r 7 0".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
     for (name, text) in crate::catalogue::SUITES {
         for scale in [None, Some(0.001)] {
             let changes = Changes { scale, ..Changes::default() };

@@ -70,6 +70,8 @@ pub(crate) struct Tool {
 pub(crate) struct Place {
     /// The run's id, for the names of files elsewhere.
     pub(crate) run: String,
+    /// What no other start of an instrument has, by which what it wrote is told from all else: `RUN NUMBER RANDOM`.
+    pub(crate) mark: String,
     /// For files that serve the whole run, such as those that fio reads and writes. Removed when the run ends.
     pub(crate) data: String,
     /// For the files of one repeat. Empty before it, removed after it.
@@ -92,11 +94,17 @@ impl Place {
     pub(crate) fn of(run: &str, directory: &str) -> Self {
         Self {
             run: run.into(),
+            mark: mark_of(run, 0, 0),
             data: format!("{directory}/data"),
             work: format!("{directory}/repeat"),
             luns: Vec::new(),
         }
     }
+}
+
+/// The mark of a start of a run's instruments, for the repeat of this number. `random`: a repeat may be started more than once.
+pub(crate) fn mark_of(run: &str, number: usize, random: u64) -> String {
+    format!("{run} {number} {random:016x}")
 }
 
 /// How to start a tool for one repeat.

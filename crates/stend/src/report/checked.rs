@@ -48,7 +48,7 @@ const CLAUSES: &[(&str, &str)] = &[
         "{}: операций {}, сосчитано байт: {}, неполных {}, потерянных {}",
     ),
     (
-        "{} of {} bytes written were read back with their checksums",
+        "{} of {} bytes written were read back with the marks of this repeat",
         "прочитано обратно с контрольными суммами байт: {} из {} записанных",
     ),
     ("ran {} ms of {} ms", "работал {} мс из {} мс"),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use stend_model::random::SplitMix64;
 use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Part, Scenario};
 use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
@@ -13,7 +14,7 @@ use super::carried::probe_words;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
 use crate::host::{Command, HERE, Happening, Host, HostError, Process};
-use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter};
+use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, mark_of};
 use crate::interrupt::Interrupt;
 use crate::latency;
 use crate::side::Setting;
@@ -131,6 +132,8 @@ pub(super) struct Attempts<'a> {
     interrupt: &'a Interrupt,
     /// What tools say of their version, asked once each.
     versions: HashMap<String, String>,
+    /// Tells attempts apart that have the same number.
+    random: SplitMix64,
     /// Files for the whole run that were put there already.
     written: HashSet<String>,
     /// The last attempt removed the directory of a repeat. A run that was killed may have left one.
@@ -153,7 +156,8 @@ impl<'a> Attempts<'a> {
     ) -> Self {
         let (versions, written) = (HashMap::new(), HashSet::new());
         let (under, setting) = (Vec::new(), Setting::default());
-        Self { host, probe, place, interrupt, versions, written, work_is_gone: false, under, setting, injector }
+        let random = SplitMix64::fresh();
+        Self { random, host, probe, place, interrupt, versions, written, work_is_gone: false, under, setting, injector }
     }
 
     /// From now on attempts are of this side.
@@ -161,8 +165,9 @@ impl<'a> Attempts<'a> {
         self.setting = setting.clone();
     }
 
-    /// One attempt; `None` if the user interrupted it.
-    pub(super) fn make(&mut self, scenario: &Scenario) -> anyhow::Result<Option<Attempt>> {
+    /// One attempt at the repeat of this number; `None` if the user interrupted it.
+    pub(super) fn make(&mut self, scenario: &Scenario, number: usize) -> anyhow::Result<Option<Attempt>> {
+        self.place.mark = mark_of(&self.place.run, number, self.random.next_u64());
         let mut made = self.make_as_it_is(scenario)?;
         if let Some(Attempt { report: Some(report), observed, .. }) = &mut made {
             report.observed.append(observed);
@@ -186,9 +191,14 @@ impl<'a> Attempts<'a> {
     }
 
     /// One attempt under a profiler, whose words stand before the instrument's own.
-    pub(super) fn make_under(&mut self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
+    pub(super) fn make_under(
+        &mut self,
+        scenario: &Scenario,
+        number: usize,
+        words: Vec<String>,
+    ) -> anyhow::Result<Option<Attempt>> {
         self.under = words;
-        let made = self.make(scenario);
+        let made = self.make(scenario, number);
         self.under.clear();
         made
     }

@@ -258,7 +258,7 @@ fn make_repeats(
         }
         let own = step.side.map_or(Cow::Borrowed(scenario), |side| run.sides[side].applied(scenario));
         let made = match rate::applied(suite, &own, step.side, &repeats) {
-            Ok(scenario) => attempts.make(&scenario)?,
+            Ok(scenario) => attempts.make(&scenario, repeats.len())?,
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
         let Some(mut attempt) = made else { break Ending::Interrupted };

@@ -119,7 +119,9 @@ impl Profiling<'_, '_> {
             // Tried once: what fails here fails for the profiles after it too.
             prepared.insert(place);
             for _ in 0..scenario.warmup {
-                let Some(attempt) = self.attempts.make(scenario)? else { return Ok(Ending::Interrupted) };
+                let Some(attempt) = self.attempts.make(scenario, self.repeats.len())? else {
+                    return Ok(Ending::Interrupted);
+                };
                 if let Some(reason) = wrong_with(&attempt) {
                     observer.warn(&format!("profile: {} is not prepared again: {reason}", scenario.name));
                     break;
@@ -158,7 +160,7 @@ impl Profiling<'_, '_> {
             Profiler::None => return Ok(Some(profile)),
         };
         let made = match rate::applied(&self.run.suite, scenario, None, self.repeats) {
-            Ok(scenario) => self.attempts.make_under(&scenario, words)?,
+            Ok(scenario) => self.attempts.make_under(&scenario, self.repeats.len(), words)?,
             Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
         };
         let Some(attempt) = made else { return Ok(None) };

@@ -465,8 +465,7 @@ fn boot_id(host: &dyn Host) -> String {
 
 /// Hexadecimal digits that no other target has.
 fn token() -> String {
-    let moment = jiff::Timestamp::now().as_nanosecond() as u64;
-    format!("{:0TOKEN_DIGITS$x}", SplitMix64::new(moment ^ u64::from(std::process::id()).rotate_left(40)).next_u64())
+    format!("{:0TOKEN_DIGITS$x}", SplitMix64::fresh().next_u64())
 }
 
 /// What would help where a thing cannot be made, as the rest of a message.

@@ -15,12 +15,16 @@ fn local() -> String {
     POOL.replace("transport = \"nbd\"\ncontrollers = 2", "transport = \"local\"")
 }
 
-/// A suite of a single load, which writes with checksums at an even rate and reads back, and has these faults.
+/// A suite of a single load, which writes with marks at an even rate and reads back, and has these faults.
 fn suite(stand: &Stand, faults: &str) -> String {
+    suite_of(stand, 1, faults)
+}
+
+fn suite_of(stand: &Stand, repeats: u32, faults: &str) -> String {
     let text = format!(
-        "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
+        "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
          [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"16k\", iodepth = 4, \
-         verify = \"crc32c\", rate_iops = 200, rate_process = \"linear\" }}\nfaults = {faults}\n\
+         verify = \"marks\", rate_iops = 200, rate_process = \"linear\" }}\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
         crate::common::NO_GATES
     );
@@ -120,6 +124,77 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     let killed = |number: usize| repeat["marks"][number]["t_ns"].as_i64().unwrap();
     assert!(killed(1) - killed(0) > 500_000_000, "{repeat:#}");
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+/// Runs the suite with a deed of the shell's between writing and reading back, on the first LUN's file: what the last repeat's check says.
+fn spoiled(stand: &Stand, pool: &str, suite: &str, deed: &str) -> String {
+    let script = stand.path().join("deed.sh");
+    let find = "lun=$(find \"$STEND_WORK\" -type f -name 'lun0*')\nold=$(dirname \"$0\")/old";
+    std::fs::write(&script, format!("{find}\nput='dd conv=notrunc,fsync bs=16k status=none'\n{deed}\n")).unwrap();
+    let before = format!(
+        "for word; do job=$word; done\n\
+         case $job in */job.fio) sed -i 's|^\\[readback-lun0\\]|&\\nexec_prerun=sh {}|' \"$job\" ;; esac",
+        script.display()
+    );
+    let path = path_with(stand, "fio", &before);
+    let mut command = stand.command(&["run", suite, "--target", pool, "--even-if-unfit", "--no-progress"]);
+    let ended = crate::common::ended(command.env("PATH", path));
+    assert_eq!(ended.status, Some(3), "{}\n{}", ended.out, ended.err);
+    let shown = stand.json(&["show"]);
+    let repeat = shown["run"]["repeats"].as_array().unwrap().last().unwrap().clone();
+    let evidence = repeat["report"]["evidence"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(repeat["report"]["check"], "failed", "{repeat:#}");
+    assert!(evidence.contains("\"readback-lun0\" read other data than were written: at offset "), "{evidence}");
+    evidence
+}
+
+#[test]
+fn what_a_pool_loses_mixes_up_or_changes_is_found() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    for target in [local(), POOL.to_owned()] {
+        let pool = pool(&stand, &target);
+        for (deed, offset, stands) in [
+            ("[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"", 0, "what repeat 0 of run "),
+            ("$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1", 1_146_880, "wrote to lun0 at offset 114688"),
+            ("$put if=/dev/zero of=\"$lun\" seek=700 count=1", 11_468_800, "zeros"),
+            (
+                "printf '\\377' | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
+                0,
+                "bits turned over, the first in byte 200",
+            ),
+        ] {
+            let _ = std::fs::remove_file(stand.path().join("old"));
+            let repeats = if deed.contains("$old") { 2 } else { 1 };
+            let suite = suite_of(&stand, repeats, "[]");
+            let text = std::fs::read_to_string(&suite).unwrap();
+            std::fs::write(&suite, text.replace(", rate_iops = 200, rate_process = \"linear\"", "")).unwrap();
+            let evidence = spoiled(&stand, &pool, &suite, deed);
+            assert!(
+                evidence.contains(&format!("at offset {offset} of ")) && evidence.contains(stands),
+                "{deed}: {evidence}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_in_a_fault_is_found() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let die = "[{ at = \"1s\", disk = 1, action = \"die\" }, { at = \"2s\", disk = 1, action = \"replace\" }]";
+    let kill =
+        "[{ at = \"1s\", controller = 0, action = \"kill\" }, { at = \"2s\", controller = 0, action = \"restart\" }]";
+    for (faults, target) in [(die, local()), (kill, POOL.to_owned())] {
+        let stand = Stand::new();
+        let (suite, pool) = (suite_of(&stand, 2, faults), pool(&stand, &target));
+        let deed = "[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"";
+        let evidence = spoiled(&stand, &pool, &suite, deed);
+        assert!(evidence.contains("stands: what repeat 0 of run "), "{evidence}");
+    }
 }
 
 #[test]

@@ -102,12 +102,12 @@ fn killed_while_it_starts_its_servers_nothing_of_them_is_left_after_clean() {
     }
 }
 
-/// A suite that writes with checksums and reads back.
+/// A suite that writes with marks and reads back.
 fn suite(stand: &Stand) -> String {
     let text = "name = \"t\"\ntitle = \"t\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\n\
          gates = { steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }\n\
          [[scenario]]\nname = \"write\"\ninstrument = \"fio\"\n\
-         parameters = { rw = \"write\", luns = 1, size = \"1GiB\", iodepth = 4, loops = 1, verify = \"crc32c\" }\n\
+         parameters = { rw = \"write\", luns = 1, size = \"1GiB\", iodepth = 4, loops = 1, verify = \"marks\" }\n\
          metrics = [{ name = \"IOPS\", value = \"operations/wall\", unit = \"IOPS\", better = \"higher\" }]\n";
     let path = stand.path().join("suite.toml");
     std::fs::write(&path, text).unwrap();

@@ -8,6 +8,7 @@ use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
 
 use super::logs::kinds;
+use super::mark;
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
 
@@ -36,8 +37,8 @@ pub(super) struct Job {
     pub(super) length: Length,
     /// How long the load runs before that.
     pub(super) ramp: Duration,
-    /// The checksum that each block is written with and read back by, after fio's `verify`.
-    pub(super) verify: Option<String>,
+    /// Whether each block is written with a mark of its own and read back by it.
+    pub(super) verify: bool,
     /// Operations per second of all jobs together, if the load is open: they are started when their time has come, whether those
     /// before have ended or not.
     pub(super) rate: Option<Rate>,
@@ -90,8 +91,8 @@ const KNOWN: [&str; 19] = [
     RATE,
     "rate_process",
 ];
-/// fio's checksums that find every changed block; `crc32c` is what processors have an instruction for.
-const CHECKSUMS: [&str; 5] = ["crc32c", "crc64", "xxhash", "sha256", "sha512"];
+/// What is read back is compared with. A checksum would also be right of what an earlier repeat wrote.
+const MARKS: &str = "marks";
 const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
 
 /// The engine that does nothing.
@@ -145,20 +146,21 @@ impl Job {
             ));
         }
         let pattern = parameters.choice("rw", "randread", &PATTERNS)?;
-        let verify = parameters.given("verify").map(|_| parameters.choice("verify", "", &CHECKSUMS)).transpose()?;
-        if verify.is_some() && !pattern.ends_with("write") {
+        let verify =
+            parameters.given("verify").map(|_| parameters.choice("verify", "", &[MARKS])).transpose()?.is_some();
+        if verify && !pattern.ends_with("write") {
             return Err(format!(
                 "parameter \"verify\" is given and \"rw\" is \"{pattern}\"; what is verified is written first: write or randwrite"
             ));
         }
         let jobs = parameters.count("numjobs", "1", 1..=1024)?;
-        if verify.is_some() && jobs > 1 {
+        if verify && jobs > 1 {
             return Err(format!(
                 "parameter \"numjobs\" is {jobs}; with \"verify\" it must be 1, or jobs would overwrite each other's blocks"
             ));
         }
         let luns = parameters.count("luns", "1", 1..=256)?;
-        let (length, ramp) = length(&parameters, verify.is_some())?;
+        let (length, ramp) = length(&parameters, verify)?;
         let rate = rate(&parameters, pattern, jobs * luns)?;
         let engine = parameters.text("ioengine", "libaio");
         if engine.is_empty() || !engine.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
@@ -189,7 +191,7 @@ impl Job {
             region,
             length,
             ramp,
-            verify: verify.map(str::to_owned),
+            verify,
             rate,
             engine: engine.into(),
             direct: parameters.choice("direct", "1", &["0", "1"])? == "1",
@@ -209,18 +211,18 @@ impl Job {
             true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
             false => self.of_target(&place.luns)?,
         };
-        Ok(self.text_of(&places, logs))
+        Ok(self.text_of(&places, &place.mark, logs))
     }
 
     /// The same for a target's LUNs that are no longer known: `${LUN1}` and so on stand for them, which fio takes from its environment.
-    pub(super) fn text_of_lost_luns(&self, logs: &str) -> String {
+    pub(super) fn text_of_lost_luns(&self, mark: &str, logs: &str) -> String {
         let option = if self.engine == "nbd" { "uri" } else { "filename" };
         let places: Vec<String> = (1..=self.luns).map(|number| format!("{option}=${{LUN{number}}}")).collect();
-        self.text_of(&places, logs)
+        self.text_of(&places, mark, logs)
     }
 
     /// With what the job file says of each LUN.
-    fn text_of(&self, places: &[String], logs: &str) -> String {
+    fn text_of(&self, places: &[String], mark: &str, logs: &str) -> String {
         let truth = u32::from;
         let mut lines: Vec<String> = vec!["[global]".into()];
         let mut option = |name: &str, value: &str| lines.push(format!("{name}={value}"));
@@ -251,9 +253,11 @@ impl Job {
             option(RATE, &rate.of_a_job.to_string());
             option("rate_process", &rate.process);
         }
-        if let Some(verify) = &self.verify {
-            option("verify", verify);
+        if self.verify {
+            option("verify", "pattern");
             option("verify_fatal", "1");
+            // What stands where something else was to stand, in files beside the report.
+            option("verify_dump", "1");
         }
         if !self.ramp.is_zero() {
             option("ramp_time", &format!("{}ms", self.ramp.as_millis()));
@@ -277,13 +281,15 @@ impl Job {
             option("log_hist_msec", &window.to_string());
         }
         // What is verified is read back when all of it has been written, by jobs of its own: so both have figures of their own.
-        let writes = if self.verify.is_some() { format!("rw={}\ndo_verify=0\n", self.pattern) } else { String::new() };
+        let pattern = |lun| format!("verify_pattern={}\n", mark::pattern(mark, lun));
         for (lun, place) in places.iter().enumerate() {
+            let writes =
+                if self.verify { format!("rw={}\ndo_verify=0\n{}", self.pattern, pattern(lun)) } else { String::new() };
             lines.push(format!("\n[lun{lun}]\n{writes}{place}"));
         }
-        for (lun, place) in places.iter().enumerate().filter(|_| self.verify.is_some()) {
+        for (lun, place) in places.iter().enumerate().filter(|_| self.verify) {
             let after = if lun == 0 { "stonewall\n" } else { "" };
-            lines.push(format!("\n[{READ_BACK}-lun{lun}]\n{after}rw=read\n{place}"));
+            lines.push(format!("\n[{READ_BACK}-lun{lun}]\n{after}rw=read\n{}{place}", pattern(lun)));
         }
         lines.join("\n") + "\n"
     }
@@ -353,8 +359,8 @@ impl Job {
         put("direct", u32::from(self.direct).into());
         put("refill_buffers", u32::from(self.refill).into());
         put("log_avg_msec", self.log_average_ms.into());
-        if let Some(verify) = &self.verify {
-            put("verify", verify.as_str().into());
+        if self.verify {
+            put("verify", MARKS.into());
         }
         if let Some(rate) = &self.rate {
             put(RATE, (u64::from(rate.of_a_job) * u64::from(self.processes())).into());

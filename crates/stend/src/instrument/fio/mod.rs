@@ -24,6 +24,7 @@ mod histogram;
 mod job;
 mod json;
 mod logs;
+mod mark;
 mod output;
 mod report;
 pub(crate) mod suite;
@@ -44,7 +45,7 @@ use self::logs::{Layout, Logs};
 use self::output::Output;
 use self::report::{Expected, Found};
 use super::parameters::ended_well;
-use super::{Adapter, Finished, Invocation, Place, Tool};
+use super::{Adapter, Finished, Invocation, Place, Tool, mark_of};
 
 /// fio, as an instrument.
 pub(super) struct Fio;
@@ -52,8 +53,11 @@ pub(super) struct Fio;
 const JOB_FILE: &str = "job.fio";
 const REPORT_FILE: &str = "report.json";
 const LOG_PREFIX: &str = "log";
+/// What was read where something else was expected: this, the file's name and the offset.
+const RECEIVED: &str = "received.";
+const EXPECTED: &str = "expected.";
 
-/// Lays out the files that are not there yet, and becomes fio in the directory that is given. A file gets its name only when all of it has
+/// Lays out the files that are not there yet, and starts fio in the directory that is given. A file gets its name only when all of it has
 /// been written: one that was given up half-way would be read later as holes, at the speed of memory.
 const SCRIPT: &str = r#"
 report=$1 directory=$2 size=$3 files=$4
@@ -68,7 +72,16 @@ while [ "$files" -gt 0 ]; do
     shift
 done
 cd "$directory" || exit
-exec fio --eta=never --output-format=json+ --output="$report" "$@"
+fio --eta=never --output-format=json+ --output="$report" "$@"
+status=$?
+# What fio read where it should have read something else, and what that is; its own names begin with those of files.
+for kind in received expected; do
+    for dump in *."$kind"; do
+        [ ! -f "$dump" ] || mv "$dump" "$kind.${dump%.*}"
+    done
+done
+[ "$status" -le 128 ] || kill -"$((status - 128))" $$
+exit "$status"
 "#;
 
 /// What a scenario asks of fio.
@@ -178,7 +191,17 @@ impl Adapter for Fio {
                 .collect(),
             environment,
             leaves: leaves.into_iter().collect(),
-            results: [REPORT_FILE, "log_iops.*", "log_bw.*", "log_clat.*", "log_clat_hist.*"].map(in_work).into(),
+            results: [
+                REPORT_FILE,
+                "log_iops.*",
+                "log_bw.*",
+                "log_clat.*",
+                "log_clat_hist.*",
+                &format!("{RECEIVED}*"),
+                &format!("{EXPECTED}*"),
+            ]
+            .map(in_work)
+            .into(),
         })
     }
 
@@ -192,9 +215,15 @@ impl Adapter for Fio {
         }
         match Load::of(&scenario).ok()? {
             Load::Own(job) if scenario.rate.is_some() && job.rate.is_none() => None,
-            Load::Own(job) if run.target.is_some() => Some(job.text_of_lost_luns(LOG_PREFIX)),
+            Load::Own(job) if run.target.is_some() => {
+                Some(job.text_of_lost_luns(&mark_of(&run.id, repeat.sequence as usize, 0), LOG_PREFIX))
+            }
             // The run that made the repeat; `run` may be several that are taken together.
-            Load::Own(job) => job.text(&Place::of(directory.rsplit('/').next()?, directory), LOG_PREFIX).ok(),
+            Load::Own(job) => {
+                let run = directory.rsplit('/').next()?;
+                let mark = mark_of(run, repeat.sequence as usize, 0);
+                job.text(&Place { mark, ..Place::of(run, directory) }, LOG_PREFIX).ok()
+            }
             Load::File(file) => Some(file.text),
         }
     }
@@ -208,7 +237,7 @@ impl Adapter for Fio {
             Ok(()) => error,
         })?;
         output.groups()?;
-        if output.wrong_data(&finished.stderr).is_none() {
+        if output.wrong_data(finished).is_none() {
             ended_well("fio", finished)?;
         }
         let layout = load.layout();

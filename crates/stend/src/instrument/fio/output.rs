@@ -9,6 +9,8 @@ use stend_model::wire::quote;
 use stend_stats::Latencies;
 
 use super::json::{Parts, separate};
+use super::{EXPECTED, RECEIVED, mark};
+use crate::instrument::Finished;
 
 /// What is needed of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,14 +120,36 @@ impl Output {
         Err(format!("fio's job \"{}\" failed with error {}{errors}{said}", group.jobname, group.error))
     }
 
-    /// What a failed verification found, if one failed. `stderr` is where fio says it.
-    pub(super) fn wrong_data(&self, stderr: &str) -> Option<String> {
+    /// What a failed verification found, if one failed.
+    pub(super) fn wrong_data(&self, finished: &Finished) -> Option<String> {
         let group = self.groups.iter().find(|group| group.error == VERIFICATION_FAILED)?;
-        let said = stderr.lines().chain(self.messages.iter().map(String::as_str));
+        let said = finished.stderr.lines().chain(self.messages.iter().map(String::as_str));
         let said = said.filter(|line| line.contains("verify") || line.contains("bad ")).map(str::trim).next();
         let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
-        Some(format!("fio's job \"{}\" read other data than were written{said}", group.jobname))
+        Some(format!(
+            "fio's job \"{}\" read other data than were written{}{said}",
+            group.jobname,
+            what_stands(finished)
+        ))
     }
+}
+
+/// What stands where something else was to stand, as far as fio kept it; as the rest of a message.
+fn what_stands(finished: &Finished) -> String {
+    const SHOWN: usize = 2;
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let files: BTreeMap<_, _> = finished.files.iter().map(|(path, contents)| (name(path), contents)).collect();
+    let mut told = Vec::new();
+    for (name, found) in &files {
+        let Some(place) = name.strip_prefix(RECEIVED) else { continue };
+        let (file, offset) = place.rsplit_once('.').unwrap_or((place, "?"));
+        let Some(wanted) = files.get(&format!("{EXPECTED}{place}")) else { continue };
+        told.push(format!("at offset {offset} of {file} stands: {}", mark::what_stands(found, wanted)));
+    }
+    let more = told.len().saturating_sub(SHOWN);
+    told.truncate(SHOWN);
+    let more = if more > 0 { format!("; and so on in {more} more") } else { String::new() };
+    if told.is_empty() { String::new() } else { format!(": {}{more}", told.join("; ")) }
 }
 
 /// A value that is no number is as one that is not there.

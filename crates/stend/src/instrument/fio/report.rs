@@ -42,7 +42,7 @@ impl Expected<'_> {
     /// fio did nothing, or its report has groups of jobs that nobody asked for.
     pub(super) fn report(&self, found: &Found) -> Result<Report, String> {
         let Found { output, logs, clock, finished } = *found;
-        let wrong = output.wrong_data(&finished.stderr);
+        let wrong = output.wrong_data(finished);
         let (measured, read_back) = self.parts(output.groups()?)?;
         let directions = directions(&measured);
         let milliseconds = directions.iter().map(|(_, direction)| direction.runtime).fold(0.0, f64::max);
@@ -73,7 +73,10 @@ impl Expected<'_> {
             observed.insert("verified_bytes".into(), read.io_bytes);
             observed.insert("verify_ns".into(), read.runtime * 1e6);
             if wrong.is_none() {
-                let words = format!("{} of {written} bytes written were read back with their checksums", read.io_bytes);
+                let words = format!(
+                    "{} of {written} bytes written were read back with the marks of this repeat",
+                    read.io_bytes
+                );
                 // How much a job file is to read back, nobody knows.
                 verdict.note(self.job.is_none() || read.io_bytes == written, words);
             }
@@ -103,12 +106,12 @@ impl Expected<'_> {
     /// The groups whose figures count, and what was read back after them.
     fn parts(&self, groups: &[Group]) -> Result<(Vec<Group>, Option<Direction>), String> {
         match (self.job, groups) {
-            (Some(job), [written, read_back]) if job.verify.is_some() => {
+            (Some(job), [written, read_back]) if job.verify => {
                 Ok((vec![written.clone()], Some(read_back.read.clone())))
             }
-            (Some(job), [_]) if job.verify.is_none() => Ok((groups.to_vec(), None)),
+            (Some(job), [_]) if !job.verify => Ok((groups.to_vec(), None)),
             (Some(job), groups) => {
-                let wanted = if job.verify.is_some() { 2 } else { 1 };
+                let wanted = if job.verify { 2 } else { 1 };
                 Err(format!("fio's report has {} groups of jobs instead of {wanted}", groups.len()))
             }
             (None, groups) => {

@@ -10,7 +10,8 @@ use crate::instrument::fixture::scenario;
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
-    let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
+    let place =
+        Place { run: "r".into(), mark: "r 7 0".into(), data: "/data".into(), work: "/repeat".into(), luns: vec![] };
     let parameters = [
         ("rw", "randwrite"),
         ("luns", "2"),
@@ -43,7 +44,7 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let path = |path: &str| LunAddress::Path(path.into());
     let nbd = |name: &str| LunAddress::Nbd(format!("nbd+unix:///{name}?socket=/s"));
     let invocation = |luns: Vec<LunAddress>, parameters: &[(&'static str, &'static str)]| {
-        let place = Place { run: "r".into(), data: "/data".into(), work: "/repeat".into(), luns };
+        let place = Place { run: "r".into(), mark: "r 7 0".into(), data: "/data".into(), work: "/repeat".into(), luns };
         let scenario = scenario("fio", parameters.iter().copied());
         assert!(Fio.files(&scenario, &place).unwrap().is_empty(), "nothing is laid out");
         Fio.invocation(&scenario, &place)
@@ -150,8 +151,8 @@ fn bad_parameters_are_refused_before_anything_runs() {
         ("directory", "/tmp/`id`", "fio cannot"),
         ("ioengine", "libaio\nexec_prerun=id", "engine"),
         ("exec_prerun", "id", "no parameter"),
-        ("verify", "crc32c", "write or randwrite"),
-        ("verify", "rot13", "crc32c"),
+        ("verify", "marks", "write or randwrite"),
+        ("verify", "crc32c", "marks"),
         ("loops", "0", "1 to"),
         ("rate_process", "poisson", "without \"rate_iops\""),
         ("rate_iops", "0", "1 to"),
@@ -170,7 +171,7 @@ fn bad_parameters_are_refused_before_anything_runs() {
         let message = Fio.check(&scenario("fio", parameters)).unwrap_err();
         assert!(message.contains(part), "{parameters:?}: {message}");
     }
-    let verified = [("rw", "write"), ("verify", "crc32c")];
+    let verified = [("rw", "write"), ("verify", "marks")];
     for (more, part) in
         [(("numjobs", "2"), "must be 1"), (("loops", "3"), "must be 1"), (("ramp_time", "1s"), "\"verify\"")]
     {

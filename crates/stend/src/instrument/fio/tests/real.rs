@@ -9,7 +9,7 @@ use stend_model::wire::Check;
 use tempfile::tempdir;
 
 use super::super::*;
-use crate::instrument::fixture::{have, run, scenario, taken_apart};
+use crate::instrument::fixture::{have, run, run_as, scenario, taken_apart};
 
 #[test]
 fn the_fio_that_is_here_is_understood() {
@@ -82,7 +82,7 @@ fn means_come_from_histograms_by_direction_and_from_averages_where_there_are_non
 }
 
 /// fio, with a command of the test's own between writing and reading back.
-struct Between(&'static str);
+struct Between(String);
 
 impl Adapter for Between {
     fn name(&self) -> &'static str {
@@ -118,7 +118,7 @@ fn what_is_read_back_is_what_was_written_and_else_the_check_fails() {
             ("rw", pattern),
             ("luns", "2"),
             ("size", "2MiB"),
-            ("verify", "crc32c"),
+            ("verify", "marks"),
             ("ioengine", "psync"),
             ("direct", "0"),
         ];
@@ -128,14 +128,55 @@ fn what_is_read_back_is_what_was_written_and_else_the_check_fails() {
         let (_, _, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
         assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
         assert_eq!((report.work["bytes"], report.observed["verified_bytes"]), (4194304.0, 4194304.0));
-        // A byte of the second half of the first LUN turns over between the two.
+    }
+}
+
+/// Between writing and reading back something else comes to stand in the first LUN.
+#[test]
+fn a_lost_a_mixed_up_and_a_changed_block_are_found_and_told_with_their_offsets() {
+    if !have("fio") {
+        return;
+    }
+    let block = "dd of=../data/stend-2MiB-lun0 bs=4096 count=1 conv=notrunc status=none";
+    for (deed, offset, stands) in [
+        ("cp ../data/old ../data/stend-2MiB-lun0".to_owned(), 0, "what repeat 6 of run r wrote to lun0 at offset 0"),
+        (
+            format!("{block} if=../data/old skip=3 seek=3"),
+            12288,
+            "what repeat 6 of run r wrote to lun0 at offset 12288",
+        ),
+        (
+            format!("{block} if=../data/stend-2MiB-lun0 skip=5 seek=9"),
+            36864,
+            "what repeat 7 of run r wrote to lun0 at offset 20480",
+        ),
+        (format!("{block} if=/dev/zero seek=200"), 819_200, "zeros"),
+        (
+            "printf '\\000' | dd of=../data/stend-2MiB-lun0 bs=1 seek=1500000 conv=notrunc status=none".into(),
+            1_499_136,
+            "of the block's bits turned over, the first in byte 864",
+        ),
+    ] {
+        let parameters = [
+            ("rw", "randwrite"),
+            ("luns", "2"),
+            ("size", "2MiB"),
+            ("verify", "marks"),
+            ("ioengine", "psync"),
+            ("direct", "0"),
+        ];
+        let scenario = scenario("fio", parameters);
         let directory = tempdir().unwrap();
-        let spoil = Between("printf stend | dd of=../data/stend-2MiB-lun0 bs=1 seek=1500000 conv=notrunc status=none");
+        run_as(6, &Between("cp ../data/stend-2MiB-lun0 ../data/old".into()), &scenario, directory.path());
+        let spoil = Between(deed.clone());
         let finished = run(&spoil, &scenario, directory.path());
         let (_, _, report) = taken_apart(spoil.translate(&scenario, &finished).unwrap());
         let evidence = report.evidence.unwrap();
-        assert_eq!(report.check, Check::Failed, "{evidence}");
-        assert!(evidence.contains("\"readback-lun0\" read other data") && evidence.contains("crc32c"), "{evidence}");
+        assert_eq!(report.check, Check::Failed, "{deed}: {evidence}");
+        let told = format!(
+            "\"readback-lun0\" read other data than were written: at offset {offset} of stend-2MiB-lun0 stands: "
+        );
+        assert!(evidence.contains(&told) && evidence.contains(stands), "{deed}: {evidence}");
     }
 }
 

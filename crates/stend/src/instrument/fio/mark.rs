@@ -1,0 +1,104 @@
+//! What a load that is verified writes. Every 512 bytes say which start of which run wrote them, to which LUN and to which offset, so that
+//! a block that was never written, is of an earlier repeat or is another's, is another block; random bytes fill the rest.
+
+use stend_model::identity::digest_of;
+use stend_model::random::SplitMix64;
+
+/// How long what is repeated in each block is: fio takes no longer pattern.
+pub(super) const LENGTH: usize = 512;
+/// fio writes the block's offset there, eight bytes, the lowest first.
+const OFFSET: usize = 8;
+const BEGIN: &str = "stend ";
+const BEFORE_OFFSET: &str = " at ";
+/// So many bits in a whole block are some that turned over, and no other data.
+const MOST_BITS: u32 = 64;
+
+/// The pattern of a LUN, as fio's `verify_pattern` takes it. `mark` is this start's own, without quotes.
+pub(super) fn pattern(mark: &str, lun: usize) -> String {
+    use std::fmt::Write as _;
+    let head = format!("{BEGIN}{mark} lun{lun}{BEFORE_OFFSET}");
+    let seed = u64::from_str_radix(&digest_of(head.as_bytes())[..16], 16).expect("these are hexadecimal digits");
+    let mut random = SplitMix64::new(seed);
+    let mut pattern = format!("\"{head}\"%o0x");
+    for _ in head.len() + OFFSET..LENGTH {
+        let _ = write!(pattern, "{:02x}", random.next_u64() as u8);
+    }
+    pattern
+}
+
+/// What stands in a block where something else was to stand, in words.
+pub(super) fn what_stands(found: &[u8], wanted: &[u8]) -> String {
+    let differ = |(a, b): (&u8, &u8)| (a ^ b).count_ones();
+    let bits: u32 = found.iter().zip(wanted).map(differ).sum();
+    let Some(first) = found.iter().zip(wanted).position(|(a, b)| a != b) else {
+        return "only a part of the block".into();
+    };
+    let sector = |block: &[u8]| block.chunks(LENGTH).nth(first / LENGTH).unwrap_or_default().to_vec();
+    let (sector, own) = (sector(found), sector(wanted));
+    match who_wrote(&sector) {
+        // Blocks of one repeat and LUN differ in their offsets alone, which is more than a bit in all of their sectors.
+        Some(who) if bits > 1 && who_wrote(&own).as_ref() != Some(&who) => who,
+        _ if bits <= MOST_BITS => format!("{bits} of the block's bits turned over, the first in byte {first}"),
+        _ if sector.iter().all(|byte| *byte == 0) => "zeros".into(),
+        _ => {
+            let bytes: Vec<_> = sector.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            format!("other bytes: {} …", bytes.join(" "))
+        }
+    }
+}
+
+fn who_wrote(sector: &[u8]) -> Option<String> {
+    let end = sector.windows(BEFORE_OFFSET.len()).position(|window| window == BEFORE_OFFSET.as_bytes())?;
+    let text = str::from_utf8(&sector[..end]).ok()?.strip_prefix(BEGIN)?;
+    let offset = sector[end + BEFORE_OFFSET.len()..].first_chunk::<OFFSET>()?;
+    let [run, number, _, lun] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
+    Some(format!("what repeat {number} of run {run} wrote to {lun} at offset {}", u64::from_le_bytes(*offset)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What fio makes of a pattern in a block at this offset.
+    fn block(pattern: &str, offset: u64, length: usize) -> Vec<u8> {
+        let (text, rest) = pattern.strip_prefix('"').unwrap().split_once('"').unwrap();
+        let digits = rest.strip_prefix("%o0x").unwrap().as_bytes();
+        let bytes = digits.chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap());
+        let one: Vec<u8> = text.bytes().chain(offset.to_le_bytes()).chain(bytes).collect();
+        assert_eq!(one.len(), LENGTH);
+        one.into_iter().cycle().take(length).collect()
+    }
+
+    #[test]
+    fn whatever_else_stands_in_a_block_is_told() {
+        let marks = ["20261124-0816-3f9a 7 0123456789abcdef", "20261124-0816-3f9a 6 fedcba9876543210"];
+        let own = block(&pattern(marks[0], 0), 8192, 4096);
+        let older = block(&pattern(marks[1], 0), 8192, 4096);
+        let other = block(&pattern(marks[0], 12), 1 << 40, 4096);
+        assert_eq!(what_stands(&older, &own), "what repeat 6 of run 20261124-0816-3f9a wrote to lun0 at offset 8192");
+        assert_eq!(
+            what_stands(&other, &own),
+            "what repeat 7 of run 20261124-0816-3f9a wrote to lun12 at offset 1099511627776"
+        );
+        assert_eq!(what_stands(&[0; 4096], &own), "zeros");
+        let next = block(&pattern(marks[0], 0), 12288, 4096);
+        assert_eq!(what_stands(&next, &own), "what repeat 7 of run 20261124-0816-3f9a wrote to lun0 at offset 12288");
+        let mut torn = own.clone();
+        torn[3072..].copy_from_slice(&older[3072..]);
+        assert_eq!(what_stands(&torn, &own), what_stands(&older, &own), "half of it is of then");
+        let mut turned = own.clone();
+        turned[3000] ^= 4;
+        assert_eq!(what_stands(&turned, &own), "1 of the block's bits turned over, the first in byte 3000");
+        assert!(what_stands(&[0xA5; 4096], &own).starts_with("other bytes: a5 a5"));
+        assert!(what_stands(&b"stend is a word ".repeat(256), &own).starts_with("other bytes: 73 74"));
+        assert_eq!(what_stands(&[], &own), "only a part of the block");
+    }
+
+    #[test]
+    fn patterns_differ_in_more_than_their_words() {
+        let one = block(&pattern("a 1 0", 0), 0, LENGTH);
+        let other = block(&pattern("a 2 0", 0), 0, LENGTH);
+        let same = one.iter().zip(&other).filter(|(a, b)| a == b).count();
+        assert!(same < 64, "{same} bytes of {LENGTH} are the same");
+    }
+}
