@@ -271,6 +271,13 @@ pub(crate) fn values_by_session(record: &Record, scenario: &str, metric: &Metric
     sessions.into_values().collect()
 }
 
+/// What a repeat says of why it lacks something that a metric is computed from.
+fn why_missing(repeat: &Repeat, value: &str) -> Option<String> {
+    let missing = &repeat.begin.as_ref()?.missing;
+    let mut words = value.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    words.find_map(|word| missing.get(word).or_else(|| missing.get(&format!("{word}_ns"))).cloned())
+}
+
 fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
     let Some(own) = scenario_of(record, scenario) else { return Cell::Absent };
     if let Some(skipped) = record.run.skipped.iter().find(|skipped| skipped.scenario == scenario) {
@@ -285,7 +292,10 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
         // A scenario that cannot be measured here was given up in its warm-up.
         let bad = repeats_of(record, scenario).filter(|repeat| repeat.outcome != Outcome::Valid).last();
         let why = match bad.map(|repeat| &repeat.outcome) {
-            _ if !valid.is_empty() => Lack::NotReported { value: metric.value.to_string() },
+            _ if !valid.is_empty() => {
+                let value = metric.value.to_string();
+                Lack::NotReported { reason: valid.last().and_then(|repeat| why_missing(repeat, &value)), value }
+            }
             Some(Outcome::Invalid(reasons)) => Lack::Invalid { reasons: reasons.clone() },
             Some(Outcome::Failed(reason)) => Lack::Failed { reason: reason.clone() },
             _ => Lack::NotYet,

@@ -332,7 +332,13 @@ pub(crate) enum Lack {
     /// No repeat measured anything; this is the last one's reason.
     Failed { reason: String },
     /// Repeats count, but none of them reported what this is computed from.
-    NotReported { value: String },
+    NotReported {
+        /// What the metric is computed from.
+        value: String,
+        /// Why the last of them did not, if it said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The run has not come to it.
     NotYet,
 }

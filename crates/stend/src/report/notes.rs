@@ -533,7 +533,8 @@ pub(super) fn lack(why: &Lack) -> Phrase {
         }
         Lack::Invalid { reasons } => recorded_all(reasons),
         Lack::Failed { reason } => recorded(reason),
-        Lack::NotReported { value } => return not_reported(value),
+        Lack::NotReported { reason: Some(reason), .. } => return recorded(reason),
+        Lack::NotReported { value, reason: None } => return not_reported(value),
         Lack::NotYet => return word,
     };
     Phrase::new(format!("{}: {}", word.en, reason.en), format!("{}: {}", word.ru, reason.ru))

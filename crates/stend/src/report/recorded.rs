@@ -64,6 +64,12 @@ const FORMS: &[(&str, &str)] = &[
         "fio's job \"{}\" read other data than were written: {}",
         "задание fio «{}» прочло не те данные, что были записаны: {}",
     ),
+    ("the load does not say when it began", "нагрузка не сообщила, когда началась"),
+    (
+        "{} was not read close enough to the beginning and the end of the load",
+        "{}: отсчёты не доходят до начала и конца нагрузки",
+    ),
+    ("the processor time of {} was not read", "процессорное время {} не читалось"),
     ("fio's job \"{}\" read other data than were written", "задание fio «{}» прочло не те данные, что были записаны"),
     (
         "the machine's clock was set by about {} s while fio ran",

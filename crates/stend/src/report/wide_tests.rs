@@ -158,7 +158,7 @@ fn what_does_not_fit_side_by_side_stands_in_parts() {
 #[test]
 fn without_controllers_their_columns_are_a_line_of_words() {
     let table = compare(&[&run("a", Of { controllers: false, ..USUAL })], &[]);
-    let why = Cell::Nothing { why: Lack::NotReported { value: "operations/controllers_cpu".into() } };
+    let why = Cell::Nothing { why: Lack::NotReported { value: "operations/controllers_cpu".into(), reason: None } };
     assert!(table.rows.iter().any(|row| row.cells[0] == why));
     let text = shown(&table, 100);
     let line = text.lines().find(|line| line.starts_with("CPU of controllers: ")).unwrap();

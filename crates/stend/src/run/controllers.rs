@@ -5,30 +5,57 @@
 use stend_model::run::Series;
 use stend_model::wire::Report;
 
+use super::attempt::Attempt;
 use super::counters::growth;
 use crate::target::watched::controller;
 
 /// Adds to what was observed: `controllers_cpu_ns`, `controller0_cpu_ns`, …, and `controllers_memory_bytes`, which is the most that they
-/// had together. What cannot be known is left out, and then the sum too. `series` may reach beyond the stretch, and should.
-pub(super) fn count(report: &mut Report, controllers: usize, series: &[Series]) {
-    let Some(began) = report.t_ns.filter(|_| controllers > 0) else { return };
-    let ended = began.saturating_add_unsigned(report.wall_ns);
+/// had together. What cannot be known is left out, and then the sum too, and it is said why. `series` may reach beyond the stretch, and should.
+pub(super) fn count(attempt: &mut Attempt, controllers: usize, series: &[Series]) {
+    let Attempt { report: Some(report), begin, .. } = attempt else { return };
+    let lacking = match report.t_ns {
+        None => Some("the load does not say when it began".to_owned()),
+        Some(began) => count_from(report, began, controllers, series),
+    };
+    if let (Some(why), Some(begin), true) = (lacking, begin, controllers > 0) {
+        begin.missing.insert("controllers_cpu_ns".into(), why);
+    }
+}
+
+/// Why there is no sum of processor time, if there is none.
+fn count_from(report: &mut Report, began: i64, controllers: usize, series: &[Series]) -> Option<String> {
+    // Many jobs together may take longer than any of them.
+    let span = report.observed.get("span_ns").map_or(report.wall_ns, |span| (*span as u64).max(report.wall_ns));
+    let ended = began.saturating_add_unsigned(span);
     let of = |number: usize, metric: &str| {
         let name = format!("{}.{metric}", controller(number));
         series.iter().find(|series| series.metric == name)
     };
-    let mut sum = Some(0.0);
+    let (mut sum, mut lacking) = (0.0, None);
     for number in 0..controllers {
-        let used = of(number, "cpu_ns_total").and_then(|series| growth(series, began, ended)).map(f64::round);
-        sum = sum.zip(used).map(|(sum, used)| sum + used);
-        report.observed.extend(used.map(|used| (format!("{}_cpu_ns", controller(number)), used)));
+        match of(number, "cpu_ns_total").map(|series| growth(series, began, ended).map(f64::round)) {
+            Some(Some(used)) => {
+                sum += used;
+                report.observed.insert(format!("{}_cpu_ns", controller(number)), used);
+            }
+            Some(None) => {
+                lacking = Some(format!(
+                    "{} was not read close enough to the beginning and the end of the load",
+                    controller(number)
+                ));
+            }
+            None => lacking = Some(format!("the processor time of {} was not read", controller(number))),
+        }
     }
-    report.observed.extend(sum.map(|sum| ("controllers_cpu_ns".to_owned(), sum)));
+    if lacking.is_none() && controllers > 0 {
+        report.observed.insert("controllers_cpu_ns".into(), sum);
+    }
     let memory: Option<Vec<_>> = (0..controllers).map(|number| of(number, "memory_bytes")).collect();
     report.observed.extend(
         most_together(&memory.unwrap_or_default(), began, ended)
             .map(|most| ("controllers_memory_bytes".to_owned(), most)),
     );
+    lacking
 }
 
 /// The largest sum of these series, which were read at the same moments, in a stretch.
@@ -65,12 +92,18 @@ mod tests {
         Report { t_ns: Some(began), wall_ns, ..report }
     }
 
+    fn count_in(report: &mut Report, controllers: usize, series: &[Series]) {
+        let began = report.t_ns.unwrap();
+        let lacking = count_from(report, began, controllers, series);
+        assert_eq!(lacking.is_none(), report.observed.contains_key("controllers_cpu_ns"), "{lacking:?}");
+    }
+
     #[test]
     fn only_the_measured_stretch_is_counted() {
         let series = [worked("controller0.cpu_ns_total", 0.5, 0, 60), worked("controller1.cpu_ns_total", 0.25, 0, 60)];
         // The run-up of ten seconds is not.
         let mut measured = report(15 * SECOND + 7, 20 * SECOND as u64);
-        count(&mut measured, 2, &series);
+        count_in(&mut measured, 2, &series);
         let observed = |name: &str| measured.observed[name];
         assert!((observed("controller0_cpu_ns") - 10e9).abs() < 10.0, "{:?}", measured.observed);
         assert!((observed("controller1_cpu_ns") - 5e9).abs() < 10.0);
@@ -78,7 +111,7 @@ mod tests {
         assert!(!measured.observed.contains_key("controllers_memory_bytes"));
         // Where the load begins and ends with the stretch, the ends are wrong by less than what is used between two readings.
         let mut whole = report(10 * SECOND, 30 * SECOND as u64);
-        count(&mut whole, 2, &series);
+        count_in(&mut whole, 2, &series);
         assert!((whole.observed["controller0_cpu_ns"] - 15e9).abs() <= 0.5 * 0.1e9, "{:?}", whole.observed);
     }
 
@@ -86,7 +119,7 @@ mod tests {
     fn readings_that_begin_in_the_stretch_are_followed_back_by_one_interval() {
         let observed = |from, to| {
             let mut report = report(20 * SECOND, 10 * SECOND as u64);
-            count(&mut report, 1, &[worked("controller0.cpu_ns_total", 0.5, from, to)]);
+            count_in(&mut report, 1, &[worked("controller0.cpu_ns_total", 0.5, from, to)]);
             report.observed.get("controllers_cpu_ns").copied()
         };
         assert!((observed(20, 30).unwrap() - 5e9).abs() < 10.0);
@@ -96,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_left_out() {
         let mut alone = report(20 * SECOND, 10 * SECOND as u64);
-        count(&mut alone, 2, &[worked("controller0.cpu_ns_total", 0.5, 0, 60)]);
+        count_in(&mut alone, 2, &[worked("controller0.cpu_ns_total", 0.5, 0, 60)]);
         assert!(
             alone.observed.contains_key("controller0_cpu_ns") && !alone.observed.contains_key("controllers_cpu_ns")
         );
@@ -108,7 +141,7 @@ mod tests {
             vec![Series { times_ns: vec![0], values: vec![1.0], ..worked("controller0.cpu_ns_total", 1.0, 0, 1) }],
         ] {
             let mut without = report(20 * SECOND, 10 * SECOND as u64);
-            count(&mut without, 1, &series);
+            count_in(&mut without, 1, &series);
             assert!(!without.observed.keys().any(|name| name.contains("controller")), "{:?}", without.observed);
         }
     }
@@ -122,7 +155,7 @@ mod tests {
             values: values.into(),
         };
         let mut report = report(20 * SECOND, 10 * SECOND as u64);
-        count(
+        count_in(
             &mut report,
             2,
             &[gauge("controller0", [99.0, 1.0, 5.0, 2.0]), gauge("controller1", [99.0, 9.0, 1.0, 3.0])],

@@ -274,9 +274,7 @@ fn make_repeats(
             }
             sampler = start_sampler()?;
         }
-        if let Some(report) = &mut attempt.report {
-            controllers::count(report, controllers, &series);
-        }
+        controllers::count(&mut attempt, controllers, &series);
         let broken = attempt.broken.clone();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
         let (repeat, series) = repeat_of(run, attempt, series, Which { sequence, session, step, started_at });

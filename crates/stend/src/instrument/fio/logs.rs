@@ -27,6 +27,7 @@ struct Counted {
     ms: f64,
     direction: u8,
     lun: Option<u32>,
+    job: Option<u32>,
     histogram: Histogram,
 }
 
@@ -47,6 +48,7 @@ pub(super) struct Logs {
     window_ms: f64,
     histogram_window_ms: f64,
     together_ms: Option<f64>,
+    measured: Option<(u32, f64)>,
 }
 
 /// Values at one moment, by name.
@@ -68,6 +70,9 @@ pub(super) struct Layout {
     pub(super) histogram_window_ms: u32,
     /// How long every job works, in milliseconds, where all begin and end together: one that says nothing more before that stands still.
     pub(super) together_ms: Option<u32>,
+    /// How many of the first jobs are measured, and how long the longest of them took until its last operation had ended, in milliseconds,
+    /// as fio reports it; `None` where that is not known.
+    pub(super) measured: Option<(u32, f64)>,
 }
 
 /// The logs that are asked of fio, as in `write_bw_log`. Bandwidth and operations it samples once a window. Of latencies it keeps histograms,
@@ -96,6 +101,7 @@ impl Logs {
             window_ms: f64::from(layout.window_ms.max(1)),
             histogram_window_ms: f64::from(layout.histogram_window_ms.max(1)),
             together_ms: layout.together_ms.map(f64::from),
+            measured: layout.measured,
         };
         for (name, text) in files {
             let (lun, job) = (layout.lun(name), job(name));
@@ -105,7 +111,7 @@ impl Logs {
                 Some("bw") => logs.bandwidth.extend(parse(text, "bw", lun, job)?),
                 Some("clat") => logs.latency.extend(parse(text, "clat", lun, job)?),
                 Some("clat_hist") => {
-                    let of_lun = |(ms, direction, histogram)| Counted { ms, direction, lun, histogram };
+                    let of_lun = |(ms, direction, histogram)| Counted { ms, direction, lun, job, histogram };
                     logs.histograms.extend(histogram::parse(text)?.into_iter().map(of_lun));
                 }
                 _ => {}
@@ -114,9 +120,33 @@ impl Logs {
         Ok(logs)
     }
 
-    /// When the first window began, in milliseconds of Unix time.
+    /// When the load began that is measured, in milliseconds of Unix time.
+    ///
+    /// A job's lines come at whole windows from its beginning, the first when an operation has ended: of many operations in flight that may be
+    /// the fourth window or the tenth. Which one it is the last line of all says, which is written when the last operations end.
     pub(super) fn began_ms(&self) -> Option<f64> {
-        self.first_ms().map(|ms| ms - self.window_ms)
+        /// fio may report a millisecond or two less than there were.
+        const SHORT_MS: f64 = 2.0;
+        let (first, last) = self.measured_ms()?;
+        let windows = self.measured.map_or(1.0, |(_, wall_ms)| (first - last + wall_ms + SHORT_MS) / self.window_ms);
+        Some(first - windows.floor().max(1.0) * self.window_ms)
+    }
+
+    /// When the last operation that is measured had ended. Where a machine starts many jobs slowly, they begin one after the other, and all
+    /// together take longer than any of them.
+    pub(super) fn ended_ms(&self) -> Option<f64> {
+        let (_, last) = self.measured_ms()?;
+        let (_, wall_ms) = self.measured?;
+        Some(last.max(self.began_ms()? + wall_ms))
+    }
+
+    /// The first and the last line of the jobs that are measured.
+    fn measured_ms(&self) -> Option<(f64, f64)> {
+        let is_measured = |job: Option<u32>| self.measured.zip(job).is_none_or(|((jobs, _), job)| job <= jobs);
+        let rates = self.iops.iter().filter(|entry| is_measured(entry.job)).map(|entry| entry.ms);
+        let first = rates.clone().reduce(f64::min)?;
+        let counts = self.histograms.iter().filter(|line| is_measured(line.job)).map(|line| line.ms);
+        Some((first, rates.chain(counts).reduce(f64::max)?))
     }
 
     /// When the first line was written, and the last one.
@@ -163,7 +193,7 @@ impl Logs {
     }
 
     /// Rates are summed over the jobs; the latency is the mean over the jobs, each counted once, because the log does not say how many
-    /// operations are behind an average. Windows before a job's first line and after its
+    /// operations are behind an average. Where jobs do not begin and end together, windows before a job's first line and after its
     /// last one are left out: their sum would be a dip that never was.
     fn averages(&self, lun: Option<u32>, first: f64) -> Vec<Moment> {
         let mut windows: BTreeMap<i64, BTreeMap<String, f64>> = BTreeMap::new();
@@ -206,9 +236,9 @@ impl Logs {
     }
 
     /// fio writes no line for a window in which nothing of a job ended. Between two lines of a job such windows are of nothing done, and
-    /// not windows that it did not complete: what stands still is the dip that is looked for. So are those between its last line and the
-    /// end, where all jobs end together. fio also writes none when it was late itself;
-    /// then no job has a line there, some operation did end meanwhile, and the next line is the mean of all of it.
+    /// not windows that it did not complete: what stands still is the dip that is looked for. So are those between the beginning and its
+    /// first line, and between its last line and the end, where all jobs begin and end together. fio also writes none when it was late itself;
+    /// then no job has a line there, some operation did end meanwhile, and the next line is the mean of all of it, which is then the mean of each.
     fn add_silence(
         &self,
         sums: &mut BTreeMap<i64, (f64, u32)>,
@@ -217,11 +247,11 @@ impl Logs {
         lun: Option<u32>,
         first: f64,
     ) {
-        let mut of_jobs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut of_jobs: BTreeMap<u32, Vec<(f64, Option<f64>)>> = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
         for entry in entries.iter().filter(belongs) {
             if let Some(job) = entry.job {
-                of_jobs.entry(job).or_default().push(entry.ms);
+                of_jobs.entry(job).or_default().push((entry.ms, Some(entry.value)));
             }
         }
         let windows = |stamps: &mut dyn Iterator<Item = f64>| -> BTreeSet<i64> {
@@ -231,20 +261,24 @@ impl Logs {
         // Lines of both are written when an operation ends.
         let of_means = self.latency.iter().map(|entry| entry.ms);
         let ended = windows(&mut of_means.chain(self.histograms.iter().map(|line| line.ms)));
-        // The first line was written a window after the beginning, and the last window may be cut short.
-        let end = self.together_ms.map(|together| first + together - 0.5 * self.window_ms);
-        for mut times in of_jobs.into_values() {
-            times.sort_by(f64::total_cmp);
-            times.extend(end.filter(|end| times.last().is_some_and(|last| last < end)));
-            for pair in times.windows(2) {
-                // Stamps drift by milliseconds, so a window may be stepped over.
-                if pair[1] - pair[0] < 1.5 * self.window_ms {
-                    continue;
-                }
-                let silent = self.window(pair[0], first).saturating_add(1)..self.window(pair[1], first);
+        let began = self.together_ms.and(self.began_ms());
+        // The last window may be cut short.
+        let end = began.zip(self.together_ms).map(|(began, together)| began + together + 0.5 * self.window_ms);
+        for mut lines in of_jobs.into_values() {
+            lines.extend(began.map(|began| (began, None)));
+            lines.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let last = lines.last().map(|last| last.0);
+            lines.extend(end.filter(|end| last.is_some_and(|last| last < *end)).map(|end| (end, None)));
+            for pair in lines.windows(2) {
+                let [(before, _), (after, mean)] = [pair[0], pair[1]];
+                // Stamps drift, so a window may be stepped over; the next line is its mean too.
+                let is_next = after - before < 1.5 * self.window_ms;
+                let silent = self.window(before, first).saturating_add(1)..self.window(after, first);
                 for window in silent.take(MOST_SILENT_WINDOWS) {
-                    if counted.contains(&window) || !ended.contains(&window) {
-                        sums.entry(window).or_insert((0.0, 0)).1 += 1;
+                    let nothing_ended = !is_next && (counted.contains(&window) || !ended.contains(&window));
+                    if let Some(value) = if nothing_ended { Some(0.0) } else { mean } {
+                        let sum = sums.entry(window).or_insert((0.0, 0));
+                        *sum = (sum.0 + value, sum.1 + 1);
                     }
                 }
             }

@@ -12,6 +12,9 @@
 //! | `latencies` | fio's bins of `clat`, all jobs put together: `latency`, and of mixed loads also `read_latency` and so on |
 //! | samples | `iops`, `bandwidth_bytes_per_s`: fio's own averages over `log_avg_msec`, summed over the jobs. `latency_mean_ns`, `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, `latency_max_ns`: of the completion, from the histograms of all jobs put together, those of job files too; the mean by direction, and where there are no histograms as fine as the windows from fio's own averages. Each also as `lun0.…` where there are several LUNs |
 //!
+//! `observed.span_ns` is from the beginning of the first job to the last completion of all: where a machine starts hundreds of jobs slowly it is
+//! longer than `wall_ns`, which is the longest job's.
+//!
 //! The wire sends no rates; the samples are the exception, because fio's logs hold nothing else. They only draw curves:
 //! every figure comes from work and time.
 //!
@@ -126,6 +129,7 @@ impl Load {
                     Length::Time(time) => u32::try_from(time.as_millis()).ok(),
                     Length::Loops(_) => None,
                 },
+                measured: None,
             },
             Self::File(file) => Layout {
                 jobs_of_a_lun: None,
@@ -133,6 +137,7 @@ impl Load {
                 window_ms: file.log_average_ms,
                 histogram_window_ms: file.histogram_window_ms,
                 together_ms: None,
+                measured: None,
             },
         }
     }
@@ -236,11 +241,14 @@ impl Adapter for Fio {
             Err(failure) => failure,
             Ok(()) => error,
         })?;
-        output.groups()?;
+        let groups = output.groups()?;
         if output.wrong_data(finished).is_none() {
             ended_well("fio", finished)?;
         }
-        let layout = load.layout();
+        let mut layout = load.layout();
+        if let (Load::Own(job), Some(group)) = (&load, groups.first()) {
+            layout.measured = Some((job.processes(), report::longest_ms(std::slice::from_ref(group))));
+        }
         let logs: Vec<_> = finished
             .files
             .iter()

@@ -31,7 +31,14 @@ fn a_job_that_stands_still_is_not_left_out() {
         stamps.iter().map(|(ms, value)| format!("{ms}, {value}, 0, 8192, 0\n")).collect()
     };
     let windows_of = |files: &[(&str, String)], together_ms: Option<u32>| -> Vec<(f64, f64)> {
-        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100, together_ms };
+        let layout = Layout {
+            jobs_of_a_lun: Some(1),
+            luns: 2,
+            window_ms: 100,
+            histogram_window_ms: 100,
+            together_ms,
+            measured: None,
+        };
         let logs = Logs::parse(files.iter().map(|(name, text)| (*name, text.as_str())), &layout).unwrap();
         logs.windows().into_iter().filter_map(|(ms, values)| Some((ms, *values.get("iops")?))).collect()
     };
@@ -47,7 +54,7 @@ fn a_job_that_stands_still_is_not_left_out() {
     // Operations end, and it is fio that was late.
     let ended = ("log_clat.1.log", log(&[(1201, 9), (1301, 9)]));
     let late: Vec<_> = windows(&[(one, stalled.clone()), (other, stalled.clone()), ended]);
-    assert_eq!(late, [(1000.0, 80.0), (1100.0, 80.0), (1400.0, 80.0)]);
+    assert_eq!(late, sums(&[80.0; 5]), "the next line is the mean of all that ended meanwhile");
     // Lines of a job that is late once fall into one window, and are still one job's.
     let drifting = log(&[(1000, 40), (1100, 40), (1160, 60), (1240, 20), (1301, 40), (1401, 40)]);
     assert_eq!(windows(&[(one, steady.clone()), (other, drifting)]), sums(&[90.0; 5]));
@@ -59,4 +66,48 @@ fn a_job_that_stands_still_is_not_left_out() {
     let together = |files: &[(&str, String)]| windows_of(files, Some(500));
     assert_eq!(together(&[(one, steady), (other, gone.clone())]), sums(&[90.0, 90.0, 50.0, 50.0, 50.0]));
     assert_eq!(together(&[(one, gone.clone()), (other, gone)]), sums(&[80.0, 80.0, 0.0, 0.0, 0.0]));
+}
+
+/// As fio 3.33 writes it of many operations in flight: a job's first line comes when its first operation has ended, windows after the beginning,
+/// and its last one in the last whole window before all that was in flight has ended.
+#[test]
+fn a_load_begins_where_it_began_also_where_its_first_operations_take_several_windows() {
+    let log = |windows: std::ops::RangeInclusive<u64>, drift: u64| -> String {
+        windows.map(|window| format!("{}, 50, 0, 8192, 0\n", 50_000 + 100 * window + drift)).collect()
+    };
+    let of = |files: &[String], wall_ms: f64, together: bool| {
+        let layout = Layout {
+            jobs_of_a_lun: Some(2),
+            luns: 1,
+            window_ms: 100,
+            histogram_window_ms: 100,
+            together_ms: together.then_some(1000),
+            measured: Some((2, wall_ms)),
+        };
+        let names: Vec<_> = (1..=files.len()).map(|job| format!("log_iops.{job}.log")).collect();
+        let files = names.iter().zip(files).map(|(name, text)| (name.as_str(), text.as_str()));
+        let logs = Logs::parse(files, &layout).unwrap();
+        let windows: Vec<_> = logs.windows().iter().map(|(ms, values)| (*ms - 50_000.0, values["iops"])).collect();
+        (logs.began_ms().unwrap() - 50_000.0, windows)
+    };
+    let began = |files: &[String], wall_ms: f64| of(files, wall_ms, true).0;
+    // Each begins at 0 by the test's clock and works for a second; what is in flight then takes up to 390 ms more.
+    assert_eq!(began(&[log(1..=10, 0), log(1..=10, 0)], 1000.0), 0.0);
+    assert_eq!(began(&[log(1..=10, 0), log(1..=10, 1)], 999.0), 0.0);
+    assert_eq!(began(&[log(4..=13, 0), log(3..=13, 0)], 1380.0), 0.0);
+    assert_eq!(began(&[log(4..=13, 0), log(4..=12, 0)], 1395.0), 0.0);
+    assert_eq!(began(&[log(4..=13, 3), log(4..=13, 0)], 1310.0), 0.0, "stamps drift by milliseconds");
+    // What reads back afterwards is another job, and later.
+    assert_eq!(began(&[log(3..=10, 0), log(2..=10, 0), log(30..=40, 0)], 1000.0), 0.0);
+    // A job that began late is not when the load began.
+    assert_eq!(began(&[log(2..=11, 50), log(1..=10, 0)], 1060.0), 0.0);
+    // Until then nothing had ended, which is no window that is not there.
+    let (_, windows) = of(&[log(4..=12, 0), log(3..=13, 0)], 1380.0, true);
+    let rates =
+        |range: std::ops::RangeInclusive<u32>, rate: f64| range.map(move |window| (f64::from(100 * window), rate));
+    let wanted: Vec<_> = rates(1..=2, 0.0).chain(rates(3..=3, 50.0)).chain(rates(4..=12, 100.0)).collect();
+    assert_eq!(windows[..12], wanted);
+    // Where jobs need not begin together, only windows that all of them have are whole.
+    let (began, windows) = of(&[log(4..=9, 0), log(3..=10, 0)], 1000.0, false);
+    assert_eq!((began, windows), (0.0, rates(4..=9, 100.0).collect()));
 }

@@ -202,7 +202,7 @@ proptest! {
         let (scenario, mut finished) = read(&Fio, "fio-3.33-no-engine");
         finished.usage.exit = Some(0);
         let _ = Output::parse(&report);
-        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100, together_ms: None };
+        let layout = Layout { jobs_of_a_lun: Some(1), luns: 2, window_ms: 100, histogram_window_ms: 100, together_ms: None, measured: None };
         let files = [("log_iops.1.log", &*log), ("log_bw.2.log", &*log), ("log_clat_hist.1.log", &*log), (&*any, &*any)];
         let _ = Logs::parse(files.into_iter(), &layout).map(|logs| logs.windows());
         finished.files = BTreeMap::from([("/repeat/report.json".into(), report.into_bytes())]);
