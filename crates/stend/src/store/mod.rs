@@ -152,17 +152,38 @@ impl Store {
                 _ => Self::empty(path),
             };
         }
-        // Even a reader of a write-ahead log writes beside it. Where it may not, the file is read as it stands.
-        let plain = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let writable = rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_ok()
             && rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).is_ok();
-        let mode = if writable { "mode=rw" } else { "immutable=1" };
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags)
-            .map_err(|error| explain(&path, error))?;
-        let store = Self { connection, path };
+        let store = if writable {
+            Self::open_as(&path, "mode=rw")?
+        } else {
+            // Even a reader of a write-ahead log writes beside it, unless somebody else has opened it to write. Where nobody has, and all is in
+            // the file itself, that is read as it stands.
+            match Self::open_as(&path, "mode=ro") {
+                Err(error) if Self::has_log(&path) => return Err(error),
+                Err(_) => Self::open_as(&path, "immutable=1")?,
+                Ok(store) => store,
+            }
+        };
         // Without tables somebody is making it at this very moment.
         if store.check_format()? == 0 { Self::empty(store.path) } else { Ok(store) }
+    }
+
+    /// Opens the file of a store in one of SQLite's modes, and reads a little of it.
+    fn open_as(path: &Path, mode: &str) -> Result<Self> {
+        let plain = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(format!("file:{plain}?{mode}"), flags);
+        let store = Self { connection: connection.map_err(|error| explain(path, error))?, path: path.to_owned() };
+        store.check_format()?;
+        Ok(store)
+    }
+
+    /// Whether something stands in the write-ahead log that is not in the file yet.
+    fn has_log(path: &Path) -> bool {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
     }
 
     fn empty(path: PathBuf) -> Result<Self> {

@@ -1,6 +1,6 @@
 //! Bad input gets one clear line: what, where, what would be right; and its exit status.
 
-use crate::common::{Ended, NO_GATES, Stand, executable, in_own_mounts, probe};
+use crate::common::{Ended, Gate, NO_GATES, Stand, executable, in_own_mounts, probe};
 
 fn says(ended: &Ended, status: i32, parts: &[&str]) {
     assert_eq!(ended.status, Some(status), "{}\n{}", ended.out, ended.err);
@@ -280,6 +280,35 @@ fn a_read_only_store_can_still_be_read() {
     let Some(ended) = in_own_mounts(script, &environment) else { return };
     assert!(ended.out.contains("list 0") && ended.out.contains("finished"), "{}\n{}", ended.out, ended.err);
     assert!(ended.out.contains("run 4") && ended.err.contains("cannot be written"), "{}\n{}", ended.out, ended.err);
+}
+
+#[test]
+fn who_may_only_read_a_store_sees_the_run_that_is_being_made_and_one_that_was_killed() {
+    let stand = Stand::new();
+    let gate = Gate::new();
+    let suite = stand.suite("repeats = 9\nwarmup = 0", &[("one", &gate.after(3))]);
+    let Some(mut list) = stand.command_of_nobody(&["list", "--json"]) else { return };
+    let run = stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn();
+    let mut run = run.unwrap();
+    gate.wait_until_reached();
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(stand.store(), readable).unwrap();
+    let valid = |list: &mut std::process::Command| {
+        let ended = crate::common::ended(list);
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        let listed: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        listed["runs"][0]["valid"].clone()
+    };
+    assert_eq!(valid(&mut list), 3, "what is only in the write-ahead log is seen too");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(valid(&mut list), 3);
+    // Where the log is not to be read, nothing is shown that is not all there is.
+    let log = stand.store().join("stend.db-wal");
+    std::fs::set_permissions(&log, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let ended = crate::common::ended(&mut list);
+    says(&ended, 4, &["stend.db"]);
+    gate.open();
 }
 
 #[test]

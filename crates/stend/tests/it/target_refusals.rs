@@ -4,7 +4,7 @@ use std::io::BufRead as _;
 use std::process::{Command, Stdio};
 
 use crate::common::pools::{pools_can_be_made, said_by, says, up, words};
-use crate::common::{Stand, ended, probe};
+use crate::common::{Stand, ended};
 
 #[test]
 fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
@@ -166,19 +166,7 @@ fn a_missing_transport_and_a_missing_root_are_named() {
     let without = ended(stand.command(&words(&arguments)).env("PATH", &bin));
     says(&without, 4, &["needs nbdkit", "apt-get install -y nbdkit"]);
     // Somebody who is not root.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
-    std::fs::set_permissions(stand.path(), open).unwrap();
-    let program = stand.command(&[]).get_program().to_owned();
-    let readable =
-        Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(&program).status();
-    if readable.is_ok_and(|status| status.success()) {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--clear-groups"]).arg(&program).args(&arguments);
-        command
-            .env("STEND_WORK", stand.path().join("nobody"))
-            .env("STEND_LOCK", stand.path().join("machine.lock"))
-            .env("STEND_PROBE", probe())
-            .current_dir(stand.path());
+    if let Some(mut command) = stand.command_of_nobody(&words(&arguments)) {
         says(&ended(&mut command), 4, &["a pool takes root", "sudo", "kind = \"file\""]);
     }
 }

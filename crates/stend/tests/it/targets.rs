@@ -389,19 +389,7 @@ fn files_need_no_root_and_are_exported_too() {
         return;
     }
     let stand = Stand::new();
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
-    std::fs::set_permissions(stand.path(), open).unwrap();
-    let as_nobody = |arguments: &[&str]| {
-        let of_root = stand.command(arguments);
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--clear-groups"]).arg(of_root.get_program()).args(arguments);
-        command
-            .env("STEND_WORK", stand.path().join("work"))
-            .env("STEND_LOCK", stand.path().join("machine.lock"))
-            .env("STEND_PROBE", probe())
-            .current_dir(stand.path());
-        command
-    };
+    let as_nobody = |arguments: &[&str]| stand.command_of_nobody(arguments).unwrap();
     let made =
         ended(&mut as_nobody(&["target", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
     assert_eq!(made.status, Some(0), "{}", made.err);

@@ -68,6 +68,26 @@ impl Stand {
         command
     }
 
+    /// The same as somebody who is not root, who may read this place; with a work directory of their own. `None` where nobody else than root
+    /// may start the program, or the tests are not root's.
+    pub(crate) fn command_of_nobody(&self, arguments: &[&str]) -> Option<Command> {
+        let of_root = self.command(arguments);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--clear-groups"]);
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+        std::fs::set_permissions(self.path(), open).unwrap();
+        let mut trial = Command::new("setpriv");
+        trial.args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(of_root.get_program());
+        if !trial.output().is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: nobody but root may start the program here");
+            return None;
+        }
+        command.arg(of_root.get_program()).args(arguments).current_dir(self.path());
+        command.envs(of_root.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("STEND_WORK", self.path().join("nobody"));
+        Some(command)
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         ended(&mut self.command(arguments))
     }
