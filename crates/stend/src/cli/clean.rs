@@ -82,6 +82,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if is_there && host.list(&work).is_err() {
         talk!("removed {work}");
         removed += 1;
+        // Most systems have it; where it was made for that directory, nothing else is in it.
+        if let Some((above, _)) = work.rsplit_once('/').filter(|(above, _)| above.ends_with("/.cache"))
+            && host.run(&Command::new(["rmdir", above])).is_ok_and(|output| output.exit == Some(0))
+        {
+            talk!("removed {above}, in which nothing was left");
+        }
     }
     // It may be another user's, and in /tmp only that one may remove it.
     match (machine.map(|mut lock| lock.remove_file()), machine_lock) {

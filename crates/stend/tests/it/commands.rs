@@ -546,6 +546,23 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
 }
 
 #[test]
+fn clean_takes_the_cache_directory_that_a_run_made_and_none_in_which_something_is() {
+    let stand = Stand::new();
+    let cache = stand.path().join("home/.cache");
+    let clean = || {
+        std::fs::create_dir_all(cache.join("stend/20261121-0555-3f9a")).unwrap();
+        let mut command = stand.command(&["clean"]);
+        command.env_remove("STEND_WORK").env_remove("XDG_CACHE_HOME").env("HOME", stand.path().join("home"));
+        let ended = crate::common::ended(&mut command);
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        ended.err
+    };
+    assert!(clean().contains(&format!("removed {}, in", cache.display())) && !cache.exists());
+    std::fs::create_dir_all(cache.join("other")).unwrap();
+    assert!(!clean().contains("nothing was left") && cache.join("other").exists() && !cache.join("stend").exists());
+}
+
+#[test]
 fn marks_are_stored_with_their_repeat_and_travel_with_it() {
     let (here, there) = (Stand::new(), Stand::new());
     let suite = here.suite("repeats = 1\nwarmup = 0", &[("two", "marked.sh 2"), ("too many", "marked.sh 1001")]);

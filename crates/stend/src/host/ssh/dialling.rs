@@ -1,8 +1,8 @@
 //! Opening the one connection to a machine, by the system's ssh client, which stays as its holder; and closing it.
 
 use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -118,12 +118,55 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
+/// After so long the ssh client of a `stend` that was killed has ended and taken its socket away.
+const FORGOTTEN: Duration = Duration::from_secs(120);
+
+/// Removes the directories for sockets that are empty because a `stend` of this user was killed, if they are so old.
+fn sweep(base: &Path, age: Duration) {
+    let own = rustix::process::geteuid().as_raw();
+    let process = |name: &str| name.strip_prefix("stend-")?.split_once('-')?.0.parse::<u32>().ok();
+    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(process) else { continue };
+        let Ok(found) = entry.metadata() else { continue };
+        let old = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|since| since >= age);
+        if found.uid() == own && old && !Path::new(&format!("/proc/{process}")).exists() {
+            // Only an empty one.
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+}
+
 /// A directory for a socket: its path must be short.
 pub(super) fn own_directory() -> std::io::Result<PathBuf> {
     let base = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     let base = base.unwrap_or_else(std::env::temp_dir);
+    sweep(&base, FORGOTTEN);
     let moment = jiff::Timestamp::now().as_nanosecond() as u64;
     let directory = base.join(format!("stend-{}-{moment:x}", std::process::id()));
     DirBuilder::new().mode(0o700).create(&directory)?;
     Ok(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_directories_of_those_that_were_killed_are_removed_and_nothing_else() {
+        let base = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        // No process has such a number.
+        let killed = u32::MAX;
+        let [gone, used, running, other] =
+            [format!("stend-{killed}-1"), format!("stend-{killed}-2"), format!("stend-{own}-3"), "stend-x-4".into()]
+                .map(|name| base.path().join(name));
+        for directory in [&gone, &used, &running, &other] {
+            std::fs::create_dir(directory).unwrap();
+        }
+        std::fs::write(used.join("link"), "").unwrap();
+        sweep(base.path(), Duration::from_secs(3600));
+        assert!(gone.exists(), "it may be one of another container that is just being made");
+        sweep(base.path(), Duration::ZERO);
+        assert!(!gone.exists() && used.exists() && running.exists() && other.exists());
+    }
 }
