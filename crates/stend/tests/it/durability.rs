@@ -108,11 +108,8 @@ fn a_terminal_that_goes_away_interrupts_but_not_what_was_started_to_outlive_it()
     let stand = Stand::new();
     let gate = Gate::new();
     let suite = stand.suite("repeats = 3", &[("one", &gate.after(1))]);
-    let run = stand.command(&["run", &suite, "--no-progress"]);
-    let mut outliving = std::process::Command::new("nohup");
-    outliving.arg(run.get_program()).args(run.get_args()).current_dir(stand.path());
-    outliving.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let child = outliving
+    let child = started_by(&["nohup"], &stand.command(&["run", &suite, "--no-progress"]))
+        .current_dir(stand.path())
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::piped())
@@ -126,12 +123,21 @@ fn a_terminal_that_goes_away_interrupts_but_not_what_was_started_to_outlive_it()
     assert_complete(&stand, 1, 3);
 }
 
+/// A command that another program becomes.
+fn started_by(words: &[&str], command: &std::process::Command) -> std::process::Command {
+    let mut started = std::process::Command::new(words[0]);
+    started.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+    started.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    started
+}
+
 fn interrupted_by(signal: rustix::process::Signal) {
     let stand = Stand::new();
     let gate = Gate::new();
     let suite = stand.suite("repeats = 60", &[("one", &gate.after(4))]);
-    let child = stand
-        .command(&["run", &suite, "--no-progress"])
+    // Whoever runs the tests may have had signals ignored, as nohup does.
+    let child = started_by(&["env", "--default-signal"], &stand.command(&["run", &suite, "--no-progress"]))
+        .current_dir(stand.path())
         .stderr(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())
         .spawn()
