@@ -5,7 +5,7 @@ use stend_model::identity::digest_of;
 use stend_model::random::SplitMix64;
 
 /// How long what is repeated in each block is: fio takes no longer pattern.
-pub(super) const LENGTH: usize = 512;
+const LENGTH: usize = 512;
 /// fio writes the block's offset there, eight bytes, the lowest first.
 const OFFSET: usize = 8;
 const BEGIN: &str = "stend ";

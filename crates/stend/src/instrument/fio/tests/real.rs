@@ -108,21 +108,20 @@ impl Adapter for Between {
     }
 }
 
+/// Two LUNs that are written and read back.
+fn verified(pattern: &'static str) -> Scenario {
+    let parameters =
+        [("rw", pattern), ("luns", "2"), ("size", "2MiB"), ("verify", "marks"), ("ioengine", "psync"), ("direct", "0")];
+    scenario("fio", parameters)
+}
+
 #[test]
 fn what_is_read_back_is_what_was_written_and_else_the_check_fails() {
     if !have("fio") {
         return;
     }
     for pattern in ["write", "randwrite"] {
-        let parameters = [
-            ("rw", pattern),
-            ("luns", "2"),
-            ("size", "2MiB"),
-            ("verify", "marks"),
-            ("ioengine", "psync"),
-            ("direct", "0"),
-        ];
-        let scenario = scenario("fio", parameters);
+        let scenario = verified(pattern);
         let directory = tempdir().unwrap();
         let finished = run(&Fio, &scenario, directory.path());
         let (_, _, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
@@ -157,15 +156,7 @@ fn a_lost_a_mixed_up_and_a_changed_block_are_found_and_told_with_their_offsets()
             "of the block's bits turned over, the first in byte 864",
         ),
     ] {
-        let parameters = [
-            ("rw", "randwrite"),
-            ("luns", "2"),
-            ("size", "2MiB"),
-            ("verify", "marks"),
-            ("ioengine", "psync"),
-            ("direct", "0"),
-        ];
-        let scenario = scenario("fio", parameters);
+        let scenario = verified("randwrite");
         let directory = tempdir().unwrap();
         run_as(6, &Between("cp ../data/stend-2MiB-lun0 ../data/old".into()), &scenario, directory.path());
         let spoil = Between(deed.clone());
