@@ -12,6 +12,9 @@ const BACK: f64 = 0.9;
 /// Fewer windows before a fault say nothing of what the load did.
 const LEAST_WINDOWS: usize = 3;
 
+const TOO_FEW_WINDOWS: &str = "there are too few windows of the load before a fault";
+const NOT_BACK: &str = "the load was not back before it ended";
+
 /// What became of the load after one fault.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Dip {
@@ -80,6 +83,33 @@ pub(crate) fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         Some(Dip { fault: fault.label.clone(), before, lowest, fell_after, length_ns })
     };
     faults.filter_map(dip).collect()
+}
+
+/// Adds to what was observed, where something broke: `dip_share`, what the deepest dip lost of the load, `dip_ns`, how long the longest one
+/// lasted, and `rebuild_ns`, how long the longest rebuilding took. Of what cannot be known it is said why.
+pub(crate) fn observe(repeat: &mut Repeat, series: &[Series]) {
+    let faults = repeat.marks.iter().filter(|mark| mark.kind == MarkKind::Fault).count();
+    if faults == 0 {
+        return;
+    }
+    let dips = dips(repeat, &series.iter().collect::<Vec<_>>());
+    let lengths: Option<Vec<i64>> = dips.iter().map(|dip| dip.length_ns).collect();
+    let of_all = (dips.len() == faults).then_some(());
+    let deepest = of_all.and_then(|()| dips.iter().map(Dip::depth).reduce(f64::max));
+    let longest = of_all.and_then(|()| lengths?.into_iter().max());
+    let rebuild = rebuildings(repeat).into_iter().map(|(_, ns)| ns).max();
+    let Repeat { report: Some(report), begin, .. } = repeat else { return };
+    let figures =
+        [("dip_share", deepest), ("dip_ns", longest.map(|ns| ns as f64)), ("rebuild_ns", rebuild.map(|ns| ns as f64))];
+    report.observed.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    let Some(begin) = begin else { return };
+    if deepest.is_none() {
+        for name in ["dip_share", "dip_ns"] {
+            begin.missing.insert(name.into(), TOO_FEW_WINDOWS.into());
+        }
+    } else if longest.is_none() {
+        begin.missing.insert("dip_ns".into(), NOT_BACK.into());
+    }
 }
 
 /// How long each disk that was replaced took to be rebuilt, in nanoseconds: what was rebuilt, as in `disk 3`, and the time.
@@ -173,6 +203,37 @@ mod tests {
         let mut short = repeat(&[(3, MarkKind::Fault, "disk 0 dies")]);
         short.report.as_mut().unwrap().wall_ns = 3 * SECOND as u64;
         assert!(dips(&short, &[&iops(&[100.0, 100.0, 100.0, 10.0])]).is_empty());
+    }
+
+    /// What is observed of a repeat with these marks and windows, and what is missing.
+    fn observed(marks: &[(i64, MarkKind, &str)], windows: &[f64]) -> (BTreeMap<String, f64>, Vec<String>) {
+        let mut repeat = repeat(marks);
+        repeat.begin = Some(crate::testing::begin("fio"));
+        observe(&mut repeat, &[iops(windows)]);
+        (repeat.report.unwrap().observed, repeat.begin.unwrap().missing.into_keys().collect())
+    }
+
+    #[test]
+    fn what_faults_did_are_figures_of_the_repeat() {
+        let marks = [
+            (3, MarkKind::Fault, "disk 0 dies"),
+            (4, MarkKind::Recovery, "disk 0 replaced"),
+            (7, MarkKind::Recovery, "disk 0 rebuilt"),
+            (9, MarkKind::Fault, "disk 1 dies"),
+        ];
+        let back = [100.0, 100.0, 100.0, 50.0, 50.0, 100.0, 100.0, 100.0, 100.0, 20.0, 95.0, 95.0];
+        let (figures, missing) = observed(&marks, &back);
+        let wanted = [("dip_ns", 3e9), ("dip_share", 0.8), ("rebuild_ns", 3e9)];
+        assert_eq!(figures, wanted.map(|(name, value)| (name.to_owned(), value)).into());
+        assert!(missing.is_empty(), "{missing:?}");
+        // The second fault's load is never back, so the longest length is not known.
+        let (figures, missing) = observed(&marks, &back[..10]);
+        assert_eq!((figures.get("dip_share"), figures.get("dip_ns")), (Some(&0.8), None));
+        assert_eq!(missing, ["dip_ns"]);
+        let (figures, missing) = observed(&[(2, MarkKind::Fault, "disk 0 dies")], &back);
+        assert!(figures.is_empty());
+        assert_eq!(missing, ["dip_ns", "dip_share"]);
+        assert_eq!(observed(&[], &back), Default::default());
     }
 
     #[test]

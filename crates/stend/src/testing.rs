@@ -7,7 +7,7 @@ use stend_model::machine::{Hardware, Machine, Software};
 use stend_model::plan::Phase;
 use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session};
 use stend_model::suite::{Changes, Suite};
-use stend_model::wire::{Check, Report};
+use stend_model::wire::{Begin, Check, Report, WIRE_VERSION};
 
 use crate::store::Record;
 
@@ -158,4 +158,18 @@ pub(crate) fn series() -> Vec<Series> {
         },
         Series { metric: "load.1m".into(), origin: Origin::Machine, times_ns, values: gauge },
     ]
+}
+
+/// What an instrument says before it measures, where it says nothing.
+pub(crate) fn begin(instrument: &str) -> Begin {
+    Begin {
+        wire: WIRE_VERSION,
+        instrument: instrument.into(),
+        version: None,
+        t_ns: None,
+        build: BTreeMap::new(),
+        parameters: serde_json::Map::new(),
+        missing: BTreeMap::new(),
+        unknown: serde_json::Map::new(),
+    }
 }

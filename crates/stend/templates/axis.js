@@ -277,11 +277,13 @@ function prepareSeries(within) {
   });
 }
 all("details.scenario").forEach(function (details) {
-  details.addEventListener("toggle", function () {
+  function opened() {
     if (!details.open || printing) return;
     unfold(details);
     prepareSeries(details);
-  });
+  }
+  details.addEventListener("toggle", opened);
+  opened();
 });
 
 // The address may name a scenario from the beginning.

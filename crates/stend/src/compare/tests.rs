@@ -2,7 +2,7 @@ use stend_model::machine::Difference;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, RunState, Skipped};
 use stend_model::suite::{Changes, Instrument, Steady, Suite};
-use stend_model::wire::{Begin, WIRE_VERSION};
+use stend_model::wire::Begin;
 
 use super::filter::Filter;
 use super::table::{LeftOut, Only};
@@ -267,16 +267,8 @@ fn a_metric_that_is_better_the_other_way_round_is_judged_as_the_base_has_it_and_
 fn built_by(id: &str, milliseconds: f64, compiler: &str) -> Record {
     let mut record = record(id, &steady(milliseconds));
     for repeat in &mut record.repeats {
-        repeat.begin = Some(Begin {
-            wire: WIRE_VERSION,
-            instrument: ["cipher", "copy"][repeat.scenario].into(),
-            version: Some("0.1.0".into()),
-            t_ns: None,
-            build: BTreeMap::from([("compiler".into(), compiler.into())]),
-            parameters: serde_json::Map::new(),
-            missing: BTreeMap::new(),
-            unknown: serde_json::Map::new(),
-        });
+        let build = BTreeMap::from([("compiler".into(), compiler.into())]);
+        repeat.begin = Some(Begin { build, ..testing::begin(["cipher", "copy"][repeat.scenario]) });
     }
     record
 }

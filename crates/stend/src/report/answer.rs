@@ -1,10 +1,12 @@
 //! The answer to the reader's question, in a sentence that a person would say.
 
+use stend_model::target::Medium;
+
 use super::numbers::russian;
 use super::phrase::Phrase;
 use super::standing::standings;
 use super::text::{self, Placed, factor, other_runs};
-use crate::compare::table::{Cell, Column, Row, Table};
+use crate::compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
 use crate::language::{english_plural, russian_plural};
 
 /// How each other run stands to the base; of a run alone, how it stands to what was published, or else how much its repeats differ. Only
@@ -14,7 +16,29 @@ pub(super) fn answer(table: &Table) -> Vec<Phrase> {
     if !other_runs(table).is_empty() {
         return standings(table);
     }
+    if let Some(why) = not_the_real_thing(table, base) {
+        return vec![why];
+    }
     beside_published(table, base).or_else(|| alone(table, base)).into_iter().collect()
+}
+
+/// Of a run whose figures must not be held against other machines', that and why: it was scaled, or the disks of its target were files.
+fn not_the_real_thing(table: &Table, base: &Column) -> Option<Phrase> {
+    let ColumnOrigin::Run { id, .. } = &base.origin else { return None };
+    let why = table.notes.iter().find_map(|note| match note {
+        Note::Scaled { run, .. } if run == id => Some(("it was scaled down", "он уменьшен (--scale)")),
+        Note::Target { run, target } if run == id => match target.medium {
+            Medium::Memory => Some(("the disks of its target were files in memory", "диски его цели – файлы в памяти")),
+            Medium::Files(_) => Some(("the disks of its target were files", "диски его цели – файлы")),
+            Medium::Devices => None,
+        },
+        _ => None,
+    });
+    let (en, ru) = why?;
+    Some(Phrase::new(
+        format!("{} can be compared with runs of the same kind, and with no published machine: {en}.", base.title),
+        format!("{} можно сравнивать с такими же прогонами, но не с опубликованными результатами: {ru}.", base.title),
+    ))
 }
 
 fn main_rows(table: &Table) -> impl Iterator<Item = &Row> {
@@ -118,6 +142,8 @@ fn alone(table: &Table, base: &Column) -> Option<Phrase> {
 
 #[cfg(test)]
 mod tests {
+    use stend_model::target::{TargetOfRun, TargetText};
+
     use super::*;
     use crate::report::sample;
 
@@ -128,11 +154,40 @@ mod tests {
         assert_eq!(answer(&table).len(), 1);
     }
 
-    #[test]
-    fn a_run_alone_is_held_against_what_was_published_without_a_verdict() {
+    /// A run beside published machines, without the notes of the sample.
+    fn beside_machines() -> Table {
         let mut table = sample::table();
         table.columns.remove(1);
         table.rows.iter_mut().for_each(|row| drop(row.cells.remove(1)));
+        table.notes.clear();
+        table
+    }
+
+    #[test]
+    fn a_scaled_run_and_one_on_files_are_not_held_against_what_was_published() {
+        let names_a_machine = |table: &Table| answer(table)[0].en.contains("other machines: ");
+        assert!(names_a_machine(&beside_machines()));
+        let run = || "20261121-0555-3f9a".to_owned();
+        let on = |medium: Medium| {
+            let target = TargetText::default().target().unwrap();
+            Note::Target { run: run(), target: Box::new(TargetOfRun { target, medium, name: None }) }
+        };
+        for note in [
+            Note::Scaled { run: run(), factor: 0.1, target: false },
+            on(Medium::Memory),
+            on(Medium::Files("ext4".into())),
+        ] {
+            let table = Table { notes: vec![note.clone()], ..beside_machines() };
+            assert!(!names_a_machine(&table) && answer(&table).len() == 1, "{note:?}");
+        }
+        assert!(names_a_machine(&Table { notes: vec![on(Medium::Devices)], ..beside_machines() }));
+        let other = Note::Scaled { run: "20261121-0555-0000".into(), factor: 0.1, target: false };
+        assert!(names_a_machine(&Table { notes: vec![other], ..beside_machines() }), "another run's");
+    }
+
+    #[test]
+    fn a_run_alone_is_held_against_what_was_published_without_a_verdict() {
+        let mut table = beside_machines();
         let said = answer(&table);
         assert!(said[0].en.starts_with("pc-7 does better than "), "{}", said[0].en);
         assert!(

@@ -69,6 +69,8 @@ const FORMS: &[(&str, &str)] = &[
         "{} was not read close enough to the beginning and the end of the load",
         "{}: отсчёты не доходят до начала и конца нагрузки",
     ),
+    ("there are too few windows of the load before a fault", "перед отказом слишком мало окон нагрузки"),
+    ("the load was not back before it ended", "нагрузка не восстановилась до своего конца"),
     ("the processor time of {} was not read", "процессорное время {} не читалось"),
     ("fio's job \"{}\" read other data than were written", "задание fio «{}» прочло не те данные, что были записаны"),
     (

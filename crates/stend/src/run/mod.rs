@@ -32,6 +32,7 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
+use crate::dips;
 use crate::host::{Command, HERE, Host, lost_link};
 use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
@@ -324,7 +325,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
     let outcome = judge(&attempt, &as_judged(&run.suite.scenarios[step.scenario], run), &series);
     let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
     series.extend(own);
-    let repeat = Repeat {
+    let mut repeat = Repeat {
         sequence,
         session,
         scenario: step.scenario,
@@ -342,6 +343,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
         output,
         error_output,
     };
+    dips::observe(&mut repeat, &series);
     (repeat, series)
 }
 

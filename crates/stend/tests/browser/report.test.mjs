@@ -659,6 +659,19 @@ test("on paper are the scenarios that are open, light, and as wide as the sheet"
   });
 });
 
+test("the drawings of a run that loads storage alone are open", async () => {
+  const opened = async (page) => {
+    await page.waitForFunction(() => !document.querySelector("details.scenario > noscript"));
+    assert.equal(await page.locator("details.scenario:not([open])").count(), 0);
+    assert.ok(await page.locator("details.scenario .timeline svg path.line").first().isVisible());
+  };
+  await reading({}, async (page) => {
+    await opened(page);
+    await page.locator("details.scenario .series").first().scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelector("details.scenario .series").classList.contains("drawn"));
+  }, "", pageOf("storage"));
+});
+
 test("a scenario in the window is printed, and is in the window again", async () => {
   await reading({}, async (page) => {
     await page.locator("#drill").waitFor({ state: "visible" });

@@ -8,7 +8,7 @@ use anyhow::Result;
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Series};
-use stend_model::suite::Scenario;
+use stend_model::suite::{Scenario, Suite};
 use stend_model::wire::{Check, MarkKind};
 
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
@@ -38,6 +38,8 @@ use crate::report::timeline::{self, Timeline, timeline};
 /// One scenario.
 pub(super) struct ScenarioView {
     pub(super) anchor: usize,
+    /// Whether it is open from the start.
+    pub(super) open: bool,
     pub(super) name: String,
     /// The base's main figure, for the line that is always seen.
     pub(super) figure: String,
@@ -200,6 +202,11 @@ impl<'a> Indexed<'a> {
     }
 }
 
+/// Whether nothing but storage is loaded: there the drawings are the result, as in the articles.
+fn is_of_storage(suite: &Suite) -> bool {
+    suite.scenarios.iter().all(|scenario| instrument::loads_luns(&scenario.instrument))
+}
+
 fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: Detail) -> Result<ScenarioView> {
     let rows: Vec<&Row> = input.table.rows.iter().filter(|row| row.scenario == name).collect();
     let main = rows.iter().find(|row| row.main);
@@ -234,6 +241,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
         scenario.iter().flat_map(|scenario| &scenario.parameters).map(|(name, value)| format!("{name} = {value}"));
     Ok(ScenarioView {
         anchor,
+        open: input.runs.first().is_some_and(|base| is_of_storage(&base.run.suite)),
         name: name.into(),
         figure: match main.and_then(|row| row.cells.first().map(|cell| (row, cell))) {
             Some((row, Cell::Measured(value))) => match value.spread {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
@@ -415,7 +416,7 @@ fn a_table_of_other_metrics_alone_hides_nothing() {
 #[test]
 fn the_job_file_that_a_command_names_stands_beside_it() {
     let mut data = sample::run(0);
-    data.run.suite.scenarios[4].instrument = stend_model::suite::Instrument::Adapter("fio".into());
+    data.run.suite.scenarios[4].instrument = Instrument::Adapter("fio".into());
     data.run.suite.scenarios[4].parameters = [("rw".to_owned(), "read".to_owned())].into();
     for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 4) {
         repeat.command = ["fio", "/var/tmp/stend/repeat/job.fio"].map(str::to_owned).into();
@@ -482,20 +483,23 @@ fn an_empty_report_says_so() {
 fn pages_to_be_looked_at() {
     let directory = PathBuf::from(std::env::var_os("STEND_SAMPLE_REPORTS").expect("the directory to write to"));
     let samples = std::env::var("STEND_SAMPLES").map_or(60, |samples| samples.parse().expect("a number of samples"));
-    let (base, mut other) = (sample::run(samples), sample::other_run(samples));
+    let (mut base, mut other) = (sample::run(samples), sample::other_run(samples));
     // Not all of the base's repeats, so that the axes of time are of different lengths.
     other.repeats.retain(|repeat| repeat.number < 8);
-    let runs = [base.data(), other.data()];
-    let write = |name: &str, table: &Table| {
+    let write = |name: &str, runs: &[RunData], table: &Table| {
         let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
         std::fs::write(
             directory.join(name),
-            render(&Input { table, runs: &runs, command: "stend report", generated_at }).unwrap(),
+            render(&Input { table, runs, command: "stend report", generated_at }).unwrap(),
         )
         .unwrap();
     };
-    write("report.html", &sample::weighed(&base));
-    write("nothing-differs.html", &sample::table_without_differences());
+    write("report.html", &[base.data(), other.data()], &sample::weighed(&base));
+    write("nothing-differs.html", &[base.data(), other.data()], &sample::table_without_differences());
+    for scenario in &mut base.run.suite.scenarios {
+        scenario.instrument = Instrument::Adapter("fio".into());
+    }
+    write("storage.html", &[base.data()], &sample::table());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use stend_model::target::{Medium, TargetOfRun, TargetText};
 use super::super::*;
 use crate::instrument::LunAddress;
 use crate::instrument::fixture::scenario;
+use crate::testing;
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
@@ -86,16 +87,8 @@ fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
             stored.rate = Some(Rate { of: "s".into(), share: Share(0.5) });
             assert_eq!(Fio.job(&run, &stored, &repeat), None, "a rate that is not known is not left out");
             measured.parameters.insert("rate_iops".into(), "4000".into());
-            repeat.begin = Some(Begin {
-                wire: WIRE_VERSION,
-                instrument: "fio".into(),
-                version: None,
-                t_ns: None,
-                build: BTreeMap::new(),
-                parameters: Map::from_iter([("rate_iops".to_owned(), 4000.into())]),
-                missing: BTreeMap::new(),
-                unknown: Map::new(),
-            });
+            let parameters = Map::from_iter([("rate_iops".to_owned(), 4000.into())]);
+            repeat.begin = Some(Begin { parameters, ..testing::begin("fio") });
         }
         let invocation = Fio.invocation(&measured, &place).unwrap();
         repeat.command = invocation.words;
