@@ -26,8 +26,8 @@ pub struct Backend<C> {
 }
 
 impl<C: Cipher> Backend<C> {
-    /// The backends that were compiled in, fastest first; also those that this processor cannot run. A variable-time
-    /// one stands before a constant-time one only where it is more than twice as fast.
+    /// The backends that were compiled in: the constant-time ones, fastest first, and behind them the others. Also those
+    /// that this processor cannot run.
     pub fn all() -> impl Iterator<Item = Self> + Clone {
         (0..).map_while(|index| {
             // SAFETY: any number may be asked for; what comes back is null or lives for ever.
@@ -72,8 +72,8 @@ impl<C: Cipher> Backend<C> {
     }
 }
 
-/// The backend that the environment variable `KUZMA_BACKEND` names, if it exists, runs here and is allowed; else the
-/// first of [`Backend::all`] that runs here and is allowed.
+/// The first of [`Backend::all`] that runs here and is constant-time, as one is everywhere. Variable time is had by
+/// [`Backend::by_name`] alone.
 impl<C: Cipher> Default for Backend<C> {
     fn default() -> Self {
         // SAFETY: a valid cipher always has a backend.
@@ -103,8 +103,8 @@ impl<C: Cipher> fmt::Debug for Backend<C> {
     }
 }
 
-/// From now on, in the whole process and for good: only constant-time backends are chosen, and constructors refuse
-/// others with [`Error::Backend`](crate::Error::Backend). Keys that exist already are not affected.
+/// From now on, in the whole process and for good, constructors refuse backends that are not constant-time with
+/// [`Error::Backend`](crate::Error::Backend), whoever names them. Keys that exist already are not affected.
 pub fn require_constant_time() {
     ffi::kuzma_require_constant_time();
 }

@@ -178,11 +178,7 @@ macro_rules! cipher {
         /// Expands the key for the default backend.
         impl KeyInit for $name {
             fn new(key: &Key<Self>) -> Self {
-                // The default can be refused only if constant time came to be required after it was chosen, and then
-                // the choice that follows is of a backend that is allowed for good.
-                Self::with_backend(Backend::default(), key)
-                    .or_else(|_| Self::with_backend(Backend::default(), key))
-                    .expect("the default backend is supported and allowed")
+                Self::with_backend(Backend::default(), key).expect("the default backend is supported and allowed")
             }
         }
 

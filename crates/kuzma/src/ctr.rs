@@ -145,11 +145,7 @@ impl<C: Cipher + KeySizeUser> CtrAcpkm<C> {
     ///
     /// [`Error::Length`]: `section` is 0 or not a whole number of blocks.
     pub fn new(key: &Key<C>, iv: &Iv<Ctr<C>>, section: u64) -> Result<Self, Error> {
-        match Self::with_backend(Backend::default(), key, iv, section) {
-            // Constant time came to be required after the choice; the next one is allowed for good.
-            Err(Error::Backend) => Self::with_backend(Backend::default(), key, iv, section),
-            made => made,
-        }
+        Self::with_backend(Backend::default(), key, iv, section)
     }
 
     /// The same with a backend of one's choice.

@@ -117,11 +117,7 @@ impl<C: Cipher + KeySizeUser> OmacAcpkm<C> {
     ///
     /// [`Error::Length`]: one of them is 0 or not a whole number of blocks.
     pub fn new(key: &Key<C>, section: u64, key_section: u64) -> Result<Self, Error> {
-        match Self::with_backend(Backend::default(), key, section, key_section) {
-            // Constant time came to be required after the choice; the next one is allowed for good.
-            Err(Error::Backend) => Self::with_backend(Backend::default(), key, section, key_section),
-            made => made,
-        }
+        Self::with_backend(Backend::default(), key, section, key_section)
     }
 
     /// The same with a backend of one's choice.

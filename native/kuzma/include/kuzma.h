@@ -3,7 +3,7 @@
  * Sources: RFC 7801 (Kuznyechik), RFC 8891 (Magma), GOST R 34.13-2015 (ECB, CTR, OFB, CBC, CFB, MAC),
  * R 1323565.1.017-2018 and RFC 8645 (CTR-ACPKM, OMAC-ACPKM), RFC 9058 (MGM).
  *
- * All lengths are in bytes. No function allocates memory or does I/O (one reads an environment variable). `output` is
+ * All lengths are in bytes. No function allocates memory, does I/O or reads the environment. `output` is
  * `input` itself or does not overlap it; no alignment is needed. A call that gives an error has written nothing and
  * changed no state, with two exceptions: a failed init leaves a state that every later call refuses with
  * KUZMA_ERROR_CONTEXT, and a verify that gives KUZMA_ERROR_TAG has ended the message. NULL is allowed where the length
@@ -82,20 +82,19 @@ size_t kuzma_block_bytes(enum kuzma_cipher cipher);
 /* "kuznyechik" or "magma"; NULL for a value that is no cipher. */
 const char *kuzma_cipher_name(enum kuzma_cipher cipher);
 
-/* The backends of `cipher` that were compiled in, fastest first; those that this processor cannot run are
- * in the list as well (ask kuzma_backend_supported). Returns the element at `index`, NULL past the end. */
+/* The backends of `cipher` that were compiled in: the constant-time ones, fastest first, and behind them the others.
+ * Those that this processor cannot run are in the list as well (ask kuzma_backend_supported). Returns the element at `index`, NULL past the end. */
 const struct kuzma_backend *kuzma_backend_at(enum kuzma_cipher cipher, size_t index);
 
 /* The backend of `cipher` called `name`, or NULL. It may be unsupported here. */
 const struct kuzma_backend *kuzma_backend_by_name(enum kuzma_cipher cipher, const char *name);
 
-/* The backend to use: the one that the environment variable KUZMA_BACKEND names, if it exists, runs here and is allowed;
- * else the first in the list that runs here and is allowed. A variable-time backend stands before a constant-time one
- * only where it is more than twice as fast. Never NULL for a valid cipher. */
+/* The backend to use: the first in the list that runs here and is constant-time, as one is everywhere. Variable time is
+ * had by kuzma_backend_by_name alone. Never NULL for a valid cipher. */
 const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher);
 
-/* From now on, in the whole process and for good: only constant-time backends are chosen, and kuzma_init refuses others
- * with KUZMA_ERROR_BACKEND. Contexts that exist already are not affected. */
+/* From now on, in the whole process and for good, kuzma_init refuses backends that are not constant-time with
+ * KUZMA_ERROR_BACKEND, whoever names them. Contexts that exist already are not affected. */
 void kuzma_require_constant_time(void);
 
 const char *kuzma_backend_name(const struct kuzma_backend *backend);

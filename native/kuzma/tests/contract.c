@@ -421,19 +421,23 @@ static void constant_time(void)
 	for (int cipher = 0; cipher < 2; cipher++) {
 		enum kuzma_cipher which = (enum kuzma_cipher)cipher;
 		const struct kuzma_backend *each, *first = kuzma_backend_at(which, 0);
+		const struct kuzma_backend *chosen = kuzma_backend_default(which);
 
 		CHECK(kuzma_backend_by_name(which, "none") == NULL && kuzma_backend_by_name(which, NULL) == NULL, "no such");
-		setenv("KUZMA_BACKEND", "compact", 1);
-		CHECK(strcmp(kuzma_backend_name(kuzma_backend_default(which)), "compact") == 0, "forced by name");
-		setenv("KUZMA_BACKEND", "none", 1);
-		CHECK(kuzma_backend_supported(kuzma_backend_default(which)), "no backend of that name");
+		expect(kuzma_init(&context, kuzma_backend_by_name(which, "none"), key, 32), KUZMA_ERROR_ARGUMENT,
+		       "a backend that is not there");
+		CHECK(kuzma_backend_constant_time(kuzma_backend_default(which)), "the default is constant-time without being asked");
+		/* The environment belongs to whoever starts the program. */
+		setenv("KUZMA_BACKEND", "table", 1);
+		CHECK(kuzma_backend_constant_time(kuzma_backend_default(which)), "the environment chooses tables");
+		setenv("KUZMA_BACKEND", "constant-time", 1);
+		CHECK(kuzma_backend_default(which) == chosen, "the environment chooses");
 		unsetenv("KUZMA_BACKEND");
 		CHECK(first != NULL && kuzma_backend_supported(kuzma_backend_default(which)), "a default");
 		for (size_t i = 0; (each = kuzma_backend_at(which, i)) != NULL; i++)
 			CHECK(kuzma_backend_by_name(which, kuzma_backend_name(each)) == each, "names are unique");
 	}
 	kuzma_require_constant_time();
-	setenv("KUZMA_BACKEND", "table", 1);
 	for (int cipher = 0; cipher < 2; cipher++) {
 		enum kuzma_cipher which = (enum kuzma_cipher)cipher;
 		const struct kuzma_backend *each;

@@ -31,7 +31,7 @@ static const struct option_definition options[] = {
 	{ "cipher", OPTION_CHOICE, "kuznyechik|magma", "kuznyechik", "block cipher", &chosen.cipher, 0, 0 },
 	{ "mode", OPTION_CHOICE, "ecb|cbc|ctr|cfb|ofb|mac|mgm|ctr-acpkm|mac-acpkm|key", "ecb", "mode of operation; key: expand keys", &chosen.mode, 0, 0 },
 	{ "direction", OPTION_CHOICE, "encrypt|decrypt", "encrypt", "what to do; mgm: decrypt checks the tag first", &chosen.direction, 0, 0 },
-	{ "backend", OPTION_TEXT, "NAME", "auto", "implementation, see --list-backends; auto: the fastest here that takes constant time, if any is half as fast as tables", &chosen.backend, 0, 0 },
+	{ "backend", OPTION_TEXT, "NAME", "auto", "implementation, see --list-backends; auto: the fastest here that takes constant time", &chosen.backend, 0, 0 },
 	{ "size", OPTION_SIZE, "SIZE", "64KiB", "bytes of a message; ecb, cbc: whole blocks; key: whole keys of 32 bytes", &chosen.size, 1, (uint64_t)1 << 40 },
 	{ "messages", OPTION_INTEGER, "N", "1", "so many messages a pass, each in a call of its own or, in cbc, cfb, ofb and mac, side by side", &chosen.messages, 1, 1 << 20 },
 	{ "section", OPTION_SIZE, "SIZE", "8KiB", "bytes under one key in the two acpkm modes, whole blocks", &chosen.section, 1, (uint64_t)1 << 40 },
