@@ -14,6 +14,9 @@ ok 'the version is that of the header' grep -q "KUZMA_VERSION \"$(pkg-config --m
 	ok 'the example links with the static library' \
 		$cc $CFLAGS "$source/examples/seal_records.c" $(pkg-config --cflags kuzma) "$prefix/lib/libkuzma.a" -pthread -o "$work/static"
 	ok 'and runs' "$work/static"
+	ok 'what looks for leftovers links with the shared library' \
+		$cc $CFLAGS -std=c11 -D_GNU_SOURCE "$source/tests/leftovers.c" -I"$source/../tests" $(pkg-config --cflags --libs kuzma) -pthread -o "$work/leftovers"
+	ok 'which leaves no key and no plaintext on the stack' env LD_LIBRARY_PATH="$prefix/lib" "$work/leftovers"
 	if command -v g++ >/dev/null; then
 		printf '#include <kuzma.h>\nint main() { return kuzma_block_bytes(KUZMA_MAGMA) == 8 ? 0 : 1; }\n' >"$work/plus.cc"
 		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs kuzma) -o "$work/plus"
