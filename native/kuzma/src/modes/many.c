@@ -10,6 +10,9 @@
 #define VISIT_BYTES 64u
 #define STEPS_MAX (VISIT_BYTES / KUZMA_MAGMA_BLOCK_BYTES)
 
+/* So many messages are held against all others at a time, to see that none overlaps another: 12 KiB. */
+#define SORTED_MAX 512u
+
 enum many_mode { CBC, CFB, OFB, MAC };
 
 struct lanes {
@@ -207,6 +210,118 @@ static enum kuzma_status check_message(const struct kuzma_context *context, enum
 	return status == KUZMA_OK && message->iv == NULL ? KUZMA_ERROR_ARGUMENT : status;
 }
 
+/* Buffers that lie apart from all others. */
+enum exclusive { OUTPUT, REGISTER };
+
+struct extent {
+	uintptr_t from, end;
+	size_t owner;
+};
+
+static struct extent extent_of(const void *from, size_t bytes, size_t owner)
+{
+	return (struct extent){ (uintptr_t)from, (uintptr_t)from + bytes, owner };
+}
+
+static struct extent exclusive_extent(const struct kuzma_message *messages, size_t i, enum exclusive kind, size_t block,
+                                      size_t tag_bytes)
+{
+	if (kind == REGISTER)
+		return extent_of(messages[i].iv, tag_bytes > 0 ? 0 : block, i);
+	return extent_of(messages[i].output, tag_bytes > 0 ? tag_bytes : messages[i].bytes, i);
+}
+
+/* Whether an extent meets one of those that are sorted and lie apart, other than its owner's where that is allowed. */
+static bool meets(const struct extent *sorted, size_t count, struct extent extent, bool own_too)
+{
+	size_t low = 0, high = count;
+
+	if (count == 0 || extent.from == extent.end || extent.end <= sorted[0].from || extent.from >= sorted[count - 1].end)
+		return false;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (sorted[middle].from < extent.end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low > 0 && sorted[low - 1].end > extent.from; low--)
+		if (own_too || sorted[low - 1].owner != extent.owner)
+			return true;
+	return false;
+}
+
+/* `whole` grows to hold `extent`; whether that lies behind all that was in it. */
+static bool behind(struct extent *whole, struct extent extent)
+{
+	bool is_behind = extent.from >= whole->end;
+
+	if (extent.from == extent.end)
+		return true;
+	whole->from = extent.from < whole->from ? extent.from : whole->from;
+	whole->end = extent.end > whole->end ? extent.end : whole->end;
+	return is_behind;
+}
+
+static bool meet(struct extent one, struct extent other)
+{
+	return one.from < other.end && other.from < one.end;
+}
+
+/* What most programs do, and what is seen at once: outputs, initial values and the inputs that are no outputs each lie in a
+ * place of their own, and the first two in the order of the messages. */
+static bool lie_in_order(const struct kuzma_message *messages, size_t count, size_t block, size_t tag_bytes)
+{
+	struct extent outputs = { UINTPTR_MAX, 0, 0 }, registers = outputs, inputs = outputs;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!behind(&outputs, exclusive_extent(messages, i, OUTPUT, block, tag_bytes)) ||
+		    !behind(&registers, exclusive_extent(messages, i, REGISTER, block, tag_bytes)))
+			return false;
+		if (tag_bytes > 0 || messages[i].input != messages[i].output)
+			(void)behind(&inputs, extent_of(messages[i].input, messages[i].bytes, i));
+	}
+	return !meet(outputs, registers) && !meet(outputs, inputs) && !meet(registers, inputs);
+}
+
+/* Whether each buffer of that kind lies apart from all of the other messages. As there is no memory for all of them, so many
+ * at a time are sorted, and all others looked up among them. */
+static bool lie_apart(const struct kuzma_message *messages, size_t count, enum exclusive kind, size_t block, size_t tag_bytes)
+{
+	struct extent sorted[SORTED_MAX];
+
+	for (size_t first = 0; first < count; first += SORTED_MAX) {
+		size_t some = 0;
+
+		for (size_t i = first; i < count && i - first < SORTED_MAX; i++) {
+			struct extent extent = exclusive_extent(messages, i, kind, block, tag_bytes);
+			size_t at = some;
+
+			if (extent.from == extent.end)
+				continue;
+			for (; at > 0 && sorted[at - 1].from > extent.from; at--)
+				sorted[at] = sorted[at - 1];
+			sorted[at] = extent;
+			some++;
+		}
+		for (size_t i = 1; i < some; i++)
+			if (sorted[i - 1].end > sorted[i].from)
+				return false;
+		for (size_t i = 0; i < count; i++) {
+			struct extent input = extent_of(messages[i].input, messages[i].bytes, i);
+			struct extent output = exclusive_extent(messages, i, OUTPUT, block, tag_bytes);
+			struct extent iv = exclusive_extent(messages, i, REGISTER, block, tag_bytes);
+
+			/* Of the message itself, output and input were looked at before. */
+			if (meets(sorted, some, input, kind == REGISTER) || meets(sorted, some, output, kind == REGISTER) ||
+			    meets(sorted, some, iv, kind == OUTPUT))
+				return false;
+		}
+	}
+	return true;
+}
+
 static enum kuzma_status many(const struct kuzma_context *context, enum many_mode mode,
                               const struct kuzma_message *messages, size_t count, size_t tag_bytes)
 {
@@ -217,6 +332,10 @@ static enum kuzma_status many(const struct kuzma_context *context, enum many_mod
 		status = KUZMA_ERROR_ARGUMENT;
 	for (size_t i = 0; i < count && status == KUZMA_OK; i++)
 		status = check_message(context, mode, &messages[i], tag_bytes);
+	if (status == KUZMA_OK && !lie_in_order(messages, count, block_bytes_of(context), tag_bytes) &&
+	    (!lie_apart(messages, count, OUTPUT, block_bytes_of(context), tag_bytes) ||
+	     !lie_apart(messages, count, REGISTER, block_bytes_of(context), tag_bytes)))
+		status = KUZMA_ERROR_OVERLAP;
 	if (status != KUZMA_OK || count == 0)
 		return status;
 	lanes.context = context;
