@@ -13,14 +13,14 @@ use crate::ffi;
 pub enum Error {
     /// A null pointer, or a value out of range.
     Argument,
-    /// Data or a section is not a whole number of blocks, or is empty where that is not allowed; or two buffers that
-    /// belong together differ in length.
+    /// Data or a section is not a whole number of blocks, is empty where that is not allowed, or is not all that was
+    /// verified; or two buffers that belong together differ in length.
     Length,
     /// The key is not 32 bytes long.
     Key,
     /// The register, initial value or nonce has the wrong length, or the nonce of MGM has its first bit set.
     Iv,
-    /// Output overlaps input without being the same buffer.
+    /// Output overlaps input without being the same buffer, or another message's buffers.
     Overlap,
     /// The backend cannot run on this processor, or is not constant-time and that is required.
     Backend,

@@ -111,12 +111,14 @@ pub(crate) struct Mgm {
     pub(crate) text: Ctr,
     associated_bytes: u64,
     text_bytes: u64,
-    decrypted_bytes: u64,
     stage: u32,
     pending_bytes: u32,
     hash_counter: [u8; BLOCK_BYTES_MAX],
     pending: [u8; BLOCK_BYTES_MAX],
     sum: [u8; BLOCK_BYTES_MAX],
+    text_counter: [u8; BLOCK_BYTES_MAX],
+    text_sum: [u8; BLOCK_BYTES_MAX],
+    verified: [u8; BLOCK_BYTES_MAX],
 }
 
 #[repr(C)]
@@ -294,7 +296,8 @@ mod tests {
                 master, section_key, section_bytes, section_left, pending_bytes, finished, chain, pending, final_key
             }
             Mgm = "kuzma_mgm" {
-                text, associated_bytes, text_bytes, decrypted_bytes, stage, pending_bytes, hash_counter, pending, sum
+                text, associated_bytes, text_bytes, stage, pending_bytes, hash_counter, pending, sum, text_counter, text_sum,
+                verified
             }
             Message = "kuzma_message" { output, input, bytes, iv }
         };

@@ -57,7 +57,8 @@ impl<C: Cipher> Mgm<C> {
         })
     }
 
-    /// Decrypts the buffer if `tag` is right, and else leaves it as it is.
+    /// Decrypts the buffer if `tag` is right, and else leaves it as it is; from one buffer to another, the other is then
+    /// zeros.
     ///
     /// # Errors
     ///
@@ -179,8 +180,8 @@ impl<C: Cipher> MgmSealer<C> {
 }
 
 /// The checking side of [`Mgm`] for a message in pieces: first all associated data, then the ciphertext, then the tag.
-/// If that is right there is an [`MgmOpener`], which takes the same ciphertext again. So no plaintext exists before the
-/// tag was checked.
+/// If that is right there is an [`MgmOpener`], which takes the same ciphertext again, as a whole. So no plaintext exists
+/// before the tag was checked.
 ///
 /// ```
 /// use kuzma::cipher::KeyInit;
@@ -188,25 +189,22 @@ impl<C: Cipher> MgmSealer<C> {
 ///
 /// let cipher = Kuznyechik::new(&[0x42; 32].into());
 /// let nonce = [7; 16];
-/// let mut pieces = [*b"first piece", *b"and another"];
+/// let mut text = *b"first piece and another";
 ///
 /// let mut sealer = MgmSealer::new(&cipher, &nonce)?;
 /// sealer.associate(b"header")?;
-/// for piece in &mut pieces {
-///     sealer.encrypt(piece[..].as_mut().into())?;
+/// for piece in text.chunks_mut(12) {
+///     sealer.encrypt(piece.into())?;
 /// }
 /// let tag = sealer.finalize()?;
 ///
 /// let mut verifier = MgmVerifier::new(&cipher, &nonce)?;
 /// verifier.associate(b"header")?;
-/// for piece in &pieces {
+/// for piece in text.chunks(5) {
 ///     verifier.absorb(piece)?;
 /// }
-/// let mut opener = verifier.verify(&tag)?;
-/// for piece in &mut pieces {
-///     opener.decrypt(piece[..].as_mut().into())?;
-/// }
-/// assert_eq!(&pieces[1], b"and another");
+/// verifier.verify(&tag)?.decrypt(text[..].as_mut().into())?;
+/// assert_eq!(&text, b"first piece and another");
 /// # Ok::<(), kuzma::Error>(())
 /// ```
 #[derive(Clone)]
@@ -261,12 +259,12 @@ pub struct MgmOpener<C: Cipher> {
 }
 
 impl<C: Cipher> MgmOpener<C> {
-    /// Decrypts the next bytes of the ciphertext that was verified. That it is the same is the caller's to see to.
+    /// Decrypts the ciphertext that was verified, all of it, and makes the tag of it once more.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`]: more than was verified.
-    pub fn decrypt(&mut self, buffer: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    /// [`Error::Length`]: it is not as long. [`Error::Tag`]: it is another, and the buffer is now zeros.
+    pub fn decrypt(mut self, buffer: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let bytes = buffer.len();
         let (input, output) = buffer.into_raw();
         // SAFETY: the state is whole, and both buffers hold `bytes` bytes.

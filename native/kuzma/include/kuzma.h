@@ -6,8 +6,9 @@
  * All lengths are in bytes. No function allocates memory, does I/O or reads the environment. `output` is
  * `input` itself or does not overlap it; no alignment is needed. A call that gives an error has written nothing and
  * changed no state, with two exceptions: a failed init leaves a state that every later call refuses with
- * KUZMA_ERROR_CONTEXT, and a verify that gives KUZMA_ERROR_TAG has ended the message. NULL is allowed where the length
- * is 0. Initial values, tags and states lie apart from input and output, and nobody else changes the input meanwhile.
+ * KUZMA_ERROR_CONTEXT, and a call that gives KUZMA_ERROR_TAG has ended the message, and may have filled the output with zeros. NULL is allowed where the length
+ * is 0. Initial values, tags and states lie apart from input and output, and nobody else writes to the output meanwhile. Nor
+ * to the input, or the result is of no use; plaintext that was not verified comes of it in no case.
  * A thread needs 64 KiB of stack.
  *
  * A kuzma_context that is not being initialised or wiped may be used by several threads at once. The state of a mode
@@ -45,10 +46,10 @@ extern "C" {
 enum kuzma_status {
 	KUZMA_OK = 0,
 	KUZMA_ERROR_ARGUMENT = 1, /* a null pointer, or a value out of range */
-	KUZMA_ERROR_LENGTH = 2,   /* data or section: not a whole number of blocks, or empty where that is not allowed */
+	KUZMA_ERROR_LENGTH = 2,   /* data or section: not whole blocks, empty where that is not allowed, or not all that was verified */
 	KUZMA_ERROR_KEY = 3,      /* key: not 32 bytes */
 	KUZMA_ERROR_IV = 4,       /* register, initial value or nonce: wrong length, or a nonce with the first bit set */
-	KUZMA_ERROR_OVERLAP = 5,  /* output overlaps input without being the same buffer */
+	KUZMA_ERROR_OVERLAP = 5,  /* output overlaps input without being the same buffer, or another message's buffers */
 	KUZMA_ERROR_BACKEND = 6,  /* the backend cannot run on this processor, or is not constant-time and that is required */
 	KUZMA_ERROR_CONTEXT = 7,  /* the context or state was not initialised, or was wiped */
 	KUZMA_ERROR_LIMIT = 8,    /* the message would be longer than the mode allows under one key and nonce */
@@ -257,16 +258,19 @@ enum kuzma_status kuzma_mac_acpkm_message(const struct kuzma_backend *backend, c
 /* ---- MGM, RFC 9058: authenticated encryption with associated data.
  *
  * Sealing:  init, associate*, encrypt*, final.
- * Opening:  init, associate*, absorb* (the ciphertext), verify, and only if that gave KUZMA_OK: decrypt* (the same
- *           ciphertext again). No plaintext exists before the tag was checked. */
+ * Opening:  init, associate*, absorb* (the ciphertext), verify, and only if that gave KUZMA_OK: decrypt (the same
+ *           ciphertext again, all of it in one call). No plaintext exists before the tag was checked. */
 struct kuzma_mgm {
 	struct kuzma_ctr text;
-	uint64_t associated_bytes, text_bytes, decrypted_bytes;
+	uint64_t associated_bytes, text_bytes;
 	uint32_t stage;
 	uint32_t pending_bytes; /* of a block that is not yet whole */
 	uint8_t hash_counter[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t pending[KUZMA_BLOCK_BYTES_MAX];
 	uint8_t sum[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t text_counter[KUZMA_BLOCK_BYTES_MAX]; /* hash_counter and sum where the text began */
+	uint8_t text_sum[KUZMA_BLOCK_BYTES_MAX];
+	uint8_t verified[KUZMA_BLOCK_BYTES_MAX];
 };
 
 /* `nonce` is one block whose first bit is 0. Never use one twice with a key. Errors: ARGUMENT, CONTEXT, IV. */
@@ -277,6 +281,8 @@ enum kuzma_status kuzma_mgm_init(struct kuzma_mgm *mgm, const struct kuzma_conte
 enum kuzma_status kuzma_mgm_associate(struct kuzma_mgm *mgm, const uint8_t *data, size_t bytes);
 enum kuzma_status kuzma_mgm_encrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes);
 enum kuzma_status kuzma_mgm_absorb(struct kuzma_mgm *mgm, const uint8_t *ciphertext, size_t bytes);
+/* Errors also: LENGTH (not as many bytes as were absorbed), TAG (the ciphertext is no longer what was verified: `output` is
+ * then zeros). The tag is made again of what is decrypted, which costs as much as absorbing it: kuzma_mgm_open need not. */
 enum kuzma_status kuzma_mgm_decrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes);
 /* The first `tag_bytes` of the tag. Errors: ARGUMENT, CONTEXT, ORDER, TAG_LENGTH, LENGTH (neither associated data nor
  * text: RFC 9058 has no such message). */
@@ -284,7 +290,8 @@ enum kuzma_status kuzma_mgm_final(struct kuzma_mgm *mgm, uint8_t *tag, size_t ta
 /* Compares in a time that does not depend on the content. Errors as in final, and TAG; the state is then spent. */
 enum kuzma_status kuzma_mgm_verify(struct kuzma_mgm *mgm, const uint8_t *tag, size_t tag_bytes);
 
-/* A whole message in one call. kuzma_mgm_open writes nothing unless the tag is right. */
+/* A whole message in one call. kuzma_mgm_open reads the input once, so that what it verifies is what it decrypts. After
+ * KUZMA_ERROR_TAG `output` is zeros; if it is `input`, it is as it was. */
 enum kuzma_status kuzma_mgm_seal(const struct kuzma_context *context, const uint8_t *nonce, size_t nonce_bytes,
                                  const uint8_t *associated, size_t associated_bytes, uint8_t *output,
                                  const uint8_t *input, size_t bytes, uint8_t *tag, size_t tag_bytes);
@@ -294,7 +301,7 @@ enum kuzma_status kuzma_mgm_open(const struct kuzma_context *context, const uint
 
 /* ---- Many messages at once, under one key, for the modes in which each block waits for the one before: the messages
  * go through the cipher side by side, as fast as ECB. Lengths may differ; a message that ends makes room for the next.
- * Buffers of different messages must not overlap. */
+ * Outputs and initial values lie apart from each other and from all inputs but their own; inputs may overlap. */
 struct kuzma_message {
 	uint8_t *output;      /* MAC: the tag goes here */
 	const uint8_t *input;
@@ -302,7 +309,8 @@ struct kuzma_message {
 	uint8_t *iv;          /* one block for each message: read, and in CBC updated; MAC: not used */
 };
 
-/* Errors: as for one message; all messages are checked before any is begun. */
+/* Errors: as for one message, and OVERLAP of messages with each other; all are checked before any is begun. For some
+ * thousands of messages that lie in no order this takes a time that grows as the square of their number. */
 enum kuzma_status kuzma_cbc_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,
                                          size_t count);
 enum kuzma_status kuzma_cfb_encrypt_many(const struct kuzma_context *context, const struct kuzma_message *messages,

@@ -6,10 +6,10 @@ const char *kuzma_status_text(enum kuzma_status status)
 	switch (status) {
 	case KUZMA_OK: return "no error";
 	case KUZMA_ERROR_ARGUMENT: return "an argument is null or out of range";
-	case KUZMA_ERROR_LENGTH: return "data or section is not a whole number of blocks, or is empty where that is not allowed";
+	case KUZMA_ERROR_LENGTH: return "data or section is not a whole number of blocks, is empty where that is not allowed, or is not all that was verified";
 	case KUZMA_ERROR_KEY: return "the key is not 32 bytes long";
 	case KUZMA_ERROR_IV: return "the register, initial value or nonce has the wrong length, or a nonce has its first bit set";
-	case KUZMA_ERROR_OVERLAP: return "output and input overlap without being the same buffer";
+	case KUZMA_ERROR_OVERLAP: return "buffers overlap that must lie apart";
 	case KUZMA_ERROR_BACKEND: return "the backend cannot run on this processor, or is not constant-time and that is required";
 	case KUZMA_ERROR_CONTEXT: return "the context or state was not initialised, or was wiped";
 	case KUZMA_ERROR_LIMIT: return "the message would be longer than the mode allows under one key and nonce";

@@ -2,7 +2,10 @@
  * the ciphers: backends by name, constant time on demand, wiping. */
 #include "operations.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct kuzma_context context;
 static const struct kuzma_backend *backend;
@@ -135,11 +138,12 @@ static void errors_midway(void)
 		some[i] ^= input[i];
 	kuzma_mgm_seal(&context, iv, block, NULL, 0, some, some, sizeof some, tag, block);
 	CHECK(kuzma_mgm_verify(&mgm, tag, block) == KUZMA_OK, "MGM opening goes on");
-	kuzma_mgm_decrypt(&mgm, some, input, 1);
-	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, NULL, input, 2), KUZMA_ERROR_ARGUMENT, "MGM opening: no output");
-	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output + 1, output, 2), KUZMA_ERROR_OVERLAP, "MGM opening: overlap");
-	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_LIMIT, "more than was verified");
-	CHECK(kuzma_mgm_decrypt(&mgm, some, input, 4) == KUZMA_OK, "the rest");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, NULL, input, 5), KUZMA_ERROR_ARGUMENT, "MGM opening: no output");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output + 1, output, 5), KUZMA_ERROR_OVERLAP, "MGM opening: overlap");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 6), KUZMA_ERROR_LENGTH, "more than was verified");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 4), KUZMA_ERROR_LENGTH, "less than was verified");
+	CHECK(kuzma_mgm_decrypt(&mgm, some, input, 5) == KUZMA_OK, "all of it");
+	REFUSES(mgm, kuzma_mgm_decrypt(&mgm, output, input, 5), KUZMA_ERROR_ORDER, "and a second time");
 #undef BAD_BUFFERS
 
 	kuzma_mac_init(&mac, &context);
@@ -314,6 +318,7 @@ static void sections(void)
 /* Every bit of nonce, associated data, text and tag counts; what was damaged is not released. */
 static void forgeries(void)
 {
+	static const uint8_t nothing[21];
 	uint8_t message[3 + 21 + 16 + 16], plain[21], opened[21], untouched[21];
 	uint8_t *nonce = message, *associated = message + 16, *text = associated + 3, *tag = text + 21;
 	size_t tag_bytes = block, bits = 8 * sizeof message;
@@ -334,7 +339,8 @@ static void forgeries(void)
 		message[byte] ^= (uint8_t)(0x80u >> bit % 8);
 		memset(opened, 0xEE, sizeof opened);
 		status = kuzma_mgm_open(&context, nonce, block, associated, 3, opened, text, 21, tag, tag_bytes);
-		CHECK(status == wanted && memcmp(opened, untouched, sizeof opened) == 0, "bit %zu flipped", bit);
+		CHECK(status == wanted && memcmp(opened, wanted == KUZMA_ERROR_TAG ? nothing : untouched, sizeof opened) == 0,
+		      "bit %zu flipped", bit);
 		/* In place the ciphertext stays as it is. */
 		memcpy(opened, text, sizeof opened);
 		status = kuzma_mgm_open(&context, nonce, block, associated, 3, opened, opened, 21, tag, tag_bytes);
@@ -345,6 +351,57 @@ static void forgeries(void)
 	              kuzma_mgm_open(&context, nonce, block, associated, 2, opened, text, 21, tag, tag_bytes) ==
 	                      KUZMA_ERROR_TAG,
 	      "shortened");
+}
+
+/* Memory that others write to, as a file that is mapped: what is decrypted is what was verified, or there is no plaintext. The
+ * last page cannot be read until a signal has changed a byte of the first, which was read before it. */
+enum { CHANGING = 1 << 18, PAGE_MAX = 1 << 16 };
+
+static uint8_t *changing_text;
+
+static void change(int number)
+{
+	(void)number;
+	changing_text[5] ^= 1;
+	if (mprotect(changing_text, CHANGING, PROT_READ | PROT_WRITE) != 0)
+		_exit(1);
+}
+
+static void text_that_changes(void)
+{
+	static uint8_t plain[CHANGING], opened[CHANGING];
+	static const uint8_t nothing[CHANGING];
+	struct sigaction action = { .sa_handler = change }, others;
+	struct kuzma_mgm mgm;
+	uint8_t tag[16];
+
+	changing_text = mmap(NULL, CHANGING, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (changing_text == MAP_FAILED)
+		abort();
+	memset(plain, 7, sizeof plain);
+	iv[0] &= 0x7f;
+	kuzma_mgm_seal(&context, iv, block, NULL, 0, changing_text, plain, CHANGING, tag, block);
+	CHECK(sigaction(SIGSEGV, &action, &others) == 0 &&
+	              mprotect(changing_text + CHANGING - PAGE_MAX, PAGE_MAX, PROT_NONE) == 0, "unreadable");
+	enum kuzma_status status = kuzma_mgm_open(&context, iv, block, NULL, 0, opened, changing_text, CHANGING, tag, block);
+	sigaction(SIGSEGV, &others, NULL);
+	CHECK(status == KUZMA_OK && memcmp(opened, plain, sizeof plain) == 0, "%s/%s: opened what was verified",
+	      kuzma_cipher_name(kuzma_backend_cipher(backend)), kuzma_backend_name(backend));
+	changing_text[5] ^= 1;
+	for (int changed = 0; changed < 2; changed++) {
+		kuzma_mgm_init(&mgm, &context, iv, block);
+		kuzma_mgm_absorb(&mgm, changing_text, 17);
+		kuzma_mgm_absorb(&mgm, changing_text + 17, CHANGING - 17);
+		CHECK(kuzma_mgm_verify(&mgm, tag, block) == KUZMA_OK, "verified");
+		changing_text[CHANGING / 2] ^= (uint8_t)changed;
+		status = kuzma_mgm_decrypt(&mgm, opened, changing_text, CHANGING);
+		CHECK(changed ? status == KUZMA_ERROR_TAG && memcmp(opened, nothing, sizeof nothing) == 0
+		              : status == KUZMA_OK && memcmp(opened, plain, sizeof plain) == 0,
+		      "%s/%s: a text that %s after it was verified: %s", kuzma_cipher_name(kuzma_backend_cipher(backend)),
+		      kuzma_backend_name(backend), changed ? "changed" : "stayed", kuzma_status_text(status));
+		expect(kuzma_mgm_decrypt(&mgm, output, input, CHANGING), KUZMA_ERROR_ORDER, "decrypted already");
+	}
+	munmap(changing_text, CHANGING);
 }
 
 /* A context that has got a key of the other cipher, or none, under a state that was made for this one. */
@@ -397,7 +454,7 @@ static void many(void)
 	struct kuzma_message messages[3];
 
 	for (size_t i = 0; i < 3; i++)
-		messages[i] = (struct kuzma_message){ .output = output + 32 * i, .input = input, .bytes = 32, .iv = iv };
+		messages[i] = (struct kuzma_message){ .output = output + 32 * i, .input = input, .bytes = 32, .iv = iv + 16 * i };
 	messages[2].bytes = 17;
 	REFUSES(iv, kuzma_cbc_encrypt_many(&context, messages, 3), KUZMA_ERROR_LENGTH, "the third of three is odd");
 	messages[2].bytes = 32;
@@ -413,6 +470,68 @@ static void many(void)
 	expect(kuzma_mac_many(&context, NULL, 1, block), KUZMA_ERROR_ARGUMENT, "no messages");
 	expect(kuzma_mac_many(NULL, messages, 3, block), KUZMA_ERROR_ARGUMENT, "no context");
 	CHECK(kuzma_mac_many(&context, NULL, 0, block) == KUZMA_OK, "none");
+}
+
+/* Messages side by side of which one would change another: by each kind of buffer, at each end of it, wherever both stand in a
+ * list that is longer than what is looked at together. */
+static void many_that_meet(void)
+{
+	enum { COUNT = 1300, BYTES = 32 };
+	typedef enum kuzma_status many(const struct kuzma_context *, const struct kuzma_message *, size_t);
+	static many *const modes[] = { kuzma_cbc_encrypt_many, kuzma_cfb_encrypt_many, kuzma_ofb_xor_many };
+	static const size_t places[][2] = { { 0, 1 }, { 1, 0 }, { 0, COUNT - 1 }, { COUNT - 1, 0 }, { 511, 512 }, { 700, 1100 } };
+	static uint8_t texts[COUNT][BYTES], ivs[COUNT][16], tags[COUNT][16], kept[COUNT][BYTES];
+	static struct kuzma_message messages[COUNT];
+	static const uint8_t nothing[sizeof tags];
+
+	for (size_t place = 0; place < 2 * sizeof places / sizeof *places; place++) {
+		size_t one = places[place / 2][0], other = places[place / 2][1];
+		/* In order, and in none, as buffers are that an allocator gave. */
+		size_t text_step = place % 2 == 0 ? 1 : 7, iv_step = place % 2 == 0 ? 1 : 11;
+
+		for (size_t i = 0; i < COUNT; i++)
+			messages[i] = (struct kuzma_message){ texts[i * text_step % COUNT], texts[i * text_step % COUNT], BYTES,
+				                              ivs[i * iv_step % COUNT] };
+		memcpy(kept, texts, sizeof kept);
+		struct kuzma_message apart = messages[one];
+		struct kuzma_message meeting[] = {
+			{ messages[other].output, apart.input, BYTES, apart.iv },
+			{ messages[other].output + BYTES - 1, messages[other].output + BYTES - 1, 1, apart.iv },
+			{ apart.output, messages[other].output, BYTES, apart.iv },
+			{ apart.output, apart.input, BYTES, messages[other].iv },
+			{ apart.output, apart.input, BYTES, messages[other].iv + block - 1 },
+			{ apart.output, apart.input, BYTES, messages[other].output },
+			{ apart.output, apart.input, BYTES, apart.output + block },
+		};
+
+		for (size_t i = 0; i < sizeof meeting / sizeof *meeting; i++) {
+			messages[one] = meeting[i];
+			if (messages[one].bytes == 1)
+				expect(kuzma_cbc_encrypt_many(&context, messages, COUNT), KUZMA_ERROR_LENGTH, "not whole");
+			else
+				expect(modes[0](&context, messages, COUNT), KUZMA_ERROR_OVERLAP, "CBC of messages that meet");
+			expect(modes[1](&context, messages, COUNT), KUZMA_ERROR_OVERLAP, "CFB of messages that meet");
+			expect(modes[2](&context, messages, COUNT), KUZMA_ERROR_OVERLAP, "OFB of messages that meet");
+			CHECK(memcmp(kept, texts, sizeof kept) == 0, "nothing is written, way %zu at %zu and %zu", i, one, other);
+		}
+		for (size_t i = 0; i < COUNT; i++)
+			messages[i] = (struct kuzma_message){ tags[i * text_step % COUNT], texts[i], BYTES, NULL };
+		apart = messages[one];
+		messages[one].output = messages[other].output + block - 1;
+		expect(kuzma_mac_many(&context, messages, COUNT, block), KUZMA_ERROR_OVERLAP, "tags that meet");
+		messages[one] = apart;
+		messages[one].output = texts[other] + BYTES - 1;
+		expect(kuzma_mac_many(&context, messages, COUNT, block), KUZMA_ERROR_OVERLAP, "a tag in another message");
+		CHECK(memcmp(tags, nothing, sizeof tags) == 0, "no tag is written");
+		/* What is only read may be shared, and messages without text have no buffers that could meet. */
+		messages[one] = apart;
+		messages[one].input = texts[other];
+		CHECK(kuzma_mac_many(&context, messages, COUNT, block) == KUZMA_OK, "two tags of one text");
+		memset(tags, 0, sizeof tags);
+	}
+	for (size_t i = 0; i < COUNT; i++)
+		messages[i] = (struct kuzma_message){ texts[0], texts[0], 0, ivs[i] };
+	CHECK(kuzma_ofb_xor_many(&context, messages, COUNT) == KUZMA_OK, "empty messages");
 }
 
 /* Last, as it cannot be undone. */
@@ -475,7 +594,9 @@ int main(void)
 			keys_that_change();
 			keys_that_end();
 			forgeries();
+			text_that_changes();
 			many();
+			many_that_meet();
 		}
 	}
 	constant_time();

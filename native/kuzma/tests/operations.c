@@ -240,8 +240,7 @@ static enum kuzma_status mgm_open(struct call *call)
 	status = kuzma_mgm_verify(&state, sealing.tag, block_of(call));
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_mgm_decrypt(&state, call->output + done, call->input + done, piece));
-	return KUZMA_OK;
+	return kuzma_mgm_decrypt(&state, call->output, call->input, call->bytes);
 }
 
 const struct operation operations[] = {

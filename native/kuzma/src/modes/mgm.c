@@ -127,6 +127,8 @@ static void enter(struct kuzma_mgm *mgm, enum stage stage)
 		return;
 	hash_blocks(mgm, last, take_last(mgm, last));
 	mgm->stage = (uint32_t)stage;
+	memcpy(mgm->text_counter, mgm->hash_counter, sizeof mgm->text_counter);
+	memcpy(mgm->text_sum, mgm->sum, sizeof mgm->text_sum);
 }
 
 enum kuzma_status kuzma_mgm_associate(struct kuzma_mgm *mgm, const uint8_t *data, size_t bytes)
@@ -176,19 +178,8 @@ enum kuzma_status kuzma_mgm_absorb(struct kuzma_mgm *mgm, const uint8_t *ciphert
 }
 
 /* Leaves the tag in `sum`. */
-static enum kuzma_status finish(struct kuzma_mgm *mgm, enum stage not_after, const uint8_t *tag, size_t tag_bytes)
+static void make_tag(struct kuzma_mgm *mgm)
 {
-	enum kuzma_status status = check(mgm);
-
-	if (status == KUZMA_OK && (mgm->stage >= FINISHED || mgm->stage == (uint32_t)not_after))
-		status = KUZMA_ERROR_ORDER;
-	if (status == KUZMA_OK)
-		status = kuzma_check_tag(mgm->text.context, tag, tag_bytes);
-	if (status == KUZMA_OK && mgm->associated_bytes == 0 && mgm->text_bytes == 0)
-		status = KUZMA_ERROR_LENGTH;
-	if (status != KUZMA_OK)
-		return status;
-
 	const struct kuzma_context *context = mgm->text.context;
 	size_t block = block_bytes_of(context);
 	uint8_t last[2 * KUZMA_BLOCK_BYTES_MAX];
@@ -205,7 +196,21 @@ static enum kuzma_status finish(struct kuzma_mgm *mgm, enum stage not_after, con
 	hash_blocks(mgm, last, blocks + 1);
 	context->backend->encrypt_blocks(context->state, mgm->sum, mgm->sum, 1);
 	mgm->stage = FINISHED;
-	return KUZMA_OK;
+}
+
+static enum kuzma_status finish(struct kuzma_mgm *mgm, enum stage not_after, const uint8_t *tag, size_t tag_bytes)
+{
+	enum kuzma_status status = check(mgm);
+
+	if (status == KUZMA_OK && (mgm->stage >= FINISHED || mgm->stage == (uint32_t)not_after))
+		status = KUZMA_ERROR_ORDER;
+	if (status == KUZMA_OK)
+		status = kuzma_check_tag(mgm->text.context, tag, tag_bytes);
+	if (status == KUZMA_OK && mgm->associated_bytes == 0 && mgm->text_bytes == 0)
+		status = KUZMA_ERROR_LENGTH;
+	if (status == KUZMA_OK)
+		make_tag(mgm);
+	return status;
 }
 
 enum kuzma_status kuzma_mgm_final(struct kuzma_mgm *mgm, uint8_t *tag, size_t tag_bytes)
@@ -221,11 +226,26 @@ enum kuzma_status kuzma_mgm_verify(struct kuzma_mgm *mgm, const uint8_t *tag, si
 {
 	enum kuzma_status status = finish(mgm, ENCRYPTING, tag, tag_bytes);
 
-	if (status == KUZMA_OK)
-		status = kuzma_compare_tag(mgm->sum, tag, tag_bytes);
+	if (status != KUZMA_OK)
+		return status;
+	memcpy(mgm->verified, mgm->sum, sizeof mgm->verified);
+	status = kuzma_compare_tag(mgm->sum, tag, tag_bytes);
 	if (status == KUZMA_OK)
 		mgm->stage = DECRYPTING;
+	else
+		wipe_bytes(mgm->verified, sizeof mgm->verified);
 	return status;
+}
+
+/* The next piece of ciphertext, as it comes to lie in `output`, which nobody else writes to. */
+static size_t take_piece(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes)
+{
+	size_t piece = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+
+	if (output != input)
+		memcpy(output, input, piece);
+	hash(mgm, output, piece);
+	return piece;
 }
 
 enum kuzma_status kuzma_mgm_decrypt(struct kuzma_mgm *mgm, uint8_t *output, const uint8_t *input, size_t bytes)
@@ -236,13 +256,25 @@ enum kuzma_status kuzma_mgm_decrypt(struct kuzma_mgm *mgm, uint8_t *output, cons
 		status = KUZMA_ERROR_ORDER;
 	if (status == KUZMA_OK)
 		status = kuzma_check_buffers(output, input, bytes);
-	/* No more than was verified. */
-	if (status == KUZMA_OK && bytes > mgm->text_bytes - mgm->decrypted_bytes)
-		status = KUZMA_ERROR_LIMIT;
+	if (status == KUZMA_OK && bytes != mgm->text_bytes)
+		status = KUZMA_ERROR_LENGTH;
+	if (status != KUZMA_OK)
+		return status;
+	mgm->stage = FINISHED;
+	if (bytes == 0)
+		return KUZMA_OK;
+	/* The tag of what is decrypted, once more: the caller's memory may hold something else by now. */
+	memcpy(mgm->hash_counter, mgm->text_counter, sizeof mgm->hash_counter);
+	memcpy(mgm->sum, mgm->text_sum, sizeof mgm->sum);
+	for (size_t done = 0, piece; done < bytes && status == KUZMA_OK; done += piece) {
+		piece = take_piece(mgm, output + done, input + done, bytes - done);
+		status = kuzma_ctr_xor(&mgm->text, output + done, output + done, piece);
+	}
+	make_tag(mgm);
 	if (status == KUZMA_OK)
-		status = kuzma_ctr_xor(&mgm->text, output, input, bytes);
-	if (status == KUZMA_OK)
-		mgm->decrypted_bytes += bytes;
+		status = kuzma_compare_tag(mgm->sum, mgm->verified, block_bytes_of(mgm->text.context));
+	if (status != KUZMA_OK)
+		wipe_bytes(output, bytes);
 	return status;
 }
 
@@ -275,16 +307,30 @@ enum kuzma_status kuzma_mgm_open(const struct kuzma_context *context, const uint
 	struct kuzma_mgm mgm;
 	enum kuzma_status status = kuzma_mgm_init(&mgm, context, nonce, nonce_bytes);
 
+	/* All that can be wrong but the tag, before any output. */
 	if (status == KUZMA_OK)
 		status = kuzma_check_buffers(output, input, bytes);
 	if (status == KUZMA_OK)
+		status = kuzma_check_tag(context, tag, tag_bytes);
+	if (status == KUZMA_OK && associated_bytes == 0 && bytes == 0)
+		status = KUZMA_ERROR_LENGTH;
+	if (status == KUZMA_OK)
 		status = kuzma_mgm_associate(&mgm, associated, associated_bytes);
 	if (status == KUZMA_OK)
-		status = kuzma_mgm_absorb(&mgm, input, bytes);
-	if (status == KUZMA_OK)
+		status = kuzma_mgm_absorb(&mgm, NULL, 0);
+	if (status == KUZMA_OK && !has_room(&mgm, bytes))
+		status = KUZMA_ERROR_LIMIT;
+	if (status == KUZMA_OK) {
+		/* The input is read once, so that what is verified is what is decrypted. */
+		for (size_t done = 0; done < bytes;)
+			done += take_piece(&mgm, output + done, input + done, bytes - done);
+		mgm.text_bytes = bytes;
 		status = kuzma_mgm_verify(&mgm, tag, tag_bytes);
-	if (status == KUZMA_OK)
-		status = kuzma_mgm_decrypt(&mgm, output, input, bytes);
+		if (status == KUZMA_OK)
+			status = kuzma_ctr_xor(&mgm.text, output, output, bytes);
+		if (status != KUZMA_OK && output != input && bytes > 0)
+			wipe_bytes(output, bytes);
+	}
 	wipe_bytes(&mgm, sizeof mgm);
 	return status;
 }
