@@ -134,6 +134,7 @@ unsafe extern "C" {
     pub(crate) fn kuzma_backend_at(cipher: Cipher, index: usize) -> *const Backend;
     pub(crate) fn kuzma_backend_default(cipher: Cipher) -> *const Backend;
     pub(crate) safe fn kuzma_require_constant_time();
+    pub(crate) safe fn kuzma_forbid_measuring();
     pub(crate) fn kuzma_backend_name(backend: *const Backend) -> *const c_char;
     pub(crate) fn kuzma_backend_supported(backend: *const Backend) -> bool;
     pub(crate) fn kuzma_backend_constant_time(backend: *const Backend) -> bool;

@@ -19,7 +19,7 @@ pub use aead;
 pub use cipher;
 pub use digest;
 
-pub use crate::backend::{Backend, require_constant_time};
+pub use crate::backend::{Backend, forbid_measuring, require_constant_time};
 pub use crate::block::{Cipher, Kuznyechik, Magma};
 pub use crate::ctr::{Ctr, CtrAcpkm};
 pub use crate::error::Error;

@@ -98,6 +98,11 @@ const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher);
  * KUZMA_ERROR_BACKEND, whoever names them. Contexts that exist already are not affected. */
 void kuzma_require_constant_time(void);
 
+/* Magma's backend avx512 has two kernels for messages of 4 KiB and more; which is faster depends on the processor. On one that
+ * the library has no figures of it times both at the first such message, once in a process, for some 0.1 ms of processor time.
+ * From now on it does not, and takes the one that loads less from memory. Both are constant-time. */
+void kuzma_forbid_measuring(void);
+
 const char *kuzma_backend_name(const struct kuzma_backend *backend);
 /* `backend` is not NULL. */
 enum kuzma_cipher kuzma_backend_cipher(const struct kuzma_backend *backend);

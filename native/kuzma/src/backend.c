@@ -66,6 +66,18 @@ bool kuzma_backend_allowed(const struct kuzma_backend *backend)
 	return backend->constant_time || !atomic_load_explicit(&constant_time_required, memory_order_relaxed);
 }
 
+static atomic_bool measuring_forbidden;
+
+void kuzma_forbid_measuring(void)
+{
+	atomic_store(&measuring_forbidden, true);
+}
+
+bool kuzma_measuring_allowed(void)
+{
+	return !atomic_load_explicit(&measuring_forbidden, memory_order_relaxed);
+}
+
 const struct kuzma_backend *kuzma_backend_default(enum kuzma_cipher cipher)
 {
 	const struct kuzma_backend *backend;

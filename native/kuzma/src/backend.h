@@ -66,6 +66,9 @@ extern const struct kuzma_backend kuzma_magma_compact;
 /* kuzma_require_constant_time() rules out the others. */
 bool kuzma_backend_allowed(const struct kuzma_backend *backend);
 
+/* Unless kuzma_forbid_measuring() was called. */
+bool kuzma_measuring_allowed(void);
+
 /* What kuzma_init does once all is checked: for a key that follows from another. */
 void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
                    const uint8_t key[KUZMA_KEY_BYTES]);

@@ -1,6 +1,9 @@
 #include "cpu.h"
 
 #ifdef KUZMA_X86
+#include <cpuid.h>
+#include <string.h>
+
 /* The builtin also asks whether the system saves the wide registers. */
 
 bool kuzma_cpu_ssse3(void)
@@ -30,6 +33,25 @@ bool kuzma_cpu_avx512(void)
 	       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
 	       __builtin_cpu_supports("gfni") &&
 	       __builtin_cpu_supports("vpclmulqdq");
+}
+
+struct kuzma_cpu_model kuzma_cpu_model(void)
+{
+	struct kuzma_cpu_model cpu = { 0 };
+	unsigned eax, ebx, ecx, edx;
+
+	if (__get_cpuid(0, &eax, &ebx, &ecx, &edx)) {
+		memcpy(cpu.vendor, &ebx, 4);
+		memcpy(cpu.vendor + 4, &edx, 4);
+		memcpy(cpu.vendor + 8, &ecx, 4);
+	}
+	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx)) {
+		cpu.family = eax >> 8 & 0xf;
+		cpu.model = (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
+		if (cpu.family == 0xf)
+			cpu.family += eax >> 20 & 0xff;
+	}
+	return cpu;
 }
 #endif
 

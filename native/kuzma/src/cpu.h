@@ -32,6 +32,13 @@ bool kuzma_cpu_avx2(void);
 bool kuzma_cpu_gfni(void);
 /* AVX-512 F, BW, DQ, VL, VBMI and VBMI2, GFNI, VPCLMULQDQ: Ice Lake, Zen 4 and later. */
 bool kuzma_cpu_avx512(void);
+
+/* Who made the processor, and what it calls it. */
+struct kuzma_cpu_model {
+	char vendor[13];
+	unsigned family, model;
+};
+struct kuzma_cpu_model kuzma_cpu_model(void);
 #endif
 
 #ifdef KUZMA_ARM

@@ -169,6 +169,47 @@ static void check_backend(const struct kuzma_backend *backend)
 	}
 }
 
+#ifdef KUZMA_X86
+#include "magma/x86/avx512.h"
+
+static unsigned measured;
+
+static enum magma_long_kernel measure_sliced(void)
+{
+	measured++;
+	return MAGMA_SLICED;
+}
+
+/* Both kernels for long messages, whichever this processor is given, and how the choice is made. */
+static void choices(void)
+{
+	static const struct kuzma_cpu_model zen4 = { "AuthenticAMD", 0x19, 0x11 }, sapphire_rapids = { "GenuineIntel", 6, 0x8f },
+	                                    unknown[] = { { "GenuineIntel", 6, 0xff }, { "AuthenticAMD", 0x1a, 0x11 }, { "", 0, 0 } };
+
+	CHECK(kuzma_magma_avx512_decide(&zen4, measure_sliced) == MAGMA_GROUPS, "Zen 4");
+	CHECK(kuzma_magma_avx512_decide(&sapphire_rapids, NULL) == MAGMA_SLICED && measured == 0, "Sapphire Rapids");
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(kuzma_magma_avx512_decide(&unknown[i], measure_sliced) == MAGMA_SLICED && measured == i + 1, "unknown, %u", i);
+	if (kuzma_backend_supported(&kuzma_magma_avx512)) {
+		enum magma_long_kernel found = kuzma_magma_avx512_measure();
+
+		CHECK(found == MAGMA_GROUPS || found == MAGMA_SLICED, "one is found to be faster");
+		for (enum magma_long_kernel kernel = MAGMA_GROUPS; kernel <= MAGMA_SLICED; kernel++) {
+			kuzma_magma_avx512_choose(kernel);
+			check_backend(&kuzma_magma_avx512);
+			CHECK(kuzma_magma_avx512_long_kernel() == kernel, "the choice stays");
+		}
+		kuzma_magma_avx512_choose(MAGMA_UNDECIDED);
+		CHECK(kuzma_magma_avx512_long_kernel() != MAGMA_UNDECIDED, "decided at the first use");
+	}
+	measured = 0;
+	kuzma_forbid_measuring();
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(kuzma_magma_avx512_decide(&unknown[i], measure_sliced) == MAGMA_GROUPS && measured == 0, "nothing is measured");
+	CHECK(kuzma_magma_avx512_decide(&sapphire_rapids, NULL) == MAGMA_SLICED, "Sapphire Rapids is known all the same");
+}
+#endif
+
 int main(void)
 {
 	const struct kuzma_backend *backend;
@@ -177,5 +218,8 @@ int main(void)
 		for (size_t i = 0; (backend = kuzma_backend_at((enum kuzma_cipher)cipher, i)) != NULL; i++)
 			if (kuzma_backend_supported(backend))
 				check_backend(backend);
+#ifdef KUZMA_X86
+	choices();
+#endif
 	return harness_finish();
 }

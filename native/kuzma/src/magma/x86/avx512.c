@@ -1,5 +1,5 @@
 /* Magma with AVX-512 VBMI: one instruction looks up 64 nibbles, each in the S-box of its place. Long messages go to
- * avx512_sliced.c. */
+ * avx512_sliced.c on processors where that is faster. */
 #include "backend.h"
 
 #ifdef KUZMA_X86
@@ -111,11 +111,17 @@ static inline uint64_t first_bits(size_t count)
 	return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-static void crypt(const struct magma_avx512 *state, enum magma_order order, uint8_t *output, const uint8_t *input,
-                  size_t blocks)
+/* Short messages go to the groups either way, and do not ask. */
+static inline enum magma_long_kernel long_kernel(size_t blocks)
+{
+	return blocks < MAGMA_SLICED_BLOCKS ? MAGMA_GROUPS : kuzma_magma_avx512_long_kernel();
+}
+
+void kuzma_magma_avx512_crypt(const struct magma_avx512 *state, enum magma_long_kernel kernel, enum magma_order order,
+                              uint8_t *output, const uint8_t *input, size_t blocks)
 {
 	const uint32_t *keys = order == MAGMA_ENCRYPT ? state->encrypt_keys : state->decrypt_keys;
-	size_t batches = blocks / MAGMA_SLICED_BLOCKS;
+	size_t batches = kernel == MAGMA_SLICED ? blocks / MAGMA_SLICED_BLOCKS : 0;
 
 	if (batches > 0) {
 		kuzma_magma_avx512_sliced_crypt(state, order, output, input, batches);
@@ -138,12 +144,12 @@ static void crypt(const struct magma_avx512 *state, enum magma_order order, uint
 
 static void encrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	crypt(state, MAGMA_ENCRYPT, output, input, blocks);
+	kuzma_magma_avx512_crypt(state, long_kernel(blocks), MAGMA_ENCRYPT, output, input, blocks);
 }
 
 static void decrypt_blocks(const void *state, uint8_t *output, const uint8_t *input, size_t blocks)
 {
-	crypt(state, MAGMA_DECRYPT, output, input, blocks);
+	kuzma_magma_avx512_crypt(state, long_kernel(blocks), MAGMA_DECRYPT, output, input, blocks);
 }
 
 /* Takes the same time for all counters. */
@@ -153,9 +159,10 @@ static void hidden_counters(const void *state, uint8_t *counter, enum counting_h
 	const uint32_t *keys = ((const struct magma_avx512 *)state)->encrypt_keys;
 	uint32_t left = load_be32(counter), right = load_be32(counter + 4);
 	uint32_t *counting = half == LEFT_HALF ? &left : &right;
+	enum magma_long_kernel kernel = long_kernel(blocks);
 
 	while (blocks > 0) {
-		size_t batches = blocks / MAGMA_SLICED_BLOCKS;
+		size_t batches = kernel == MAGMA_SLICED ? blocks / MAGMA_SLICED_BLOCKS : 0;
 		size_t part = batches > 0 ? batches * MAGMA_SLICED_BLOCKS : next_part(blocks);
 
 		if (batches > 0)

@@ -1,4 +1,4 @@
-/* What the two files of Magma's backend avx512 share. */
+/* What the files of Magma's backend avx512 share. */
 #ifndef KUZMA_MAGMA_X86_AVX512_H
 #define KUZMA_MAGMA_X86_AVX512_H
 
@@ -23,6 +23,23 @@ struct magma_avx512 {
 
 /* Key words are taken in this order: 0 .. 7 three times, then 7 .. 0; or from the end to the start. */
 enum magma_order { MAGMA_ENCRYPT, MAGMA_DECRYPT };
+
+/* What takes messages of MAGMA_SLICED_BLOCKS and more: eight groups of 16 blocks at a time, or the bit-sliced kernel. */
+enum magma_long_kernel { MAGMA_UNDECIDED, MAGMA_GROUPS, MAGMA_SLICED };
+
+/* The faster one on this processor, which is decided at the first call. */
+enum magma_long_kernel kuzma_magma_avx512_long_kernel(void);
+/* How: by the processor if both were measured on it, else by `measure` if that is allowed, else the groups. */
+enum magma_long_kernel kuzma_magma_avx512_decide(const struct kuzma_cpu_model *cpu,
+                                                 enum magma_long_kernel (*measure)(void));
+/* Times both, which takes some 0.1 ms of processor time. */
+enum magma_long_kernel kuzma_magma_avx512_measure(void);
+/* From now on this one; or the decision is made anew. */
+void kuzma_magma_avx512_choose(enum magma_long_kernel kernel);
+
+/* Any number of blocks, with either kernel for long messages. */
+void kuzma_magma_avx512_crypt(const struct magma_avx512 *state, enum magma_long_kernel kernel, enum magma_order order,
+                              uint8_t *output, const uint8_t *input, size_t blocks);
 
 void kuzma_magma_avx512_sliced_set_key(struct magma_avx512 *keys);
 
