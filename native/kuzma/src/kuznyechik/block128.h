@@ -25,6 +25,15 @@ static inline block128 block128_xor(block128 left, block128 right)
 {
 	return left ^ right;
 }
+static inline block128 block128_and(block128 left, block128 right)
+{
+	return left & right;
+}
+/* Each word to the left, by less than 64 bits. */
+static inline block128 block128_rotate_words(block128 block, unsigned bits)
+{
+	return block << bits | block >> (63 - bits) >> 1;
+}
 #else
 typedef struct {
 	uint64_t low, high;
@@ -45,6 +54,15 @@ static inline uint64_t block128_high(block128 block)
 static inline block128 block128_xor(block128 left, block128 right)
 {
 	return (block128){ left.low ^ right.low, left.high ^ right.high };
+}
+static inline block128 block128_and(block128 left, block128 right)
+{
+	return (block128){ left.low & right.low, left.high & right.high };
+}
+static inline block128 block128_rotate_words(block128 block, unsigned bits)
+{
+	return (block128){ block.low << bits | block.low >> (63 - bits) >> 1,
+		           block.high << bits | block.high >> (63 - bits) >> 1 };
 }
 #endif
 

@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "bytes.h"
+#include "kuznyechik/block128.h"
 #include "kuznyechik/portable/sliced_box.h"
 #include "kuznyechik/transforms.h"
 #include "transpose64.h"
@@ -17,9 +18,9 @@ struct sliced_state {
 	uint64_t keys[KUZNYECHIK_ROUND_KEYS][2];
 };
 
-/* L or its inverse as a sum: [target word][rotation by bytes][source word][bit of the source bytes], see
+/* L or its inverse as a sum: [rotation by bytes][source word][bit of the source bytes], both target words; see
  * narrow_linear. */
-typedef uint64_t linear_constants[2][8][2][8];
+typedef block128 linear_constants[8][2][8];
 
 static linear_constants forward, backward;
 static uint64_t schedule[32][2]; /* C_1 .. C_32 of RFC 7801 section 4.3 */
@@ -32,9 +33,12 @@ static void fill_constants(linear_constants constants, void (*linear)(uint8_t *)
 
 			block[position] = (uint8_t)(1u << bit);
 			linear(block);
-			for (unsigned i = 0; i < 16; i++)
-				constants[i / 8][(i - position) % 8][position / 8][bit] |=
-					(uint64_t)block[i] << (8 * (position % 8));
+			for (unsigned i = 0; i < 16; i++) {
+				block128 *constant = &constants[(i - position) % 8][position / 8][bit];
+				uint64_t byte = (uint64_t)block[i] << (8 * (position % 8));
+
+				*constant = block128_xor(*constant, i < 8 ? block128_make(byte, 0) : block128_make(0, byte));
+			}
 		}
 	}
 }
@@ -65,7 +69,7 @@ static void prepare(void)
 
 struct narrow {
 	uint64_t words[8];    /* 2n and 2n + 1 are block n */
-	uint64_t masks[2][8]; /* of narrow_linear; here so that they are wiped once a call */
+	block128 masks[2][8]; /* of narrow_linear; here so that they are wiped once a call */
 };
 
 /* Bit b of word w's bytes becomes bit w of the bytes of word b; its own inverse. */
@@ -77,16 +81,24 @@ static inline void exchange(uint64_t words[8], unsigned from, unsigned to, unsig
 	words[to] ^= swap;
 }
 
+/* Written out, as are the sums of narrow_linear: only so do compilers keep the words in registers. */
 static inline void transpose_bytes(uint64_t words[8])
 {
-	for (unsigned i = 0; i < 4; i++)
-		exchange(words, i, i + 4, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
-	for (unsigned i = 0; i < 8; i += 4) {
-		exchange(words, i, i + 2, 2, UINT64_C(0x3333333333333333));
-		exchange(words, i + 1, i + 3, 2, UINT64_C(0x3333333333333333));
-	}
-	for (unsigned i = 0; i < 8; i += 2)
-		exchange(words, i, i + 1, 1, UINT64_C(0x5555555555555555));
+	const uint64_t fours = UINT64_C(0x0F0F0F0F0F0F0F0F), twos = UINT64_C(0x3333333333333333);
+	const uint64_t ones = UINT64_C(0x5555555555555555);
+
+	exchange(words, 0, 4, 4, fours);
+	exchange(words, 1, 5, 4, fours);
+	exchange(words, 2, 6, 4, fours);
+	exchange(words, 3, 7, 4, fours);
+	exchange(words, 0, 2, 2, twos);
+	exchange(words, 1, 3, 2, twos);
+	exchange(words, 4, 6, 2, twos);
+	exchange(words, 5, 7, 2, twos);
+	exchange(words, 0, 1, 1, ones);
+	exchange(words, 2, 3, 1, ones);
+	exchange(words, 4, 5, 1, ones);
+	exchange(words, 6, 7, 1, ones);
 }
 
 static inline void narrow_box(uint64_t words[8])
@@ -109,27 +121,40 @@ static inline void narrow_box_inverse(uint64_t words[8])
 static void narrow_linear(struct narrow *narrow, unsigned n, linear_constants constants)
 {
 	const uint64_t lowest = UINT64_C(0x0101010101010101);
-	uint64_t *block = narrow->words + 2 * n, (*masks)[8] = narrow->masks, sums[2];
+	uint64_t *block = narrow->words + 2 * n;
+	block128 (*masks)[8] = narrow->masks, sum = block128_make(0, 0);
 
-	for (unsigned source = 0; source < 2; source++) {
-		for (unsigned bit = 0; bit < 8; bit++) {
-			uint64_t set = block[source] >> bit & lowest;
-			masks[source][bit] = (set << 8) - set;
-		}
-	}
-	for (unsigned target = 0; target < 2; target++) {
-		sums[target] = 0;
-		for (unsigned rotation = 0; rotation < 8; rotation++) {
-			const uint64_t *left = constants[target][rotation][0], *right = constants[target][rotation][1];
-			uint64_t sum = 0;
-
-			for (unsigned bit = 0; bit < 8; bit++)
-				sum ^= (masks[0][bit] & left[bit]) ^ (masks[1][bit] & right[bit]);
-			sums[target] ^= sum << (8 * rotation) | sum >> (63 - 8 * rotation) >> 1;
-		}
-	}
-	block[0] = sums[0];
-	block[1] = sums[1];
+#define MASK(source, bit)                                                                                    \
+	do {                                                                                                 \
+		uint64_t set = block[source] >> (bit) & lowest;                                              \
+		set = (set << 8) - set;                                                                      \
+		masks[source][bit] = block128_make(set, set);                                                \
+	} while (0);
+#define MASKS(bit) MASK(0, bit) MASK(1, bit)
+	MASKS(0) MASKS(1) MASKS(2) MASKS(3) MASKS(4) MASKS(5) MASKS(6) MASKS(7)
+#undef MASK
+#undef MASKS
+#define TERM(n, source, bit) block128_and(masks[source][bit], constants[n][source][bit])
+#define TERMS(n, source, bit) block128_xor(TERM(n, source, bit), TERM(n, source, (bit) + 1))
+#define SOURCE(n, source)                                                                                    \
+	block128_xor(block128_xor(TERMS(n, source, 0), TERMS(n, source, 2)),                                 \
+	             block128_xor(TERMS(n, source, 4), TERMS(n, source, 6)))
+#define ROTATION(n) \
+	sum = block128_xor(sum, block128_rotate_words(block128_xor(SOURCE(n, 0), SOURCE(n, 1)), 8 * (n)));
+	ROTATION(0)
+	ROTATION(1)
+	ROTATION(2)
+	ROTATION(3)
+	ROTATION(4)
+	ROTATION(5)
+	ROTATION(6)
+	ROTATION(7)
+#undef TERM
+#undef TERMS
+#undef SOURCE
+#undef ROTATION
+	block[0] = block128_low(sum);
+	block[1] = block128_high(sum);
 }
 
 static inline void narrow_add_key(struct narrow *narrow, unsigned blocks, const uint64_t key[2])

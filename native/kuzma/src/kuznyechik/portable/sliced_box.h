@@ -159,7 +159,7 @@ static inline void unjoin(uint64_t to[8], const uint64_t x[8])
 	to[4] = x[3], to[5] = x[0], to[6] = x[7], to[7] = t7;
 }
 
-/* `to` may be `x`. */
+/* `to` may be `x`. Without loops, which would keep the planes in memory. */
 static inline void sliced_box(uint64_t to[8], const uint64_t x[8])
 {
 	uint64_t s[8], ratio[4], other[4];
@@ -170,15 +170,12 @@ static inline void sliced_box(uint64_t to[8], const uint64_t x[8])
 	/* r = 0 makes the ratio and the product 0, and high(0) = low(0) = 0. */
 	uint64_t zero = ~(s[4] | s[5] | (s[6] | s[7]));
 	substitute_multiple(other, s[0], s[1], s[2], s[3]);
-	for (unsigned i = 0; i < 4; i++)
-		other[i] &= zero;
 	uint64_t product[4];
 	factor(product, ratio[0], ratio[1], ratio[2], ratio[3]);
 	multiply4(product, product, s + 4);
 	substitute_product(s + 4, product[0], product[1], product[2], product[3]);
 	substitute_ratio(s, ratio[0], ratio[1], ratio[2], ratio[3]);
-	for (unsigned i = 0; i < 4; i++)
-		s[i] ^= other[i];
+	s[0] ^= other[0] & zero, s[1] ^= other[1] & zero, s[2] ^= other[2] & zero, s[3] ^= other[3] & zero;
 	join(to, s);
 }
 
@@ -196,8 +193,7 @@ static inline void sliced_box_inverse(uint64_t to[8], const uint64_t x[8])
 	factor_inverse(factors, ratio[0], ratio[1], ratio[2], ratio[3]);
 	multiply4(s + 4, r, factors);
 	multiply4(s, ratio, s + 4);
-	for (unsigned i = 0; i < 4; i++)
-		s[i] ^= other[i] & zero;
+	s[0] ^= other[0] & zero, s[1] ^= other[1] & zero, s[2] ^= other[2] & zero, s[3] ^= other[3] & zero;
 	unsplit(to, s);
 }
 

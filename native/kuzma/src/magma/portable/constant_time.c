@@ -69,15 +69,17 @@ static inline uint64_t narrow_g(uint64_t word, uint64_t key)
 	const uint64_t top = UINT64_C(0x8000000080000000), lowest = UINT64_C(0x1111111111111111);
 	uint64_t sum = ((word & ~top) + (key & ~top)) ^ ((word ^ key) & top);
 	uint64_t a = sum & lowest, b = sum >> 1 & lowest, c = sum >> 2 & lowest, d = sum >> 3 & lowest;
-	uint64_t ab = a & b, cd = c & d, ac = a & c, bd = b & d, ad = a & d, bc = b & c;
 
-/* All four bits of each nibble where the product is 1, and of these the ones that it is part of. */
-#define TERM(product, index) ((((product) << 4) - (product)) & polynomial[index])
-	uint64_t result = ((polynomial[0] ^ TERM(a, 1)) ^ (TERM(b, 2) ^ TERM(ab, 3))) ^
-	                  ((TERM(c, 4) ^ TERM(ac, 5)) ^ (TERM(bc, 6) ^ TERM(ab & c, 7))) ^
-	                  (((TERM(d, 8) ^ TERM(ad, 9)) ^ (TERM(bd, 10) ^ TERM(ab & d, 11))) ^
-	                   ((TERM(cd, 12) ^ TERM(a & cd, 13)) ^ (TERM(b & cd, 14) ^ TERM(ab & cd, 15))));
-#undef TERM
+	/* All four bits of each nibble where the input bit is 1. */
+	a = (a << 4) - a, b = (b << 4) - b, c = (c << 4) - c, d = (d << 4) - d;
+/* The coefficients from `index` on as polynomials in a; in a and b; in a, b and c. */
+#define IN_A(index) (polynomial[index] ^ (a & polynomial[(index) + 1]))
+#define IN_AB(index) (IN_A(index) ^ (b & IN_A((index) + 2)))
+#define IN_ABC(index) (IN_AB(index) ^ (c & IN_AB((index) + 4)))
+	uint64_t result = IN_ABC(0) ^ (d & IN_ABC(8));
+#undef IN_A
+#undef IN_AB
+#undef IN_ABC
 	return (result << 11 & UINT64_C(0xFFFFF800FFFFF800)) | (result >> 21 & UINT64_C(0x000007FF000007FF));
 }
 
