@@ -17,6 +17,7 @@
 //! | [`latency`] | how many operations of a repeat took how long |
 //! | [`side`] | one of two configurations that a run measures in turns |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
+//! | [`public`] | a run as it may be published |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
 //! | [`weight`] | what machines cost and draw, given by hand |
 
@@ -28,6 +29,7 @@ pub mod machine;
 pub mod metric;
 pub mod plan;
 mod position;
+pub mod public;
 pub mod quantity;
 pub mod random;
 pub mod reference;

@@ -28,6 +28,9 @@ pub struct Machine {
     /// The texts that all this was read from, by file name or command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub raw: BTreeMap<String, String>,
+    /// Whether what may name it or its owner was left out (`stend export --public`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
 }
 
 /// What a machine is made of. Nothing in it changes from one minute to the next.
@@ -179,11 +182,13 @@ impl Machine {
         identity_of(&self.software)
     }
 
-    /// In what this machine and `other` differ, hardware first; empty if both ids agree.
+    /// In what this machine and `other` differ, hardware first; empty if both ids agree. What is left out of one that is public is left out of both.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
         let hardware = [&self.hardware, &other.hardware].map(|hardware| json(&hardware.without_names()));
-        let software = [&self.software, &other.software].map(json);
+        let public = self.public || other.public;
+        let software = [&self.software, &other.software]
+            .map(|software| if public { json(&software.public()) } else { json(software) });
         for [before, after] in &[hardware, software] {
             compare("", before, after, &mut differences);
         }
@@ -314,6 +319,7 @@ mod tests {
             },
             missing: BTreeMap::new(),
             raw: BTreeMap::new(),
+            public: false,
         }
     }
 

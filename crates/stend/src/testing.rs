@@ -66,6 +66,7 @@ pub(crate) fn machine() -> Machine {
         },
         missing: BTreeMap::new(),
         raw: BTreeMap::from([("/proc/cpuinfo".into(), "model name : E8C2\n".into())]),
+        public: false,
     }
 }
 

@@ -1,21 +1,28 @@
-//! `stend export`: a run with all its samples as one file.
+//! `stend export`: a run with all its samples as one file, as it is or as it may be published.
 
 use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use stend_model::public::Publisher;
+use stend_model::run::Series;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use crate::store::{Store, write_export};
+use crate::profile::{Lack, Observed, Profile, Stacks};
+use crate::store::{Record, Store, write_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run
     #[arg(default_value = "last")]
     run: String,
-    /// The file to write, or - for standard output [default: RUN.stend.gz]
+    /// Leave out what may name the machine or its owner, and say what that was: names and addresses, most of the kernel's command line, boot
+    /// ids, network interfaces, paths, serial numbers, what instruments printed. Titles and names of suites and scenarios stay
+    #[arg(long)]
+    public: bool,
+    /// The file to write, or - for standard output [default: RUN.stend.gz, with --public RUN.public.stend.gz]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -23,9 +30,13 @@ pub(super) struct Arguments {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
     let id = store.resolve(&arguments.run)?;
-    let record = store.load(&id)?;
-    let series = store.series(&id)?;
-    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.stend.gz")));
+    let mut record = store.load(&id)?;
+    let mut series = store.series(&id)?;
+    if arguments.public {
+        (record, series) = published(&record, &series);
+    }
+    let kind = if arguments.public { ".public" } else { "" };
+    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}{kind}.stend.gz")));
     if path == Path::new("-") {
         if std::io::stdout().is_terminal() {
             return Err(Failure::usage("the file is compressed and no sight for a terminal; give -o FILE, or a pipe"));
@@ -53,4 +64,51 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         .with_context(|| format!("{} cannot be written", path.display()))?;
     talk!("{}", path.display());
     Ok(Exit::Fine)
+}
+
+/// A run as it may be published. What is left out of it is said.
+fn published(record: &Record, series: &[(u32, Series)]) -> (Record, Vec<(u32, Series)>) {
+    let Record { run, sessions, repeats, profiles } = record;
+    if run.machine.public {
+        talk!("it is public already: it was exported so before it came here");
+        return (record.clone(), series.to_vec());
+    }
+    let mut publisher = Publisher::of(run, sessions, series);
+    let record = Record {
+        run: publisher.run(run),
+        sessions: sessions.iter().map(|session| publisher.session(session)).collect(),
+        repeats: repeats.iter().map(|repeat| publisher.repeat(repeat)).collect(),
+        profiles: profiles.iter().map(|profile| published_profile(&mut publisher, profile)).collect(),
+    };
+    let mut series: Vec<_> = series.iter().map(|(sequence, series)| (*sequence, publisher.series(series))).collect();
+    // As the store has them: other names may have another order.
+    series.sort_by(|(sequence, one), (other_sequence, other)| {
+        (sequence, one.origin, &one.metric).cmp(&(other_sequence, other.origin, &other.metric))
+    });
+    talk!("left out: {}", publisher.left_out().join("; "));
+    (record, series)
+}
+
+fn published_profile(publisher: &mut Publisher, profile: &Profile) -> Profile {
+    let Profile { scenario, made_at, command, observed, lacks } = profile;
+    let observed = match observed {
+        Observed::Stacks(Stacks { event, hertz, measured_stretch, folded }) => Observed::Stacks(Stacks {
+            event: event.clone(),
+            hertz: *hertz,
+            measured_stretch: *measured_stretch,
+            folded: publisher.text(folded),
+        }),
+        Observed::SystemCalls { .. } | Observed::Nothing => observed.clone(),
+    };
+    let lack = |Lack { reason, remedy }: &Lack| Lack {
+        reason: publisher.text(reason),
+        remedy: remedy.as_ref().map(|remedy| publisher.text(remedy)),
+    };
+    Profile {
+        scenario: scenario.clone(),
+        made_at: *made_at,
+        observed,
+        lacks: lacks.iter().map(lack).collect(),
+        command: publisher.words(command),
+    }
 }

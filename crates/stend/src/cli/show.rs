@@ -91,6 +91,11 @@ fn head(record: &Record, samples: i64) -> String {
     } else if run.imported == Some(true) {
         text.push_str("imported: what it says of its machine and its figures is what its author says\n");
     }
+    if run.machine.public {
+        text.push_str(
+            "public: what may name its machine or its owner was left out, and is compared with no other run\n",
+        );
+    }
     if run.suite.scale < 1.0 {
         let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
     }

@@ -125,6 +125,9 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if let Some(emulator) = record.emulator() {
         notes.push(Note::Emulated { run: run(), emulator: emulator.to_owned() });
     }
+    if record.run.machine.public {
+        notes.push(Note::Public { run: run() });
+    }
     if suite.scale < 1.0 {
         notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
     }
@@ -241,8 +244,11 @@ fn scenarios(base: &Record, record: &Record) -> Vec<Note> {
             works.add(differences, &one.name);
             continue;
         }
-        for difference in differing(&one.where_done(), &other.where_done()) {
-            places.add(difference, &one.name);
+        // A public run does not say where.
+        if ![base, record].iter().any(|record| record.run.machine.public) {
+            for difference in differing(&one.where_done(), &other.where_done()) {
+                places.add(difference, &one.name);
+            }
         }
         for (file, digest) in &one.files {
             if other.files.get(file).is_some_and(|other| other != digest) {

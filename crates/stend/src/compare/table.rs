@@ -194,6 +194,8 @@ pub(crate) enum Note {
     LoaderBound { run: String, scenarios: Vec<String> },
     /// An emulator made its figures, which therefore are compared with nothing.
     Emulated { run: String, emulator: String },
+    /// What may name its machine was left out before it came here.
+    Public { run: String },
     /// Repeats of it are missing; they may be made here, or it was imported.
     Unfinished { run: String, may_go_on: bool },
     /// It was made by another stend than the base.

@@ -106,7 +106,7 @@ fn read(output: &Output) -> Machine {
         missing.insert("collection".into(), "the script that asks the machine ended early".into());
     }
     let name = texts.line("uname -n").unwrap_or("").to_owned();
-    Machine { name, network_name: None, hardware, software, missing, raw: raw(&texts) }
+    Machine { name, network_name: None, hardware, software, missing, raw: raw(&texts), public: false }
 }
 
 /// What could not be read, and why.

@@ -148,6 +148,14 @@ pub(super) fn note(note: &Note) -> Phrase {
                 "{run}: выполнен эмулятором {emulator}: не сравнивается. Проверки говорят, что код верен, а времена не говорят ни о какой машине"
             ),
         ),
+        Note::Public { run } => Phrase::new(
+            format!(
+                "{run}: exported for publication: what may name its machine or its owner was left out, the kernel's command line in part, and is compared with no other run"
+            ),
+            format!(
+                "{run}: выгружен для публикации: без всего, что может назвать машину или владельца, и без части командной строки ядра; опущенное ни с чем не сравнивается"
+            ),
+        ),
         Note::Unfinished { run, may_go_on: false } => {
             Phrase::new(format!("{run} is not finished"), format!("{run} не закончен"))
         }

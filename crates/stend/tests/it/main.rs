@@ -27,6 +27,7 @@ mod locks;
 mod names;
 mod noise;
 mod profile;
+mod public;
 mod rig;
 mod setup;
 mod suites_and_references;

@@ -61,6 +61,7 @@ fn run_of(note: &mut Note) -> Option<&mut String> {
         | Note::NotSteady { run, .. }
         | Note::LoaderBound { run, .. }
         | Note::Emulated { run, .. }
+        | Note::Public { run }
         | Note::OtherVersion { run, .. }
         | Note::OtherWork { run, .. }
         | Note::OtherPlace { run, .. }

@@ -340,6 +340,7 @@ fn machine() -> Machine {
         },
         missing: BTreeMap::from([("power".into(), "no RAPL here".into())]),
         raw: BTreeMap::new(),
+        public: false,
     }
 }
 
