@@ -1,20 +1,22 @@
 //! One metric of one scenario over the runs of a machine: a value a run, in the order of time, and where the level changed, with what else
-//! changed then. Pure; nothing is read or shown here.
+//! changed then. Nothing is shown here.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Metric, Unit};
-use stend_model::run::Run;
+use stend_model::suite::Suite;
 use stend_stats::{ChangeRule, change_points};
 
 use crate::compare::{differences_of_builds, values_by_session};
 use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::nearest;
-use crate::store::{Record, StoreError};
+use crate::store::{Record, Store, StoreError, Summary};
 
 /// A machine's history of one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -147,11 +149,56 @@ pub(crate) enum Wanted<'a> {
     Metric { name: String, scenarios: BTreeMap<&'a str, usize> },
 }
 
+/// What is known of a run before its repeats are read. There may be many thousands, most of them of one suite, which they share.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    summary: Summary,
+    suite: Rc<Suite>,
+    emulated: bool,
+    two_sides: bool,
+}
+
+impl Outline {
+    /// Of all runs of a store, oldest first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn of_all(store: &Store) -> Result<Vec<Self>, StoreError> {
+        #[derive(Deserialize)]
+        struct OfRun {
+            suite: Suite,
+            #[serde(default)]
+            sides: Vec<IgnoredAny>,
+            machine: OfMachine,
+        }
+        #[derive(Deserialize)]
+        struct OfMachine {
+            software: OfSoftware,
+        }
+        #[derive(Deserialize)]
+        struct OfSoftware {
+            emulator: Option<IgnoredAny>,
+        }
+        let mut all = Vec::new();
+        let mut newest: BTreeMap<String, Rc<Suite>> = BTreeMap::new();
+        store.each_run(|summary, OfRun { suite, sides, machine }| {
+            let suite = match newest.get(&suite.name) {
+                Some(same) if **same == suite => Rc::clone(same),
+                _ => Rc::new(suite),
+            };
+            newest.insert(suite.name.clone(), Rc::clone(&suite));
+            let (emulated, two_sides) = (machine.software.emulator.is_some(), !sides.is_empty());
+            all.push(Self { summary, suite, emulated, two_sides });
+        })?;
+        Ok(all)
+    }
+}
+
 /// The runs that a history is made of.
 #[derive(Debug)]
 pub(crate) struct Chosen<'a> {
     /// The runs, oldest first, each with the scenario's place in its suite; one at least.
-    pub(crate) runs: Vec<(&'a Run, usize)>,
+    runs: Vec<(&'a Outline, usize)>,
     /// The scenario's name.
     scenario: &'a str,
     /// The metric, as the newest run has it.
@@ -163,14 +210,14 @@ pub(crate) struct Chosen<'a> {
 /// oldest first. `machine` is a machine's name, also one that `hosts` has for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
 /// The error is one line.
 pub(crate) fn choose<'a>(
-    runs: &'a [Run],
+    runs: &'a [Outline],
     what: &str,
     machine: Option<&str>,
     hosts: &Hosts,
 ) -> Result<Wanted<'a>, String> {
-    let of_machine = |run: &&Run| machine.is_none_or(|wanted| is_machine(run, wanted, hosts));
-    let is_emulated = |run: &&Run| run.machine.software.emulator.is_some();
-    let (emulated, there): (Vec<&Run>, Vec<&Run>) = runs.iter().filter(of_machine).partition(is_emulated);
+    let of_machine = |run: &&Outline| machine.is_none_or(|wanted| is_machine(run, wanted, hosts));
+    let is_emulated = |run: &&Outline| run.emulated;
+    let (emulated, there): (Vec<&Outline>, Vec<&Outline>) = runs.iter().filter(of_machine).partition(is_emulated);
     if there.is_empty() && !emulated.is_empty() {
         return Err(
             "emulated: not compared: an emulator made all of these runs, and their times tell of no machine".into()
@@ -181,7 +228,7 @@ pub(crate) fn choose<'a>(
             Some(wanted) if !runs.is_empty() => {
                 format!(
                     "no run of a machine \"{wanted}\"; there are runs of {}",
-                    listed(runs.iter().map(|run| run.machine.name.as_str()))
+                    listed(runs.iter().map(|run| run.summary.machine.as_str()))
                 )
             }
             _ => StoreError::Empty.to_string(),
@@ -197,7 +244,8 @@ pub(crate) fn choose<'a>(
     let (scenario, metric) = match found {
         Some(found) => found,
         None => {
-            let has = |run: &&Run, name: &str| measured(run).any(|one| one.name == name && one.metric(what).is_some());
+            let has =
+                |run: &&Outline, name: &str| measured(run).any(|one| one.name == name && one.metric(what).is_some());
             let count = |name: &'a str| (name, there.iter().filter(|run| has(run, name)).count());
             let scenarios: BTreeMap<_, _> =
                 names.keys().map(|name| count(name)).filter(|(_, runs)| *runs > 0).collect();
@@ -213,15 +261,15 @@ pub(crate) fn choose<'a>(
             return Ok(Wanted::Metric { name: what.into(), scenarios });
         }
     };
-    let place = |run: &'a Run| {
+    let place = |run: &'a Outline| {
         let place = run.suite.scenarios.iter().position(|one| one.name == scenario && !one.is_precondition());
         place.map(|place| (run, place))
     };
     let all: Vec<_> = there.into_iter().filter_map(place).collect();
-    let (all, two_sides): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| run.sides.is_empty());
+    let (all, two_sides): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| !run.two_sides);
     let Some((newest, newest_place)) = all.last().copied() else {
-        let ids = listed(two_sides.iter().map(|(run, _)| run.id.as_str()));
-        let newest = two_sides.last().map_or("RUN", |(run, _)| run.id.as_str());
+        let ids = listed(two_sides.iter().map(|(run, _)| run.summary.id.as_str()));
+        let newest = two_sides.last().map_or("RUN", |(run, _)| run.summary.id.as_str());
         return Err(format!(
             "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare {newest}` shows the newest"
         ));
@@ -235,9 +283,9 @@ pub(crate) fn choose<'a>(
             format!("scenario \"{scenario}\" has no metric \"{name}\"{hint}; it has {}", listed(metrics))
         })?,
     };
-    let hardware = newest.machine.hardware_id();
+    let hardware = &newest.summary.hardware_id;
     let (same_machine, other_machine): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(run, _)| machine.is_some() || run.machine.hardware_id() == hardware);
+        all.into_iter().partition(|(run, _)| machine.is_some() || run.summary.hardware_id == *hardware);
     let work = newest_scenario.work();
     let (same_work, other_work): (Vec<_>, Vec<_>) =
         same_machine.into_iter().partition(|(run, place)| run.suite.scenarios[*place].work() == work);
@@ -252,15 +300,15 @@ pub(crate) fn choose<'a>(
 }
 
 /// The scenarios of a run that measure something.
-fn measured(run: &Run) -> impl Iterator<Item = &stend_model::suite::Scenario> {
+fn measured(run: &Outline) -> impl Iterator<Item = &stend_model::suite::Scenario> {
     run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition())
 }
 
-fn is_machine(run: &Run, wanted: &str, hosts: &Hosts) -> bool {
+fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, hosts: &Hosts) -> bool {
     /// Fewer digits of an id would be a word, or an accident.
     const LEAST_DIGITS: usize = 4;
-    hosts.is_of((&run.machine.name, &run.host), wanted)
-        || wanted.len() >= LEAST_DIGITS && run.machine.hardware_id().starts_with(wanted)
+    hosts.is_of((&run.machine, &run.host), wanted)
+        || wanted.len() >= LEAST_DIGITS && run.hardware_id.starts_with(wanted)
 }
 
 /// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.
@@ -307,24 +355,32 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if more == 0 { shown } else { format!("{shown} and {}", english_plural(more, "more", "more")) }
 }
 
-/// The history of what was chosen. `records` are the chosen runs in their order, with the scenario's repeats at least.
-pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
+/// The history of what was chosen. `load` reads the run of this id, with the repeats of the scenario at this place in its suite at least; no more
+/// than two are kept at a time.
+///
+/// # Errors
+/// A run cannot be read.
+pub(crate) fn of(
+    chosen: &Chosen,
+    load: impl Fn(&str, usize) -> Result<Record, StoreError>,
+) -> Result<History, StoreError> {
     let Chosen { scenario, metric, mut left_out, .. } = *chosen;
     let mut points = Vec::new();
-    let mut kept: Vec<&Record> = Vec::new();
-    for record in records {
+    let mut kept = Vec::new();
+    for (run, place) in &chosen.runs {
+        let record = load(&run.summary.id, *place)?;
         // The fingerprint tells of most; a side, or an instrument alone, may have been emulated too.
         if record.emulator().is_some() {
             left_out.emulated += 1;
             continue;
         }
-        let sessions = values_by_session(record, scenario, metric);
+        let sessions = values_by_session(&record, scenario, metric);
         let values = sessions.concat();
         let Some(median) = stend_stats::median(&values) else {
             left_out.no_value += 1;
             continue;
         };
-        kept.push(record);
+        kept.push((run.summary.id.as_str(), *place));
         points.push(Point {
             run: record.run.id.clone(),
             started_at: record.run.started_at,
@@ -338,21 +394,26 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
     let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
     let found = change_points(&medians, &rule);
     let without_ratio = found.is_none();
-    let change = |found: &stend_stats::ChangePoint| {
-        let (before, after) = (kept[found.index - 1], kept[found.index]);
-        let between = |place: usize| Differences::between(kept[place - 1], kept[place], scenario);
-        let with = between(found.index);
+    let between = |place: usize| -> Result<_, StoreError> {
+        let [before, after] = [kept[place - 1], kept[place]];
+        Ok(Differences::between(&load(before.0, before.1)?, &load(after.0, after.1)?, scenario))
+    };
+    let change = |found: &stend_stats::ChangePoint| -> Result<_, StoreError> {
+        let with = between(found.index)?;
         let near = [found.index.wrapping_sub(1), found.index + 1, found.index.wrapping_sub(2), found.index + 2];
-        let mut near = near.into_iter().filter(|place| with.is_empty() && (1..kept.len()).contains(place));
-        let nearest = near.find_map(|place| {
-            let (before_run, after_run) = (kept[place - 1].run.id.clone(), kept[place].run.id.clone());
-            let with = between(place);
-            (!with.is_empty()).then_some(Nearest { before_run, after_run, with })
-        });
-        Change {
+        let mut nearest = None;
+        for place in near.into_iter().filter(|place| with.is_empty() && (1..kept.len()).contains(place)) {
+            let with = between(place)?;
+            if !with.is_empty() {
+                let (before_run, after_run) = (kept[place - 1].0.to_owned(), kept[place].0.to_owned());
+                nearest = Some(Nearest { before_run, after_run, with });
+                break;
+            }
+        }
+        Ok(Change {
             point: found.index,
-            before_run: before.run.id.clone(),
-            after_run: after.run.id.clone(),
+            before_run: kept[found.index - 1].0.to_owned(),
+            after_run: kept[found.index].0.to_owned(),
             before: found.before,
             after: found.after,
             ratio: found.after / found.before,
@@ -360,20 +421,20 @@ pub(crate) fn of(chosen: &Chosen, records: &[Record]) -> History {
             improved: (found.after > found.before) == (metric.better == Better::Higher),
             with,
             nearest,
-        }
+        })
     };
     let (newest, _) = chosen.runs[chosen.runs.len() - 1];
-    History {
+    Ok(History {
         scenario: scenario.into(),
         metric: metric.name.clone(),
         unit: metric.unit,
         better: metric.better,
-        machine: newest.machine.name.clone(),
-        hardware_id: newest.machine.hardware_id(),
-        changes: found.unwrap_or_default().iter().map(change).collect(),
+        machine: newest.summary.machine.clone(),
+        hardware_id: newest.summary.hardware_id.clone(),
+        changes: found.unwrap_or_default().iter().map(change).collect::<Result<_, _>>()?,
         more_needed: rule.least_values.saturating_sub(points.len()),
         without_ratio,
         left_out,
         points,
-    }
+    })
 }

@@ -121,6 +121,7 @@ fn exit_of(error: &StoreError) -> Exit {
         | StoreError::TooFarBack { .. }
         | StoreError::Ambiguous(..)
         | StoreError::BadExport(_)
+        | StoreError::StrayProfile { .. }
         | StoreError::Different(_) => Exit::Usage,
         _ => Exit::Unusable,
     }

@@ -11,11 +11,11 @@ use stend_model::identity::short;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
-use crate::history::{self, Wanted};
+use crate::history::{self, Outline, Wanted};
 use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
-use crate::store::{Record, Store};
+use crate::store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -54,7 +54,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
-    let runs = store.runs()?;
+    let runs = Outline::of_all(&store)?;
     let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
     let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref(), &hosts)
         .map_err(Failure::usage)?
@@ -77,12 +77,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             return Ok(Exit::Fine);
         }
     };
-    let mut records = Vec::new();
-    for (run, place) in &chosen.runs {
-        let repeats = store.repeats_of(&run.id, *place)?;
-        records.push(Record { run: (*run).clone(), sessions: Vec::new(), repeats, profiles: Vec::new() });
-    }
-    let history = history::of(&chosen, &records);
+    let history = history::of(&chosen, |id, place| store.load_scenario(id, place))?;
     let text = match format {
         Format::Json => output::json("history", &history)?,
         Format::Csv => render::csv(&history),

@@ -18,6 +18,26 @@ pub(crate) enum StoreError {
         /// Its format.
         found: i64,
     },
+    /// The file was written by a version whose format this one does not read any more.
+    #[error("{path} was written by an older stend (format {found}; this one reads {known}): export its runs with that one, and give this one another --store", path = .path.display(), known = schema::FORMAT)]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+    },
+    /// A part of a run is not what was stored.
+    #[error("{path}: {what} of run {run} is damaged: {reason}; other runs can be read", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The part.
+        what: String,
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The file, or its directory, cannot be written.
     #[error("{path} cannot be written: {reason}; give a writable directory with --store or STEND_STORE", path = .path.display())]
     ReadOnly {
@@ -78,6 +98,14 @@ pub(crate) enum StoreError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A profile of no scenario of its run.
+    #[error("run {run} has a profile of \"{scenario}\", and no such scenario; nothing was imported")]
+    StrayProfile {
+        /// The run.
+        run: String,
+        /// What it is of.
+        scenario: String,
     },
     /// An exported file cannot be read.
     #[error("{0}")]

@@ -4,6 +4,7 @@
 //! changed; triggers in the tables see to that. Everything that was measured is stored, nothing that is computed from it.
 
 mod blob;
+mod checksum;
 mod error;
 mod export;
 mod lock;
@@ -11,15 +12,17 @@ mod profiles;
 mod schema;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use crate::owned;
@@ -64,10 +67,11 @@ impl Record {
 }
 
 /// What a run was made for. Only an ordinary one stands for its machine where nothing else is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// A suite, measured once.
+    #[default]
     Run,
     /// Two sides of one machine, measured in turns.
     Ab,
@@ -75,9 +79,23 @@ pub(crate) enum Kind {
     Noise,
 }
 
-/// The kind of a run by its document, as a column.
-const KIND: &str = "CASE WHEN json_extract(document, '$.noise') THEN 'noise'
-    WHEN coalesce(json_array_length(document, '$.sides'), 0) > 0 THEN 'ab' ELSE 'run' END";
+impl Kind {
+    fn of(run: &Run) -> Self {
+        match run {
+            run if run.noise => Self::Noise,
+            run if !run.sides.is_empty() => Self::Ab,
+            _ => Self::Run,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Ab => "ab",
+            Self::Noise => "noise",
+        }
+    }
+}
 
 impl FromSql for Kind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
@@ -90,7 +108,7 @@ impl FromSql for Kind {
 }
 
 /// One line of `stend list`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Summary {
     /// The run's id.
     pub(crate) id: String,
@@ -98,7 +116,7 @@ pub(crate) struct Summary {
     pub(crate) started_at: String,
     /// When it ended last, RFC 3339.
     pub(crate) finished_at: Option<String>,
-    /// `open` or `finished`.
+    /// `open` or `finished`; `damaged` where that is not certain, nor anything else.
     pub(crate) state: String,
     /// The suite's name.
     pub(crate) suite: String,
@@ -198,17 +216,13 @@ impl Store {
         let explain = |error| explain(&path, error);
         self.connection.busy_timeout(PATIENCE).map_err(explain)?;
         self.connection.execute_batch("PRAGMA synchronous = FULL;").map_err(explain)?;
-        let lacks = |connection: &Connection| connection.query_row(schema::LACKS_ADDITIONS, [], |row| row.get(0));
-        if self.check_format()? != schema::FORMAT || lacks(&self.connection).map_err(explain)? {
+        if self.check_format()? != schema::FORMAT {
             let behavior = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(behavior).map_err(explain)?;
             // While this one waited for its turn another process may have made the tables.
             if format_of(&transaction, &path)? != schema::FORMAT {
                 transaction.execute_batch(schema::TABLES).map_err(explain)?;
                 transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
-            }
-            if lacks(&transaction).map_err(explain)? {
-                transaction.execute_batch(schema::ADDITIONS).map_err(explain)?;
             }
             transaction.commit().map_err(explain)?;
         }
@@ -240,29 +254,33 @@ impl Store {
     /// All runs, oldest first.
     pub(crate) fn list(&self) -> Result<Vec<Summary>> {
         let list = || -> rusqlite::Result<Vec<Summary>> {
-            let mut statement = self.connection.prepare(&format!(
-                "SELECT id, started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed, {KIND}
-                 FROM run ORDER BY started_at, id",
-            ))?;
+            let query = format!("SELECT {}, checksum, id FROM run", write::RUN.join(", "));
+            let mut statement = self.connection.prepare(&query)?;
             let rows = statement.query_map([], |row| {
+                let id = String::from_utf8_lossy(row.get_ref("id")?.as_bytes()?).into_owned();
+                if !checksum::holds(&id, row, write::RUN.len())? {
+                    return Ok(Summary { id, state: "damaged".into(), ..Summary::default() });
+                }
                 Ok(Summary {
-                    id: row.get(0)?,
-                    started_at: row.get(1)?,
-                    finished_at: row.get(2)?,
-                    state: row.get(3)?,
-                    suite: row.get(4)?,
-                    host: row.get(5)?,
-                    machine: row.get(6)?,
-                    hardware_id: row.get(7)?,
-                    software_id: row.get(8)?,
-                    scenarios: row.get(9)?,
-                    valid: row.get(10)?,
-                    invalid: row.get(11)?,
-                    failed: row.get(12)?,
-                    kind: row.get(13)?,
+                    id,
+                    started_at: row.get("started_at")?,
+                    finished_at: row.get("finished_at")?,
+                    state: row.get("state")?,
+                    suite: row.get("suite")?,
+                    host: row.get("host")?,
+                    machine: row.get("machine")?,
+                    hardware_id: row.get("hardware_id")?,
+                    software_id: row.get("software_id")?,
+                    scenarios: row.get("scenarios")?,
+                    valid: row.get("valid")?,
+                    invalid: row.get("invalid")?,
+                    failed: row.get("failed")?,
+                    kind: row.get("kind")?,
                 })
             })?;
-            rows.collect()
+            let mut runs: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+            runs.sort_by(|one, other| (&one.started_at, &one.id).cmp(&(&other.started_at, &other.id)));
+            Ok(runs)
         };
         list().map_err(|error| explain(&self.path, error))
     }
@@ -336,89 +354,193 @@ impl Store {
 
     /// The finished noise measurements, oldest first, without their repeats.
     pub(crate) fn noise_runs(&self) -> Result<Vec<Run>> {
-        let query = "SELECT document FROM run WHERE state = 'finished' AND json_extract(document, '$.noise') ORDER BY started_at, id";
-        self.documents(query, [])
+        let mut runs = self.list()?;
+        runs.retain(|run| run.state == "finished" && run.kind == Kind::Noise);
+        runs.iter().map(|summary| self.run(&summary.id)).collect()
     }
 
-    /// All runs without what belongs to them, oldest first.
-    pub(crate) fn runs(&self) -> Result<Vec<Run>> {
-        self.list()?.iter().map(|summary| self.run(&summary.id)).collect()
-    }
-
-    /// The repeats of the scenario at this place in a run's suite, in the order in which they were made.
-    pub(crate) fn repeats_of(&self, id: &str, scenario: usize) -> Result<Vec<Repeat>> {
-        let query = "SELECT document FROM repeat WHERE run = ?1 AND scenario = ?2 ORDER BY sequence";
-        self.documents(query, params![id, scenario as i64])
+    /// Gives each run, oldest first, with what its document says; one at a time, since there may be many.
+    pub(crate) fn each_run<T: DeserializeOwned>(&self, mut each: impl FnMut(Summary, T)) -> Result<()> {
+        for summary in self.list()? {
+            let (document, _) = self.run_as(&summary.id)?;
+            each(summary, document);
+        }
+        Ok(())
     }
 
     /// A run with its sessions and repeats. Series are read apart, since they are large.
     pub(crate) fn load(&self, id: &str) -> Result<Record> {
-        let run = self.run(id)?;
-        let sessions = self.documents("SELECT document FROM session WHERE run = ?1 ORDER BY number", [id])?;
-        let repeats = self.documents("SELECT document FROM repeat WHERE run = ?1 ORDER BY sequence", [id])?;
-        let profiles = self.profiles(id)?;
+        self.load_with(id, None)
+    }
+
+    /// A run with its sessions, and of its repeats those of the scenario at this place in its suite, without profiles.
+    pub(crate) fn load_scenario(&self, id: &str, scenario: usize) -> Result<Record> {
+        self.load_with(id, Some(scenario))
+    }
+
+    fn load_with(&self, id: &str, scenario: Option<usize>) -> Result<Record> {
+        // In one transaction: the run may be growing.
+        let _transaction = self.connection.unchecked_transaction().map_err(|error| explain(&self.path, error))?;
+        let (mut run, row): (Run, _) = self.run_as(id)?;
+        (run.state, run.finished_at) = (row.state, row.finished_at);
+        let sessions: Vec<Session> = self.rows(
+            id,
+            "session",
+            "SELECT number, document, checksum FROM session WHERE run = ?1 ORDER BY number",
+            params![id],
+        )?;
+        let query = "SELECT sequence, scenario, phase, number, samples, series, document, checksum FROM repeat";
+        let repeats: Vec<Repeat> = match scenario {
+            None => self.rows(id, "repeat", &format!("{query} WHERE run = ?1 ORDER BY sequence"), params![id])?,
+            Some(place) => {
+                let query = format!("{query} WHERE run = ?1 AND scenario = ?2 ORDER BY sequence");
+                self.rows(id, "repeat", &query, params![id, place as i64])?
+            }
+        };
+        let lost = |what: &str, there: usize, of: i64| self.damaged(id, what, format!("{there} of {of} can be read"));
+        if sessions.len() as i64 != row.sessions {
+            return Err(lost("a session", sessions.len(), row.sessions));
+        }
+        let in_order = repeats.is_sorted_by(|one, next| one.sequence < next.sequence);
+        if !in_order || scenario.is_none() && repeats.len() as i64 != row.repeats {
+            return Err(lost("a repeat", repeats.len(), row.repeats));
+        }
+        let profiles = if scenario.is_none() { self.profiles(id)? } else { Vec::new() };
         Ok(Record { run, sessions, repeats, profiles })
     }
 
     /// A run alone.
     fn run(&self, id: &str) -> Result<Run> {
-        let (document, state, finished_at): (String, String, Option<String>) = self
-            .connection
-            .query_row("SELECT document, state, finished_at FROM run WHERE id = ?1", [id], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .map_err(|error| explain(&self.path, error))?;
-        let mut run: Run = self.parse(&document)?;
-        run.state = if state == "finished" { RunState::Finished } else { RunState::Open };
-        run.finished_at = finished_at.and_then(|moment| moment.parse().ok());
-        Ok(run)
+        let (run, row): (Run, _) = self.run_as(id)?;
+        Ok(Run { state: row.state, finished_at: row.finished_at, ..run })
+    }
+
+    /// What the document of a run says, and what stands beside it.
+    fn run_as<T: DeserializeOwned>(&self, id: &str) -> Result<(T, RunRow)> {
+        let query = format!("SELECT {}, checksum, document FROM run WHERE id = ?1", write::RUN.join(", "));
+        let read = |row: &Row| -> rusqlite::Result<_> {
+            let document = row.get_ref("document")?;
+            let sound = checksum::holds(id, row, write::RUN.len())?
+                && row.get_ref("document_checksum")? == ValueRef::Integer(checksum::of([document]));
+            if !sound {
+                return Ok(None);
+            }
+            let state = if row.get_ref("state")?.as_str()? == "finished" { RunState::Finished } else { RunState::Open };
+            let finished_at: Option<String> = row.get("finished_at")?;
+            let finished_at = finished_at.and_then(|moment| moment.parse().ok());
+            let row = RunRow { state, finished_at, sessions: row.get("sessions")?, repeats: row.get("repeats")? };
+            Ok(Some((self.parse(document.as_bytes()?, id, "the description"), row)))
+        };
+        let found = self.connection.query_row(&query, [id], read).map_err(|error| self.explain_of(id, error))?;
+        let (document, row) = found.ok_or_else(|| self.damaged(id, "the description", NOT_AS_STORED.into()))?;
+        Ok((document?, row))
     }
 
     /// All series of a run with their repeats' sequence numbers, in order.
     pub(crate) fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
-        let explain = |error| explain(&self.path, error);
+        let explain = |error| self.explain_of(id, error);
+        let _transaction = self.connection.unchecked_transaction().map_err(explain)?;
         let mut statement = self
             .connection
-            .prepare("SELECT sequence, origin, metric, samples, data FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
+            .prepare("SELECT sequence, origin, metric, samples, data, checksum FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
             .map_err(explain)?;
-        let read = |row: &Row| -> rusqlite::Result<_> {
-            Ok(blob::Stored {
+        let mut of_repeats: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        let mut read = |row: &Row| -> rusqlite::Result<_> {
+            let sequence = row.get_ref(0)?.as_i64()?;
+            if !checksum::holds(id, row, 5)? {
+                return Ok(Err(sequence));
+            }
+            of_repeats.entry(sequence).or_default().push(row.get(5)?);
+            Ok(Ok(blob::Stored {
                 sequence: row.get(0)?,
                 origin: if row.get_ref(1)?.as_str()? == "machine" { Origin::Machine } else { Origin::Instrument },
                 metric: row.get(2)?,
                 samples: usize::try_from(row.get::<_, i64>(3)?).unwrap_or(0),
                 data: row.get(4)?,
-            })
+            }))
         };
-        let stored: rusqlite::Result<Vec<_>> = statement.query_map([id], read).map_err(explain)?.collect();
-        blob::decode_all(stored.map_err(explain)?).map_err(|metric| StoreError::NotAStore {
-            path: self.path.clone(),
-            reason: format!("series {metric} of run {id} is damaged"),
-        })
+        let stored: rusqlite::Result<Vec<_>> = statement.query_map([id], &mut read).map_err(explain)?.collect();
+        let damaged = |sequence: i64, reason: &str| self.damaged(id, &format!("repeat {sequence}"), reason.into());
+        let stored: std::result::Result<Vec<_>, i64> = stored.map_err(explain)?.into_iter().collect();
+        let stored = stored.map_err(|sequence| damaged(sequence, NOT_AS_STORED))?;
+        // What is not there any more, nobody would miss.
+        let mut statement =
+            self.connection.prepare("SELECT sequence, series FROM repeat WHERE run = ?1").map_err(explain)?;
+        let all = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?))).map_err(explain)?;
+        for repeat in all {
+            let (sequence, series): (i64, i64) = repeat.map_err(explain)?;
+            let found = of_repeats.remove(&sequence).unwrap_or_default();
+            if write::checksum_of_series(&found) != series {
+                return Err(damaged(sequence, "not all of its series can be read"));
+            }
+        }
+        if let Some((sequence, _)) = of_repeats.into_iter().next() {
+            return Err(damaged(sequence, "there are only its series"));
+        }
+        blob::decode_all(stored)
+            .map_err(|metric| self.damaged(id, &format!("series {metric}"), "it cannot be unpacked".into()))
     }
 
     /// How many samples a run has in all, without reading them.
     pub(crate) fn count_samples(&self, id: &str) -> Result<i64> {
         self.connection
-            .query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [id], |row| row.get(0))
-            .map_err(|error| explain(&self.path, error))
+            .query_row("SELECT coalesce(sum(samples), 0) FROM repeat WHERE run = ?1", [id], |row| row.get(0))
+            .map_err(|error| self.explain_of(id, error))
     }
 
-    fn documents<T: serde::de::DeserializeOwned>(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<T>> {
-        let explain = |error| explain(&self.path, error);
+    /// The documents of rows that belong to a run. The first column is the row's number, the last two are its document and its checksum.
+    fn rows<T: DeserializeOwned>(
+        &self,
+        run: &str,
+        what: &str,
+        query: &str,
+        of: impl rusqlite::Params,
+    ) -> Result<Vec<T>> {
+        let explain = |error| self.explain_of(run, error);
         let mut statement = self.connection.prepare(query).map_err(explain)?;
-        let documents: Vec<String> =
-            statement.query_map(of, |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
-        documents.iter().map(|document| self.parse(document)).collect()
+        let last = statement.column_count() - 1;
+        let mut rows = statement.query(of).map_err(explain)?;
+        let mut documents = Vec::new();
+        while let Some(row) = rows.next().map_err(explain)? {
+            let number = row.get_ref(0).map_err(explain)?;
+            let what = format!("{what} {}", number.as_i64().unwrap_or(-1));
+            if !checksum::holds(run, row, last).map_err(explain)? {
+                return Err(self.damaged(run, &what, NOT_AS_STORED.into()));
+            }
+            let document = row.get_ref(last - 1).map_err(explain)?.as_bytes().unwrap_or_default();
+            documents.push(self.parse(document, run, &what)?);
+        }
+        Ok(documents)
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, document: &str) -> Result<T> {
-        serde_json::from_str(document).map_err(|error| StoreError::NotAStore {
-            path: self.path.clone(),
-            reason: format!("a document is damaged ({error})"),
-        })
+    fn parse<T: DeserializeOwned>(&self, document: &[u8], run: &str, what: &str) -> Result<T> {
+        serde_json::from_slice(document).map_err(|error| self.damaged(run, what, error.to_string()))
+    }
+
+    fn damaged(&self, run: &str, what: &str, reason: String) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.to_owned(), run: run.to_owned(), reason }
+    }
+
+    /// What SQLite says while it reads a run. What it finds damaged there may well be whole elsewhere.
+    fn explain_of(&self, run: &str, error: rusqlite::Error) -> StoreError {
+        match error.sqlite_error_code() {
+            // The one is SQLite's word for it, the other is of a value that is no such value.
+            Some(ErrorCode::DatabaseCorrupt) | None => self.damaged(run, "a part", error.to_string()),
+            Some(_) => explain(&self.path, error),
+        }
     }
 }
+
+/// What stands in a run's row beside its document.
+struct RunRow {
+    state: RunState,
+    finished_at: Option<Timestamp>,
+    sessions: i64,
+    repeats: i64,
+}
+
+/// What is wrong with what has another checksum than beside it.
+const NOT_AS_STORED: &str = "its checksum is another one than when it was stored";
 
 /// Makes the directory of a store where there is none, for the user alone. Nobody else may write in it: commands are taken from what
 /// stands there, and machines are reached as it says.
@@ -444,6 +566,9 @@ fn format_of(connection: &Connection, path: &Path) -> Result<i64> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(explain)?;
     if found > schema::FORMAT {
         return Err(StoreError::Newer { path: path.to_owned(), found });
+    }
+    if (1..schema::FORMAT).contains(&found) {
+        return Err(StoreError::Older { path: path.to_owned(), found });
     }
     if found == 0 {
         let tables: i64 =

@@ -28,6 +28,11 @@ impl Store {
         })
     }
 
+    /// Removes the profiles of a run that is not there.
+    pub(super) fn remove_profiles(&self, run: &str) {
+        let _ = std::fs::remove_dir_all(self.profile_directory(run));
+    }
+
     /// The profiles of a run, in its suite's order.
     pub(super) fn profiles(&self, run: &str) -> Result<Vec<Profile>> {
         let Ok(entries) = std::fs::read_dir(self.profile_directory(run)) else { return Ok(Vec::new()) };

@@ -1,24 +1,31 @@
 //! The tables.
 
 /// The format that this version writes, kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 
-/// Documents are JSON: what is searched or listed stands in columns of its own beside them.
+/// Documents are JSON: what is searched or listed stands in columns of its own beside them. Each row has a checksum of the run's id and of its other
+/// columns; a run's covers its document by that one's own checksum, so that a list does not read documents. `repeat.series` is one of the checksums
+/// of the repeat's series, and `run.sessions` and `run.repeats` count what belongs to the run, so that what is lost is missed.
 pub(super) const TABLES: &str = "
 CREATE TABLE run (
     id TEXT PRIMARY KEY,
     started_at TEXT NOT NULL,
     finished_at TEXT,
     state TEXT NOT NULL CHECK (state IN ('open', 'finished')),
+    kind TEXT NOT NULL,
     suite TEXT NOT NULL,
     host TEXT NOT NULL,
     machine TEXT NOT NULL,
     hardware_id TEXT NOT NULL,
     software_id TEXT NOT NULL,
     scenarios INTEGER NOT NULL,
+    sessions INTEGER NOT NULL DEFAULT 0,
+    repeats INTEGER NOT NULL DEFAULT 0,
     valid INTEGER NOT NULL DEFAULT 0,
     invalid INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0,
+    document_checksum INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     document TEXT NOT NULL
 ) STRICT;
 CREATE INDEX run_by_time ON run (started_at);
@@ -26,6 +33,7 @@ CREATE INDEX run_by_time ON run (started_at);
 CREATE TABLE session (
     run TEXT NOT NULL REFERENCES run (id),
     number INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     document TEXT NOT NULL,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
@@ -36,6 +44,9 @@ CREATE TABLE repeat (
     scenario INTEGER NOT NULL,
     phase TEXT NOT NULL,
     number INTEGER NOT NULL,
+    samples INTEGER NOT NULL,
+    series INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     document TEXT NOT NULL,
     PRIMARY KEY (run, sequence),
     UNIQUE (run, scenario, phase, number)
@@ -47,6 +58,7 @@ CREATE TABLE series (
     origin TEXT NOT NULL,
     metric TEXT NOT NULL,
     samples INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     data BLOB NOT NULL,
     PRIMARY KEY (run, sequence, origin, metric)
 ) STRICT, WITHOUT ROWID;
@@ -69,26 +81,18 @@ CREATE TRIGGER repeats_are_kept BEFORE DELETE ON repeat
 BEGIN SELECT RAISE(ABORT, 'a repeat cannot be removed'); END;
 CREATE TRIGGER series_are_kept BEFORE DELETE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
-";
 
-/// What tables of any age get. What is known of a session only at its end is added then; a session of a finished run stays. So does the run, but
-/// for what a person calls the machine of one that was carried here.
-pub(super) const ADDITIONS: &str = "
-DROP TRIGGER IF EXISTS sessions_stay;
-CREATE TRIGGER IF NOT EXISTS sessions_of_finished_runs_stay BEFORE UPDATE ON session WHEN (SELECT state FROM run WHERE id = OLD.run) = 'finished'
+-- What is known of a session only at its end is added then; a session of a finished run stays. So does the run, but for what a person calls the
+-- machine of one that was carried here.
+CREATE TRIGGER sessions_of_finished_runs_stay BEFORE UPDATE ON session WHEN (SELECT state FROM run WHERE id = OLD.run) = 'finished'
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
-DROP TRIGGER IF EXISTS finished_run_stays;
-CREATE TRIGGER IF NOT EXISTS finished_run_stays_but_for_a_given_name BEFORE UPDATE ON run WHEN OLD.state = 'finished' AND NOT (
+CREATE TRIGGER finished_run_stays_but_for_a_given_name BEFORE UPDATE ON run WHEN OLD.state = 'finished' AND NOT (
     json_extract(OLD.document, '$.carried') IS 1
     AND json_remove(OLD.document, '$.host', '$.known', '$.machine.name', '$.machine.network_name')
         IS json_remove(NEW.document, '$.host', '$.known', '$.machine.name', '$.machine.network_name')
-    AND (OLD.id, OLD.started_at, OLD.finished_at, OLD.state, OLD.suite, OLD.hardware_id, OLD.software_id, OLD.scenarios)
-        IS (NEW.id, NEW.started_at, NEW.finished_at, NEW.state, NEW.suite, NEW.hardware_id, NEW.software_id, NEW.scenarios)
-    AND (OLD.valid, OLD.invalid, OLD.failed) IS (NEW.valid, NEW.invalid, NEW.failed)
+    AND (OLD.id, OLD.started_at, OLD.finished_at, OLD.state, OLD.kind, OLD.suite, OLD.hardware_id, OLD.software_id, OLD.scenarios)
+        IS (NEW.id, NEW.started_at, NEW.finished_at, NEW.state, NEW.kind, NEW.suite, NEW.hardware_id, NEW.software_id, NEW.scenarios)
+    AND (OLD.sessions, OLD.repeats, OLD.valid, OLD.invalid, OLD.failed) IS (NEW.sessions, NEW.repeats, NEW.valid, NEW.invalid, NEW.failed)
 )
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 ";
-
-/// Of tables that lack one of the additions.
-pub(super) const LACKS_ADDITIONS: &str = "SELECT count(*) < 2 FROM sqlite_schema WHERE type = 'trigger'
-    AND name IN ('sessions_of_finished_runs_stay', 'finished_run_stays_but_for_a_given_name')";

@@ -103,18 +103,12 @@ fn a_finished_run_cannot_be_changed() {
 fn of_a_finished_run_that_was_carried_here_only_the_machines_name_can_be_changed() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
-    // As tables of before have it.
-    let before = "CREATE TRIGGER finished_run_stays BEFORE UPDATE ON run WHEN OLD.state = 'finished' BEGIN SELECT RAISE(ABORT, 'old'); END;
-                  DROP TRIGGER finished_run_stays_but_for_a_given_name;";
-    store.connection.execute_batch(before).unwrap();
     let mut carried = record("20261121-0555-aaaa", &[1.0]);
     (carried.run.carried, carried.run.host) = (true, "wrong".into());
     carried.run.machine.call("wrong");
     store.import(&carried, &[]).unwrap();
     carried.run.host = "right".into();
     carried.run.machine.name = "right".into();
-    assert!(store.call_carried(&carried.run).is_err(), "the tables are still those of before");
-    let mut store = Store::open(directory.path()).unwrap();
     assert_eq!(store.call_carried(&carried.run).unwrap().as_deref(), Some("wrong"));
     assert_eq!(store.call_carried(&carried.run).unwrap(), None);
     assert_eq!(store.load(&carried.run.id).unwrap(), carried);
@@ -131,20 +125,143 @@ fn of_a_finished_run_that_was_carried_here_only_the_machines_name_can_be_changed
 }
 
 #[test]
-fn a_store_of_before_lets_what_is_known_at_a_sessions_end_be_added() {
+fn what_is_known_at_a_sessions_end_can_be_added() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path()).unwrap();
-    let before = "CREATE TRIGGER sessions_stay BEFORE UPDATE ON session BEGIN SELECT RAISE(ABORT, 'old'); END;
-                  DROP TRIGGER sessions_of_finished_runs_stay;";
-    store.connection.execute_batch(before).unwrap();
     let Record { run, sessions, .. } = record("r", &[]);
     store.add_run(&Run { state: RunState::Open, ..run }).unwrap();
     store.add_session("r", &sessions[0]).unwrap();
     let later = Session { noted: vec!["known at the end".into()], ..sessions[0].clone() };
-    assert!(store.update_session("r", &later).is_err(), "the tables are still those of before");
-    let mut store = Store::open(directory.path()).unwrap();
     store.update_session("r", &later).unwrap();
     assert_eq!(store.load("r").unwrap().sessions, [later]);
+}
+
+/// All that is read of a run; why not, if not.
+fn all_of(store: &Store, id: &str) -> Result<(Record, Vec<(u32, Series)>)> {
+    Ok((store.load(id)?, store.series(id)?))
+}
+
+#[test]
+fn a_byte_that_flips_in_the_file_is_an_error_or_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stend.db");
+    let ids = ["20261121-0555-aaaa", "20261121-0601-bbbb"];
+    let whole = {
+        let (mut store, record) = filled(directory.path(), ids[0]);
+        let series = store.series(ids[0]).unwrap();
+        store.import(&Record { run: Run { id: ids[1].into(), ..record.run.clone() }, ..record }, &series).unwrap();
+        // Else the newest pages are in the write-ahead log, whose own checksums see to them.
+        store.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE;").unwrap();
+        (ids.map(|id| all_of(&store, id).unwrap()), store.list().unwrap())
+    };
+    let sound = std::fs::read(&path).unwrap();
+    let (mut named, mut other_readable, mut unchanged) = (0, 0, 0);
+    // A step that is no divisor of a page's size, so that all places in pages come up.
+    for (number, place) in (0..sound.len()).step_by(61).enumerate() {
+        let mut flipped = sound.clone();
+        flipped[place] ^= 1 << (number % 8);
+        std::fs::write(&path, &flipped).unwrap();
+        let Ok(store) = Store::open_to_read(directory.path()) else { continue };
+        let read = ids.map(|id| all_of(&store, id));
+        for (place_of_run, found) in read.iter().enumerate() {
+            match found {
+                Ok(found) => assert!(*found == whole.0[place_of_run], "byte {place} has changed {}", ids[place_of_run]),
+                Err(StoreError::Damaged { run, .. }) => {
+                    assert_eq!(run, ids[place_of_run]);
+                    named += 1;
+                    other_readable += usize::from(read[1 - place_of_run].is_ok());
+                }
+                Err(_) => {}
+            }
+        }
+        unchanged += usize::from(read.iter().all(std::result::Result::is_ok));
+        for summary in store.list().into_iter().flatten() {
+            let same = whole.1.contains(&summary);
+            assert!(same || summary.state == "damaged", "byte {place}: {summary:?}");
+        }
+    }
+    assert!(named > 100 && other_readable * 2 > named && unchanged > 0, "{named}, {other_readable}, {unchanged}");
+}
+
+#[test]
+fn a_repeat_that_was_changed_or_lost_is_named_with_its_run() {
+    let damages = [
+        ("UPDATE repeat SET document = replace(document, '\"passed\"', '\"failed\"') WHERE sequence = 3", "repeat 3 "),
+        ("DELETE FROM repeat WHERE sequence = 5", "5 of 6"),
+        ("UPDATE series SET samples = 9 WHERE sequence = 2 AND metric = 'load.1m'", "repeat 2 "),
+        ("DELETE FROM series WHERE sequence = 4 AND metric = 'load.1m'", "repeat 4 "),
+        ("DELETE FROM session", "session"),
+        ("UPDATE run SET document = replace(document, 'E8C2', 'E8C3') WHERE id LIKE '%aaaa'", "description"),
+        ("UPDATE run SET suite = 'other' WHERE id LIKE '%aaaa'", "description"),
+    ];
+    for (damage, part) in damages {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
+        let other = crate::testing::record("20261121-0601-bbbb", &[4.0]);
+        store.import(&other, &[]).unwrap();
+        let triggers =
+            "SELECT group_concat('DROP TRIGGER ' || name || ';', ' ') FROM sqlite_schema WHERE type = 'trigger'";
+        let triggers: String = store.connection.query_row(triggers, [], |row| row.get(0)).unwrap();
+        store.connection.execute_batch(&triggers).unwrap();
+        store
+            .connection
+            .execute_batch(
+                &format!("{damage};")
+                    .replace("DELETE FROM session;", "DELETE FROM session WHERE run LIKE '%aaaa';")
+                    .replace("WHERE sequence", "WHERE run LIKE '%aaaa' AND sequence"),
+            )
+            .unwrap();
+        let said = all_of(&store, &record.run.id).unwrap_err().to_string();
+        assert!(
+            said.contains(&record.run.id) && said.contains(part) && said.contains("is damaged"),
+            "{damage}: {said}"
+        );
+        assert_eq!(store.load(&other.run.id).unwrap(), other, "{damage}");
+    }
+}
+
+#[test]
+fn an_import_that_fails_leaves_neither_a_run_nor_profiles() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path()).unwrap();
+    let profile = |scenario: &str| Profile {
+        scenario: scenario.into(),
+        made_at: Timestamp::UNIX_EPOCH,
+        command: Vec::new(),
+        observed: Observed::Nothing,
+        lacks: Vec::new(),
+    };
+    let good = Record { profiles: vec![profile("alpha")], ..record("20261121-0555-aaaa", &[1.0]) };
+    let mut twice = good.clone();
+    twice.repeats[1].scenario = 0;
+    let stray = Record { profiles: vec![profile("alpha"), profile("gone")], ..good.clone() };
+    for bad in [&twice, &stray] {
+        store.import(bad, &[]).unwrap_err();
+        assert!(!directory.path().join("profiles").join(&good.run.id).exists());
+        assert!(store.list().unwrap().is_empty());
+    }
+    // Where profiles cannot be written, there is no run without them.
+    std::fs::remove_dir_all(directory.path().join("profiles")).unwrap_or_default();
+    std::fs::write(directory.path().join("profiles"), "in the way").unwrap();
+    store.import(&good, &[]).unwrap_err();
+    assert!(store.list().unwrap().is_empty());
+    std::fs::remove_file(directory.path().join("profiles")).unwrap();
+    // What a killed import left is no part of the run.
+    store.add_profile(&good.run.id, 1, &profile("beta")).unwrap();
+    assert!(store.import(&good, &[]).unwrap());
+    assert_eq!(store.load(&good.run.id).unwrap(), good);
+}
+
+#[test]
+fn a_store_of_an_older_format_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(Store::open(directory.path()).unwrap());
+    let path = directory.path().join("stend.db");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 1).unwrap();
+    for opened in [Store::open(directory.path()), Store::open_to_read(directory.path())] {
+        let message = opened.unwrap_err().to_string();
+        assert!(message.contains("older stend (format 1") && message.lines().count() == 1, "{message}");
+    }
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! What is added to the store. A repeat is one transaction: when it is added, it is on disk.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, params, params_from_iter};
 use serde::Serialize;
 use stend_model::plan::{Phase, SIDES};
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use super::blob::Encoder;
 use super::error::{Result, StoreError, explain};
-use super::{Record, Store};
+use super::{Kind, Record, Store, checksum};
 
 /// What importing a run that was carried here came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +30,28 @@ impl Store {
 
     /// Adds a session to an open run.
     pub(crate) fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
-        add_session(&self.connection, run, session).map_err(|error| explain(&self.path, error))
+        self.at_once(|transaction| add_session(transaction, run, session))
+    }
+
+    /// Makes several changes, or none.
+    fn at_once<T>(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let path = self.path.clone();
+        let all = || {
+            let transaction = self.connection.transaction()?;
+            let changed = change(&transaction)?;
+            transaction.commit()?;
+            Ok(changed)
+        };
+        all().map_err(|error| explain(&path, error))
     }
 
     /// Puts a session of an open run in its own place: more is known of it now.
     pub(crate) fn update_session(&mut self, run: &str, session: &Session) -> Result<()> {
+        let (document, checksum) = document_of_session(run, session);
         self.connection
             .execute(
-                "UPDATE session SET document = ?3 WHERE run = ?1 AND number = ?2",
-                params![run, session.number, document(session)],
+                "UPDATE session SET document = ?3, checksum = ?4 WHERE run = ?1 AND number = ?2",
+                params![run, session.number, document, checksum],
             )
             .map(drop)
             .map_err(|error| explain(&self.path, error))
@@ -45,18 +59,12 @@ impl Store {
 
     /// Adds a repeat with its series to an open run. When this returns, it is on disk.
     pub(crate) fn add_repeat(&mut self, run: &str, repeat: &Repeat, series: &[Series]) -> Result<()> {
-        let path = self.path.clone();
-        let mut add = || -> rusqlite::Result<()> {
-            let transaction = self.connection.transaction()?;
-            add_repeat(&transaction, run, repeat, series)?;
-            transaction.commit()
-        };
-        add().map_err(|error| explain(&path, error))
+        self.at_once(|transaction| add_repeat(transaction, run, repeat, series))
     }
 
     /// Notes that nothing more is added for now; `finished` for ever.
     pub(crate) fn close_run(&mut self, run: &str, at: Timestamp, finished: bool) -> Result<()> {
-        close_run(&self.connection, run, at, finished).map_err(|error| explain(&self.path, error))
+        self.at_once(|transaction| close_run(transaction, run, at, finished))
     }
 
     /// Adds a whole run at once, as it comes from an export. A run that is there already with the same contents is fine: `false`.
@@ -69,15 +77,19 @@ impl Store {
             let same = here == *record && self.series(&id)? == series;
             return if same { Ok(false) } else { Err(StoreError::Different(id)) };
         }
-        // First, so that a run that is there has all of its profiles.
-        for profile in &record.profiles {
-            let place = record.run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
-            self.add_profile(&record.run.id, place.unwrap_or_default(), profile)?;
+        let added = self.add_whole(record, series);
+        if added.is_err() {
+            self.remove_profiles(&record.run.id);
         }
+        added.map(|()| true)
+    }
+
+    fn add_whole(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<()> {
         let path = self.path.clone();
-        let mut add = || -> rusqlite::Result<()> {
-            let transaction = self.connection.transaction()?;
-            let run = &record.run;
+        let explain = |error| explain(&path, error);
+        let run = &record.run;
+        let transaction = self.connection.unchecked_transaction().map_err(explain)?;
+        let add = || -> rusqlite::Result<()> {
             add_run(&transaction, &Run { state: RunState::Open, ..run.clone() })?;
             for session in &record.sessions {
                 add_session(&transaction, &run.id, session)?;
@@ -93,9 +105,19 @@ impl Store {
             if let Some(at) = run.finished_at {
                 close_run(&transaction, &run.id, at, run.state == RunState::Finished)?;
             }
-            transaction.commit()
+            Ok(())
         };
-        add().map_err(|error| explain(&path, error)).map(|()| true)
+        add().map_err(explain)?;
+        // When nothing else can fail but the disk, and before the run is there: a run that is there has all of its profiles. Those that a killed
+        // import of it left are none of it.
+        self.remove_profiles(&run.id);
+        for profile in &record.profiles {
+            let place = run.suite.scenarios.iter().position(|scenario| scenario.name == profile.scenario);
+            let place = place
+                .ok_or_else(|| StoreError::StrayProfile { run: run.id.clone(), scenario: profile.scenario.clone() })?;
+            self.add_profile(&run.id, place, profile)?;
+        }
+        transaction.commit().map_err(explain)
     }
 
     /// Adds a run that was carried here. One that was carried here before, when it had less in it, gets the rest.
@@ -143,9 +165,19 @@ impl Store {
         let named = serde_json::json!({
             "host": run.host, "known": run.known, "machine": { "name": run.machine.name, "network_name": run.machine.network_name },
         });
-        let change = "UPDATE run SET host = ?2, machine = ?3, document = json_patch(json_remove(document, '$.known'), ?4) WHERE id = ?1";
-        let changed = self.connection.execute(change, params![run.id, run.host, run.machine.name, named.to_string()]);
-        changed.map(|_| Some(before)).map_err(|error| explain(&self.path, error))
+        let changed = self.at_once(|transaction| {
+            let document: String = transaction.query_row(
+                "SELECT json_patch(json_remove(document, '$.known'), ?2) FROM run WHERE id = ?1",
+                params![run.id, named.to_string()],
+                |row| row.get(0),
+            )?;
+            change_run(transaction, &run.id, Some(&document), |column, value| match column {
+                "host" => Value::Text(run.host.clone()),
+                "machine" => Value::Text(run.machine.name.clone()),
+                _ => value,
+            })
+        });
+        changed.map(|()| Some(before))
     }
 }
 
@@ -153,33 +185,109 @@ fn document<T: Serialize>(noun: &T) -> String {
     serde_json::to_string(noun).expect("a noun of the model is always valid JSON")
 }
 
+/// The columns of a run that its checksum covers, in their order.
+pub(super) const RUN: [&str; 16] = [
+    "started_at",
+    "finished_at",
+    "state",
+    "kind",
+    "suite",
+    "host",
+    "machine",
+    "hardware_id",
+    "software_id",
+    "scenarios",
+    "sessions",
+    "repeats",
+    "valid",
+    "invalid",
+    "failed",
+    "document_checksum",
+];
+
+fn checksum_of_row(run: &str, values: &[Value]) -> i64 {
+    checksum::of([ValueRef::from(run)].into_iter().chain(values.iter().map(ValueRef::from)))
+}
+
+/// Of a repeat's series all together, by each one's own.
+pub(super) fn checksum_of_series(checksums: &[i64]) -> i64 {
+    checksum::of(checksums.iter().map(|checksum| ValueRef::Integer(*checksum)))
+}
+
 fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
+    let document = document(&Run { state: RunState::Open, finished_at: None, ..run.clone() });
+    let text = |text: &str| Value::Text(text.to_owned());
+    let count = |count: usize| Value::Integer(count as i64);
+    let values = RUN.map(|column| match column {
+        "started_at" => text(&run.started_at.to_string()),
+        "finished_at" => Value::Null,
+        "state" => text("open"),
+        "kind" => text(Kind::of(run).word()),
+        "suite" => text(&run.suite.name),
+        "host" => text(&run.host),
+        "machine" => text(&run.machine.name),
+        "hardware_id" => Value::Text(run.machine.hardware_id()),
+        "software_id" => Value::Text(run.machine.software_id()),
+        "scenarios" => count(run.suite.scenarios.len()),
+        "document_checksum" => Value::Integer(checksum::of([ValueRef::from(document.as_str())])),
+        _ => count(0),
+    });
+    let checksum = checksum_of_row(&run.id, &values);
+    let places = vec!["?"; RUN.len()].join(", ");
+    let insert = format!("INSERT INTO run ({}, checksum, document, id) VALUES ({places}, ?, ?, ?)", RUN.join(", "));
+    let last = [Value::Integer(checksum), Value::Text(document), text(&run.id)];
+    connection.execute(&insert, params_from_iter(values.into_iter().chain(last))).map(drop)
+}
+
+/// Changes the columns of a run's row one by one, and its document if there is another one.
+fn change_run(
+    connection: &Connection,
+    run: &str,
+    document: Option<&str>,
+    change: impl Fn(&str, Value) -> Value,
+) -> rusqlite::Result<()> {
+    let query = format!("SELECT {} FROM run WHERE id = ?1", RUN.join(", "));
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut values: Vec<Value> =
+        statement.query_row([run], |row| (0..RUN.len()).map(|column| row.get(column)).collect())?;
+    for (column, value) in RUN.iter().zip(&mut values) {
+        *value = match (*column, document) {
+            ("document_checksum", Some(document)) => Value::Integer(checksum::of([ValueRef::from(document)])),
+            (column, _) => change(column, std::mem::replace(value, Value::Null)),
+        };
+    }
+    let checksum = checksum_of_row(run, &values);
+    let set = format!("{} = ?, checksum = ?", RUN.join(" = ?, "));
+    let document = document.map(|document| Value::Text(document.to_owned()));
+    let set = if document.is_some() { set + ", document = ?" } else { set };
+    let values = values.into_iter().chain([Value::Integer(checksum)]).chain(document);
     connection
-        .execute(
-            "INSERT INTO run (id, started_at, state, suite, host, machine, hardware_id, software_id, scenarios, document)
-             VALUES (?1, ?2, 'open', ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![
-                run.id,
-                run.started_at.to_string(),
-                run.suite.name,
-                run.host,
-                run.machine.name,
-                run.machine.hardware_id(),
-                run.machine.software_id(),
-                run.suite.scenarios.len() as i64,
-                document(&Run { state: RunState::Open, finished_at: None, ..run.clone() }),
-            ],
-        )
-        .map(|_| ())
+        .prepare_cached(&format!("UPDATE run SET {set} WHERE id = ?"))?
+        .execute(params_from_iter(values.chain([Value::Text(run.to_owned())])))
+        .map(drop)
+}
+
+/// One more of what these columns count.
+fn count_in_run(connection: &Connection, run: &str, columns: &[&str]) -> rusqlite::Result<()> {
+    change_run(connection, run, None, |column, value| match value {
+        Value::Integer(count) if columns.contains(&column) => Value::Integer(count + 1),
+        value => value,
+    })
+}
+
+fn document_of_session(run: &str, session: &Session) -> (String, i64) {
+    let document = document(session);
+    let checksum = checksum::of([run.into(), ValueRef::Integer(session.number.into()), document.as_str().into()]);
+    (document, checksum)
 }
 
 fn add_session(connection: &Connection, run: &str, session: &Session) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "INSERT INTO session (run, number, document) VALUES (?1, ?2, ?3)",
-            params![run, session.number, document(session)],
-        )
-        .map(|_| ())
+    let (document, checksum) = document_of_session(run, session);
+    connection.execute(
+        "INSERT INTO session (run, number, document, checksum) VALUES (?1, ?2, ?3, ?4)",
+        params![run, session.number, document, checksum],
+    )?;
+    count_in_run(connection, run, &["sessions"])
 }
 
 fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Series]) -> rusqlite::Result<()> {
@@ -190,38 +298,51 @@ fn add_repeat(connection: &Connection, run: &str, repeat: &Repeat, series: &[Ser
     // The column keeps a repeat from being stored twice. The two of a pair have one number, so there it counts both.
     let number =
         repeat.side.map_or(i64::from(repeat.number), |side| (i64::from(repeat.number) * SIDES as i64) + side as i64);
-    connection.execute(
-        "INSERT INTO repeat (run, sequence, scenario, phase, number, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![run, repeat.sequence, repeat.scenario as i64, phase, number, document(repeat)],
-    )?;
     let mut statement = connection.prepare_cached(
-        "INSERT INTO series (run, sequence, origin, metric, samples, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO series (run, sequence, origin, metric, samples, data, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    let mut encoder = Encoder::new();
-    for series in series {
+    let (mut encoder, mut checksums, mut samples) = (Encoder::new(), Vec::new(), 0);
+    let mut in_order: Vec<_> = series.iter().collect();
+    in_order.sort_by_key(|series| (series.origin, &series.metric));
+    for series in in_order {
         let origin = match series.origin {
             Origin::Instrument => "instrument",
             Origin::Machine => "machine",
         };
-        statement.execute(params![
-            run,
-            repeat.sequence,
-            origin,
-            series.metric,
-            series.values.len() as i64,
-            encoder.encode(series)
-        ])?;
+        let (count, data) = (series.values.len() as i64, encoder.encode(series));
+        let (sequence, samples_of_it) = (ValueRef::Integer(repeat.sequence.into()), ValueRef::Integer(count));
+        let metric = series.metric.as_str();
+        let checksum =
+            checksum::of([run.into(), sequence, origin.into(), metric.into(), samples_of_it, ValueRef::Blob(&data)]);
+        statement.execute(params![run, repeat.sequence, origin, metric, count, data, checksum])?;
+        checksums.push(checksum);
+        samples += count;
     }
-    if repeat.phase == Phase::Measured {
-        let column = repeat.outcome.word();
-        connection.execute(&format!("UPDATE run SET {column} = {column} + 1 WHERE id = ?1"), [run])?;
-    }
-    Ok(())
+    let (document, series) = (document(repeat), checksum_of_series(&checksums));
+    let checksum = checksum::of([
+        run.into(),
+        ValueRef::Integer(repeat.sequence.into()),
+        ValueRef::Integer(repeat.scenario as i64),
+        phase.into(),
+        ValueRef::Integer(number),
+        ValueRef::Integer(samples),
+        ValueRef::Integer(series),
+        document.as_str().into(),
+    ]);
+    connection.execute(
+        "INSERT INTO repeat (run, sequence, scenario, phase, number, samples, series, document, checksum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![run, repeat.sequence, repeat.scenario as i64, phase, number, samples, series, document, checksum],
+    )?;
+    let counted = ["repeats", repeat.outcome.word()];
+    count_in_run(connection, run, if repeat.phase == Phase::Measured { &counted } else { &counted[..1] })
 }
 
 fn close_run(connection: &Connection, run: &str, at: Timestamp, finished: bool) -> rusqlite::Result<()> {
     let state = if finished { "finished" } else { "open" };
-    connection
-        .execute("UPDATE run SET state = ?2, finished_at = ?3 WHERE id = ?1", params![run, state, at.to_string()])
-        .map(|_| ())
+    change_run(connection, run, None, |column, value| match column {
+        "state" => Value::Text(state.to_owned()),
+        "finished_at" => Value::Text(at.to_string()),
+        _ => value,
+    })
 }

@@ -313,3 +313,29 @@ fn bad_input_gets_one_line() {
     let ended = empty.run(&["history", "small"]);
     assert!(ended.status == Some(2) && ended.err.contains("there are no runs yet"), "{}", ended.err);
 }
+
+/// Each run here has more text in it than the whole command may have memory for all of them.
+#[test]
+fn a_history_of_many_runs_does_not_take_the_memory_of_many() {
+    let runs = crate::common::runs::Runs::new();
+    let text = "words ".repeat(1 << 18);
+    let of = |number: usize| {
+        let id = format!("202601{:02}-{:02}00-000a", 1 + number / 24, number % 24);
+        let mut run = runs.mould.run(&id, &[("one", vec![10.0 + (number % 3) as f64; 2])]);
+        run.run["machine"]["raw"]["/etc/words"] = json!(text);
+        run.repeats.iter_mut().for_each(|repeat| repeat["output"] = json!(text[..1 << 18]));
+        run
+    };
+    const MANY: usize = 40;
+    for first in (0..MANY).step_by(20) {
+        runs.add(&(first..first + 20).map(of).collect::<Vec<_>>());
+    }
+    let command = runs.stand.command(&["history", "one", "--json"]);
+    let mut bounded = std::process::Command::new("sh");
+    bounded.args(["-c", "ulimit -v 80000 && exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    bounded.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ended = crate::common::ended(&mut bounded);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let history: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(history["history"]["points"].as_array().unwrap().len(), MANY);
+}

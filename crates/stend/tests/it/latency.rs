@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::common::histories::Template;
 use crate::common::{NO_GATES, Stand, instruments, probe};
 
 /// A suite of one scenario, whose instrument says that it counted these latencies.
@@ -107,15 +108,20 @@ fn a_histogram_that_cannot_be_read_is_one_line() {
         assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
         assert!(parts.iter().all(|part| ended.err.contains(part)), "{}", ended.err);
     };
-    let parts = ["is damaged", "\"latency\" of repeat 2", "no base 64"];
+    let parts = ["is damaged", "repeat 2 of run"];
     refused(&["report", "--format", "svg", "-o", "drawings"], 4, &parts);
     refused(&["report", "-o", "page.html"], 4, &parts);
-    stand.fine(&["compare", "last"]);
+    refused(&["compare", "last"], 4, &parts);
 
     // One in a file.
-    stand.fine(&["export", "last", "-o", "broken.stend"]);
+    let author = Stand::new();
+    author.fine(&["import", stand.path().join("one.stend").to_str().unwrap()]);
+    let broken = Template::of(&author).write(&stand, "20990101-0000-0001", "2099-01-01T00:00:00Z", |_, repeats| {
+        repeats[2]["report"]["latencies"]["latency"] = "HISTF?".into();
+    });
     fs::remove_dir_all(stand.store()).unwrap();
-    refused(&["import", "broken.stend"], 2, &["broken.stend", "repeat 2: the latencies \"latency\" cannot be read"]);
+    let parts = ["20990101-0000-0001.stend", "repeat 2: the latencies \"latency\" cannot be read"];
+    refused(&["import", broken.to_str().unwrap()], 2, &parts);
     stand.fine(&["import", "one.stend"]);
 }
 

@@ -1,6 +1,7 @@
 //! Stores full of runs: one is really measured, the others are made of it by changing its export and importing that.
 
 use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -38,6 +39,17 @@ impl Template {
         started_at: &str,
         change: impl Fn(&mut Value, &mut [&mut Value]),
     ) {
+        stand.fine(&["import", self.write(stand, id, started_at, change).to_str().unwrap()]);
+    }
+
+    /// Writes what [`import`](Self::import) would import.
+    pub(crate) fn write(
+        &self,
+        stand: &Stand,
+        id: &str,
+        started_at: &str,
+        change: impl Fn(&mut Value, &mut [&mut Value]),
+    ) -> PathBuf {
         let mut lines = self.lines.clone();
         lines.pop();
         {
@@ -55,7 +67,7 @@ impl Template {
         let mut out = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
         writeln!(out, "{body}{}", json!({ "end": { "sha256": digest } })).unwrap();
         out.finish().unwrap();
-        stand.fine(&["import", path.to_str().unwrap()]);
+        path
     }
 }
 
