@@ -4,6 +4,8 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use thiserror::Error;
+
 use crate::host::{Command, HERE, Host};
 
 /// The directory without links in its path and all above it, each as `ls -ldn` has it, after the user's number and the line of the system's
@@ -25,6 +27,36 @@ done
 
 const DANGER: &str = "who could have any program started from there";
 
+/// Why a directory is not used.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum NotOwn {
+    /// It belongs to somebody else; their number, where the machine says it.
+    #[error("{path} belongs to another user{}, {DANGER}", .owner.map(|owner| format!(" (number {owner})")).unwrap_or_default())]
+    Others {
+        /// The directory.
+        path: String,
+        /// Whose it is.
+        owner: Option<u32>,
+    },
+    /// Others may write in it.
+    #[error("{path} can be written by others, {DANGER}; if nobody has, `chmod go-w {path}`")]
+    Open {
+        /// The directory.
+        path: String,
+    },
+    /// The machine does not say whose it is.
+    #[error("it cannot be said whose {path} is: {why}")]
+    Unknown {
+        /// The directory.
+        path: String,
+        /// What it says.
+        why: String,
+    },
+    /// The machine cannot be asked.
+    #[error("{0}")]
+    Unasked(String),
+}
+
 /// A directory, as far as it matters here.
 struct Directory {
     path: String,
@@ -38,22 +70,23 @@ struct Directory {
 /// Sees to it that nobody else may write in a directory of a machine, where there is one.
 ///
 /// # Errors
-/// Somebody else may, or it cannot be found out; in one line.
-pub(crate) fn check(host: &dyn Host, path: &str) -> Result<(), String> {
+/// Somebody else may, or it cannot be found out.
+pub(crate) fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
     if host.name() == HERE {
         return check_here(Path::new(path));
     }
-    let output = host.run(&Command::new(["sh", "-c", CHAIN, "sh", path])).map_err(|error| error.to_string())?;
+    let output =
+        host.run(&Command::new(["sh", "-c", CHAIN, "sh", path])).map_err(|error| NotOwn::Unasked(error.to_string()))?;
     let said = output.text();
     let mut lines = said.lines();
     let own = match lines.next() {
         None | Some("own") => return Ok(()),
-        Some("other") => return Err(format!("{path} belongs to another user, {DANGER}")),
+        Some("other") => return Err(NotOwn::Others { path: path.to_owned(), owner: None }),
         Some(own) => own.parse().ok(),
     };
     let listed: Option<Vec<_>> = lines.map(listed).collect();
     let (Some(own), Some((root, chain))) = (own, listed.as_ref().and_then(|all| all.split_first())) else {
-        return Err(format!("it cannot be said whose {path} is: {said:?}"));
+        return Err(NotOwn::Unknown { path: path.to_owned(), why: format!("{said:?}") });
     };
     judge(own, root.owner, chain)
 }
@@ -62,7 +95,7 @@ pub(crate) fn check(host: &dyn Host, path: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn check_here(path: &Path) -> Result<(), String> {
+pub(crate) fn check_here(path: &Path) -> Result<(), NotOwn> {
     let look = || -> std::io::Result<_> {
         let real = path.canonicalize()?;
         let of = |path: &Path| {
@@ -75,7 +108,7 @@ pub(crate) fn check_here(path: &Path) -> Result<(), String> {
     };
     match look() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(format!("it cannot be said whose {} is: {error}", path.display())),
+        Err(error) => Err(NotOwn::Unknown { path: path.display().to_string(), why: error.to_string() }),
         Ok((root, chain)) => judge(rustix::process::geteuid().as_raw(), root, &chain),
     }
 }
@@ -93,14 +126,14 @@ fn listed(line: &str) -> Option<Directory> {
 }
 
 /// What is wrong with a directory, the first of the chain, or with one above it, for the user of this number; `root` owns the system.
-fn judge(own: u32, root: u32, chain: &[Directory]) -> Result<(), String> {
+fn judge(own: u32, root: u32, chain: &[Directory]) -> Result<(), NotOwn> {
     for (place, Directory { path, owner, open, sticky }) in chain.iter().enumerate() {
         let itself = place == 0;
         if *owner != own && (itself || *owner != root) {
-            return Err(format!("{path} belongs to another user (number {owner}), {DANGER}"));
+            return Err(NotOwn::Others { path: path.clone(), owner: Some(*owner) });
         }
         if *open && (itself || !sticky) {
-            return Err(format!("{path} can be written by others, {DANGER}; if nobody has, `chmod go-w {path}`"));
+            return Err(NotOwn::Open { path: path.clone() });
         }
     }
     Ok(())
@@ -117,20 +150,21 @@ mod tests {
         let below = |line: &str| said(&[line, home, "drwxr-xr-x 3 0 0 4096 Nov  1 00:00 /home"]);
         assert_eq!(below("drwx------ 2 1000 1000 40 Nov  1 00:00 /home/u/w x"), Ok(()));
         assert_eq!(below("drwxr-xr-x. 2 1000 1000 40 Nov  1 00:00 /home/u/w"), Ok(()));
+        let others = |owner| Err(NotOwn::Others { path: "/home/u/w".into(), owner: Some(owner) });
+        let open = |path: &str| Err(NotOwn::Open { path: path.into() });
         for (line, why) in [
-            ("drwx------ 2 1001 1000 40 Nov  1 00:00 /home/u/w", "/home/u/w belongs to another user (number 1001)"),
-            ("drwx------ 2 0 0 40 Nov  1 00:00 /home/u/w", "belongs to another user (number 0)"),
-            ("drwxrwxr-x 2 1000 1000 40 Nov  1 00:00 /home/u/w", "can be written by others"),
-            ("drwxr-xrwt 2 1000 1000 40 Nov  1 00:00 /home/u/w", "can be written by others"),
+            ("drwx------ 2 1001 1000 40 Nov  1 00:00 /home/u/w", others(1001)),
+            ("drwx------ 2 0 0 40 Nov  1 00:00 /home/u/w", others(0)),
+            ("drwxrwxr-x 2 1000 1000 40 Nov  1 00:00 /home/u/w", open("/home/u/w")),
+            ("drwxr-xrwt 2 1000 1000 40 Nov  1 00:00 /home/u/w", open("/home/u/w")),
         ] {
-            assert!(below(line).is_err_and(|said| said.contains(why)), "{line}");
+            assert_eq!(below(line), why, "{line}");
         }
         let own = "drwx------ 2 1000 1000 40 Nov  1 00:00 /a/w";
         assert_eq!(said(&[own, "drwxrwxrwt 9 0 0 40 Nov  1 00:00 /a"]), Ok(()));
-        assert!(said(&[own, "drwxrwxrwx 9 0 0 40 Nov  1 00:00 /a"]).is_err_and(|said| said.starts_with("/a can")));
-        assert!(
-            said(&[own, "drwxr-xr-x 9 1001 0 40 Nov  1 00:00 /a"]).is_err_and(|said| said.starts_with("/a belongs"))
-        );
+        assert_eq!(said(&[own, "drwxrwxrwx 9 0 0 40 Nov  1 00:00 /a"]), open("/a"));
+        let of_other = NotOwn::Others { path: "/a".into(), owner: Some(1001) };
+        assert_eq!(said(&[own, "drwxr-xr-x 9 1001 0 40 Nov  1 00:00 /a"]), Err(of_other));
         assert!(listed("rubbish").is_none() && listed("drwx 1 2").is_none());
     }
 
@@ -144,7 +178,7 @@ mod tests {
         assert_eq!(check_here(&inner), Ok(()));
         let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
         open(directory.path(), 0o777);
-        assert!(check_here(&inner).is_err_and(|said| said.contains("can be written by others")));
+        assert!(matches!(check_here(&inner), Err(NotOwn::Open { .. })));
         open(directory.path(), 0o1777);
         assert_eq!(check_here(&inner), Ok(()));
         open(&inner, 0o1777);

@@ -39,8 +39,8 @@ impl Host for Local {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let fits = match process.next(left) {
-                Some(Happening::Line(line)) => Output::add(&mut output.stdout, &line),
-                Some(Happening::ErrorLine(line)) => Output::add(&mut output.stderr, &line),
+                Some(Happening::Line(line)) => Output::add(&mut output.stdout, &line, MOST_READ),
+                Some(Happening::ErrorLine(line)) => Output::add(&mut output.stderr, &line, MOST_READ),
                 Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
                 None => true,
             };

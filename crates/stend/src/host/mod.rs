@@ -150,9 +150,9 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Adds a line to one of its streams, if that does not become too long by it.
-    fn add(stream: &mut Vec<u8>, line: &[u8]) -> bool {
-        let fits = (stream.len() + line.len()) as u64 <= MOST_READ;
+    /// Adds a line to one of its streams, if that has no more bytes than this by it.
+    fn add(stream: &mut Vec<u8>, line: &[u8], most: u64) -> bool {
+        let fits = (stream.len() + line.len()) as u64 <= most;
         if fits {
             stream.extend_from_slice(line);
             stream.push(b'\n');

@@ -39,7 +39,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(20);
 /// So many lines of a compiler's complaints are kept, and of all that it prints so many bytes.
 const MOST_LINES: usize = 1000;
-const MOST_BYTES: usize = 1 << 20;
+const MOST_BYTES: u64 = 1 << 20;
 /// So many files are compiled at once at most.
 const MOST_AT_WORK: usize = 1000;
 
@@ -325,11 +325,6 @@ fn watched(
     let deadline = Instant::now() + limit;
     let mut output = Output::default();
     let mut lines = 0;
-    let keep = |stream: &mut Vec<u8>, line: &[u8]| {
-        if stream.len() + line.len() < MOST_BYTES {
-            stream.extend(line.iter().chain(b"\n"));
-        }
-    };
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let happening = process
@@ -338,13 +333,13 @@ fn watched(
         match happening {
             Some(Happening::Line(text)) => {
                 line(&String::from_utf8_lossy(&text));
-                keep(&mut output.stdout, &text);
+                Output::add(&mut output.stdout, &text, MOST_BYTES);
             }
             // The last line says what failed, the first ones why.
             Some(Happening::ErrorLine(text)) => {
                 lines += 1;
                 if lines <= MOST_LINES || text.starts_with(b"build.sh: ") {
-                    keep(&mut output.stderr, &text);
+                    Output::add(&mut output.stderr, &text, MOST_BYTES);
                 }
             }
             Some(Happening::Ended(exit)) => {

@@ -6,6 +6,7 @@ use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use super::schema;
+use crate::owned::NotOwn;
 
 /// What the store could not do. Each message is one line and names the file.
 #[derive(Debug, Error)]
@@ -48,7 +49,7 @@ pub(crate) enum StoreError {
     },
     /// Others may write in the directory.
     #[error("{0}; give a directory of your own with --store or STEND_STORE")]
-    NotOwn(String),
+    NotOwn(NotOwn),
     /// The system does not lock the file.
     #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
     NotLocked {
