@@ -44,6 +44,8 @@ pub(crate) struct Ssh {
     directory: PathBuf,
     /// Held while the connection is opened.
     opening: Mutex<()>,
+    /// Nobody answered when it was to be opened.
+    silent: AtomicBool,
     /// The path of `stend-probe` there, which holds locks.
     probe: Mutex<Option<String>>,
     /// Where there are programs that stand in for those that the machine lacks.
@@ -70,6 +72,7 @@ impl Ssh {
             destination: destination.to_owned(),
             directory: own_directory().map_err(|error| link(destination, &error.to_string()))?,
             opening: Mutex::new(()),
+            silent: AtomicBool::new(false),
             probe: Mutex::default(),
             stand_ins: Mutex::default(),
             locks: Locks::default(),

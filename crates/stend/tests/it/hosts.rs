@@ -200,6 +200,55 @@ fn a_machine_that_falls_silent_costs_the_repeat_in_flight() {
     assert_eq!(repeats.iter().filter(|repeat| repeat["outcome"] == "valid").count(), 6);
 }
 
+/// What is sent is lost, and so is what would end the connections. The machine is called once more, and then no more.
+#[test]
+fn a_link_that_loses_all_is_given_up_after_fifteen_seconds_and_one_call() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    let gate = sshd.gate(1);
+    // It need not be waited for that nobody answers.
+    let (path, calls, silent) = (sshd.stand.path(), sshd.stand.path().join("calls"), sshd.stand.path().join("silent"));
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" >>'{}'\n[ ! -e '{}' ] || set -- -o ConnectTimeout=1 \"$@\"\nexec /usr/bin/ssh -F '{}' \"$@\"\n",
+        calls.display(),
+        silent.display(),
+        path.join("ssh_config").display()
+    );
+    crate::common::executable(&path.join("bin/ssh"), &text);
+    let calls = || {
+        let all = fs::read_to_string(&calls).unwrap();
+        all.lines().filter(|line| line.contains("ControlMaster=yes")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = ["run", &sshd.gated_suite(), "--on", "stand", "--even-if-unfit", "--quiet"];
+    let run = sshd.command(&run).stderr(Stdio::piped()).spawn().unwrap();
+    gate.wait_until_reached();
+    assert_eq!(calls().len(), 1);
+    fs::write(&silent, "").unwrap();
+    sshd.link.silence();
+    let ended = run.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(4), "{words}");
+    let last = words.lines().last().unwrap();
+    assert!(last.starts_with("stend: stand: ") && last.contains("1 repeat is kept; go on with: "), "{words}");
+    let calls = calls();
+    assert_eq!(calls.len(), 2, "{calls:#?}");
+    // As documented: ssh asks so often, and gives up when it would ask once more.
+    let option = |name: &str| -> u32 {
+        let value = calls[0].split_once(&format!("{name}=")).unwrap().1;
+        value.split(' ').next().unwrap().parse().unwrap()
+    };
+    let seconds = option("ServerAliveInterval") * (option("ServerAliveCountMax") + 1);
+    let documented = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/hosts.md")).unwrap();
+    assert!(documented.contains(&format!("is noticed here after {seconds} seconds")), "{seconds}");
+    sshd.link.mend();
+    gate.open();
+    fs::remove_file(&silent).unwrap();
+    // The machine has not noticed: the lock that the lost link held is there until its sshd gives up.
+    sshd.signal_connections("-KILL");
+    wait_until("nothing runs there any more", || sshd.running().is_empty());
+    sshd.fine(&["resume", "--even-if-unfit", "--no-progress"]);
+}
+
 /// The user's own configuration leads there, by way of another machine.
 #[test]
 fn a_machine_behind_another_one_is_measured() {

@@ -5,17 +5,18 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::words::{CHANGED_KEY, in_words};
 use super::{Ssh, collect, link};
-use crate::host::{Host as _, HostError, Output};
+use crate::host::{Host as _, HostError, LINK_DROPPED, Output};
 use crate::voice;
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
-/// A link that says nothing for three times five seconds is dead.
-const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=3", "ConnectTimeout=20"];
+/// A link that says nothing for fifteen seconds is dead: ssh asks after five and after ten, and gives up when it would ask once more.
+const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=2", "ConnectTimeout=20"];
 
 impl Ssh {
     /// Where the client that is the connection listens.
@@ -29,6 +30,9 @@ impl Ssh {
         if self.socket().exists() {
             return Ok(());
         }
+        if self.silent.load(Ordering::Relaxed) {
+            return Err(link(&self.destination, LINK_DROPPED));
+        }
         // Several machines are dialled at once as long as ssh asks nothing.
         let quiet = if voice::is_of_several() { Some(self.dial(false)?) } else { None };
         let ended = match quiet {
@@ -40,7 +44,10 @@ impl Ssh {
             // What was locked before the link dropped is not locked any more.
             return self.locks.take_again(self).inspect_err(|_| self.close());
         }
-        Err(link(&self.destination, &in_words(&String::from_utf8_lossy(&ended.stderr), &self.destination)))
+        let complaint = String::from_utf8_lossy(&ended.stderr);
+        // Each try takes as long, and much is tried at a run's end.
+        self.silent.store(complaint.contains("timed out"), Ordering::Relaxed);
+        Err(link(&self.destination, &in_words(&complaint, &self.destination)))
     }
 
     /// Starts the ssh client that is the connection. `asks`: it may ask the user for passphrases, passwords, and whether a host key is right.

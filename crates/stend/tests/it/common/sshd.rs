@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -52,6 +53,7 @@ pub(crate) struct LinkState {
     pub(crate) server: u16,
     pub(crate) cut: bool,
     pub(crate) held: bool,
+    pub(crate) silent: bool,
     pub(crate) open: Vec<TcpStream>,
 }
 
@@ -78,8 +80,14 @@ impl Link {
                 }
                 for (from, to) in [(&client, &server), (&server, &client)] {
                     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    let shared = Arc::clone(&shared);
                     thread::spawn(move || {
-                        let _ = std::io::copy(&mut from, &mut to);
+                        let mut block = [0; 1 << 14];
+                        while let Ok(count @ 1..) = from.read(&mut block) {
+                            if !shared.lock().unwrap().silent && to.write_all(&block[..count]).is_err() {
+                                break;
+                            }
+                        }
                         let _ = to.shutdown(Shutdown::Write);
                     });
                 }
@@ -105,9 +113,15 @@ impl Link {
         self.state.lock().unwrap().cut = false;
     }
 
+    /// Loses what is sent from here on, and answers no new connection, until it is mended: as where a cable was pulled.
+    pub(crate) fn silence(&self) {
+        let mut state = self.state.lock().unwrap();
+        (state.held, state.silent) = (true, true);
+    }
+
     pub(crate) fn mend(&self) {
         let mut state = self.state.lock().unwrap();
-        (state.cut, state.held) = (false, false);
+        (state.cut, state.held, state.silent) = (false, false, false);
     }
 }
 
