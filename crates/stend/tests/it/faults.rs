@@ -3,28 +3,29 @@
 
 use std::process::{Command, Stdio};
 
-use crate::common::pools::{pools_can_be_made, said_by, says};
+use crate::common::pools::{own_name, pools_can_be_made, said_by, says};
 use crate::common::{Stand, executable, path_with, wait_until};
 use serde_json::Value;
 
-const POOL: &str = "kind = \"pool\"\nwhere = \"tmpfs\"\ndisks = 4\ndisk_size = \"512MiB\"\nlayout = \"raid10\"\nluns = 2\n\
+pub(crate) const POOL: &str = "kind = \"pool\"\nwhere = \"tmpfs\"\ndisks = 4\ndisk_size = \"512MiB\"\nlayout = \"raid10\"\nluns = 2\n\
     lun_size = \"16MiB\"\ntransport = \"nbd\"\ncontrollers = 2\n";
 
 /// The same without controllers.
-fn local() -> String {
+pub(crate) fn local() -> String {
     POOL.replace("transport = \"nbd\"\ncontrollers = 2", "transport = \"local\"")
 }
 
 /// A suite of a single load, which writes with marks at an even rate and reads back, and has these faults.
 fn suite(stand: &Stand, faults: &str) -> String {
-    suite_of(stand, 1, faults)
+    suite_of(stand, 1, "rate_iops = 200, rate_process = \"linear\"", faults)
 }
 
-fn suite_of(stand: &Stand, repeats: u32, faults: &str) -> String {
+/// The same with so many repeats and these parameters more.
+pub(crate) fn suite_of(stand: &Stand, repeats: u32, more: &str, faults: &str) -> String {
     let text = format!(
         "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
          [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"16k\", iodepth = 4, \
-         verify = \"marks\", rate_iops = 200, rate_process = \"linear\" }}\nfaults = {faults}\n\
+         verify = \"marks\", {more} }}\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
         crate::common::NO_GATES
     );
@@ -33,14 +34,14 @@ fn suite_of(stand: &Stand, repeats: u32, faults: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn pool(stand: &Stand, text: &str) -> String {
+pub(crate) fn pool(stand: &Stand, text: &str) -> String {
     let path = stand.path().join("pool.toml");
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
 /// What lies about of a stand's targets: loop devices, mounts, processes.
-fn traces(stand: &Stand) -> Vec<String> {
+pub(crate) fn traces(stand: &Stand) -> Vec<String> {
     let path = stand.path().to_str().unwrap();
     let loops = said_by("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]);
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
@@ -49,7 +50,7 @@ fn traces(stand: &Stand) -> Vec<String> {
         String::from_utf8_lossy(&line).replace('\0', " ")
     });
     let processes: Vec<_> = lines.collect();
-    let programs = ["nbdkit ", "fio ", "btrfs "];
+    let programs = ["nbdkit ", "nbdfuse ", "fio ", "btrfs "];
     let own = |line: &&str| line.contains(path);
     let processes = processes.iter().map(String::as_str);
     let processes = processes.filter(|line| programs.iter().any(|program| line.starts_with(program)));
@@ -63,7 +64,7 @@ fn traces(stand: &Stand) -> Vec<String> {
 }
 
 /// The only repeat of the newest run, which must count.
-fn valid_repeat(stand: &Stand) -> Value {
+pub(crate) fn valid_repeat(stand: &Stand) -> Value {
     let shown = stand.json(&["show"]);
     let repeat = shown["run"]["repeats"][0].clone();
     assert_eq!(repeat["outcome"], "valid", "{repeat:#}");
@@ -71,7 +72,7 @@ fn valid_repeat(stand: &Stand) -> Value {
     repeat
 }
 
-fn marks(repeat: &Value) -> Vec<(String, String)> {
+pub(crate) fn marks(repeat: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let marks = repeat["marks"].as_array().unwrap();
     let times: Vec<_> = marks.iter().map(|mark| mark["t_ns"].as_i64().unwrap()).collect();
@@ -126,8 +127,9 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 
-/// Runs the suite with a deed of the shell's between writing and reading back, on the first LUN's file: what the last repeat's check says.
-fn spoiled(stand: &Stand, pool: &str, suite: &str, deed: &str) -> String {
+/// Runs the suite on this target with a deed of the shell's between writing and reading back, on the first LUN's file: what the last
+/// repeat's check says.
+fn spoiled(stand: &Stand, target: [&str; 2], suite: &str, deed: &str) -> String {
     let script = stand.path().join("deed.sh");
     let find = "lun=$(find \"$STEND_WORK\" -type f -name 'lun0*')\nold=$(dirname \"$0\")/old";
     std::fs::write(&script, format!("{find}\nput='dd conv=notrunc,fsync bs=16k status=none'\n{deed}\n")).unwrap();
@@ -137,7 +139,7 @@ fn spoiled(stand: &Stand, pool: &str, suite: &str, deed: &str) -> String {
         script.display()
     );
     let path = path_with(stand, "fio", &before);
-    let mut command = stand.command(&["run", suite, "--target", pool, "--even-if-unfit", "--no-progress"]);
+    let mut command = stand.command(&["run", suite, target[0], target[1], "--even-if-unfit", "--no-progress"]);
     let ended = crate::common::ended(command.env("PATH", path));
     assert_eq!(ended.status, Some(3), "{}\n{}", ended.out, ended.err);
     let shown = stand.json(&["show"]);
@@ -153,9 +155,9 @@ fn what_a_pool_loses_mixes_up_or_changes_is_found() {
     if !pools_can_be_made() {
         return;
     }
-    let stand = Stand::new();
+    let (stand, name) = (Stand::new(), own_name("spoiled"));
     for target in [local(), POOL.to_owned()] {
-        let pool = pool(&stand, &target);
+        stand.fine(&["target", "up", "--name", &name, "--target", &pool(&stand, &target)]);
         for (deed, offset, stands) in [
             ("[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"", 0, "what repeat 0 of run "),
             ("$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1", 1_146_880, "wrote to lun0 at offset 114688"),
@@ -168,15 +170,14 @@ fn what_a_pool_loses_mixes_up_or_changes_is_found() {
         ] {
             let _ = std::fs::remove_file(stand.path().join("old"));
             let repeats = if deed.contains("$old") { 2 } else { 1 };
-            let suite = suite_of(&stand, repeats, "[]");
-            let text = std::fs::read_to_string(&suite).unwrap();
-            std::fs::write(&suite, text.replace(", rate_iops = 200, rate_process = \"linear\"", "")).unwrap();
-            let evidence = spoiled(&stand, &pool, &suite, deed);
+            let suite = suite_of(&stand, repeats, "", "[]");
+            let evidence = spoiled(&stand, ["--target-name", &name], &suite, deed);
             assert!(
                 evidence.contains(&format!("at offset {offset} of ")) && evidence.contains(stands),
                 "{deed}: {evidence}"
             );
         }
+        stand.fine(&["target", "down", "--name", &name]);
     }
 }
 
@@ -190,9 +191,11 @@ fn what_is_lost_in_a_fault_is_found() {
         "[{ at = \"1s\", controller = 0, action = \"kill\" }, { at = \"2s\", controller = 0, action = \"restart\" }]";
     for (faults, target) in [(die, local()), (kill, POOL.to_owned())] {
         let stand = Stand::new();
-        let (suite, pool) = (suite_of(&stand, 2, faults), pool(&stand, &target));
+        // Three seconds and a half of writing.
+        let suite = suite_of(&stand, 2, "rate_iops = 600, rate_process = \"linear\"", faults);
+        let pool = pool(&stand, &target);
         let deed = "[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"";
-        let evidence = spoiled(&stand, &pool, &suite, deed);
+        let evidence = spoiled(&stand, ["--target", &pool], &suite, deed);
         assert!(evidence.contains("stands: what repeat 0 of run "), "{evidence}");
     }
 }

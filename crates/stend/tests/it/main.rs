@@ -21,6 +21,7 @@ mod fitness;
 mod frail_hosts;
 mod history;
 mod hosts;
+mod killed;
 mod latency;
 mod load;
 mod locks;

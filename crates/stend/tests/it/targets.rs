@@ -1,8 +1,6 @@
 //! Targets: made of real loop devices, btrfs and nbdkit, loaded, and taken down without a trace of them, and with nothing else gone.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
 use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
 use crate::common::sshd::{Sshd, parse};
@@ -91,118 +89,6 @@ fn two_controllers_export_their_shares_and_are_counted_apart() {
     }
     stand.fine(&["target", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
-}
-
-/// Things of the user's beside and among the target's. Taken away when this is dropped.
-struct Neighbours {
-    loop_device: String,
-    mount: PathBuf,
-    groups: Vec<PathBuf>,
-    server: Child,
-}
-
-impl Neighbours {
-    fn settle(stand: &Stand, name: &str, disks: &Path) -> Self {
-        let image = disks.join("image");
-        std::fs::write(&image, vec![7; 1 << 20]).unwrap();
-        let loop_device = said_by("losetup", &["--find", "--show", image.to_str().unwrap()]).trim().to_owned();
-        let mount = disks.join("stend-photographs");
-        std::fs::create_dir_all(&mount).unwrap();
-        assert!(Command::new("mount").args(["-t", "tmpfs", "stend"]).arg(&mount).status().unwrap().success());
-        std::fs::write(mount.join("photograph"), "a cat").unwrap();
-        let hierarchies = said_by(
-            "find",
-            &["/sys/fs/cgroup", "-maxdepth", "1", "-name", "cpuacct", "-o", "-maxdepth", "1", "-name", "cgroup.procs"],
-        );
-        let groups = hierarchies
-            .lines()
-            .map(|line| Path::new(line.trim_end_matches("/cgroup.procs")).join(format!("stend-{name}-mine")));
-        let groups: Vec<_> = groups.filter(|group| std::fs::create_dir(group).is_ok()).collect();
-        let socket = stand.path().join("mine.sock");
-        let server = Command::new("nbdkit")
-            .args(["--foreground", "--unix", socket.to_str().unwrap(), "memory", "1M"])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_until("nbdkit starts", || socket.exists());
-        Self { loop_device, mount, groups, server }
-    }
-}
-
-impl Drop for Neighbours {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-        let _ = Command::new("umount").arg(&self.mount).status();
-        let _ = Command::new("losetup").args(["-d", &self.loop_device]).status();
-        for group in &self.groups {
-            let _ = std::fs::remove_dir(group);
-        }
-    }
-}
-
-/// Killed at random moments while it makes a pool or takes it down, `stend clean` removes all of it, and nothing else.
-#[test]
-fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
-    if !pools_can_be_made() {
-        return;
-    }
-    let (stand, name) = (Stand::new(), own_name("killed"));
-    let (work, disks) = (stand.path().join("work"), stand.path().join("disks"));
-    std::fs::create_dir_all(work.join("targets")).unwrap();
-    std::fs::create_dir(&disks).unwrap();
-    std::fs::write(work.join("targets/letter"), "to a friend").unwrap();
-    let neighbours = Neighbours::settle(&stand, &name, &disks);
-    let directories = [work, disks.clone()];
-    let before = traces(&stand, &name, &directories);
-    assert!(before.len() >= 6, "{before:#?}");
-
-    let mut arguments = up(&name, &[]);
-    let place = arguments.iter().position(|word| word == "tmpfs").unwrap();
-    arguments[place] = disks.to_str().unwrap().to_owned();
-    let ledger = stand.path().join("work/targets").join(&name).join("ledger");
-    let entries = || std::fs::read_to_string(&ledger).map_or(0, |text| text.lines().count());
-    stand.fine(&words(&arguments));
-    let all_entries = entries();
-    let began = Instant::now();
-    stand.fine(&["target", "down", "--name", &name]);
-    let taking_down = began.elapsed();
-    assert_traces(&stand, &name, &directories, &before, "after up and down");
-
-    // Moments from a fixed seed, spread over the whole of what is to be interrupted: of making, by what the ledger tells, and a little
-    // later; of taking down, by the time that it takes.
-    let mut state = 0x5EED_u64;
-    let mut half_made = 0;
-    for kill in 0..14 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let share = (state >> 33) as f64 / f64::from(1u32 << 31);
-        let makes = kill % 3 != 2;
-        let words_of_it = if makes {
-            words(&arguments)
-        } else {
-            stand.fine(&words(&arguments));
-            vec!["target", "down", "--name", &name]
-        };
-        let mut child = stand.command(&words_of_it).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        if makes {
-            let reached = (all_entries as f64 * share) as usize;
-            wait_until("so much is made", || entries() >= reached);
-            std::thread::sleep(Duration::from_millis(state >> 58));
-        } else {
-            std::thread::sleep(taking_down.mul_f64(share));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let cleaned = stand.fine(&["clean"]);
-        assert!(!cleaned.err.contains("letter"), "it was left, so nothing is said of it: {}", cleaned.err);
-        half_made += u32::from(cleaned.err.contains("removed target"));
-        if cleaned.err.contains("target down") {
-            stand.fine(&["target", "down", "--name", &name]);
-        }
-        assert_traces(&stand, &name, &directories, &before, &format!("kill {kill} at {share:.2} of {words_of_it:?}"));
-    }
-    assert!(half_made >= 8, "of making, nearly all moments were in the middle: {half_made}");
-    assert_eq!(std::fs::read_to_string(neighbours.mount.join("photograph")).unwrap(), "a cat");
 }
 
 /// A PATH on which a program goes no farther than a gate, unless a condition of the shell's holds.

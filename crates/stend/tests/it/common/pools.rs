@@ -80,7 +80,7 @@ pub(crate) fn traces(stand: &Stand, name: &str, directories: &[PathBuf]) -> Vec<
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         if line.contains(path)
-            && ["nbdkit ", "tgtd ", "qemu-storage-daemon ", "fio ", "sh "]
+            && ["nbdkit ", "nbdfuse ", "tgtd ", "qemu-storage-daemon ", "fio ", "btrfs ", "sh "]
                 .iter()
                 .any(|program| line.starts_with(program))
         {
