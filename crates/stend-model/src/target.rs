@@ -27,6 +27,9 @@ pub struct Target {
     pub lun_size: Option<Size>,
     /// Whether each LUN is written over once before it is loaded. What was never written is read as zeros, at the speed of memory.
     pub fill: bool,
+    /// Whether LUNs in a btrfs have checksums. They are copied on write then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checksums: bool,
     /// How the LUNs reach the load.
     pub transport: Transport,
     /// With iscsi: who speaks it on the load's side. Known when the machine has been looked at.
@@ -352,6 +355,9 @@ impl fmt::Display for Target {
         write!(f, ", {} {}", self.luns, if self.luns == 1 { "LUN" } else { "LUNs" })?;
         if let Some(size) = self.lun_size {
             write!(f, " of {size}")?;
+        }
+        if self.checksums {
+            f.write_str(" with checksums")?;
         }
         write!(f, ", {}", self.transport)?;
         match self.controllers {

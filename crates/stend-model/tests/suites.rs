@@ -363,6 +363,7 @@ fn faults_have_a_time_and_are_mended() {
     assert_ne!(suite.scenarios[0].identity(), without.scenarios[0].identity(), "it is other work");
 
     let ten = "runtime = \"10s\"";
+    let (marked, deep) = ("verify = \"marks\"", "verify = \"marks\", iodepth = 2");
     let (kill, restart) = ("controller = 0, action = \"kill\" }", "controller = 0, action = \"restart\" }");
     for (parameters, faults, part) in [
         (ten, die.to_owned(), "never mended; add { at = …, disk = 3, action = \"replace\" }"),
@@ -377,6 +378,24 @@ fn faults_have_a_time_and_are_mended() {
         (ten, "{ at = \"100%\", disk = 0, action = \"die\" }".into(), "below 100%"),
         ("rw = \"read\"", format!("{die}, {replace}"), "without the parameter \"runtime\""),
         (ten, "{ at = \"soon\", disk = 0, action = \"die\" }".into(), "\"soon\""),
+        (ten, "{ at = 1, disk = 0, action = \"rot\" }".into(), "add { at = …, disk = 0, action = \"scrub\" }"),
+        (ten, "{ at = 1, disk = 0, action = \"scrub\" }".into(), "does not rot before that"),
+        (
+            ten,
+            "{ at = 1, disk = 0, action = \"slow\" }, { at = 2, disk = 0, action = \"replace\" }".into(),
+            "does not die",
+        ),
+        (ten, "{ at = 1, disk = 0, action = \"recover\" }".into(), "does not slow down before that"),
+        (ten, "{ at = 1, pool = true, action = \"die\" }".into(), "a pool takes the action \"power-off\""),
+        (ten, "{ at = 1, disk = 1, action = \"power-off\" }".into(), "a pool takes the action \"power-off\""),
+        (ten, "{ at = 1, pool = true, action = \"power-off\" }".into(), "verify = \"marks\" and iodepth = 1"),
+        (deep, "{ at = 1, disk = 1, action = \"lose\" }".into(), "verify = \"marks\" and iodepth = 1"),
+        (marked, format!("{{ at = 1, disk = 3, action = \"lose\" }}, {replace}"), "nothing comes after that"),
+        (
+            marked,
+            "{ at = 1, disk = 3, action = \"lose\" }, { at = 2, disk = 3, action = \"lose\" }".into(),
+            "nothing is left",
+        ),
     ] {
         let error = parse(&with(parameters, &faults)).expect_err(&faults).to_string();
         assert!(error.contains(part) && !error.contains('\n'), "{faults}: {error}");

@@ -20,7 +20,7 @@ use crate::instrument::fio_files::{Named, job_file_of, suite_of};
 use crate::nearest;
 
 /// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 9] = [
+pub(crate) const SUITES: [(&str, &str); 10] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("summit", include_str!("../../../suites/summit.toml")),
     ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
@@ -30,6 +30,7 @@ pub(crate) const SUITES: [(&str, &str); 9] = [
     ("storage", include_str!("../../../suites/storage.toml")),
     ("switch", include_str!("../../../suites/switch.toml")),
     ("storage-faults", include_str!("../../../suites/storage-faults.toml")),
+    ("storage-losses", include_str!("../../../suites/storage-losses.toml")),
 ];
 
 const REFERENCES: [(&str, &str); 5] = [

@@ -30,16 +30,30 @@ pub enum Part {
     Disk(u32),
     /// A process that exports LUNs.
     Controller(u32),
+    /// All disks of a pool.
+    Pool,
 }
 
 /// What is done to a part of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// A disk answers every read and write with an error from here on.
     Die,
     /// A fresh disk takes the dead one's place, and the pool is rebuilt onto it.
     Replace,
+    /// Blocks of a disk change without anybody noticing.
+    Rot,
+    /// All that a disk holds is read, held against its checksums, and mended from the other copy.
+    Scrub,
+    /// A disk moves only so much from here on.
+    Slow,
+    /// It is as fast as before.
+    Recover,
+    /// A disk dies, and none takes its place: data may be lost.
+    Lose,
+    /// All disks lose their power, and what they had not flushed.
+    PowerOff,
     /// A controller is ended by SIGKILL.
     Kill,
     /// It is started again.
@@ -47,9 +61,47 @@ pub enum Action {
 }
 
 impl Action {
+    /// What mends what it breaks; nothing of one that mends.
+    pub fn mended_by(self) -> Option<Self> {
+        match self {
+            Self::Die => Some(Self::Replace),
+            Self::Rot => Some(Self::Scrub),
+            Self::Slow => Some(Self::Recover),
+            Self::Kill => Some(Self::Restart),
+            Self::Replace | Self::Scrub | Self::Recover | Self::Restart | Self::Lose | Self::PowerOff => None,
+        }
+    }
+
+    /// Whether the load and its pool end by it. Then what is left is read again, and the next repeat has another pool.
+    pub fn is_the_end(self) -> bool {
+        matches!(self, Self::Lose | Self::PowerOff)
+    }
+
     /// Whether it mends what another one broke.
     pub fn mends(self) -> bool {
-        matches!(self, Self::Replace | Self::Restart)
+        self.mended_by().is_none() && !self.is_the_end()
+    }
+
+    fn is_of_a_controller(self) -> bool {
+        matches!(self, Self::Kill | Self::Restart)
+    }
+}
+
+/// The word that a suite has for it.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Die => "die",
+            Self::Replace => "replace",
+            Self::Rot => "rot",
+            Self::Scrub => "scrub",
+            Self::Slow => "slow",
+            Self::Recover => "recover",
+            Self::Lose => "lose",
+            Self::PowerOff => "power-off",
+            Self::Kill => "kill",
+            Self::Restart => "restart",
+        })
     }
 }
 
@@ -58,6 +110,7 @@ impl fmt::Display for Part {
         match self {
             Self::Disk(number) => write!(f, "disk {number}"),
             Self::Controller(number) => write!(f, "controller {number}"),
+            Self::Pool => f.write_str("the pool"),
         }
     }
 }
@@ -68,6 +121,12 @@ impl fmt::Display for Fault {
         let verb = match self.action {
             Action::Die => "dies",
             Action::Replace => "replaced",
+            Action::Rot => "rots",
+            Action::Scrub => "is scrubbed",
+            Action::Slow => "slows down",
+            Action::Recover => "recovers",
+            Action::Lose => "is lost",
+            Action::PowerOff => "loses its power",
             Action::Kill => "killed",
             Action::Restart => "back",
         };
@@ -84,23 +143,36 @@ pub(super) fn faults(
     let mut faults = texts.iter().map(|text| fault(text, parameters, values)).collect::<Result<Vec<_>, _>>()?;
     faults.sort_by_key(|fault| fault.at);
     let mut broken: BTreeMap<Part, Fault> = BTreeMap::new();
+    read_again(&faults, parameters)?;
     for fault in &faults {
         let (part, at) = (fault.part, fault.at);
-        let before = if fault.action.mends() { broken.remove(&part) } else { broken.insert(part, *fault) };
-        match (fault.action, before) {
-            (Action::Replace, None) => {
-                return Err(format!("{part} is replaced at {at}, and it does not die before that"));
-            }
-            (Action::Restart, None) => {
-                return Err(format!("{part} is started again at {at}, and it is not killed before that"));
-            }
-            (Action::Die | Action::Kill, Some(_)) => {
+        if fault.action.is_the_end() {
+            continue;
+        }
+        if !fault.action.mends() {
+            if broken.insert(part, *fault).is_some() {
                 return Err(format!("{part} fails a second time at {at}, before it was mended"));
             }
+            continue;
+        }
+        let earlier = broken.remove(&part).filter(|earlier| earlier.action.mended_by() == Some(fault.action));
+        match (fault.action, earlier) {
             (_, Some(earlier)) if earlier.at == at => {
                 return Err(format!("{part} fails and is mended at the same time, {at}; leave time between"));
             }
-            _ => {}
+            (_, Some(_)) => {}
+            (Action::Restart, None) => {
+                return Err(format!("{part} is started again at {at}, and it is not killed before that"));
+            }
+            (Action::Scrub, None) => {
+                return Err(format!("{part} is scrubbed at {at}, and it does not rot before that"));
+            }
+            (Action::Recover, None) => {
+                return Err(format!("{part} recovers at {at}, and it does not slow down before that"));
+            }
+            (_, None) => {
+                return Err(format!("{part} is replaced at {at}, and it does not die before that"));
+            }
         }
     }
     match broken.values().next() {
@@ -108,13 +180,37 @@ pub(super) fn faults(
         Some(fault) => Err(format!(
             "\"{fault}\" at {}, and is never mended; add {{ at = …, {} }}",
             fault.at,
-            match fault.part {
-                Part::Disk(number) => format!("disk = {number}, action = \"replace\""),
-                Part::Controller(number) => format!("controller = {number}, action = \"restart\""),
+            match (fault.part, fault.action.mended_by().unwrap_or(fault.action)) {
+                (Part::Disk(number), action) => format!("disk = {number}, action = \"{action}\""),
+                (Part::Controller(number), action) => format!("controller = {number}, action = \"{action}\""),
+                (Part::Pool, action) => format!("pool = true, action = \"{action}\""),
             }
         )),
         None => Ok(faults),
     }
+}
+
+/// What is left of a pool is read again, so there must be something to tell by what was written last, and it must end with the pool.
+fn read_again(faults: &[Fault], parameters: &BTreeMap<String, String>) -> Result<(), String> {
+    let Some(end) = faults.iter().position(|fault| fault.action.is_the_end()) else { return Ok(()) };
+    let (end, after) = (faults[end], &faults[end..]);
+    if let Some(other) = after.iter().find(|fault| !fault.action.is_the_end()) {
+        return Err(format!("\"{other}\" at {}, and \"{end}\" at {}: nothing comes after that", other.at, end.at));
+    }
+    if let Some(twice) = after.iter().enumerate().find(|(place, fault)| {
+        fault.part == Part::Pool && after.len() > 1 || after[..*place].iter().any(|earlier| earlier.part == fault.part)
+    }) {
+        return Err(format!("\"{}\" at {}: nothing is left to fail by then", twice.1, twice.1.at));
+    }
+    let given = |name: &str| parameters.get(name).map(String::as_str);
+    if given("verify") != Some("marks") || !matches!(given("iodepth"), None | Some("1")) {
+        return Err(format!(
+            "\"{end}\" at {}: what is left is read again, and held against each write that was acknowledged; it takes verify = \"marks\" \
+             and iodepth = 1",
+            end.at
+        ));
+    }
+    Ok(())
 }
 
 fn fault(
@@ -122,15 +218,36 @@ fn fault(
     parameters: &BTreeMap<String, String>,
     values: &BTreeMap<String, String>,
 ) -> Result<Fault, String> {
-    let part = match (text.disk, text.controller, text.action) {
-        (Some(number), None, Action::Die | Action::Replace) => Part::Disk(number),
-        (None, Some(number), Action::Kill | Action::Restart) => Part::Controller(number),
-        (Some(_), None, _) => return Err("\"faults\": a disk takes the actions \"die\" and \"replace\"".into()),
-        (None, Some(_), _) => {
+    if text.pool && text.disk.or(text.controller).is_none() && text.action == Action::PowerOff {
+        return Ok(Fault { at: time_of(text, parameters, values)?, part: Part::Pool, action: text.action });
+    }
+    if text.pool || text.action == Action::PowerOff {
+        return Err("\"faults\": a pool takes the action \"power-off\", as in { at = \"3s\", pool = true, action = \"power-off\" }".into());
+    }
+    let part = match (text.disk, text.controller, text.action.is_of_a_controller()) {
+        (Some(number), None, false) => Part::Disk(number),
+        (None, Some(number), true) => Part::Controller(number),
+        (Some(_), None, true) => {
+            let actions = "\"die\" and \"replace\", \"rot\" and \"scrub\", \"slow\" and \"recover\", and \"lose\"";
+            return Err(format!("\"faults\": a disk takes the actions {actions}"));
+        }
+        (None, Some(_), false) => {
             return Err("\"faults\": a controller takes the actions \"kill\" and \"restart\"".into());
         }
-        _ => return Err("\"faults\": each names one part that fails: disk = NUMBER, or controller = NUMBER".into()),
+        _ => {
+            return Err(
+                "\"faults\": each names one part that fails: disk = NUMBER, controller = NUMBER, or pool = true".into(),
+            );
+        }
     };
+    Ok(Fault { at: time_of(text, parameters, values)?, part, action: text.action })
+}
+
+fn time_of(
+    text: &FaultText,
+    parameters: &BTreeMap<String, String>,
+    values: &BTreeMap<String, String>,
+) -> Result<Span, String> {
     let at = fill(&text.at.to_string(), values)?;
     let wrong = |error: crate::quantity::QuantityError| format!("\"faults\": \"at\": {error}");
     let at = if at.trim_end().ends_with('%') {
@@ -153,5 +270,5 @@ fn fault(
     } else {
         parse_duration(&at).map_err(wrong)?
     };
-    Ok(Fault { at: Span(at), part, action: text.action })
+    Ok(Span(at))
 }

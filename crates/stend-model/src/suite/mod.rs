@@ -172,6 +172,11 @@ impl Scenario {
         self.repeats == 0
     }
 
+    /// Whether its pool ends with each repeat, and what is left of it is read again.
+    pub fn ends_its_pool(&self) -> bool {
+        self.faults.iter().any(|fault| fault.action.is_the_end())
+    }
+
     /// What it does, wherever that is.
     pub fn work(&self) -> Work<'_> {
         let places = self.instrument.place_parameters();

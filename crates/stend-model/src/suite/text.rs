@@ -161,7 +161,11 @@ pub struct FaultText {
     pub disk: Option<u32>,
     /// A controller, by its number from 0. Either this or `disk`.
     pub controller: Option<u32>,
-    /// `die` and `replace` of a disk, `kill` and `restart` of a controller.
+    /// All disks together, in place of one.
+    #[serde(default)]
+    pub pool: bool,
+    /// `die` and `replace`, `rot` and `scrub`, `slow` and `recover`, or `lose` of a disk, `kill` and `restart` of a controller, `power-off` of
+    /// the pool.
     pub action: Action,
 }
 

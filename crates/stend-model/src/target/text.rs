@@ -54,6 +54,8 @@ pub struct TargetText {
     pub lun_size: Option<Size>,
     /// Whether each LUN is written over once before it is loaded. Default true.
     pub fill: Option<bool>,
+    /// Of a pool by btrfs: whether LUNs have checksums. Then they are copied on write. Default false.
+    pub checksums: Option<bool>,
     /// How the LUNs reach the load. Default local.
     pub transport: Option<Transport>,
     /// With the transports nbd and iscsi: processes that export the LUNs, each its share. Default 2, or 1 where there is 1 LUN.
@@ -90,6 +92,7 @@ impl TargetText {
             luns: over.luns.or(self.luns),
             lun_size: over.lun_size.or(self.lun_size),
             fill: over.fill.or(self.fill),
+            checksums: over.checksums.or(self.checksums),
             transport: over.transport.or(self.transport),
             controllers: over.controllers.or(controllers),
         }
@@ -125,6 +128,7 @@ impl TargetText {
             "luns" => self.luns.is_some(),
             "lun_size" => self.lun_size.is_some(),
             "fill" => self.fill.is_some(),
+            "checksums" => self.checksums.is_some(),
             "transport" => self.transport.is_some(),
             "controllers" => self.controllers.is_some(),
             _ => false,
@@ -193,15 +197,31 @@ impl TargetText {
                 format!("nfs exports files, and LUNs by {manager} are block devices; set manager = \"btrfs\"");
             return Err(("transport", message));
         }
-        let fill = self.fill.unwrap_or(true);
-        Ok(Target { storage, luns, lun_size, fill, transport, initiator: None, controllers, destructive: Vec::new() })
+        let checksums = self.checksums.unwrap_or(false);
+        if checksums && self.manager.is_some_and(|manager| manager != Manager::Btrfs) {
+            return Err(("checksums", "only LUNs in a btrfs have them; set manager = \"btrfs\"".into()));
+        }
+        let (fill, initiator) = (self.fill.unwrap_or(true), None);
+        Ok(Target {
+            storage,
+            luns,
+            lun_size,
+            fill,
+            checksums,
+            transport,
+            initiator,
+            controllers,
+            destructive: Vec::new(),
+        })
     }
 
     /// Refuses keys that mean nothing for this kind, rather than pass over them.
     fn no_contradictions(&self, kind: Kind) -> Result<(), Complaint> {
         let (foreign, owner): (&[&'static str], _) = match kind {
-            Kind::File => (&["devices", "disks", "disk_size", "layout", "manager"], "a target of files"),
-            Kind::Device => (&["where", "disks", "disk_size", "layout", "manager", "luns"], "a target of devices"),
+            Kind::File => (&["devices", "disks", "disk_size", "layout", "manager", "checksums"], "a target of files"),
+            Kind::Device => {
+                (&["where", "disks", "disk_size", "layout", "manager", "luns", "checksums"], "a target of devices")
+            }
             Kind::Pool if self.devices.is_some() => (&["where", "disks", "disk_size"], "a pool of devices"),
             Kind::Pool => (&[], "a pool of files"),
         };

@@ -89,6 +89,9 @@ pub(super) struct TargetFlags {
     /// Whether each LUN is written over once before it is loaded [default: true]
     #[arg(long, value_name = "true|false")]
     fill: Option<bool>,
+    /// Whether LUNs in a btrfs have checksums, and so are copied on write [default: false]
+    #[arg(long, value_name = "true|false")]
+    checksums: Option<bool>,
     /// How the LUNs reach the load: local, nbd, iscsi, nvme-tcp or nfs [default: local]
     #[arg(long, value_parser = word::<Transport>)]
     transport: Option<Transport>,
@@ -119,6 +122,7 @@ impl TargetFlags {
             luns: self.luns,
             lun_size: self.lun_size,
             fill: self.fill,
+            checksums: self.checksums,
             transport: self.transport,
             controllers: self.controllers,
         };

@@ -47,6 +47,16 @@ pub(crate) trait Adapter: Sync {
         None
     }
 
+    /// How to read again what a load wrote to the LUNs whose files these are, after its pool has failed.
+    fn reading_again(&self, _: &Scenario, _: &Place, _: &[String]) -> Result<Invocation, String> {
+        Err(format!("{} does not read again what it wrote", self.name()))
+    }
+
+    /// What of the load is lost. `load`: the files that it left.
+    fn losses(&self, _: &Scenario, _load: &Files, _: Remains<'_>) -> Result<Losses, String> {
+        Err(format!("{} does not read again what it wrote", self.name()))
+    }
+
     /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is the reason why
     /// the repeat has failed, in one line that quotes what was not understood.
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String>;
@@ -123,6 +133,29 @@ pub(crate) struct Invocation {
     pub(crate) results: Vec<String>,
 }
 
+/// Files by their paths, as a tool left them.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// What is left of a pool that has failed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Remains<'a> {
+    /// The LUNs' files, by their paths, and what reading them again left.
+    Luns(&'a [String], &'a Files),
+    /// No file system, and why.
+    Nothing(&'a str),
+}
+
+/// What of a load is lost after its pool has failed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Losses {
+    /// Whether no more is lost than may be.
+    pub(crate) passed: bool,
+    /// In figures.
+    pub(crate) observed: BTreeMap<String, f64>,
+    /// In words.
+    pub(crate) evidence: String,
+}
+
 /// What a tool left after one repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Finished {
@@ -131,7 +164,7 @@ pub(crate) struct Finished {
     /// Its standard error.
     pub(crate) stderr: String,
     /// The results asked for that exist, by path.
-    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) files: Files,
     /// What it used: wall time, CPU time, exit status.
     pub(crate) usage: Usage,
     /// The machine's `CLOCK_MONOTONIC` at its start, in nanoseconds.

@@ -51,6 +51,21 @@ const CLAUSES: &[(&str, &str)] = &[
         "{} of {} bytes written were read back with the marks of this repeat",
         "прочитано обратно с контрольными суммами байт: {} из {} записанных",
     ),
+    (
+        "data lost as expected: {} of {} bytes acknowledged ({})",
+        "данные потеряны, как и ожидалось, байт: {} из {} подтверждённых ({})",
+    ),
+    (
+        "of {} bytes acknowledged none is lost, although that was expected",
+        "из подтверждённых байт ({}) не потеряно ничего, хотя потери ожидались",
+    ),
+    ("{} of {} bytes flushed are lost ({})", "потеряно байт: {} из {} сброшенных на диск ({})"),
+    ("all of {} bytes flushed are there", "все байты, сброшенные на диск ({}), на месте"),
+    (
+        "{} of {} bytes acknowledged, but not flushed, are gone",
+        "пропало байт: {} из {} подтверждённых, но не сброшенных на диск",
+    ),
+    ("the pool cannot be mounted any more ({})", "пул больше не монтируется ({})"),
     ("ran {} ms of {} ms", "работал {} мс из {} мс"),
     ("{} of {} bytes in {} loops", "байт {} из {}, проходов: {}"),
     (

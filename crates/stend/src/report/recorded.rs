@@ -124,10 +124,20 @@ const FORMS: &[(&str, &str)] = &[
         "gzip's trailer says CRC-32 {} and {} bytes; the pages have {} and {}",
         "по хвосту gzip CRC-32 {}, байт {}; у страниц {} и {}",
     ),
+    // What became of a pool that failed.
+    ("scrubbing disk {} found {} errors that could not be mended", "проверка диска {} нашла неисправимых ошибок: {}"),
+    ("what is left of the pool cannot be read: {}", "не удалось прочесть то, что осталось от пула: {}"),
     // What a fault did, as its marks say it.
     ("disk {} dies", "диск {} отказывает"),
     ("disk {} replaced", "диск {} заменён"),
     ("disk {} rebuilt", "диск {} восстановлен"),
+    ("disk {} rots", "на диске {} портятся данные"),
+    ("disk {} is scrubbed", "диск {} проверяется"),
+    ("disk {} scrubbed", "диск {} проверен"),
+    ("disk {} slows down", "диск {} замедляется"),
+    ("disk {} recovers", "диск {} снова быстрый"),
+    ("disk {} is lost", "диск {} потерян"),
+    ("the pool loses its power", "у пула пропадает питание"),
     ("controller {} killed", "контроллер {} убит"),
     ("controller {} back", "контроллер {} снова работает"),
     // Why a scenario was skipped.

@@ -1,5 +1,7 @@
 //! One attempt at one repeat: start the instrument under the guard, read what it prints, and see what came of it.
 
+mod remains;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -283,7 +285,16 @@ impl<'a> Attempts<'a> {
                 attempt.series = series.take(Origin::Instrument);
             }
         }
+        if scenario.ends_its_pool() && !self.read_again(scenario, adapter, &finished.files, &mut attempt)? {
+            return Ok(None);
+        }
         Ok(Some(attempt))
+    }
+
+    /// From now on the run's target is this one.
+    pub(super) fn turn_to_target(&mut self, luns: Vec<LunAddress>, injector: Injector<'a>) {
+        self.place.luns = luns;
+        self.injector = Some(injector);
     }
 
     /// Puts an invocation's files there, and notes what the tool is going to leave elsewhere.

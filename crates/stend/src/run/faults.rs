@@ -13,7 +13,11 @@ use crate::target::Injector;
 const MOST_TRIES: u32 = 10;
 /// So long a pool has between two tries to write that out.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
-/// A pool that is not rebuilt so long after the load has ended never will be.
+/// How `btrfs scrub` ends where it found errors that it could not mend.
+const SOME_NOT_MENDED: i32 = 3;
+/// Of what a mending prints so much is kept, in bytes.
+const MOST_TEXT: usize = 64 << 10;
+/// A pool that is not mended so long after the load has ended never will be.
 const LONGEST_REBUILDING: Duration = Duration::from_secs(3600);
 
 /// The faults of one repeat.
@@ -24,7 +28,7 @@ pub(super) struct Faults<'a> {
     started: Instant,
     /// What is still to be done, in the order of time.
     due: VecDeque<Fault>,
-    rebuilding: Vec<Rebuilding>,
+    mending: Vec<Mending>,
     /// What has happened, and when.
     pub(super) marks: Vec<Mark>,
     /// What was seen of it: `disk3_write_io_errs`.
@@ -35,10 +39,15 @@ pub(super) struct Faults<'a> {
     pub(super) broken: Option<String>,
 }
 
-struct Rebuilding {
+/// A pool that mends itself: it is rebuilt onto a disk, or a disk of it is scrubbed.
+struct Mending {
     disk: u32,
+    action: Action,
     state: State,
+    /// The last line of what went wrong.
     words: String,
+    /// What it printed.
+    text: String,
     tries: u32,
 }
 
@@ -57,7 +66,7 @@ impl<'a> Faults<'a> {
             injector,
             started: Instant::now(),
             due: scenario.faults.iter().copied().collect(),
-            rebuilding: Vec::new(),
+            mending: Vec::new(),
             marks: Vec::new(),
             observed: BTreeMap::new(),
             reasons: Vec::new(),
@@ -74,38 +83,47 @@ impl<'a> Faults<'a> {
             self.inject(&fault);
         }
         let mut index = 0;
-        while index < self.rebuilding.len() {
-            let process = match &mut self.rebuilding[index].state {
+        while index < self.mending.len() {
+            let process = match &mut self.mending[index].state {
                 State::Running(process) => process,
                 State::Waiting(until) => {
                     if Instant::now() >= *until {
-                        let rebuilding = self.rebuilding.remove(index);
-                        self.rebuild_again(rebuilding);
+                        let mending = self.mending.remove(index);
+                        self.rebuild_again(mending);
                     }
                     index += 1;
                     continue;
                 }
             };
             match process.next(Duration::ZERO) {
-                Some(Happening::Line(_)) => {}
+                Some(Happening::Line(line)) => {
+                    let text = &mut self.mending[index].text;
+                    if text.len() + line.len() < MOST_TEXT {
+                        text.push_str(&String::from_utf8_lossy(&line));
+                        text.push('\n');
+                    }
+                }
                 Some(Happening::ErrorLine(line)) => {
                     let line = String::from_utf8_lossy(&line);
                     if !line.trim().is_empty() {
-                        self.rebuilding[index].words = line.trim().to_owned();
+                        self.mending[index].words = line.trim().to_owned();
                     }
                 }
                 Some(Happening::Ended(exit)) => {
-                    let rebuilding = self.rebuilding.remove(index);
-                    self.rebuilt(rebuilding, exit);
+                    let mending = self.mending.remove(index);
+                    match mending.action {
+                        Action::Scrub => self.scrubbed(&mending, exit),
+                        _ => self.rebuilt(mending, exit),
+                    }
                 }
                 None => index += 1,
             }
         }
     }
 
-    /// A pool that is being rebuilt does not survive the next disk: that waits.
+    /// A pool that is being mended may not survive the next disk: that waits.
     fn is_time(&self, fault: &Fault) -> bool {
-        let waits = matches!(fault.part, Part::Disk(_)) && !self.rebuilding.is_empty();
+        let waits = matches!(fault.part, Part::Disk(_)) && !self.mending.is_empty();
         self.started.elapsed() >= fault.at.0 && !waits
     }
 
@@ -125,11 +143,11 @@ impl<'a> Faults<'a> {
             }
         }
         let deadline = Instant::now() + LONGEST_REBUILDING;
-        while !self.rebuilding.is_empty() && !interrupted() {
+        while !self.mending.is_empty() && !interrupted() {
             self.go_on();
             std::thread::sleep(Duration::from_millis(20));
             if Instant::now() > deadline {
-                self.broken = Some(format!("disk {} was not rebuilt within an hour", self.rebuilding[0].disk));
+                self.broken = Some(format!("disk {} was not mended within an hour", self.mending[0].disk));
                 return;
             }
         }
@@ -152,14 +170,32 @@ impl<'a> Faults<'a> {
                 self.mark(before, MarkKind::Recovery, fault.to_string());
                 if let Part::Disk(disk) = fault.part {
                     let state = State::Running(process);
-                    self.rebuilding.push(Rebuilding { disk, state, words: String::new(), tries: 1 });
+                    let (words, text) = (String::new(), String::new());
+                    self.mending.push(Mending { disk, action: fault.action, state, words, text, tries: 1 });
                 }
             }
         }
     }
 
-    fn rebuilt(&mut self, ended: Rebuilding, exit: Option<i32>) {
-        let Rebuilding { disk, words, tries, .. } = ended;
+    fn scrubbed(&mut self, ended: &Mending, exit: Option<i32>) {
+        let Mending { disk, words, text, .. } = ended;
+        let figures: BTreeMap<&str, f64> = text.lines().filter_map(scrub_figure).collect();
+        if !matches!(exit, Some(0 | SOME_NOT_MENDED)) || figures.is_empty() {
+            self.broken = Some(format!("disk {disk} cannot be scrubbed: {words}"));
+            return;
+        }
+        let t_ns = self.moment();
+        self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} scrubbed"));
+        let lost = figures.get("uncorrectable_errors").copied().unwrap_or(0.0);
+        if lost > 0.0 {
+            self.reasons.push(format!("scrubbing disk {disk} found {lost} errors that could not be mended"));
+        }
+        let named = figures.into_iter().map(|(name, count)| (format!("disk{disk}_scrub_{name}"), count));
+        self.observed.extend(named);
+    }
+
+    fn rebuilt(&mut self, ended: Mending, exit: Option<i32>) {
+        let Mending { disk, tries, .. } = ended;
         if exit == Some(0) {
             let t_ns = self.moment();
             self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} rebuilt"));
@@ -171,9 +207,10 @@ impl<'a> Faults<'a> {
         }
         if tries < MOST_TRIES {
             let state = State::Waiting(Instant::now() + BETWEEN_TRIES);
-            self.rebuilding.push(Rebuilding { disk, state, words, tries });
+            self.mending.push(Mending { state, ..ended });
             return;
         }
+        let words = ended.words;
         let hint = if words.contains("No space left") {
             "; btrfs needs space that no LUN takes on each disk to rebuild: make the LUNs smaller"
         } else {
@@ -182,14 +219,14 @@ impl<'a> Faults<'a> {
         self.broken = Some(format!("disk {disk} cannot be rebuilt, tried {tries} times: {words}{hint}"));
     }
 
-    fn rebuild_again(&mut self, ended: Rebuilding) {
-        let Rebuilding { disk, words, tries, .. } = ended;
+    fn rebuild_again(&mut self, ended: Mending) {
+        let disk = ended.disk;
         let fault =
             Fault { at: stend_model::quantity::Span(Duration::ZERO), part: Part::Disk(disk), action: Action::Replace };
         match self.injector.inject(&fault) {
             Ok(Some(process)) => {
                 let state = State::Running(process);
-                self.rebuilding.push(Rebuilding { disk, state, words, tries: tries + 1 });
+                self.mending.push(Mending { state, tries: ended.tries + 1, ..ended });
             }
             Ok(None) => {}
             Err(reason) => self.broken = Some(format!("disk {disk} cannot be rebuilt: {reason}")),
@@ -223,4 +260,11 @@ impl<'a> Faults<'a> {
             _ => None,
         })
     }
+}
+
+/// A line of `btrfs scrub start -R` that counts errors: `csum_errors: 12`.
+fn scrub_figure(line: &str) -> Option<(&str, f64)> {
+    let (name, count) = line.trim().split_once(": ")?;
+    let known = ["read_errors", "csum_errors", "verify_errors", "uncorrectable_errors", "corrected_errors"];
+    known.contains(&name).then(|| Some((name, count.trim().parse().ok()?)))?
 }

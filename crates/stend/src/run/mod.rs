@@ -30,6 +30,7 @@ use stend_model::clocks::Clocks;
 use stend_model::plan::{Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
+use stend_model::target::TargetOfRun;
 use stend_model::wire::Usage;
 
 use crate::dips;
@@ -157,10 +158,7 @@ pub(crate) fn make(
         if let Some(name) = &wanted.name {
             return target::standing(host, all_work, name).map(|(_, up)| up);
         }
-        observer.making_target(&wanted.target.to_string());
-        target::raise(host, making.probe, all_work, &run.id, wanted, &target::Needs::of(&run.suite), &|| {
-            making.interrupt.requested()
-        })
+        raise(host, making.probe, all_work, run, wanted, making.interrupt, observer)
     });
     let up = match raised.transpose() {
         Ok(up) => up,
@@ -191,6 +189,21 @@ pub(crate) fn make(
     made
 }
 
+/// Makes the run's own target.
+fn raise(
+    host: &dyn Host,
+    probe: &str,
+    all_work: &str,
+    run: &Run,
+    wanted: &TargetOfRun,
+    interrupt: &Interrupt,
+    observer: &mut dyn Observer,
+) -> Result<Up, target::Refusal> {
+    observer.making_target(&wanted.target.to_string());
+    let needs = target::Needs::of(&run.suite);
+    target::raise(host, probe, all_work, &run.id, wanted, &needs, &|| interrupt.requested())
+}
+
 fn make_repeats(
     making: Making,
     up: Option<Up>,
@@ -212,9 +225,10 @@ fn make_repeats(
     let all_work = work.rsplit_once('/').map_or(work, |(above, _)| above);
     let standing = run.target.as_ref().and_then(|target| target.name.as_deref());
     let name = standing.unwrap_or(&run.id);
-    let watched = up.map_or_else(Watched::default, |up| watched(host, all_work, name, &up));
-    let start_sampler = || Sampler::start(host, probe, suite.sample_hertz, &watched, &pid_file);
-    let mut sampler = start_sampler()?;
+    let mut watched = up.map_or_else(Watched::default, |up| self::watched(host, all_work, name, &up));
+    let start_sampler = |watched: &Watched| Sampler::start(host, probe, suite.sample_hertz, watched, &pid_file);
+    let mut sampler = start_sampler(&watched)?;
+    let mut pool_has_ended = false;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
     let compare_clocks = |observer: &mut dyn Observer| {
         let compared = clocks::compare(host, probe);
@@ -249,6 +263,15 @@ fn make_repeats(
             let steps = plan.remaining(standings);
             Left { repeats: steps.len(), time: pace.estimate(suite, &steps) }
         };
+        if let (true, Some(wanted)) = (std::mem::take(&mut pool_has_ended), &run.target) {
+            let up = match raise(host, probe, all_work, run, wanted, interrupt, observer) {
+                Err(target::Refusal::Interrupted) => break Ending::Interrupted,
+                up => up?,
+            };
+            watched = self::watched(host, all_work, name, &up);
+            sampler = start_sampler(&watched)?;
+            attempts.turn_to_target(up.addresses(), target::Injector::of(host, probe, all_work, &run.id)?);
+        }
         observer.starting(step, repeats.len(), left(&pace, &standings));
         let began = Instant::now();
         let started_at = Timestamp::now();
@@ -273,8 +296,9 @@ fn make_repeats(
             if !attempt.lost {
                 observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             }
-            sampler = start_sampler()?;
+            sampler = start_sampler(&watched)?;
         }
+        pool_has_ended = scenario.ends_its_pool();
         controllers::count(&mut attempt, controllers, &series);
         let broken = attempt.broken.clone();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;

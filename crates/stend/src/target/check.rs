@@ -76,7 +76,7 @@ pub(super) fn check(
 ) -> Result<TargetOfRun, Refusal> {
     needs_root(host, &target)?;
     let mut target = ability::settle(host, target)?;
-    tools(host, &target)?;
+    tools(host, &target, needs)?;
     let medium = match target.files() {
         Some((bytes, place)) => space(host, work, bytes.saturating_add(needs.bytes(&target)), place)?,
         None => Medium::Devices,
@@ -172,7 +172,7 @@ fn needs_root(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     )))
 }
 
-fn tools(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
+fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal> {
     let mut wanted = vec![("flock", "util-linux"), ("fallocate", "util-linux"), ("mountpoint", "util-linux")];
     if matches!(target.storage, Storage::Pool { .. }) {
         wanted.extend([("losetup", "mount"), ("mount", "mount")]);
@@ -182,6 +182,9 @@ fn tools(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     }
     if target.fill {
         wanted.push(("fio", "fio"));
+    }
+    if !needs.slow.is_empty() || needs.forgetful {
+        wanted.extend([("nbdfuse", "libnbd-bin"), ("nbdkit", "nbdkit")]);
     }
     let script =
         r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use stend_model::suite::{Action, Fault, Part, Suite};
 use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
 
+use super::layout::btrfs::Mounted;
 use super::ledger::{self, Ledger};
+use super::served;
 use super::shell::{Disk, LOOP_OF, SERVERS, shell};
 use super::thing::{DETACH, Made, Thing};
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
@@ -26,6 +28,12 @@ use crate::host::{Command, Host, Output, Process};
 pub(crate) struct Needs {
     /// The disks that die. Each needs a spare.
     pub(super) disks: BTreeSet<u32>,
+    /// The disks that are slow for a while. Each needs a process below it.
+    pub(super) slow: BTreeSet<u32>,
+    /// Whether the power fails. Then each disk has a cache that forgets.
+    pub(super) forgetful: bool,
+    /// Whether disks die without a spare.
+    loses: bool,
     /// Whether controllers are killed. Then each needs a front.
     pub(super) fronts: bool,
 }
@@ -35,17 +43,16 @@ impl Needs {
     pub(crate) fn of(suite: &Suite) -> Self {
         let mut needs = Self::default();
         for fault in suite.scenarios.iter().flat_map(|scenario| &scenario.faults) {
-            match fault.part {
-                Part::Disk(number) => _ = needs.disks.insert(number),
-                Part::Controller(_) => needs.fronts = true,
+            match (fault.part, fault.action) {
+                (Part::Disk(number), Action::Die) => _ = needs.disks.insert(number),
+                (Part::Disk(number), Action::Slow) => _ = needs.slow.insert(number),
+                (Part::Disk(_), Action::Lose) => needs.loses = true,
+                (Part::Disk(_), _) => {}
+                (Part::Pool, _) => needs.forgetful = true,
+                (Part::Controller(_), _) => needs.fronts = true,
             }
         }
         needs
-    }
-
-    /// Whether there is anything that breaks.
-    pub(crate) fn is_anything(&self) -> bool {
-        *self != Self::default()
     }
 
     /// Checks that `stend-probe` can do what kills a disk: one that was built before it learnt that would be noticed in the middle of a run.
@@ -53,7 +60,7 @@ impl Needs {
     /// # Errors
     /// It cannot, or it cannot be asked; one line.
     pub(crate) fn check_probe(&self, host: &dyn Host, probe: &str) -> Result<(), Refusal> {
-        if self.disks.is_empty() {
+        if self.disks.is_empty() && !self.loses {
             return Ok(());
         }
         let output = host.run(&Command::new([probe, "loop", "--device", "/dev/loop0", "--check"]))?;
@@ -66,10 +73,13 @@ impl Needs {
         )))
     }
 
-    /// The bytes of the spares.
+    /// The bytes of the spares, and of caches.
     pub(super) fn bytes(&self, target: &Target) -> u64 {
         match &target.storage {
-            Storage::Pool { disks: Disks::Files { size, .. }, .. } => size.0.saturating_mul(self.disks.len() as u64),
+            Storage::Pool { disks: Disks::Files { size, count, .. }, .. } => {
+                let caches = if self.forgetful { u64::from(*count) } else { 0 };
+                size.0.saturating_mul(self.disks.len() as u64 + caches)
+            }
             _ => 0,
         }
     }
@@ -100,6 +110,19 @@ pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusa
                     return refuse(fault, format!("the target has controllers 0 to {}", target.controllers - 1));
                 }
                 (Part::Controller(_), _) => {}
+                (Part::Disk(_) | Part::Pool, _)
+                    if fault.action.is_the_end() && !matches!(target.transport, Transport::Local | Transport::Nbd) =>
+                {
+                    let why = "what is left is read again from files; set transport = \"local\" or \"nbd\"";
+                    return refuse(fault, why.into());
+                }
+                (Part::Pool, Storage::Pool { disks: Disks::Files { .. }, manager, .. })
+                    if manager.is_none_or(|manager| manager == Manager::Btrfs) => {}
+                (Part::Pool, _) => {
+                    let why =
+                        "only a pool of files by btrfs loses its power; set kind = \"pool\" and manager = \"btrfs\"";
+                    return refuse(fault, why.into());
+                }
                 (Part::Disk(number), Storage::Pool { disks: Disks::Files { count, .. }, layout, manager }) => {
                     if manager.is_some_and(|manager| manager != Manager::Btrfs) {
                         return refuse(fault, "only disks of a pool by btrfs die; set manager = \"btrfs\"".into());
@@ -107,17 +130,25 @@ pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusa
                     if number >= *count {
                         return refuse(fault, format!("the pool has disks 0 to {}", count - 1));
                     }
+                    if matches!(fault.action, Action::Slow | Action::Recover | Action::Lose) {
+                        continue;
+                    }
                     if *layout == Layout::Stripe {
                         let why = "a stripe has no other copy of what was on it; set layout = \"raid10\" or \"mirror\"";
                         return refuse(fault, why.into());
                     }
-                    if fault.action == Action::Die {
-                        dead.insert(number);
-                    } else {
+                    if fault.action == Action::Rot && !target.checksums {
+                        let why =
+                            "without checksums nobody can tell which of two copies is right; set checksums = true";
+                        return refuse(fault, why.into());
+                    }
+                    if fault.action.mends() {
                         dead.remove(&number);
+                    } else {
+                        dead.insert(number);
                     }
                     if dead.len() > 1 {
-                        return refuse(fault, "another disk is dead by then, and a pool survives one".into());
+                        return refuse(fault, "another disk is dead or rots by then, and a pool survives one".into());
                     }
                 }
                 (Part::Disk(_), Storage::Pool { .. }) => {
@@ -130,7 +161,19 @@ pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusa
             }
         }
     }
-    Ok(())
+    check_apart(suite)
+}
+
+/// Checks that no disk is to die in one place of a suite and to be slow in another: its spare is no process's file.
+fn check_apart(suite: &Suite) -> Result<(), Refusal> {
+    let needs = Needs::of(suite);
+    match needs.disks.iter().find(|disk| needs.forgetful || needs.slow.contains(disk)) {
+        Some(disk) => Err(Refusal::Usage(format!(
+            "suite \"{}\": disk {disk} is replaced, and it slows down or loses its power elsewhere; make two suites of it",
+            suite.name
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The file of a disk's spare.
@@ -222,6 +265,14 @@ impl Made for Front {
     }
 }
 
+/// What a slow disk moves each way, in bits a second: a mebibyte.
+const SLOW_BITS: u64 = 8 << 20;
+
+/// btrfs numbers the disks of a new file system from 1.
+fn number_in_btrfs(disk: u32) -> String {
+    (disk + 1).to_string()
+}
+
 /// Which of two files' loop devices is in the pool, and which is the spare.
 const PAIR: &str = r#"
 PATH=$PATH:/usr/sbin:/sbin
@@ -240,6 +291,28 @@ else
 fi
 "#;
 const DIE: &str = r#"exec "$probe" loop --device "$member" --bytes 512"#;
+/// Where chunks of data lie on the disk of this number in the file system, one block in 64 KiB at least is written over, beneath the loop
+/// device: what the pool reads there is another's. In a large chunk fewer are, 256 of them.
+const ROT: &str = r#"
+IFS= read -r beneath <"/sys/block/${member##*/}/loop/backing_file"
+blockdev --flushbufs "$member"
+chunks=$(LC_ALL=C btrfs inspect-internal dump-tree -t chunk "$member") || exit
+printf '%s\n' "$chunks" | awk -v disk="$1" '
+    $1 == "length" { length_of = $2; data = / type DATA/ }
+    $1 == "num_stripes" { stripes = $2 }
+    $1 == "stripe" && $3 == "devid" && $4 == disk && data { printf "%.0f %.0f\n", $6, length_of * 2 / stripes }
+' | while read -r at bytes; do
+    step=$((bytes / 256 / 65536 * 65536))
+    [ "$step" -ge 65536 ] || step=65536
+    end=$((at + bytes))
+    while [ "$at" -lt "$end" ]; do
+        dd if=/dev/urandom of="$beneath" bs=4096 seek=$((at / 4096)) count=1 conv=notrunc status=none || exit
+        at=$((at + step))
+    done
+done && sync -d "$beneath"
+"#;
+/// Status 3: there are errors that no other copy could mend; the figures say so too.
+const SCRUB: &str = r#"LC_ALL=C exec btrfs scrub start -B -R "$member""#;
 const ERRORS: &str = r#"btrfs device stats "$1" | sed -n "s|^\[$member\]\.||p""#;
 /// The disk is named by its number in the file system, because of a dead one nobody can read the name.
 const REPLACE: &str = r#"
@@ -282,14 +355,19 @@ impl<'a> Injector<'a> {
         Ok(Self { host, probe, path: ledger::standing(&base), things })
     }
 
-    /// Does what a fault says. Of a disk that is replaced it gives the rebuilding, which goes on by itself.
+    /// Does what a fault says. Of a disk that is replaced or scrubbed it gives what goes on by itself.
     ///
     /// # Errors
     /// It cannot be done; why, in one line.
     pub(crate) fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, String> {
         match (fault.part, fault.action) {
             (Part::Disk(number), Action::Replace) => self.replace(number).map(Some),
+            (Part::Disk(number), Action::Scrub) => self.beside(number, SCRUB, &[]).map(Some),
+            (Part::Disk(number), Action::Rot) => self.on_disk(number, ROT, &[&number_in_btrfs(number)]).map(|_| None),
+            (Part::Disk(number), Action::Slow) => self.limit(number, SLOW_BITS).map(|()| None),
+            (Part::Disk(number), Action::Recover) => self.limit(number, 0).map(|()| None),
             (Part::Disk(number), _) => self.on_disk(number, DIE, &[]).map(|_| None),
+            (Part::Pool, _) => self.cut_power().map(|()| None),
             (Part::Controller(number), Action::Restart) => self.restart(number).map(|()| None),
             (Part::Controller(number), _) => self.kill(number).map(|()| None),
         }
@@ -370,13 +448,80 @@ impl<'a> Injector<'a> {
         }
     }
 
-    /// The ledger is not locked while the pool is rebuilt, however long that takes: who takes the pool down ends the rebuilding.
     fn replace(&self, disk: u32) -> Result<Box<dyn Process>, String> {
         let mount = self.mount()?.to_owned();
-        // btrfs numbers the disks of a new file system from 1.
-        let (script, arguments) = self.pair(disk, REPLACE, &[&mount, &(disk + 1).to_string()])?;
+        self.beside(disk, REPLACE, &[&mount, &number_in_btrfs(disk)])
+    }
+
+    fn limit(&self, disk: u32, bits: u64) -> Result<(), String> {
+        let file = self.disk(disk)?.1;
+        let served = self.things.iter().find_map(|thing| match thing {
+            Thing::Served(served) if served.shown() == file => Some(served),
+            _ => None,
+        });
+        let served = served.ok_or_else(|| format!("disk {disk} has no process below it"))?;
+        self.finished(&served.limiting(&self.path, bits)).map(drop)
+    }
+
+    /// Starts what the pool does while it is loaded. The ledger is not locked for that, however long it takes: who takes the pool down
+    /// ends it.
+    fn beside(&self, disk: u32, script: &str, more: &[&str]) -> Result<Box<dyn Process>, String> {
+        let (script, arguments) = self.pair(disk, script, more)?;
         let words = ["sh", "-c", &script, "stend-target"].into_iter().map(str::to_owned).chain(arguments);
         self.host.start(&Command::new(words)).map_err(|error| error.to_string())
+    }
+
+    fn cut_power(&self) -> Result<(), String> {
+        let served = self.things.iter().filter_map(|thing| match thing {
+            Thing::Served(served) => Some(served),
+            _ => None,
+        });
+        self.finished(&served::cutting_power(&self.path, &served.collect::<Vec<_>>())).map(drop)
+    }
+
+    /// Takes down all that stands on the disks, and brings up what they hold, but for those that are lost, only to be read: the LUNs' files
+    /// there, or why that is no file system any more.
+    ///
+    /// # Errors
+    /// It cannot be taken down or brought up.
+    pub(crate) fn what_is_left(&self, lost: &BTreeSet<u32>) -> Result<Result<Vec<String>, String>, String> {
+        let btrfs = self.things.iter().position(|thing| matches!(thing, Thing::Btrfs(_)));
+        let (below, Some(Thing::Btrfs(pool))) = (&self.things[..btrfs.unwrap_or(0)], btrfs.map(|at| &self.things[at]))
+        else {
+            return Err("the target has no pool".into());
+        };
+        // Whoever serves a disk that has its power keeps what is written to it.
+        let goes = |thing: &&Thing| thing.is_of_the_moment() && (lost.is_empty() || !matches!(thing, Thing::Served(_)));
+        for thing in self.things.iter().rev().filter(goes) {
+            if let Some(command) = thing.taking_away(&self.path) {
+                self.finished(&command).map_err(|why| format!("{} cannot be taken away: {why}", thing.in_words()))?;
+            }
+        }
+        let alive = (0..).zip(&pool.disks).filter(|(number, _)| !lost.contains(number)).map(|(_, disk)| disk.clone());
+        let disks: Vec<Disk> = alive.collect();
+        let is_alive = |thing: &&Thing| match thing {
+            Thing::Loop { file, .. } => disks.contains(&Disk::File(file.clone())),
+            thing => goes(thing),
+        };
+        for thing in below.iter().filter(is_alive) {
+            self.finished(&thing.making(&self.path))
+                .map_err(|why| format!("{} cannot be made: {why}", thing.in_words()))?;
+        }
+        let (pool, left) = (self.mount()?, format!("{}-left", self.mount()?));
+        let directory = Thing::Directory { path: left.clone() };
+        let mounted = Thing::Mount(Mounted { disks, path: left.clone(), remains: true });
+        for thing in [&directory, &mounted] {
+            ledger::note_thing(self.host, &self.path, thing).map_err(|error| error.to_string())?;
+        }
+        self.finished(&directory.making(&self.path))?;
+        if let Err(why) = self.finished(&mounted.making(&self.path)) {
+            return Ok(Err(why));
+        }
+        let lun = |thing: &Thing| match thing {
+            Thing::LunFile { path, .. } => Some(format!("{left}{}", path.strip_prefix(pool)?)),
+            _ => None,
+        };
+        Ok(Ok(self.things.iter().filter_map(lun).collect()))
     }
 
     fn server(&self, controller: u32) -> Result<&Nbdkit, String> {

@@ -72,6 +72,14 @@ pub(super) fn read(host: &dyn Host, base: &str) -> Result<Option<Ledger>, HostEr
     Ok(Some(ledger))
 }
 
+/// Notes a thing more of a target that stands.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn note_thing(host: &dyn Host, path: &str, thing: &Thing) -> Result<(), HostError> {
+    ledger::note(host, path, &Entry::Make(thing.clone()))
+}
+
 /// A path in an entry that no target in this directory can have. Its own lie there, or have its token in their names: control groups, and
 /// files where the user wanted them. Beside them there are only devices.
 fn foreign_path(base: &str, entry: &Entry) -> Option<String> {

@@ -12,6 +12,7 @@ mod faults;
 mod layout;
 mod ledger;
 mod plan;
+mod served;
 mod shell;
 mod thing;
 mod transport;

@@ -113,7 +113,7 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     };
     let paths: Vec<_> = (0..target.luns).map(path_of).collect();
     match &pool {
-        Some(pool) => things.extend(pool.luns(&paths, bytes, ground.token)),
+        Some(pool) => things.extend(pool.luns(&paths, bytes, target.checksums, ground.token)),
         None => things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs: false })),
     }
     if target.fill {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::faults::{Front, Spare};
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
+use super::served::Served;
 use super::shell::{Disk, LOOP_OF, plain, shell};
 use super::transport::nbd::Nbdkit;
 use super::transport::{iscsi, nfs, nvme};
@@ -30,7 +31,7 @@ pub(super) enum Thing {
     Btrfs(FileSystem),
     /// That btrfs, mounted.
     Mount(Mounted),
-    /// A file with all its space, which btrfs overwrites in place.
+    /// A file with all its space; `in_btrfs`: btrfs overwrites it in place.
     LunFile { path: String, bytes: u64, in_btrfs: bool },
     /// Random bytes all over a LUN. What is taken away is the LUN itself.
     Filling { path: String, bytes: u64, direct: bool },
@@ -66,6 +67,8 @@ pub(super) enum Thing {
     Spare(Spare),
     /// nbdkit between the load and a controller, which waits for one that was killed.
     Front(Front),
+    /// A disk's file by way of a process.
+    Served(Served),
 }
 
 /// A thing that has a file of its own.
@@ -97,8 +100,8 @@ exec fio --name=fill --filename="${1##*/}" --size="$2" --direct="$3" --rw=write 
 /// An instrument that was ended a moment ago may still hold it.
 pub(super) const UNMOUNT: &str = r#"
 while mountpoint -q "$1"; do
-    # A pool that is being rebuilt is not left alone before the end of that.
-    [ "$(stat -f -c %T "$1")" != btrfs ] || btrfs replace cancel "$1" >/dev/null 2>&1
+    # A pool that is being rebuilt or scrubbed is not left alone before the end of that.
+    [ "$(stat -f -c %T "$1")" != btrfs ] || { btrfs replace cancel "$1"; btrfs scrub cancel "$1"; } >/dev/null 2>&1
     said=$(umount "$1" 2>&1) && continue
     again "$said"
 done
@@ -140,6 +143,14 @@ impl Thing {
         }
     }
 
+    /// Whether it is gone when the power fails: whatever is not on a disk.
+    pub(super) fn is_of_the_moment(&self) -> bool {
+        matches!(
+            self,
+            Self::Front(_) | Self::Server(_) | Self::Loop { .. } | Self::Mount(_) | Self::Btrfs(_) | Self::Served(_)
+        )
+    }
+
     /// The command that makes it.
     pub(super) fn making(&self, ledger: &str) -> Command {
         let script = |script: &str, arguments: &[&str]| shell(ledger, script, arguments);
@@ -178,6 +189,7 @@ impl Thing {
             Self::NfsImport(made) => made.making(ledger),
             Self::Spare(made) => made.making(ledger),
             Self::Front(made) => made.making(ledger),
+            Self::Served(made) => made.making(ledger),
         }
     }
 
@@ -209,6 +221,7 @@ impl Thing {
             Self::NfsImport(made) => made.taking_away(ledger),
             Self::Spare(made) => made.taking_away(ledger),
             Self::Front(made) => made.taking_away(ledger),
+            Self::Served(made) => made.taking_away(ledger),
         }
     }
 
@@ -238,6 +251,7 @@ impl Thing {
             Self::NfsImport(made) => made.in_words(),
             Self::Spare(made) => made.in_words(),
             Self::Front(made) => made.in_words(),
+            Self::Served(made) => made.in_words(),
         }
     }
 }

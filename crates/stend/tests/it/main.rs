@@ -38,3 +38,4 @@ mod together;
 mod transports;
 mod watched;
 mod wire;
+mod worse_faults;

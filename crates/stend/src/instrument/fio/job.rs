@@ -8,6 +8,7 @@ use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
 
 use super::logs::kinds;
+use super::lost::WRITES;
 use super::mark;
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
@@ -39,6 +40,10 @@ pub(super) struct Job {
     pub(super) ramp: Duration,
     /// Whether each block is written with a mark of its own and read back by it.
     pub(super) verify: bool,
+    /// Whether that is done later, by [`reading_again`](Self::reading_again), when its pool has failed.
+    pub(super) read_later: bool,
+    /// After how many writes each job flushes what it wrote, if it does.
+    pub(super) flush: Option<u32>,
     /// Operations per second of all jobs together, if the load is open: they are started when their time has come, whether those
     /// before have ended or not.
     pub(super) rate: Option<Rate>,
@@ -70,7 +75,7 @@ pub(super) struct Rate {
     pub(super) process: String,
 }
 
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 20] = [
     "directory",
     "rw",
     "rwmixread",
@@ -88,9 +93,12 @@ const KNOWN: [&str; 19] = [
     "log_avg_msec",
     "loops",
     "verify",
+    FLUSH,
     RATE,
     "rate_process",
 ];
+/// After so many writes the job flushes.
+const FLUSH: &str = "fsync";
 /// What is read back is compared with. A checksum would also be right of what an earlier repeat wrote.
 const MARKS: &str = "marks";
 const PATTERNS: [&str; 6] = ["read", "write", "randread", "randwrite", "rw", "randrw"];
@@ -120,13 +128,14 @@ const SEED: u32 = 20_210_617;
 impl Job {
     /// Reads and checks the parameters.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
+        let read_later = scenario.ends_its_pool();
         if scenario.rate.is_none() || scenario.parameters.contains_key(RATE) {
-            return Self::read(&scenario.parameters);
+            return Ok(Self { read_later, ..Self::read(&scenario.parameters)? });
         }
         // The rate is known only when the scenario that it is a share of has been measured. All else can be checked before.
         let mut values = scenario.parameters.clone();
         values.insert(RATE.into(), u32::MAX.to_string());
-        Ok(Self { rate: None, ..Self::read(&values)? })
+        Ok(Self { rate: None, read_later, ..Self::read(&values)? })
     }
 
     /// The same from the parameters alone.
@@ -192,12 +201,19 @@ impl Job {
             length,
             ramp,
             verify,
+            read_later: false,
+            flush: parameters.given(FLUSH).map(|_| parameters.count(FLUSH, "", 1..=1_000_000)).transpose()?,
             rate,
             engine: engine.into(),
             direct: parameters.choice("direct", "1", &["0", "1"])? == "1",
             refill: parameters.choice("refill_buffers", "1", &["0", "1"])? == "1",
             log_average_ms: window_ms(parameters.count("log_avg_msec", "100", 10..=3_600_000)?, length),
         })
+    }
+
+    /// Whether it reads back itself what it wrote.
+    pub(super) fn reads_back(&self) -> bool {
+        self.verify && !self.read_later
     }
 
     /// Jobs of all LUNs together.
@@ -259,6 +275,9 @@ impl Job {
             // What stands where something else was to stand, in files beside the report.
             option("verify_dump", "1");
         }
+        if let Some(writes) = self.flush {
+            option(FLUSH, &writes.to_string());
+        }
         if !self.ramp.is_zero() {
             option("ramp_time", &format!("{}ms", self.ramp.as_millis()));
         }
@@ -285,13 +304,30 @@ impl Job {
         for (lun, place) in places.iter().enumerate() {
             let writes =
                 if self.verify { format!("rw={}\ndo_verify=0\n{}", self.pattern, pattern(lun)) } else { String::new() };
-            lines.push(format!("\n[lun{lun}]\n{writes}{place}"));
+            let log = if self.read_later { format!("write_iolog={WRITES}lun{lun}\n") } else { String::new() };
+            lines.push(format!("\n[lun{lun}]\n{writes}{log}{place}"));
         }
-        for (lun, place) in places.iter().enumerate().filter(|_| self.verify) {
+        for (lun, place) in places.iter().enumerate().filter(|_| self.reads_back()) {
             let after = if lun == 0 { "stonewall\n" } else { "" };
             lines.push(format!("\n[{READ_BACK}-lun{lun}]\n{after}rw=read\n{}{place}", pattern(lun)));
         }
         lines.join("\n") + "\n"
+    }
+
+    /// The job file that reads all of these LUNs' files, and goes on after what cannot be read or is not as it was written.
+    pub(super) fn reading_again(&self, mark: &str, luns: &[String]) -> String {
+        let mut text = format!(
+            "[global]\nioengine=psync\ndirect={}\nrw=read\nbs={}\nfilesize={}\nsize={}\nthread=1\nverify=pattern\nverify_fatal=0\n\
+             continue_on_error=all\nerror_dump=1\n",
+            u32::from(self.direct),
+            self.block,
+            self.size,
+            self.region
+        );
+        for (lun, path) in luns.iter().enumerate() {
+            text += &format!("\n[lun{lun}]\nverify_pattern={}\nfilename={path}\n", mark::pattern(mark, lun));
+        }
+        text
     }
 
     /// Length of the windows of the histograms, in milliseconds, if there are any.
@@ -361,6 +397,9 @@ impl Job {
         put("log_avg_msec", self.log_average_ms.into());
         if self.verify {
             put("verify", MARKS.into());
+        }
+        if let Some(writes) = self.flush {
+            put(FLUSH, writes.into());
         }
         if let Some(rate) = &self.rate {
             put(RATE, (u64::from(rate.of_a_job) * u64::from(self.processes())).into());

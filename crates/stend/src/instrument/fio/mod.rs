@@ -27,6 +27,7 @@ mod histogram;
 mod job;
 mod json;
 mod logs;
+mod lost;
 mod mark;
 mod output;
 mod report;
@@ -48,7 +49,7 @@ use self::logs::{Layout, Logs};
 use self::output::Output;
 use self::report::{Expected, Found};
 use super::parameters::ended_well;
-use super::{Adapter, Finished, Invocation, Place, Tool, mark_of};
+use super::{Adapter, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
 
 /// fio, as an instrument.
 pub(super) struct Fio;
@@ -204,10 +205,27 @@ impl Adapter for Fio {
                 "log_clat_hist.*",
                 &format!("{RECEIVED}*"),
                 &format!("{EXPECTED}*"),
+                &format!("{}*", lost::WRITES),
             ]
             .map(in_work)
             .into(),
         })
+    }
+
+    fn reading_again(&self, scenario: &Scenario, place: &Place, luns: &[String]) -> Result<Invocation, String> {
+        let job = Job::of(scenario)?;
+        let [text, said, report] =
+            [lost::JOB_FILE, lost::SAID, lost::REPORT].map(|name| format!("{}/{name}", place.work));
+        Ok(Invocation {
+            words: ["sh", "-c", lost::SCRIPT, "stend-fio", &text, &said, &report].map(str::to_owned).into(),
+            files: BTreeMap::from([(text, Cow::Owned(job.reading_again(&place.mark, luns).into_bytes()))]),
+            results: vec![said, report],
+            ..Invocation::default()
+        })
+    }
+
+    fn losses(&self, scenario: &Scenario, load: &Files, remains: Remains<'_>) -> Result<Losses, String> {
+        lost::losses(scenario, &Job::of(scenario)?, load, remains)
     }
 
     fn job(&self, run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
@@ -236,13 +254,17 @@ impl Adapter for Fio {
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
         let load = Load::of(scenario)?;
         let text = file(finished, REPORT_FILE).unwrap_or_else(|| finished.stdout.clone().into());
-        let output = Output::parse(&text).map_err(|error| match ended_well("fio", finished) {
+        let mut output = Output::parse(&text).map_err(|error| match ended_well("fio", finished) {
             // A fio that failed says so on standard error, and its report is then empty or cut off.
             Err(failure) => failure,
             Ok(()) => error,
         })?;
+        let fails = scenario.ends_its_pool();
+        if fails {
+            output.forgive();
+        }
         let groups = output.groups()?;
-        if output.wrong_data(finished).is_none() {
+        if !fails && output.wrong_data(finished).is_none() {
             ended_well("fio", finished)?;
         }
         let mut layout = load.layout();

@@ -20,12 +20,16 @@ pub(in crate::target) struct FileSystem {
 pub(in crate::target) struct Mounted {
     pub(in crate::target) disks: Vec<Disk>,
     pub(in crate::target) path: String,
+    /// Only to be read, and without disks that are gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::target) remains: bool,
 }
 
 const BTRFS: &str = r#"mkfs.btrfs -q -f -U "$1" -d "$2" -m "$3" $devices"#;
 /// All devices are named, so that no daemon needs to have found them.
 const MOUNT: &str = r#"
 options=nosuid,nodev,noatime
+[ "$2" = false ] || options=$options,ro,degraded
 for device in $devices; do
     options=$options,device=$device
     last=$device
@@ -67,7 +71,8 @@ impl Made for FileSystem {
 impl Made for Mounted {
     fn making(&self, ledger: &str) -> Command {
         let names = names(&self.disks);
-        let arguments = names.iter().map(String::as_str).chain(["--", &self.path]);
+        let arguments =
+            names.iter().map(String::as_str).chain(["--", &self.path, if self.remains { "true" } else { "false" }]);
         shell(ledger, &format!("{LOOP_OF}{DEVICES_OF}{MOUNT}"), &arguments.collect::<Vec<_>>())
     }
 

@@ -8,10 +8,10 @@ pub(super) mod zfs;
 use stend_model::target::{Disks, Layout, Manager, Medium};
 
 use self::btrfs::{FileSystem, Mounted};
-use super::faults;
 use super::plan::Planning;
 use super::shell::Disk;
 use super::thing::Thing;
+use super::{faults, served};
 
 /// A pool that is planned up to the place of its LUNs.
 pub(super) struct Pool {
@@ -30,7 +30,7 @@ pub(super) fn plan(planning: &mut Planning<'_>, disks: &Disks, layout: Layout, m
         let uuid = uuid(planning.ground.token);
         planning.things.push(Thing::Btrfs(FileSystem { disks: disks.clone(), layout, uuid }));
         let luns_in = planning.directory("pool");
-        planning.things.push(Thing::Mount(Mounted { disks: disks.clone(), path: luns_in.clone() }));
+        planning.things.push(Thing::Mount(Mounted { disks: disks.clone(), path: luns_in.clone(), remains: false }));
         return Pool { disks, layout, manager, luns_in };
     }
     let group = disks.clone();
@@ -50,7 +50,7 @@ impl Pool {
     }
 
     /// The LUNs at these paths.
-    pub(super) fn luns(&self, paths: &[String], bytes: u64, token: &str) -> Vec<Thing> {
+    pub(super) fn luns(&self, paths: &[String], bytes: u64, checksums: bool, token: &str) -> Vec<Thing> {
         let one = |link: &String| match self.manager {
             Manager::Lvm => Thing::LogicalVolume(lvm::Volume {
                 disks: self.disks.clone(),
@@ -60,7 +60,7 @@ impl Pool {
                 link: link.clone(),
             }),
             Manager::Zfs => Thing::ZfsVolume(zfs::Volume { pool: name(token), bytes, link: link.clone() }),
-            Manager::Btrfs | Manager::Md => Thing::LunFile { path: link.clone(), bytes, in_btrfs: true },
+            Manager::Btrfs | Manager::Md => Thing::LunFile { path: link.clone(), bytes, in_btrfs: !checksums },
         };
         match self.manager {
             Manager::Md => vec![Thing::MdPartitions(md::Partitions { array: name(token), bytes, links: paths.into() })],
@@ -81,10 +81,14 @@ fn disks_of(planning: &mut Planning<'_>, disks: &Disks) -> Vec<Disk> {
         Disks::Files { count, size, r#where } => {
             let directory = planning.files_in(r#where);
             let paths: Vec<_> = (0..*count).map(|disk| format!("{directory}/disk{disk}")).collect();
-            let things = &mut planning.things;
-            things.extend(paths.iter().map(|path| Thing::SparseFile { path: path.clone(), bytes: size.0 }));
+            planning.things.extend(paths.iter().map(|path| Thing::SparseFile { path: path.clone(), bytes: size.0 }));
             let direct = *planning.ground.medium != Medium::Memory;
-            things.extend(paths.iter().map(|file| Thing::Loop { file: file.clone(), direct }));
+            let paths: Vec<_> = (0..).zip(paths).map(|(number, path)| served::plan(planning, number, path)).collect();
+            let things = &mut planning.things;
+            // A process's file is read past the page cache, or it would be as fast as memory.
+            let of_process = |file: &str| !file.starts_with(&directory);
+            let of_file = |file: &String| Thing::Loop { file: file.clone(), direct: direct || of_process(file) };
+            things.extend(paths.iter().map(of_file));
             let disks: Vec<_> = paths.into_iter().map(Disk::File).collect();
             things.extend(faults::spares(planning.ground.needs, &disks, size.0, direct));
             disks

@@ -1,0 +1,83 @@
+//! What is left of a pool that has failed: it is brought up again and read, and what of the load is lost is noted in the repeat.
+
+use stend_model::suite::{Action, Part, Scenario};
+use stend_model::wire::Check;
+
+use super::{Attempt, Attempts, ended_badly};
+use crate::instrument::{Adapter, Files, Invocation, Remains};
+
+impl Attempts<'_> {
+    /// Reads what is left of a pool that has failed, and notes what of the load is lost. `load`: the files that it left. `false` if the user
+    /// interrupted it.
+    pub(super) fn read_again(
+        &self,
+        scenario: &Scenario,
+        adapter: &dyn Adapter,
+        load: &Files,
+        attempt: &mut Attempt,
+    ) -> anyhow::Result<bool> {
+        let (Some(injector), Some(_)) = (&self.injector, &attempt.report) else { return Ok(true) };
+        // What was to happen did not.
+        if !attempt.reasons.is_empty() || attempt.broken.is_some() {
+            return Ok(true);
+        }
+        let lost = scenario.faults.iter().filter_map(|fault| match (fault.part, fault.action) {
+            (Part::Disk(number), Action::Lose) => Some(number),
+            _ => None,
+        });
+        let mut read = Ok(Files::new());
+        let left = injector.what_is_left(&lost.collect());
+        if let Ok(Ok(luns)) = &left {
+            let Some(files) = self.read_luns(scenario, adapter, luns)? else { return Ok(false) };
+            read = files;
+        }
+        let losses = left.and_then(|left| {
+            let read = read?;
+            let remains = match &left {
+                Ok(luns) => Remains::Luns(luns, &read),
+                Err(why) => Remains::Nothing(why),
+            };
+            adapter.losses(scenario, load, remains)
+        });
+        match (losses, &mut attempt.report) {
+            (Ok(losses), Some(report)) => {
+                report.observed.extend(losses.observed);
+                let before = report.evidence.take().into_iter();
+                report.evidence = Some(before.chain([losses.evidence]).collect::<Vec<_>>().join("; "));
+                if !losses.passed {
+                    report.check = Check::Failed;
+                }
+            }
+            (Err(why), _) => attempt.reasons.push(format!("what is left of the pool cannot be read: {why}")),
+            (Ok(_), None) => {}
+        }
+        Ok(true)
+    }
+
+    /// What a reading of the LUNs' files left, or why they cannot be read; `None` if the user interrupted it.
+    fn read_luns(
+        &self,
+        scenario: &Scenario,
+        adapter: &dyn Adapter,
+        luns: &[String],
+    ) -> anyhow::Result<Option<Result<Files, String>>> {
+        let Invocation { files, words, results, .. } = match adapter.reading_again(scenario, &self.place, luns) {
+            Ok(invocation) => invocation,
+            Err(reason) => return Ok(Some(Err(reason))),
+        };
+        for (path, contents) in &files {
+            self.host.write(path, contents)?;
+        }
+        let command = self.guarded(scenario, &words, Some(&self.place.work));
+        let mut reading = Attempt::default();
+        let whole = Scenario { faults: Vec::new(), ..scenario.clone() };
+        if !self.follow(&command, &whole, &mut reading, |_| Ok(()))? {
+            return Ok(None);
+        }
+        let failed = reading.failure.or_else(|| ended_badly(reading.usage.as_ref(), &reading.error_output));
+        Ok(Some(match failed {
+            Some(reason) => Err(reason),
+            None => Ok(self.host.read_matching(&results)?),
+        }))
+    }
+}

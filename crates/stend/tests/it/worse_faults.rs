@@ -1,0 +1,193 @@
+//! Faults that a pool does not see coming, or does not survive: a disk that rots and is scrubbed, a slow disk, disks that are lost, a power
+//! failure.
+
+use serde_json::Value;
+
+use crate::common::pools::{pools_can_be_made, says};
+use crate::common::{Stand, ended, path_with};
+use crate::faults::{POOL, local, marks, pool, suite_of, traces, valid_repeat};
+
+fn labels(wanted: &[(&str, &str)]) -> Vec<(String, String)> {
+    wanted.iter().map(|(kind, label)| ((*kind).to_owned(), (*label).to_owned())).collect()
+}
+
+const ROT: &str = "[{ at = \"1s\", disk = 1, action = \"rot\" }, { at = \"2s\", disk = 1, action = \"scrub\" }]";
+
+#[test]
+fn a_disk_that_rots_is_mended_by_a_scrub_and_nothing_is_lost() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = suite_of(&stand, 1, "rate_iops = 600, rate_process = \"linear\"", ROT);
+    let pool = pool(&stand, &format!("{}checksums = true\n", local()));
+    let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    let wanted = [("fault", "disk 1 rots"), ("recovery", "disk 1 is scrubbed"), ("recovery", "disk 1 scrubbed")];
+    assert_eq!(marks(&repeat), labels(&wanted));
+    let observed = |name: &str| repeat["report"]["observed"][format!("disk1_scrub_{name}")].as_f64().unwrap();
+    assert!(observed("corrected_errors") > 0.0 && observed("csum_errors") > 0.0, "{repeat:#}");
+    assert_eq!(observed("uncorrectable_errors"), 0.0, "{repeat:#}");
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+/// Without checksums a pool returns either of two copies, so it is no use to spoil one.
+#[test]
+fn a_disk_rots_only_where_somebody_can_tell() {
+    let stand = Stand::new();
+    let suite = suite_of(&stand, 1, "rate_iops = 600", ROT);
+    for (target, words) in [
+        (POOL.to_owned(), "checksums = true"),
+        (format!("{POOL}manager = \"md\"\nchecksums = true\n"), "only LUNs in a btrfs"),
+    ] {
+        let ended = stand.run(&["run", &suite, "--target", &pool(&stand, &target)]);
+        says(&ended, 2, &[words]);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+}
+
+/// The load takes seven seconds at its rate, and more than ten where half of what it writes goes to a disk that takes a mebibyte a second:
+/// otherwise it would have ended before the disk recovers, and would not count.
+#[test]
+fn a_disk_is_slow_for_a_while() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let faults = "[{ at = \"300ms\", disk = 1, action = \"slow\" }, { at = \"10s\", disk = 1, action = \"recover\" }]";
+    let suite = suite_of(&stand, 1, "rate_iops = 300, rate_process = \"linear\"", faults);
+    let pool = pool(&stand, &local());
+    let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    assert_eq!(marks(&repeat), labels(&[("fault", "disk 1 slows down"), ("recovery", "disk 1 recovers")]));
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
+/// The repeats of a run of this load, one operation at a time, with these faults; and how it ended. `before`: what the shell does before it
+/// becomes nbdkit.
+fn repeats(
+    stand: &Stand,
+    target: &str,
+    repeats: u32,
+    load: &str,
+    faults: &str,
+    before: &str,
+) -> (Option<i32>, Vec<Value>) {
+    let suite = suite_of(stand, repeats, load, faults);
+    let text = std::fs::read_to_string(&suite).unwrap().replace("iodepth = 4", "iodepth = 1");
+    std::fs::write(&suite, text).unwrap();
+    let pool = pool(stand, target);
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    if !before.is_empty() {
+        command.env("PATH", path_with(stand, "nbdkit", before));
+    }
+    let ended = ended(&mut command);
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    assert_eq!(traces(stand), [""; 0], "and all is taken down");
+    (ended.status, stand.json(&["show"])["run"]["repeats"].as_array().unwrap().clone())
+}
+
+fn observed(repeat: &Value, name: &str) -> f64 {
+    repeat["report"]["observed"][name].as_f64().unwrap_or_else(|| panic!("{name}: {repeat:#}"))
+}
+
+fn evidence(repeat: &Value) -> &str {
+    repeat["report"]["evidence"].as_str().unwrap()
+}
+
+const POWER: &str = "[{ at = \"2s\", pool = true, action = \"power-off\" }]";
+const FLUSHES: &str = "rate_iops = 200, rate_process = \"linear\", fsync = 4";
+
+#[test]
+fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_own() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (status, found) = repeats(&stand, &local(), 2, FLUSHES, POWER, "");
+    assert_eq!((status, found.len()), (Some(0), 2), "{found:#?}");
+    for repeat in &found {
+        assert_eq!((&repeat["outcome"], &repeat["report"]["check"]), (&"valid".into(), &"passed".into()), "{repeat:#}");
+        assert_eq!(marks(repeat), labels(&[("fault", "the pool loses its power")]));
+        assert!(observed(repeat, "flushed_bytes") > 0.0 && observed(repeat, "lost_flushed_bytes") == 0.0, "{repeat:#}");
+        assert!(evidence(repeat).contains("bytes flushed are there"), "{repeat:#}");
+    }
+}
+
+/// Otherwise the test above would pass on disks that keep everything.
+#[test]
+fn what_was_not_flushed_does_not_survive_a_power_failure() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let (status, found) = repeats(&stand, POOL, 1, "rate_iops = 200, rate_process = \"linear\"", POWER, "");
+    assert_eq!((status, found.len()), (Some(0), 1), "{found:#?}");
+    let repeat = &found[0];
+    assert_eq!(observed(repeat, "flushed_bytes"), 0.0, "{repeat:#}");
+    assert!(observed(repeat, "lost_bytes") > 0.0, "{repeat:#}");
+    assert!(evidence(repeat).contains("acknowledged, but not flushed, are gone"), "{repeat:#}");
+}
+
+#[test]
+fn disks_that_only_say_that_they_flushed_are_found() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    // Such a cache writes nothing out, whoever asks.
+    let lies = "for word; do shift; [ \"$word\" != cache=writeback ] || word=cache=unsafe; set -- \"$@\" \"$word\"; done\n\
+        PATH=${PATH#*:} exec nbdkit \"$@\"";
+    let (status, found) = repeats(&stand, &local(), 1, FLUSHES, POWER, lies);
+    assert_eq!(status, Some(3), "{found:#?}");
+    for repeat in &found {
+        assert_eq!(repeat["report"]["check"], "failed", "{repeat:#}");
+        assert!(observed(repeat, "lost_flushed_bytes") > 0.0, "{repeat:#}");
+        assert!(evidence(repeat).contains("bytes flushed are lost (lun"), "{repeat:#}");
+    }
+}
+
+#[test]
+fn lost_disks_lose_data_where_there_is_no_other_copy_and_none_where_there_is() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let one = "[{ at = \"2s\", disk = 1, action = \"lose\" }]";
+    let three = "[{ at = \"2s\", disk = 0, action = \"lose\" }, { at = \"2s\", disk = 1, action = \"lose\" }, \
+        { at = \"2s\", disk = 2, action = \"lose\" }]";
+    let load = "rate_iops = 200, rate_process = \"linear\"";
+    let stripe = local().replace("raid10", "stripe");
+    // Of metadata a stripe has two copies too, so with one disk less it can be mounted; with one disk of four nothing can.
+    for (target, faults, least, most) in
+        [(local(), one, 0.0, 0.0), (stripe, one, 0.01, 0.99), (local(), three, 0.01, 1.0)]
+    {
+        let (status, found) = repeats(&stand, &target, 1, load, faults, "");
+        assert_eq!((status, found.len()), (Some(0), 1), "{found:#?}");
+        let repeat = &found[0];
+        let share = observed(repeat, "lost_bytes") / observed(repeat, "acknowledged_bytes");
+        assert!((least..=most).contains(&share), "{share}: {repeat:#}");
+        let words = if most == 0.0 { "none is lost, although that was expected" } else { "data lost as expected: " };
+        assert!(evidence(repeat).contains(words), "{repeat:#}");
+    }
+}
+
+#[test]
+fn an_end_that_cannot_be_checked_is_refused() {
+    let stand = Stand::new();
+    let mended =
+        "[{ at = \"2s\", pool = true, action = \"power-off\" }, { at = \"3s\", disk = 1, action = \"recover\" }]";
+    for (load, faults, words) in [
+        ("rate_iops = 200", POWER, "iodepth = 1"),
+        ("rate_iops = 200", mended, "nothing comes after that"),
+        ("rate_iops = 200", "[{ at = \"2s\", disk = 1, action = \"power-off\" }]", "pool = true"),
+        ("rate_iops = 200", "[{ at = \"2s\", pool = true, action = \"die\" }]", "power-off"),
+    ] {
+        let suite = suite_of(&stand, 1, load, faults);
+        let ended = stand.run(&["run", &suite, "--target", &pool(&stand, POOL)]);
+        says(&ended, 2, &[words]);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+}
