@@ -95,7 +95,8 @@ texts sys/kernel/mm/transparent_hugepage/enabled sys/kernel/mm/transparent_hugep
 d=proc/sys
 texts $d/kernel/randomize_va_space $d/kernel/numa_balancing $d/kernel/perf_event_paranoid $d/kernel/nmi_watchdog \
     $d/kernel/sched_autogroup_enabled $d/kernel/sched_rt_runtime_us $d/kernel/timer_migration \
-    $d/vm/swappiness $d/vm/overcommit_memory $d/vm/dirty_ratio $d/vm/dirty_background_ratio $d/vm/nr_hugepages \
+    $d/vm/swappiness $d/vm/overcommit_memory $d/vm/dirty_ratio $d/vm/dirty_bytes $d/vm/dirty_background_ratio \
+    $d/vm/dirty_background_bytes $d/vm/vfs_cache_pressure $d/vm/nr_hugepages \
     $d/vm/zone_reclaim_mode $d/fs/pipe-max-size $d/fs/pipe-user-pages-soft $d/fs/pipe-user-pages-hard $d/fs/aio-max-nr \
     $d/net/core/somaxconn $d/net/core/default_qdisc $d/net/ipv4/tcp_congestion_control
 echo end:
