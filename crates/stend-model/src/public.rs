@@ -266,8 +266,23 @@ impl Publisher {
         made
     }
 
-    fn target(&mut self, TargetOfRun { target, medium, name }: &TargetOfRun) -> TargetOfRun {
-        let Target { storage, luns, lun_size, fill, transport, initiator, controllers, destructive } = target;
+    fn target(&mut self, TargetOfRun { target, medium, name, tools }: &TargetOfRun) -> TargetOfRun {
+        let Target {
+            storage,
+            luns,
+            lun_size,
+            fill,
+            checksums,
+            transport,
+            initiator,
+            controllers,
+            threads,
+            filters,
+            mount_options,
+            scheduler,
+            processors,
+            destructive,
+        } = target;
         self.leave_out("serial numbers of devices", destructive.len());
         self.leave_out("the target's name", usize::from(name.is_some()));
         let storage = match storage {
@@ -288,12 +303,19 @@ impl Publisher {
             luns: *luns,
             lun_size: *lun_size,
             fill: *fill,
+            checksums: *checksums,
             transport: *transport,
             initiator: *initiator,
             controllers: *controllers,
+            threads: *threads,
+            filters: self.words(filters),
+            mount_options: self.words(mount_options),
+            scheduler: scheduler.clone(),
+            processors: processors.clone(),
             destructive: Vec::new(),
         };
-        TargetOfRun { target, medium: medium.clone(), name: None }
+        let tools = self.tools(tools);
+        TargetOfRun { target, medium: medium.clone(), name: None, tools }
     }
 
     fn place(&mut self, place: &Where) -> Where {
@@ -312,7 +334,7 @@ impl Publisher {
             build: self.maybe(build.as_ref()),
             built: built.as_ref().map(|built| self.build(built)),
             settings: self.map(settings),
-            tools: found_tools.iter().map(|(name, tool)| (name.clone(), self.tool(tool))).collect(),
+            tools: self.tools(found_tools),
         };
         Side {
             label: self.text(label),
@@ -326,6 +348,10 @@ impl Publisher {
             compiler_flags: self.maybe(compiler_flags.as_ref()),
             found,
         }
+    }
+
+    fn tools(&mut self, tools: &BTreeMap<String, Tool>) -> BTreeMap<String, Tool> {
+        tools.iter().map(|(name, tool)| (name.clone(), self.tool(tool))).collect()
     }
 
     fn tool(&mut self, Tool { version, path, sha256 }: &Tool) -> Tool {

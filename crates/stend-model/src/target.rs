@@ -3,16 +3,20 @@
 //! A target has LUNs. What they lie on is files in a directory, block devices, or a pool: disks with redundancy, cut into
 //! LUNs, which controllers export over a transport. `docs/storage.md` draws it and explains the keys.
 
+mod options;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use options::ranges;
 pub use text::TargetText;
 
+use crate::machine::Tool;
 use crate::quantity::Size;
 
 /// A target, ready to be set up.
@@ -37,6 +41,21 @@ pub struct Target {
     pub initiator: Option<Initiator>,
     /// Processes that export the LUNs, each its share; 0 where the transport needs none.
     pub controllers: u32,
+    /// Threads of each controller's nbdkit; its own number if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// nbdkit's filters and their parameters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
+    /// Mount options of a pool by btrfs, beside the usual.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mount_options: Vec<String>,
+    /// The I/O scheduler of the disks; the kernel's own choice if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// The processors of the controllers: a list for all, or one for each with a space between; all processors if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<String>,
     /// The serial numbers of the devices that may be overwritten, as the user typed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destructive: Vec<String>,
@@ -50,6 +69,9 @@ pub struct TargetOfRun {
     pub target: Target,
     /// What it was made of.
     pub medium: Medium,
+    /// The programs that make it and serve it; runs of old versions do not say.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, Tool>,
     /// Its name, if it stood before the run and was left standing after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -329,6 +351,48 @@ impl Target {
         matches!(self.storage, Storage::Pool { .. }) || self.transport != Transport::Local
     }
 
+    /// The processors of a controller, if it is not to use all.
+    pub fn processors_of(&self, controller: u32) -> Option<&str> {
+        let lists: Vec<_> = self.processors.as_deref()?.split_whitespace().collect();
+        lists.get(controller as usize).or(lists.first()).copied()
+    }
+
+    /// What it is by the keys of a description, each with its value.
+    pub fn settings(&self) -> BTreeMap<&'static str, String> {
+        let mut settings = BTreeMap::from([
+            ("luns", self.luns.to_string()),
+            ("fill", self.fill.to_string()),
+            ("transport", self.transport.to_string()),
+            ("controllers", self.controllers.to_string()),
+            ("filters", self.filters.join(",")),
+            ("mount_options", self.mount_options.join(",")),
+        ]);
+        let kind = match &self.storage {
+            Storage::File { r#where } => {
+                settings.insert("where", r#where.to_string());
+                "file"
+            }
+            Storage::Device { .. } => "device",
+            Storage::Pool { disks, layout, manager } => {
+                settings.insert("layout", layout.to_string());
+                settings.extend(manager.map(|manager| ("manager", manager.to_string())));
+                if let Disks::Files { count, size, r#where } = disks {
+                    let of_files = [count.to_string(), size.to_string(), r#where.to_string()];
+                    settings.extend(["disks", "disk_size", "where"].into_iter().zip(of_files));
+                }
+                "pool"
+            }
+        };
+        settings.insert("kind", kind.into());
+        settings.insert("devices", self.devices().join(","));
+        settings.extend(self.lun_size.map(|size| ("lun_size", size.to_string())));
+        settings.extend(self.threads.map(|threads| ("threads", threads.to_string())));
+        settings.extend(self.scheduler.clone().map(|scheduler| ("scheduler", scheduler)));
+        settings.extend(self.processors.clone().map(|processors| ("processors", processors)));
+        settings.retain(|_, value| !value.is_empty());
+        settings
+    }
+
     /// The number of the controller that has this LUN: neighbours go to different ones.
     pub fn controller_of(&self, lun: u32) -> u32 {
         lun % self.controllers.max(1)
@@ -361,10 +425,17 @@ impl fmt::Display for Target {
         }
         write!(f, ", {}", self.transport)?;
         match self.controllers {
-            0 => Ok(()),
-            1 => f.write_str(" from 1 controller"),
-            many => write!(f, " from {many} controllers"),
+            0 => {}
+            1 => f.write_str(" from 1 controller")?,
+            many => write!(f, " from {many} controllers")?,
         }
+        let settings = self.settings();
+        for key in ["threads", "filters", "processors", "scheduler", "mount_options"] {
+            if let Some(value) = settings.get(key) {
+                write!(f, ", {} {value}", key.replace('_', " "))?;
+            }
+        }
+        Ok(())
     }
 }
 

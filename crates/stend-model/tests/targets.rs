@@ -136,3 +136,94 @@ fn a_pool_that_was_stored_before_there_was_a_choice_is_of_btrfs() {
     let stored = serde_json::to_string(&open).unwrap();
     assert_eq!(serde_json::from_str::<Target>(&stored).unwrap(), open, "what was left open stays so");
 }
+
+fn setting(key: &str, value: &str) -> Result<TargetText, String> {
+    let settings = [(key.to_owned(), value.to_owned())].into_iter().collect();
+    TargetText::of_settings(&settings).map_err(|error| error.to_string())
+}
+
+#[test]
+fn words_for_nbdkit_mount_and_the_kernel_are_known_ones() {
+    const NBD: &str = "disks = 4\ntransport = \"nbd\"\n";
+    let fine = read(&format!(
+        "{NBD}threads = 4\nfilters = [\"delay\", \"noparallel\", \"rdelay=1ms\"]\nscheduler = \"mq-deadline\"\n\
+         mount_options = [\"compress=zstd:3\", \"nossd\", \"commit=5\"]\nprocessors = \"0-1,3 2\""
+    ));
+    let fine = fine.unwrap();
+    assert_eq!((fine.processors_of(0), fine.processors_of(1)), (Some("0-1,3"), Some("2")));
+    let told = fine.to_string();
+    assert!(told.ends_with(
+        ", threads 4, filters delay,noparallel,rdelay=1ms, processors 0-1,3 2, scheduler mq-deadline, mount options compress=zstd:3,nossd,commit=5"
+    ), "{told}");
+    assert_eq!(read(&format!("{NBD}processors = \"1\"")).unwrap().processors_of(1), Some("1"));
+    for (key, value, part) in [
+        ("threads", "0", "it may be 1 to 256"),
+        ("threads", "257", "it may be 1 to 256"),
+        ("filters", "[\"log\", \"logfile=x\"]", "there is no filter \"log\" here; there are blocksize"),
+        ("filters", "[\"exitwhen\"]", "no filter"),
+        ("filters", "[\"../../evil\"]", "no filter"),
+        (
+            "filters",
+            "[\"delay\", \"logscript=reboot\"]",
+            "\"logscript\" is no parameter of a filter that stands there; these filters take rdelay",
+        ),
+        ("filters", "[\"rdelay=1\"]", "none of these filters takes a parameter"),
+        ("filters", "[\"delay\", \"dir=etc\"]", "\"dir\" is no parameter"),
+        ("filters", "[\"delay\", \"rdelay=/etc/passwd\"]", "a value has 1 to 32 letters"),
+        ("filters", "[\"delay\", \"rdelay=$(id)\"]", "a value has"),
+        ("filters", "[\"delay\", \"delay\"]", "twice"),
+        ("filters", "[\"-t\"]", "no filter"),
+        ("mount_options", "[\"ro\"]", "there is no mount option \"ro\" here; there are acl"),
+        ("mount_options", "[\"subvol=x\"]", "no mount option \"subvol\""),
+        ("mount_options", "[\"device=/dev/sda\"]", "no mount option \"device\""),
+        ("mount_options", "[\"suid\"]", "no mount option"),
+        ("mount_options", "[\"ssd,suid\"]", "no mount option \"ssd,suid\""),
+        ("mount_options", "[\"commit=5,suid\"]", "a value has"),
+        ("mount_options", "[\"compress=\"]", "a value has"),
+        ("scheduler", "\"\"", "no name of a scheduler; such are none, mq-deadline"),
+        ("scheduler", "\"../x\"", "no name of a scheduler"),
+        ("processors", "\"\"", "there are 0 lists of processors for 2 controllers"),
+        ("processors", "\"0 1 2\"", "3 lists of processors for 2 controllers"),
+        ("processors", "\"3-1\"", "\"3-1\" is no list of processors such as 0-3,8"),
+        ("processors", "\"0-99999\"", "no list of processors"),
+    ] {
+        let error = read(&format!("{NBD}{key} = {value}")).unwrap_err();
+        assert!(error.starts_with("t.toml:3:1: ") && error.contains(part), "{key} = {value}: {error}");
+    }
+    for (text, part) in [
+        ("threads = 4", "they are nbdkit's, and the transport is \"local\""),
+        ("transport = \"iscsi\"\nfilters = []", "set transport = \"nbd\""),
+        ("processors = \"0\"", "with the transport \"local\" there are none"),
+        ("scheduler = \"none\"", "files have no disks of their own"),
+        ("mount_options = [\"ssd\"]", "only pools are mounted"),
+        ("disks = 4\nmanager = \"md\"\nmount_options = [\"ssd\"]", "a pool by md is not mounted"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    // Another transport by a flag makes what is nbdkit's mean nothing, and is no mistake.
+    let file = format!("{NBD}threads = 4\nfilters = [\"fua\"]\nprocessors = \"0\"");
+    let local = TargetText::target_of_file(&file, "t.toml", &flags("transport = \"local\"")).unwrap();
+    assert_eq!((local.threads, local.filters.len(), local.processors), (None, 0, None));
+}
+
+#[test]
+fn keys_of_a_side_are_read_as_what_the_key_takes() {
+    assert_eq!(setting("threads", "4").unwrap(), flags("threads = 4"));
+    assert_eq!(setting("disk_size", "128MiB").unwrap(), flags("disk_size = \"128MiB\""));
+    assert_eq!(setting("fill", "false").unwrap(), flags("fill = false"));
+    assert_eq!(setting("processors", "0").unwrap(), flags("processors = \"0\""));
+    assert_eq!(setting("filters", "delay, rdelay=1ms").unwrap(), flags("filters = [\"delay\", \"rdelay=1ms\"]"));
+    assert_eq!(setting("filters", "").unwrap(), flags("filters = []"));
+    assert_eq!(setting("layout", "mirror").unwrap(), flags("layout = \"mirror\""));
+    for (key, value, part) in [
+        ("layout", "", "target.layout=: it has no value after the ="),
+        ("layout", "raid6", "target.layout=raid6: unknown variant `raid6`, expected one of `stripe`"),
+        ("threads", "many", "target.threads=many: invalid type: string \"many\""),
+        ("threads", "null", "target.threads=null: invalid type"),
+        ("raid", "10", "target.raid=10: unknown field `raid`, expected one of `kind`"),
+    ] {
+        let error = setting(key, value).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use toml::Spanned;
 
-use super::{Disks, Kind, Layout, Manager, Storage, Target, TargetError, Transport, Where};
+use super::{Disks, Kind, Layout, Manager, Storage, Target, TargetError, Transport, Where, options};
 use crate::position::line_and_column;
 use crate::quantity::Size;
 
@@ -24,6 +25,7 @@ const DISK_SIZE: Size = Size(256 * MEBIBYTE);
 const LUNS: u32 = 8;
 const LUN_SIZE: Size = Size(64 * MEBIBYTE);
 const CONTROLLERS: u32 = 2;
+const MOST_THREADS: u32 = 256;
 
 /// A target's description. Every key may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -61,10 +63,25 @@ pub struct TargetText {
     /// With the transports nbd and iscsi: processes that export the LUNs, each its share. Default 2, or 1 where there is 1 LUN.
     #[schemars(range(min = 1, max = 256))]
     pub controllers: Option<u32>,
+    /// With the transport nbd: threads of each controller's nbdkit for one connection. Default: nbdkit's own, 16.
+    #[schemars(range(min = 1, max = 256))]
+    pub threads: Option<u32>,
+    /// With the transport nbd: nbdkit's filters, the first one nearest to the load, and their parameters: `["delay", "rdelay=1ms"]`.
+    #[schemars(length(max = 16))]
+    pub filters: Option<Vec<String>>,
+    /// Of a pool by btrfs: mount options, such as `["commit=5", "ssd"]`. Without them `noatime` alone.
+    #[schemars(length(max = 16))]
+    pub mount_options: Option<Vec<String>>,
+    /// Of a pool or of devices: the I/O scheduler of the disks, such as `none` or `mq-deadline`. Default: what the kernel gave them.
+    #[schemars(length(min = 1, max = 32))]
+    pub scheduler: Option<String>,
+    /// With the transports nbd and iscsi: the processors of the controllers as the kernel writes them, `0-3,8`; or one such list for each
+    /// controller, with a space between. Default: all.
+    pub processors: Option<String>,
 }
 
 /// A key, and what is wrong with it.
-type Complaint = (&'static str, String);
+pub(super) type Complaint = (&'static str, String);
 
 impl TargetText {
     /// Reads the text of a description. `file` is its name for messages.
@@ -81,6 +98,8 @@ impl TargetText {
         let over = over.clone();
         // Who asks for another transport by a flag need not edit the file's controllers away.
         let controllers = self.controllers.filter(|_| over.transport.is_none_or(Transport::has_controllers));
+        let processors = self.processors.filter(|_| over.transport.is_none_or(Transport::has_controllers));
+        let stays_nbd = over.transport.is_none_or(|transport| transport == Transport::Nbd);
         Self {
             kind: over.kind.or(self.kind),
             r#where: over.r#where.or(self.r#where),
@@ -95,6 +114,47 @@ impl TargetText {
             checksums: over.checksums.or(self.checksums),
             transport: over.transport.or(self.transport),
             controllers: over.controllers.or(controllers),
+            threads: over.threads.or(self.threads.filter(|_| stays_nbd)),
+            filters: over.filters.or(self.filters.filter(|_| stays_nbd)),
+            mount_options: over.mount_options.or(self.mount_options),
+            scheduler: over.scheduler.or(self.scheduler),
+            processors: over.processors.or(processors),
+        }
+    }
+
+    /// The description that settings of a side say: `layout` and `mirror`, `filters` and `delay,rdelay=1ms`.
+    ///
+    /// # Errors
+    /// There is no such key, or it does not take the value.
+    pub fn of_settings(settings: &BTreeMap<String, String>) -> Result<Self, TargetError> {
+        let read = |key: &str, value: &Value| serde_json::from_value::<Self>(serde_json::json!({ key: value }));
+        let mut keys = Map::new();
+        for (key, value) in settings {
+            let words = value.split(',').map(str::trim).filter(|word| !word.is_empty());
+            let bare = serde_json::from_str::<Value>(value).ok();
+            // As what it is meant follows from the key: text, a number or a word of TOML's, or a list.
+            let meant = [bare, Some(words.map(Value::from).collect())].into_iter().flatten();
+            let text = Some(Value::from(value.as_str())).filter(|_| !value.is_empty());
+            let fits = |meant: &Value| read(key, meant).is_ok_and(|text| text != Self::default());
+            let Some(meant) = text.into_iter().chain(meant).find(fits) else {
+                let why = read(key, &Value::from(value.as_str())).err().filter(|_| !value.is_empty());
+                let why = why.map_or("it has no value after the =".to_owned(), |error| error.to_string());
+                return Err(TargetError::InFlag { flag: format!("target.{key}={value}"), message: why });
+            };
+            keys.insert(key.clone(), meant);
+        }
+        Ok(serde_json::from_value(Value::Object(keys)).expect("each key of it was read"))
+    }
+
+    /// A mistake in a description with a side's settings over it: where it is in a key that the side sets, that setting is what is named.
+    pub fn blame(settings: &BTreeMap<String, String>, error: TargetError) -> TargetError {
+        let TargetError::InFlag { flag, message } = &error else { return error };
+        let key = flag.trim_start_matches('-').replace('-', "_");
+        match settings.get(&key) {
+            Some(value) => {
+                TargetError::InFlag { flag: format!("--ab: target.{key}={value}"), message: message.clone() }
+            }
+            None => error,
         }
     }
 
@@ -131,6 +191,11 @@ impl TargetText {
             "checksums" => self.checksums.is_some(),
             "transport" => self.transport.is_some(),
             "controllers" => self.controllers.is_some(),
+            "threads" => self.threads.is_some(),
+            "filters" => self.filters.is_some(),
+            "mount_options" => self.mount_options.is_some(),
+            "scheduler" => self.scheduler.is_some(),
+            "processors" => self.processors.is_some(),
             _ => false,
         }
     }
@@ -201,18 +266,67 @@ impl TargetText {
         if checksums && self.manager.is_some_and(|manager| manager != Manager::Btrfs) {
             return Err(("checksums", "only LUNs in a btrfs have them; set manager = \"btrfs\"".into()));
         }
-        let (fill, initiator) = (self.fill.unwrap_or(true), None);
+        self.checked_options(kind, transport, controllers)?;
         Ok(Target {
             storage,
             luns,
             lun_size,
-            fill,
+            fill: self.fill.unwrap_or(true),
             checksums,
             transport,
-            initiator,
+            initiator: None,
             controllers,
+            threads: self.threads,
+            filters: self.filters.clone().unwrap_or_default(),
+            mount_options: self.mount_options.clone().unwrap_or_default(),
+            scheduler: self.scheduler.clone(),
+            processors: self.processors.clone(),
             destructive: Vec::new(),
         })
+    }
+
+    /// Checks what is handed on to nbdkit, mount and the kernel.
+    fn checked_options(&self, kind: Kind, transport: Transport, controllers: u32) -> Result<(), Complaint> {
+        for key in ["threads", "filters"] {
+            if self.says(key) && transport != Transport::Nbd {
+                let message = format!(
+                    "they are nbdkit's, and the transport is \"{transport}\"; leave this out, or set transport = \"nbd\""
+                );
+                return Err((key, message));
+            }
+        }
+        if let Some(threads) = self.threads {
+            within("threads", threads, 1, MOST_THREADS)?;
+        }
+        options::filters(self.filters.as_deref().unwrap_or_default())?;
+        if let Some(words) = &self.mount_options {
+            let other = match (kind, self.manager) {
+                (Kind::Pool, None | Some(Manager::Btrfs)) => None,
+                (Kind::Pool, Some(manager)) => Some(format!("a pool by {manager} is not mounted")),
+                (Kind::File | Kind::Device, _) => Some("only pools are mounted".into()),
+            };
+            if let Some(why) = other {
+                return Err(("mount_options", format!("{why}; leave this out, or set manager = \"btrfs\"")));
+            }
+            options::mount_options(words)?;
+        }
+        if let Some(scheduler) = &self.scheduler {
+            if kind == Kind::File {
+                let message = "files have no disks of their own; leave this out, or set kind = \"pool\"";
+                return Err(("scheduler", message.into()));
+            }
+            options::scheduler(scheduler)?;
+        }
+        if let Some(processors) = &self.processors {
+            if controllers == 0 {
+                let message = format!(
+                    "they are the controllers', and with the transport \"{transport}\" there are none; leave this out, or set transport = \"nbd\""
+                );
+                return Err(("processors", message));
+            }
+            options::processors(processors, controllers)?;
+        }
+        Ok(())
     }
 
     /// Refuses keys that mean nothing for this kind, rather than pass over them.

@@ -1,5 +1,6 @@
 //! `stend target`: set up storage to be loaded, take it down again, or say what stands.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
@@ -27,7 +28,7 @@ enum Action {
     /// Set up a target, and leave it standing
     Up {
         #[command(flatten)]
-        target: TargetFlags,
+        target: Box<TargetFlags>,
         #[command(flatten)]
         name: Name,
         #[command(flatten)]
@@ -98,6 +99,21 @@ pub(super) struct TargetFlags {
     /// Processes that export the LUNs, each its share [default: 2]
     #[arg(long, value_name = "N")]
     controllers: Option<u32>,
+    /// Threads of each controller's nbdkit [default: nbdkit's own]
+    #[arg(long, value_name = "N")]
+    threads: Option<u32>,
+    /// nbdkit's filters and their parameters: delay,rdelay=1ms
+    #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
+    filters: Option<Vec<String>>,
+    /// Mount options of a pool by btrfs: commit=5,ssd
+    #[arg(long, value_name = "OPTION,…", value_delimiter = ',')]
+    mount_options: Option<Vec<String>>,
+    /// I/O scheduler of the disks, as none or mq-deadline [default: the kernel's choice]
+    #[arg(long, value_name = "NAME")]
+    scheduler: Option<String>,
+    /// Processors of the controllers: a list as 0-3,8, or one for each with a space between [default: all]
+    #[arg(long, value_name = "LISTS")]
+    processors: Option<String>,
     /// Overwrite the device with this serial number; once for each device
     #[arg(long, value_name = "SERIAL")]
     destructive: Vec<String>,
@@ -111,6 +127,11 @@ impl TargetFlags {
 
     /// The target that they describe; `None` where nothing was said.
     pub(super) fn target(&self) -> Result<Option<Target>, TargetError> {
+        self.target_with(&BTreeMap::new())
+    }
+
+    /// The same with settings of a side over it.
+    pub(super) fn target_with(&self, settings: &BTreeMap<String, String>) -> Result<Option<Target>, TargetError> {
         let text = TargetText {
             kind: self.kind,
             r#where: self.r#where.clone(),
@@ -125,17 +146,24 @@ impl TargetFlags {
             checksums: self.checksums,
             transport: self.transport,
             controllers: self.controllers,
+            threads: self.threads,
+            filters: self.filters.clone(),
+            mount_options: self.mount_options.clone(),
+            scheduler: self.scheduler.clone(),
+            processors: self.processors.clone(),
         };
+        let text = text.overlaid(&TargetText::of_settings(settings)?);
+        let blame = |error| TargetText::blame(settings, error);
         let target = match &self.target {
             Some(file) => {
                 let contents = std::fs::read_to_string(file).map_err(|error| TargetError::InFlag {
                     flag: "--target".into(),
                     message: format!("{file} cannot be read: {error}"),
                 })?;
-                TargetText::target_of_file(&contents, file, &text)?
+                TargetText::target_of_file(&contents, file, &text).map_err(blame)?
             }
             None if text == TargetText::default() && self.destructive.is_empty() => return Ok(None),
-            None => text.target()?,
+            None => text.target().map_err(blame)?,
         };
         if let (Some(serial), []) = (self.destructive.first(), target.devices()) {
             return Err(TargetError::InFlag {

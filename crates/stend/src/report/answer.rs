@@ -170,7 +170,10 @@ mod tests {
         let run = || "20261121-0555-3f9a".to_owned();
         let on = |medium: Medium| {
             let target = TargetText::default().target().unwrap();
-            Note::Target { run: run(), target: Box::new(TargetOfRun { target, medium, name: None }) }
+            Note::Target {
+                run: run(),
+                target: Box::new(TargetOfRun { target, medium, name: None, tools: Default::default() }),
+            }
         };
         for note in [
             Note::Scaled { run: run(), factor: 0.1, target: false },

@@ -408,7 +408,7 @@ fn only_words(only: Only) -> Phrase {
 
 /// A target, and what its figures say nothing of.
 fn target_of_run(of_run: &TargetOfRun) -> Phrase {
-    let TargetOfRun { target, medium, name } = of_run;
+    let TargetOfRun { target, medium, name, .. } = of_run;
     let Phrase { en: mut said, ru: mut said_ru } = Phrase::new(target.to_string(), target_in_russian(target));
     let (en, ru) = match medium {
         Medium::Memory => (
@@ -509,7 +509,18 @@ fn target_in_russian(target: &Target) -> String {
         0 => String::new(),
         many => format!(", {many} {}", russian_plural(many, "контроллер", "контроллера", "контроллеров")),
     };
-    format!("{storage}, {} LUN{size}, {}{controllers}", target.luns, target.transport)
+    let settings = target.settings();
+    let options: String = [
+        ("threads", "потоков"),
+        ("filters", "фильтры"),
+        ("processors", "процессоры"),
+        ("scheduler", "планировщик"),
+        ("mount_options", "опции монтирования"),
+    ]
+    .iter()
+    .filter_map(|(key, name)| Some(format!(", {name} {}", settings.get(key)?)))
+    .collect();
+    format!("{storage}, {} LUN{size}, {}{controllers}{options}", target.luns, target.transport)
 }
 
 /// Scenarios that not all runs have.

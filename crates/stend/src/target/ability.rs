@@ -1,9 +1,14 @@
 //! Which volume managers and transports a machine has, and what would bring those that it lacks.
 
-use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Transport};
+use std::collections::BTreeMap;
+
+use stend_model::machine::Tool;
+use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Transport, ranges};
 
 use super::Refusal;
+use super::control_group::Hierarchies;
 use crate::host::{Command, Host};
+use crate::machine::{ToolQuery, tools};
 use crate::run::prepare::install_command;
 
 /// What something takes.
@@ -200,16 +205,109 @@ pub(crate) fn all(host: &dyn Host) -> Vec<Ability> {
     managers.into_iter().chain(transports).collect()
 }
 
+/// What makes those programs say their version whose version says something of a target.
+const VERSIONS: [(&str, &str); 11] = [
+    ("nbdkit", "--version"),
+    ("mkfs.btrfs", "--version"),
+    ("mdadm", "--version"),
+    ("vgcreate", "--version"),
+    ("zpool", "version"),
+    ("tgtd", "--version"),
+    ("qemu-storage-daemon", "--version"),
+    ("iscsiadm", "--version"),
+    ("nvme", "version"),
+    ("mount.nfs", "-V"),
+    ("losetup", "--version"),
+];
+/// Where each program is.
+const PLACES: &str =
+    r#"PATH=$PATH:/usr/sbin:/sbin; for program; do at=$(command -v "$program") && echo "$program=$at"; done; exit 0"#;
+
+/// The programs that a settled target is made and served by, as they are here.
+pub(super) fn programs(host: &dyn Host, target: &Target) -> Result<BTreeMap<String, Tool>, Refusal> {
+    let mut needs = vec![of_transport(target.transport)];
+    if let Storage::Pool { layout, manager, .. } = &target.storage {
+        needs.extend(manager.map(|manager| of_manager(manager, *layout)));
+        needs.push(Need { programs: &[("losetup", "mount")], kernel: &[] });
+    }
+    needs.extend(target.initiator.map(|initiator| match initiator {
+        Initiator::Kernel => KERNEL_INITIATOR,
+        Initiator::Qemu => QEMU_INITIATOR,
+    }));
+    let wanted = needs.iter().flat_map(|need| need.programs).map(|(program, _)| *program);
+    let words = ["sh", "-c", PLACES, "sh"].into_iter().chain(wanted);
+    let said = host.run(&Command::new(words))?.text();
+    let mut places: Vec<(&str, &str)> = said.lines().filter_map(|line| line.split_once('=')).collect();
+    places.retain(|(program, _)| VERSIONS.iter().any(|(known, _)| known == program));
+    let query = |(program, path): &(&str, &str)| ToolQuery {
+        program: (*path).to_owned(),
+        version_arguments: VERSIONS
+            .iter()
+            .filter(|(known, _)| known == program)
+            .map(|(_, word)| (*word).to_owned())
+            .collect(),
+    };
+    let (mut found, _) = tools(host, &places.iter().map(query).collect::<Vec<_>>())?;
+    let named = |(program, path): (&str, &str)| Some((program.to_owned(), found.remove(path)?));
+    Ok(places.into_iter().filter_map(named).collect())
+}
+
+/// The schedulers that the queues of devices, or those of loop devices, take: a line for each that does not take the wanted one. One that
+/// is not loaded yet may be loaded when it is asked for.
+const SCHEDULERS: &str = r#"
+PATH=$PATH:/usr/sbin:/sbin
+wanted=$1
+shift
+[ $# -gt 0 ] || set -- /sys/block/loop[0-9]*
+for device; do
+    name=$(readlink -f "$device")
+    queue=/sys/class/block/${name##*/}/queue
+    [ -e "$queue" ] || queue=/sys/class/block/${name##*/}/../queue
+    { read -r there <"$queue/scheduler"; } 2>/dev/null || continue
+    case " $there " in *" $wanted "* | *"[$wanted]"*) continue ;; esac
+    modprobe -n -q "$wanted-iosched" 2>/dev/null || echo "${device##*/} takes $there"
+done
+"#;
+
+/// Refuses a scheduler that the kernel has not for these disks, and processors that controllers cannot be kept to.
+pub(super) fn check_options(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
+    if let Some(wanted) = &target.scheduler {
+        let words = ["sh", "-c", SCHEDULERS, "sh", wanted].into_iter();
+        let said = host.run(&Command::new(words.chain(target.devices().iter().map(String::as_str))))?.text();
+        if let Some(line) = said.lines().next() {
+            return Err(Refusal::Unusable(format!(
+                "there is no scheduler \"{wanted}\" here: {line}; set one of those"
+            )));
+        }
+    }
+    let Some(lists) = &target.processors else { return Ok(()) };
+    let Some(there) = Hierarchies::of(host).processors(host) else {
+        return Err(Refusal::Unusable(
+            "\"processors\" takes root and control groups with the controller cpuset, which this machine has not for this user; leave it out".into(),
+        ));
+    };
+    let known = ranges(&there).unwrap_or_default();
+    let mut numbers = lists.split_whitespace().filter_map(ranges).flatten().flatten();
+    match numbers.find(|number| !known.iter().any(|range| range.contains(number))) {
+        Some(number) => Err(Refusal::Unusable(format!(
+            "\"processors\" names processor {number}, and here are {there}; name some of those"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Settles what the description left to the machine, and refuses what the machine has not.
 pub(super) fn settle(host: &dyn Host, mut target: Target) -> Result<Target, Refusal> {
     let transport = target.transport;
+    // The others are not mounted.
+    let needs_files = transport == Transport::Nfs || !target.mount_options.is_empty();
     if let Storage::Pool { disks, layout, manager } = &mut target.storage {
         let layout = *layout;
         let count = match disks {
             Disks::Files { count, .. } => *count as usize,
             Disks::Devices(devices) => devices.len(),
         };
-        let fits = |manager: &Manager| transport != Transport::Nfs || manager.has_files();
+        let fits = |manager: &Manager| !needs_files || manager.has_files();
         match *manager {
             Some(wanted) => {
                 if let Some(lack) = lack_of_manager(host, wanted, layout) {

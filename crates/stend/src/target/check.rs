@@ -77,6 +77,7 @@ pub(super) fn check(
     needs_root(host, &target)?;
     let mut target = ability::settle(host, target)?;
     tools(host, &target, needs)?;
+    ability::check_options(host, &target)?;
     let medium = match target.files() {
         Some((bytes, place)) => space(host, work, bytes.saturating_add(needs.bytes(&target)), place)?,
         None => Medium::Devices,
@@ -125,7 +126,8 @@ pub(super) fn check(
             _ => {}
         }
     }
-    Ok(TargetOfRun { target, medium, name: None })
+    let tools = ability::programs(host, &target)?;
+    Ok(TargetOfRun { target, medium, tools, name: None })
 }
 
 /// Whether fio, mount and the URIs of exports take a path as it is.

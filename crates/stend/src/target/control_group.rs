@@ -13,6 +13,15 @@ pub(crate) struct Counters {
     pub(crate) memory: Option<String>,
 }
 
+/// A group that keeps its processes to some processors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Confined {
+    /// Its directory.
+    pub(super) group: String,
+    /// The processors, as the kernel writes them.
+    pub(super) processors: String,
+}
+
 /// Where this machine's control groups are mounted and can be added to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Hierarchies {
@@ -22,6 +31,8 @@ pub(super) struct Hierarchies {
     memory: Option<String>,
     /// Version 2, and whether groups in it count memory.
     unified: Option<(String, bool)>,
+    /// Whatever version, with the controller `cpuset`, and the file that says which processors there are.
+    cpuset: Option<(String, &'static str)>,
 }
 
 impl Hierarchies {
@@ -36,9 +47,13 @@ impl Hierarchies {
         found.memory = found.memory.filter(writable);
         found.unified = found.unified.filter(|(path, _)| writable(path)).map(|(path, _)| {
             let controllers = host.read_text(&format!("{path}/cgroup.subtree_control")).unwrap_or_default();
-            let memory = controllers.split_whitespace().any(|name| name == "memory");
-            (path, memory)
+            let has = |wanted: &str| controllers.split_whitespace().any(|name| name == wanted);
+            if found.cpuset.is_none() && has("cpuset") {
+                found.cpuset = Some((path.clone(), "cpuset.cpus.effective"));
+            }
+            (path, has("memory"))
         });
+        found.cpuset = found.cpuset.filter(|(path, _)| writable(path));
         found
     }
 
@@ -48,6 +63,9 @@ impl Hierarchies {
             let fields: Vec<_> = line.split(' ').collect();
             let [_, path, kind, options, ..] = fields[..] else { continue };
             let has = |name: &str| options.split(',').any(|option| option == name);
+            if kind == "cgroup" && has("cpuset") {
+                found.cpuset = Some((path.into(), "cpuset.cpus"));
+            }
             match kind {
                 "cgroup" if has("cpuacct") => found.cpu = Some(path.into()),
                 "cgroup" if has("memory") => found.memory = Some(path.into()),
@@ -83,6 +101,22 @@ impl Hierarchies {
             }
         }
         (paths, counters)
+    }
+
+    /// The group of this name that keeps its processes to these processors, added to the others.
+    pub(super) fn confined(&self, name: &str, processors: &str, paths: &mut Vec<String>) -> Option<Confined> {
+        let (hierarchy, _) = self.cpuset.as_ref()?;
+        let group = format!("{hierarchy}/{name}");
+        if !paths.contains(&group) {
+            paths.push(group.clone());
+        }
+        Some(Confined { group, processors: processors.to_owned() })
+    }
+
+    /// The processors that such groups can have; none where there can be no such group.
+    pub(super) fn processors(&self, host: &dyn Host) -> Option<String> {
+        let (hierarchy, file) = self.cpuset.as_ref()?;
+        Some(host.read_text(&format!("{hierarchy}/{file}")).ok()?.trim().to_owned())
     }
 }
 
@@ -129,6 +163,12 @@ mod tests {
         assert_eq!(counters.memory.as_deref(), Some("/sys/fs/cgroup/g/memory.current"));
 
         // Both are mounted, and the old one has the controllers.
+        let mut own = vec!["/sys/fs/cgroup/g".to_owned()];
+        let confined = Hierarchies::of_mounts(VERSION_1).confined("g", "0-1", &mut own).unwrap();
+        assert_eq!((confined.group.as_str(), own.len()), ("/sys/fs/cgroup/cpuset/g", 2));
+        unified.cpuset = Some(("/sys/fs/cgroup".into(), "cpuset.cpus.effective"));
+        assert_eq!(unified.confined("g", "0-1", &mut own).unwrap().group, "/sys/fs/cgroup/g");
+        assert_eq!(own.len(), 2, "the same group counts");
         let hybrid = format!("{VERSION_1}cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
         assert_eq!(Hierarchies::of_mounts(&hybrid).group("g").0.len(), 2);
         assert_eq!(Hierarchies::of_mounts("tmpfs / tmpfs rw 0 0\n").group("g"), (vec![], Counters::default()));

@@ -222,7 +222,7 @@ exec nbdkit --unix "$1" --pidfile "$2" --filter=retry nbd socket="$3" dynamic-ex
 /// A sparse file and its loop device, for the place of a disk that dies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Spare {
-    file: String,
+    pub(super) file: String,
     bytes: u64,
     direct: bool,
 }
@@ -509,7 +509,9 @@ impl<'a> Injector<'a> {
         }
         let (pool, left) = (self.mount()?, format!("{}-left", self.mount()?));
         let directory = Thing::Directory { path: left.clone() };
-        let mounted = Thing::Mount(Mounted { disks, path: left.clone(), remains: true });
+        // Only to be read, and without disks that are gone.
+        let options = ["ro", "degraded"].map(str::to_owned).into();
+        let mounted = Thing::Mount(Mounted { disks, path: left.clone(), options });
         for thing in [&directory, &mounted] {
             ledger::note_thing(self.host, &self.path, thing).map_err(|error| error.to_string())?;
         }

@@ -119,7 +119,10 @@ mod tests {
         let note = |thing: &Thing| ledger::note(&Local, &standing(&base), &Entry::Make(thing.clone())).unwrap();
         note(&own);
         note(&Thing::Loop { file: "/srv/stend-0123456789abcdef/disk0".into(), direct: true });
-        note(&Thing::Cgroups { paths: vec!["/sys/fs/cgroup/stend-target-0123456789abcdef-controller0".into()] });
+        note(&Thing::Cgroups {
+            paths: vec!["/sys/fs/cgroup/stend-target-0123456789abcdef-controller0".into()],
+            confined: None,
+        });
         let up = Up { luns: vec!["/dev/loop7".into()], ..Up::default() };
         ledger::note(&Local, &standing(&base), &Entry::Up(up.clone())).unwrap();
         assert_eq!(read(&Local, &base).unwrap().unwrap().up, Some(up));

@@ -12,6 +12,7 @@ mod faults;
 mod layout;
 mod ledger;
 mod plan;
+mod scheduler;
 mod served;
 mod shell;
 mod thing;
@@ -503,7 +504,7 @@ mod tests {
     use crate::host::Local;
 
     fn wanted(text: &TargetText, medium: Medium) -> TargetOfRun {
-        TargetOfRun { target: text.target().unwrap(), medium, name: None }
+        TargetOfRun { target: text.target().unwrap(), medium, tools: Default::default(), name: None }
     }
 
     /// A target of one file that stood in another boot, in the directory for runs' files `work`.

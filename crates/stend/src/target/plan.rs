@@ -4,6 +4,8 @@ use stend_model::target::{Manager, Medium, Storage, Target, Where};
 
 use super::control_group::{Counters, Hierarchies};
 use super::layout::Pool;
+use super::scheduler::Scheduler;
+use super::shell::Disk;
 use super::thing::Thing;
 use super::transport::Luns;
 use super::{Needs, Up, layout, transport};
@@ -71,12 +73,22 @@ impl Planning<'_> {
         }
     }
 
-    /// Control groups of its own, as far as the machine has any, and what they count.
-    pub(super) fn group(&mut self, name: &str) -> (Vec<String>, Counters) {
+    /// Gives these disks the scheduler that the target is to have.
+    pub(super) fn schedule(&mut self, disks: &[Disk]) {
+        if let Some(name) = self.target.scheduler.clone() {
+            let note = format!("{}/schedulers", self.ground.base);
+            self.things.push(Thing::Scheduler(Scheduler { disks: disks.to_vec(), name, note }));
+        }
+    }
+
+    /// Control groups of its own, as far as the machine has any, and what they count. They keep to these processors, if some are given.
+    pub(super) fn group(&mut self, name: &str, processors: Option<&str>) -> (Vec<String>, Counters) {
         let Ground { name: target, token, hierarchies, .. } = self.ground;
-        let (cgroups, counters) = hierarchies.group(&format!("stend-{target}-{token}-{name}"));
+        let name = format!("stend-{target}-{token}-{name}");
+        let (mut cgroups, counters) = hierarchies.group(&name);
+        let confined = processors.and_then(|processors| hierarchies.confined(&name, processors, &mut cgroups));
         if !cgroups.is_empty() {
-            self.things.push(Thing::Cgroups { paths: cgroups.clone() });
+            self.things.push(Thing::Cgroups { paths: cgroups.clone(), confined });
         }
         (cgroups, counters)
     }
@@ -92,10 +104,13 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     }
     let (luns_in, pool) = match &target.storage {
         Storage::Device { devices } => {
-            let filling = |path: &String| Thing::Filling { path: path.clone(), bytes, direct: true };
-            let things = if target.fill { devices.iter().map(filling).collect() } else { Vec::new() };
+            planning.schedule(&devices.iter().cloned().map(Disk::Device).collect::<Vec<_>>());
+            if target.fill {
+                let filling = |path: &String| Thing::Filling { path: path.clone(), bytes, direct: true };
+                planning.things.extend(devices.iter().map(filling));
+            }
             let up = Up { luns: devices.clone(), ..Up::default() };
-            return Plan { things, up, behind_loops: false };
+            return Plan { things: planning.things, up, behind_loops: false };
         }
         Storage::File { r#where } => (planning.files_in(r#where), None),
         Storage::Pool { disks, layout, manager } => {

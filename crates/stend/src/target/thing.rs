@@ -6,9 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::control_group::Confined;
 use super::faults::{Front, Spare};
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
+use super::scheduler::Scheduler;
 use super::served::Served;
 use super::shell::{Disk, LOOP_OF, plain, shell};
 use super::transport::nbd::Nbdkit;
@@ -35,8 +37,14 @@ pub(super) enum Thing {
     LunFile { path: String, bytes: u64, in_btrfs: bool },
     /// Random bytes all over a LUN. What is taken away is the LUN itself.
     Filling { path: String, bytes: u64, direct: bool },
-    /// The control groups of one controller.
-    Cgroups { paths: Vec<String> },
+    /// The I/O scheduler of the disks.
+    Scheduler(Scheduler),
+    /// The control groups of one controller, of which one may keep it to some processors.
+    Cgroups {
+        paths: Vec<String>,
+        #[serde(default)]
+        confined: Option<Confined>,
+    },
     /// nbdkit, which exports the files of a directory.
     Server(Nbdkit),
     /// An md array over disks.
@@ -120,6 +128,16 @@ inside=$(ls -A "$1" | head -n 5 | tr '\n' ' ')
 [ -z "$inside" ] || echo "it holds ${inside% }" >&2
 exit 1
 "#;
+/// Version 1 takes no process into a group before the group has memory nodes, which are in a file that the root of version 2 lacks.
+const MAKE_CGROUPS: &str = r#"
+confined=$1 processors=$2
+shift 2
+mkdir "$@" || exit
+[ -n "$confined" ] || exit 0
+above=${confined%/*}
+[ ! -e "$above/cpuset.mems" ] || cat "$above/cpuset.mems" >"$confined/cpuset.mems" || exit
+echo "$processors" >"$confined/cpuset.cpus"
+"#;
 /// A process that has just ended may still be counted in its group.
 const REMOVE_CGROUPS: &str = r#"
 for group; do
@@ -168,10 +186,13 @@ impl Thing {
             Self::Filling { path, bytes, direct } => {
                 script(FILL, &[path, &bytes.to_string(), if *direct { "1" } else { "0" }])
             }
-            Self::Cgroups { paths } => {
-                let words: Vec<_> = std::iter::once("mkdir").chain(paths.iter().map(String::as_str)).collect();
-                plain(ledger, &words)
+            Self::Cgroups { paths, confined } => {
+                let [group, processors] =
+                    confined.as_ref().map_or(["", ""], |confined| [&confined.group, &confined.processors]);
+                let words: Vec<_> = [group, processors].into_iter().chain(paths.iter().map(String::as_str)).collect();
+                script(MAKE_CGROUPS, &words)
             }
+            Self::Scheduler(made) => made.making(ledger),
             Self::Btrfs(made) => made.making(ledger),
             Self::Mount(made) => made.making(ledger),
             Self::Server(made) => made.making(ledger),
@@ -203,7 +224,10 @@ impl Thing {
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => Some(plain(ledger, &["rm", "-f", path])),
             Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}exit 0"), &[file]),
             Self::Filling { .. } => None,
-            Self::Cgroups { paths } => script(REMOVE_CGROUPS, &paths.iter().map(String::as_str).collect::<Vec<_>>()),
+            Self::Scheduler(made) => made.taking_away(ledger),
+            Self::Cgroups { paths, .. } => {
+                script(REMOVE_CGROUPS, &paths.iter().map(String::as_str).collect::<Vec<_>>())
+            }
             Self::Btrfs(made) => made.taking_away(ledger),
             Self::Mount(made) => made.taking_away(ledger),
             Self::Server(made) => made.taking_away(ledger),
@@ -233,7 +257,8 @@ impl Thing {
             Self::SparseFile { path, .. } | Self::LunFile { path, .. } => format!("the file {path}"),
             Self::Loop { file, .. } => format!("the loop device on {file}"),
             Self::Filling { path, .. } => format!("the contents of {path}"),
-            Self::Cgroups { paths } => format!("the control groups {}", paths.join(", ")),
+            Self::Scheduler(made) => made.in_words(),
+            Self::Cgroups { paths, .. } => format!("the control groups {}", paths.join(", ")),
             Self::Btrfs(made) => made.in_words(),
             Self::Mount(made) => made.in_words(),
             Self::Server(made) => made.in_words(),

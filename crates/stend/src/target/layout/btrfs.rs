@@ -20,16 +20,15 @@ pub(in crate::target) struct FileSystem {
 pub(in crate::target) struct Mounted {
     pub(in crate::target) disks: Vec<Disk>,
     pub(in crate::target) path: String,
-    /// Only to be read, and without disks that are gone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::target) remains: bool,
+    /// Beside the usual ones.
+    #[serde(default)]
+    pub(in crate::target) options: Vec<String>,
 }
 
 const BTRFS: &str = r#"mkfs.btrfs -q -f -U "$1" -d "$2" -m "$3" $devices"#;
 /// All devices are named, so that no daemon needs to have found them.
 const MOUNT: &str = r#"
-options=nosuid,nodev,noatime
-[ "$2" = false ] || options=$options,ro,degraded
+options=noatime${2:+,$2},nosuid,nodev
 for device in $devices; do
     options=$options,device=$device
     last=$device
@@ -71,8 +70,8 @@ impl Made for FileSystem {
 impl Made for Mounted {
     fn making(&self, ledger: &str) -> Command {
         let names = names(&self.disks);
-        let arguments =
-            names.iter().map(String::as_str).chain(["--", &self.path, if self.remains { "true" } else { "false" }]);
+        let options = self.options.join(",");
+        let arguments = names.iter().map(String::as_str).chain(["--", &self.path, &options]);
         shell(ledger, &format!("{LOOP_OF}{DEVICES_OF}{MOUNT}"), &arguments.collect::<Vec<_>>())
     }
 

@@ -25,12 +25,23 @@ pub(super) struct Pool {
 /// Plans a pool.
 pub(super) fn plan(planning: &mut Planning<'_>, disks: &Disks, layout: Layout, manager: Manager) -> Pool {
     let disks = disks_of(planning, disks);
+    let files = planning.things.iter().filter_map(|thing| match thing {
+        Thing::Loop { file, .. } => Some(file),
+        Thing::Spare(spare) => Some(&spare.file),
+        _ => None,
+    });
+    let files: Vec<_> = files.cloned().map(Disk::File).collect();
+    planning.schedule(if files.is_empty() { &disks } else { &files });
     let name = name(planning.ground.token);
     if manager == Manager::Btrfs {
         let uuid = uuid(planning.ground.token);
         planning.things.push(Thing::Btrfs(FileSystem { disks: disks.clone(), layout, uuid }));
         let luns_in = planning.directory("pool");
-        planning.things.push(Thing::Mount(Mounted { disks: disks.clone(), path: luns_in.clone(), remains: false }));
+        planning.things.push(Thing::Mount(Mounted {
+            disks: disks.clone(),
+            path: luns_in.clone(),
+            options: planning.target.mount_options.clone(),
+        }));
         return Pool { disks, layout, manager, luns_in };
     }
     let group = disks.clone();

@@ -50,14 +50,27 @@ pub(super) fn plan(mut planning: Planning<'_>, luns: Luns) -> Plan {
 fn nbd(planning: &mut Planning<'_>, luns: Luns) -> Up {
     let mut controllers = Vec::new();
     for (number, directory) in (0..).zip(luns.shares) {
-        let (cgroups, counters) = planning.group(&format!("controller{number}"));
+        let (cgroups, counters) = controller_group(planning, number);
         let (socket, pid_file) = (super::socket(&planning.base, number), pid_file(planning, 'c', number));
         let front = planning.ground.needs.fronts.then(|| faults::front(&socket));
-        planning.things.push(Thing::Server(Nbdkit { socket, pid_file: pid_file.clone(), directory, cgroups }));
+        planning.things.push(Thing::Server(Nbdkit {
+            socket,
+            pid_file: pid_file.clone(),
+            directory,
+            cgroups,
+            threads: planning.target.threads,
+            filters: planning.target.filters.clone(),
+        }));
         planning.things.extend(front);
         controllers.push(process(planning, number, pid_file, counters));
     }
     Up { luns: uris(planning), controllers, initiators: Vec::new() }
+}
+
+/// The control groups of a controller.
+fn controller_group(planning: &mut Planning<'_>, number: u32) -> (Vec<String>, Counters) {
+    let processors = planning.target.processors_of(number);
+    planning.group(&format!("controller{number}"), processors)
 }
 
 fn iscsi(planning: &mut Planning<'_>, luns: &Luns) -> Up {
@@ -69,7 +82,7 @@ fn iscsi(planning: &mut Planning<'_>, luns: &Luns) -> Up {
     };
     let (mut controllers, mut initiators) = (Vec::new(), Vec::new());
     for number in 0..target.controllers {
-        let (cgroups, counters) = planning.group(&format!("controller{number}"));
+        let (cgroups, counters) = controller_group(planning, number);
         let pid_file = pid_file(planning, 'c', number);
         let controller = process(planning, number, pid_file.clone(), counters);
         planning.things.push(Thing::Tgtd(Tgtd {
@@ -92,7 +105,7 @@ fn iscsi(planning: &mut Planning<'_>, luns: &Luns) -> Up {
     }
     for (number, controller) in (0..).zip(&controllers) {
         // The load's side, so not counted with the controllers.
-        let (cgroups, counters) = planning.group(&format!("initiator{number}"));
+        let (cgroups, counters) = planning.group(&format!("initiator{number}"), None);
         let (socket, pid_file) = (super::socket(&planning.base, number), pid_file(planning, 'i', number));
         planning.things.push(Thing::IscsiBridge(Bridge {
             place: portal(planning, number),

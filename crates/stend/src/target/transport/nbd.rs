@@ -13,16 +13,23 @@ pub(in crate::target) struct Nbdkit {
     pub(in crate::target) pid_file: String,
     pub(in crate::target) directory: String,
     pub(in crate::target) cgroups: Vec<String>,
+    #[serde(default)]
+    pub(in crate::target) threads: Option<u32>,
+    /// Filters, the first one nearest to the load, and their parameters.
+    #[serde(default)]
+    pub(in crate::target) filters: Vec<String>,
 }
 
 /// The shell itself goes into the control groups and becomes the server.
 const SERVER: &str = r#"
-socket=$1 pid=$2 directory=$3
-shift 3
-for cgroup; do
-    echo $$ >"$cgroup/cgroup.procs" || exit
+socket=$1 pid=$2
+shift 2
+while [ "$1" != -- ]; do
+    echo $$ >"$1/cgroup.procs" || exit
+    shift
 done
-exec nbdkit --unix "$socket" --pidfile "$pid" file dir="$directory"
+shift
+exec nbdkit --unix "$socket" --pidfile "$pid" "$@"
 "#;
 
 /// Those that listen on the socket `$1`, whose process id is in `$2`.
@@ -37,8 +44,15 @@ rm -f "$socket" "$pid_file"
 
 impl Made for Nbdkit {
     fn making(&self, ledger: &str) -> Command {
-        let arguments = [&self.socket, &self.pid_file, &self.directory].into_iter().chain(&self.cgroups);
-        shell(ledger, SERVER, &arguments.map(String::as_str).collect::<Vec<_>>())
+        let is_parameter = |word: &&String| word.contains('=');
+        let threads = self.threads.map(|threads| format!("--threads={threads}"));
+        let filters = self.filters.iter().filter(|word| !is_parameter(word)).map(|name| format!("--filter={name}"));
+        let plugin = ["file".to_owned(), format!("dir={}", self.directory)];
+        let parameters = self.filters.iter().filter(is_parameter).cloned();
+        let words: Vec<_> = threads.into_iter().chain(filters).chain(plugin).chain(parameters).collect();
+        let arguments = [&self.socket, &self.pid_file].into_iter().chain(&self.cgroups).map(String::as_str);
+        let arguments = arguments.chain(["--"]).chain(words.iter().map(String::as_str));
+        shell(ledger, SERVER, &arguments.collect::<Vec<_>>())
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {

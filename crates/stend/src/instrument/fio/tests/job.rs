@@ -96,7 +96,7 @@ fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
         assert_eq!(Fio.job(&run, &stored, &repeat), Some(given));
     }
     let target = TargetText::target_of_file("luns = 2\n", "t.toml", &TargetText::default()).unwrap();
-    run.target = Some(TargetOfRun { target, medium: Medium::Memory, name: None });
+    run.target = Some(TargetOfRun { target, medium: Medium::Memory, tools: Default::default(), name: None });
     let job = Fio.job(&run, &scenario("fio", [("luns", "2")]), &repeat).unwrap();
     assert!(job.ends_with("\n[lun0]\nfilename=${LUN1}\n\n[lun1]\nfilename=${LUN2}\n"), "{job}");
     assert!(job.contains("ioengine=libaio\ndirect=1\n"), "{job}");
