@@ -212,6 +212,11 @@ fn json<T: Serialize>(part: &T) -> serde_json::Value {
     serde_json::to_value(part).expect("a noun of the model is always valid JSON")
 }
 
+/// In what two parts of the same kind differ, under this name.
+pub fn differences_of<T: Serialize>(name: &str, before: &T, after: &T, differences: &mut Vec<Difference>) {
+    compare(name, &json(before), &json(after), differences);
+}
+
 /// Walks both values at once and notes where they differ. Lists of words are compared as sets, the kernel's command line among them; other
 /// lists as a whole.
 fn compare(name: &str, before: &serde_json::Value, after: &serde_json::Value, differences: &mut Vec<Difference>) {

@@ -1,5 +1,7 @@
 //! A run: one suite on one machine. Sessions ⊃ repeats ⊃ samples.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,7 @@ pub struct Run {
     /// Whether it measures how much the machine differs from itself: `stend noise` made it, with twice the repeats, in interleaved order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub noise: bool,
-    /// The storage that was set up for it, if it was.
+    /// The storage that was set up for it, if it was; where a side sets something of it, that of the first side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetOfRun>,
     /// The two configurations that were measured in turns; none for a run of the machine as it is.
@@ -198,6 +200,9 @@ pub struct Repeat {
     pub output: String,
     /// Its standard error as it came; shortened if it was very long.
     pub error_output: String,
+    /// What was found of the target that it loaded when that was made, by the keys of a target and the names of the kernel's settings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub target: BTreeMap<String, String>,
 }
 
 impl Repeat {

@@ -10,6 +10,7 @@ use crate::machine::Tool;
 use crate::plan::Phase;
 use crate::run::{Build, Outcome, Repeat, Run};
 use crate::suite::Scenario;
+use crate::target::{TargetOfRun, TargetText};
 
 /// What a side without a setting is called.
 pub const AS_IT_IS: &str = "as it is";
@@ -18,8 +19,7 @@ pub const AS_IT_IS: &str = "as it is";
 const LONGEST_LABEL: usize = 60;
 
 /// The settings that there are, for messages.
-const KEYS: &str =
-    "name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, tool.NAME=, cc=, cflags=";
+const KEYS: &str = "name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=, cc=, cflags=";
 
 /// One configuration: how it differs from the machine as it is, and from the suite as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Side {
     /// Parameters of the scenarios.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
+    /// Keys of the target's description.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub target: BTreeMap<String, String>,
     /// Programs by the name that they are called by, each with the path of the one that is meant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
@@ -73,6 +76,9 @@ pub struct Found {
     /// Each tool that is another one than on the PATH.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, Tool>,
+    /// The target as this side has it, where a side sets something of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetOfRun>,
 }
 
 impl Found {
@@ -127,7 +133,7 @@ impl Side {
             None => Ok(()),
             Some(_) => Err(twice()),
         };
-        let may_be_empty = key.starts_with("env.") || key.starts_with("set.") || key == "cflags";
+        let may_be_empty = ["env.", "set.", "target."].iter().any(|kind| key.starts_with(kind)) || key == "cflags";
         if value.is_empty() && !may_be_empty {
             return Err(format!("\"{setting}\" has no value after the ="));
         }
@@ -138,6 +144,10 @@ impl Side {
                 "\"{setting}\": tool.NAME takes the name that the tool is called by, as in tool.fio=/opt/fio/bin/fio"
             )),
             Some(("tool", name)) => add(&mut self.tools, name),
+            Some(("target", name)) => {
+                add(&mut self.target, name)?;
+                TargetText::of_settings(&self.target).map(drop).map_err(|error| error.to_string())
+            }
             Some(("sysctl", name)) if !is_sysctl(name) => Err(format!(
                 "\"{name}\" is no name of a sysctl; it is written as sysctl writes it: sysctl.vm.swappiness=10"
             )),
@@ -175,6 +185,7 @@ impl Side {
             one("prefix", &Some(self.prefix.join(" ")).filter(|words| !words.is_empty())),
             named("set", &self.parameters),
             named("sysctl", &self.sysctls),
+            named("target", &self.target),
             named("tool", &self.tools),
         ]
         .concat()
@@ -275,6 +286,9 @@ impl Run {
                 *scenario = changed;
             }
         }
+        if own.found.target.is_some() {
+            run.target.clone_from(&own.found.target);
+        }
         let software = &mut run.machine.software;
         software.settings.extend(own.found.settings.clone());
         software.tools.extend(own.found.tools.clone());
@@ -286,6 +300,12 @@ impl Run {
             run.build = Some(built.clone());
         }
         run
+    }
+
+    /// The target of a side's repeats.
+    pub fn target_of(&self, side: Option<usize>) -> Option<&TargetOfRun> {
+        let of_side = side.and_then(|side| self.sides.get(side)?.found.target.as_ref());
+        of_side.or(self.target.as_ref())
     }
 
     /// Whether both are sides of one run.
@@ -376,6 +396,8 @@ mod tests {
             ("sysctl...etc.passwd=1", "no name of a sysctl"),
             ("sysctl.vm/../../x=1", "no name of a sysctl"),
             ("tool.a/b=/x", "the name that the tool is called by"),
+            ("target.layout=raid6", "target.layout=raid6: unknown variant"),
+            ("target.layout=mirror;target.layout=stripe", "set twice"),
             ("name=a\nb", "one line"),
             (&format!("env.A={}", "x".repeat(80)), "name=…"),
         ] {

@@ -12,7 +12,7 @@ use stend_model::metric::{Better, Metric, Unit};
 use stend_model::suite::Suite;
 use stend_stats::{ChangeRule, change_points};
 
-use crate::compare::{differences_of_builds, values_by_session};
+use crate::compare::{differences, differences_of_builds, values_by_session};
 use crate::hosts::Hosts;
 use crate::language::english_plural;
 use crate::nearest;
@@ -120,7 +120,7 @@ impl Differences {
         if version(before) != version(after) {
             build.push(Difference { what: "stend".into(), before: version(before), after: version(after) });
         }
-        Self { machine: before.run.machine.differences(&after.run.machine), build }
+        Self { machine: differences(before, after), build }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

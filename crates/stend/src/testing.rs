@@ -142,6 +142,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
         command: vec!["true".into()],
         output: "{\"event\":\"end\"}\n".into(),
         error_output: String::new(),
+        target: BTreeMap::new(),
     }
 }
 

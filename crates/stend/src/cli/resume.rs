@@ -1,7 +1,11 @@
 //! `stend resume`: go on with runs that were interrupted or killed.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
+use stend_model::machine::Tool;
 use stend_model::run::{Run, RunState};
+use stend_model::target::TargetOfRun;
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -79,6 +83,17 @@ fn destination(hosts: &Hosts, run: &Run) -> Result<Destination, Failure> {
     }
 }
 
+/// The targets that a run makes: one, or one for each side.
+fn targets_of(run: &Run) -> Vec<&TargetOfRun> {
+    let of_sides: Vec<_> = run.sides.iter().filter_map(|side| side.found.target.as_ref()).collect();
+    if of_sides.is_empty() { run.target.iter().collect() } else { of_sides }
+}
+
+/// Programs with their versions, in a line.
+fn programs(tools: &BTreeMap<String, Tool>) -> String {
+    tools.iter().map(|(name, tool)| format!("{name} ({})", tool.version)).collect::<Vec<_>>().join(", ")
+}
+
 /// Makes what is missing of one run.
 fn go_on(
     global: &Global,
@@ -133,12 +148,20 @@ fn go_on(
                 now.target
             )));
         }
-    } else if let Some(wanted) = wanted {
+    } else if wanted.is_some() {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
         target::take_down(&*bench.host, &bench.work, id)?;
         let needs = target::Needs::of(&record.run.suite);
         needs.check_probe(&*bench.host, &bench.probe)?;
-        target::check(&*bench.host, &bench.work, id, wanted.clone(), &needs)?;
+        for of_run in targets_of(&record.run) {
+            let now = target::check(&*bench.host, &bench.work, id, of_run.target.clone(), &needs)?;
+            if !of_run.tools.is_empty() && now.tools != of_run.tools {
+                return Err(Failure::unusable(format!(
+                    "run {id} cannot go on: its target is made by other programs now: {}; put the old ones back, or begin another run",
+                    programs(&now.tools)
+                )));
+            }
+        }
     }
     let found: Vec<_> = record.run.sides.iter().map(|side| side.found.clone()).collect();
     let settings = bench.settings(global, &mut record.run.sides)?;

@@ -7,6 +7,7 @@ mod measure;
 mod named;
 pub(super) mod together;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,7 +20,7 @@ use stend_model::random::SplitMix64;
 use stend_model::run::{Run, RunState};
 use stend_model::side::Side;
 use stend_model::suite::{Order, Suite};
-use stend_model::target::Target;
+use stend_model::target::{Target, TargetOfRun};
 
 use super::Global;
 use super::changing::Changing;
@@ -27,7 +28,7 @@ use super::failure::{Exit, Failure};
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Json};
 use super::target::TargetFlags;
-use crate::host::{HERE, Local, stand};
+use crate::host::{HERE, Host, Local, stand};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
 use crate::language::english_plural;
@@ -53,8 +54,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     time_budget: Option<Duration>,
     /// Measure two configurations in turns and compare them as pairs; `repeats` is then the number of pairs. A side is settings joined by `;`, or
-    /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, tool.NAME=, cc=, cflags=
-    /// (docs/ab.md)
+    /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=,
+    /// cc=, cflags= (docs/ab.md)
     #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
     ab: Vec<String>,
     /// Afterwards start each scenario once more under perf, or where there is none under strace, to see where its time goes
@@ -192,7 +193,8 @@ fn twice_over(suite: &mut Suite) {
 struct Wanted {
     suite: Suite,
     sides: Vec<Side>,
-    target: Option<Target>,
+    /// The target, or that of each side where a side sets something of it.
+    targets: Vec<Target>,
     noise: bool,
     foreign: Foreign,
 }
@@ -212,14 +214,14 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     }
     let sides = side::parse(&arguments.ab).map_err(Failure::usage)?;
     side::check_suite(&suite, &sides).map_err(Failure::usage)?;
-    let target = arguments.target.target().map_err(|error| Failure::usage(error.to_string()))?;
-    if let (Some(name), Some(_)) = (&arguments.target_name, &target) {
+    let targets = targets(arguments, &sides)?;
+    if let (Some(name), Some(_)) = (&arguments.target_name, targets.first()) {
         return Err(Failure::usage(format!(
             "--target-name {name}: it is described already, by what made it; leave out the other flags of a target"
         )));
     }
-    let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(target.as_ref()));
-    let wanted = Wanted { suite, sides, target, noise, foreign };
+    let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
+    let wanted = Wanted { suite, sides, targets, noise, foreign };
     let destinations = arguments.on.destinations(global)?;
     if arguments.dry_run {
         for destination in &destinations {
@@ -238,7 +240,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
             wanted.suite.name
         )));
     }
-    target::check_faults(&wanted.suite, wanted.target.as_ref())?;
+    check_faults(&wanted.suite, &wanted.targets)?;
     // Before several threads want to make it.
     drop(Store::open(&global.store_directory()?)?);
     let jobs = destinations.iter().map(|destination| Job {
@@ -248,6 +250,54 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, interrupt, begun)),
     });
     together::run(global, jobs.collect(), arguments.options, arguments.json)
+}
+
+/// The target that the flags describe, once for each side if a side sets something of it.
+fn targets(arguments: &Arguments, sides: &[Side]) -> Result<Vec<Target>, Failure> {
+    let of = |settings| arguments.target.target_with(settings).map_err(|error| Failure::usage(error.to_string()));
+    if sides.iter().all(|side| side.target.is_empty()) {
+        return Ok(of(&BTreeMap::new())?.into_iter().collect());
+    }
+    if let Some(name) = &arguments.target_name {
+        return Err(Failure::usage(format!(
+            "--target-name {name}: it is left standing as it is, so no side can set target.KEY; describe a target with --target instead"
+        )));
+    }
+    let mut targets = Vec::new();
+    for side in sides {
+        targets.push(of(&side.target)?.ok_or_else(|| {
+            Failure::usage(format!(
+                "--ab: side \"{}\" has no target, and the other one has; describe one for both, as by --target targets/vostok-small.toml",
+                side.label
+            ))
+        })?);
+    }
+    Ok(targets)
+}
+
+/// Checks that each of the targets has what the suite's faults name.
+fn check_faults(suite: &Suite, targets: &[Target]) -> Result<(), target::Refusal> {
+    if targets.is_empty() {
+        return target::check_faults(suite, None);
+    }
+    targets.iter().try_for_each(|target| target::check_faults(suite, Some(target)))
+}
+
+/// Fits the suite to the target, or to those of both sides, which must make the same of it.
+fn fit(host: &dyn Host, suite: &mut Suite, targets: &[Target]) -> Result<(), target::Refusal> {
+    // What makes a pool may have been chosen only now.
+    check_faults(suite, targets)?;
+    let as_it_was = suite.clone();
+    for (place, target) in targets.iter().enumerate() {
+        let mut fitted = as_it_was.clone();
+        target::fit(host, &mut fitted, target)?;
+        if place == 0 {
+            *suite = fitted;
+        } else {
+            target::check_same_work(suite, &fitted)?;
+        }
+    }
+    Ok(())
 }
 
 fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wanted: &Wanted) -> Result<(), Failure> {
@@ -260,17 +310,19 @@ fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wa
         output::print(&format!("{}\n", stand::in_words(&version, &compiler)))?;
     }
     let mut suite = wanted.suite.clone();
-    let settled = match &arguments.target_name {
+    let settled: Vec<Target> = match &arguments.target_name {
         Some(name) => {
             let work = prepare::work_directory(host).map_err(Failure::unusable)?;
-            Some(target::standing(host, &work, name)?.0.target)
+            vec![target::standing(host, &work, name)?.0.target]
         }
-        None => wanted.target.clone().map(|target| target::settle(host, target)).transpose()?,
+        None => wanted.targets.iter().map(|target| target::settle(host, target.clone())).collect::<Result<_, _>>()?,
     };
-    if let Some(target) = &settled {
-        target::check_faults(&suite, Some(target))?;
-        target::fit(host, &mut suite, target)?;
-        output::print(&format!("target: {target}\n"))?;
+    if !settled.is_empty() {
+        fit(host, &mut suite, &settled)?;
+    }
+    for (place, target) in settled.iter().enumerate() {
+        let side = if settled.len() > 1 { format!(" of side {}", wanted.sides[place].label) } else { String::new() };
+        output::print(&format!("target{side}: {target}\n"))?;
     }
     dry::print(host, suite, wanted.sides.clone(), &compiler)
 }
@@ -284,7 +336,7 @@ fn measure_on(
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
-    let Wanted { mut suite, mut sides, target, noise, foreign } = wanted.clone();
+    let Wanted { mut suite, mut sides, targets, noise, foreign } = wanted.clone();
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
@@ -311,17 +363,21 @@ fn measure_on(
     let name = run_id(Timestamp::now());
     let needs = target::Needs::of(&suite);
     needs.check_probe(&*bench.host, &bench.probe)?;
-    let target = match (&arguments.target_name, target) {
-        (Some(name), _) => Some(target::standing(&*bench.host, &bench.work, name)?.0),
-        (None, wanted) => {
-            wanted.map(|wanted| target::check(&*bench.host, &bench.work, &name, wanted, &needs)).transpose()?
-        }
+    let check = |wanted| target::check(&*bench.host, &bench.work, &name, wanted, &needs);
+    let checked: Vec<TargetOfRun> = match &arguments.target_name {
+        Some(name) => vec![target::standing(&*bench.host, &bench.work, name)?.0],
+        None => targets.into_iter().map(check).collect::<Result<_, _>>()?,
     };
-    if let Some(wanted) = &target {
-        // Once more, since what makes the pool may have been chosen only now.
-        target::check_faults(&suite, Some(&wanted.target))?;
-        target::fit(&*bench.host, &mut suite, &wanted.target)?;
+    if !checked.is_empty() {
+        let settled: Vec<_> = checked.iter().map(|of_run| of_run.target.clone()).collect();
+        fit(&*bench.host, &mut suite, &settled)?;
     }
+    if checked.len() > 1 {
+        for (side, of_side) in sides.iter_mut().zip(&checked) {
+            side.found.target = Some(of_side.clone());
+        }
+    }
+    let target = checked.into_iter().next();
     let wanted = target.as_ref().map(|target| &target.target);
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(Ending::Interrupted);

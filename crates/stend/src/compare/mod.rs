@@ -1,6 +1,7 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
 
 pub(crate) mod curves;
+mod differing;
 pub(crate) mod evidence;
 pub(crate) mod filter;
 pub(crate) mod notes;
@@ -25,6 +26,7 @@ use stend_model::suite::Scenario;
 use crate::noise::{Floor, Floors};
 use crate::steady::never_steady;
 use crate::store::Record;
+pub(crate) use differing::differences;
 use evidence::{Evidence, FloorSource};
 use filter::Filter;
 pub(crate) use notes::differences_of_builds;
@@ -387,7 +389,7 @@ fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
         grade: if boots >= 2 { Grade::A } else { Grade::B },
-        differences: base.run.machine.differences(&record.run.machine),
+        differences: differences(base, record),
         emulator: record.emulator().map(str::to_owned),
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use stend_model::run::{Run, Session};
 
+use super::differing::found;
 use super::notes::{builds_of, differing_builds};
 use super::table::Note;
 use crate::host::HERE;
@@ -57,6 +58,7 @@ fn are_alike(one: &Record, other: &Record) -> bool {
         && run.machine.software_id() == other_run.machine.software_id()
         && run.stend_version == other_run.stend_version
         && run.target == other_run.target
+        && found(one) == found(other)
         && run.suite.name == other_run.suite.name
         && run.suite.scale == other_run.suite.scale
         && run.suite.scenarios.len() == other_run.suite.scenarios.len()

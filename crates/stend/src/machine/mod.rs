@@ -36,6 +36,7 @@ use topology::Topology;
 
 pub(crate) use check::{check, conditions_answered, conditions_question};
 pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
+pub(crate) use settings::chosen;
 pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
 pub(crate) use userland::compiler_of;
 pub(crate) use words::{five_lines, five_lines_in, in_words, most_telling_first, part_called, words_of};

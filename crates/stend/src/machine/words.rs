@@ -342,6 +342,7 @@ pub(crate) fn part_called(what: &str, language: Language) -> String {
         "microcode" => say("microcode", "микрокод"),
         "virtualization" => say("virtualization", "виртуализация"),
         "emulator" => say("emulator", "эмулятор"),
+        "target" => say("target", "цель"),
         "flags" => say("flags", "флаги"),
         "sources" => say("sources", "исходники"),
         "version" => say("version", "версия"),
@@ -360,6 +361,12 @@ pub(crate) fn part_called(what: &str, language: Language) -> String {
     if let Some(name) = what.strip_prefix("revision.") {
         return format!("{} {name}", say("processor's", "процессор:"));
     }
+    if let Some(name) = what.strip_prefix("target.") {
+        return match name.strip_prefix("tools.") {
+            Some(_) => part_called(name, language),
+            None => format!("{} {name}", say("target's", "цель:")),
+        };
+    }
     if let Some((tool, part)) = what.strip_prefix("tools.").and_then(|of_tool| of_tool.rsplit_once('.')) {
         match part {
             "version" => return format!("{} {tool}", say("version of", "версия")),
@@ -372,8 +379,17 @@ pub(crate) fn part_called(what: &str, language: Language) -> String {
 }
 
 /// What says most about a machine, for who reads a few differences only. All else follows in the order in which it is found.
-const TELLING: [&str; 8] =
-    ["processor", "kernel", "command_line", "mitigations.", "compiler", "compiler_flags", "memory_bytes", "threads"];
+const TELLING: [&str; 9] = [
+    "processor",
+    "target.",
+    "kernel",
+    "command_line",
+    "mitigations.",
+    "compiler",
+    "compiler_flags",
+    "memory_bytes",
+    "threads",
+];
 
 /// The same differences, those that say most about the machines first.
 pub(crate) fn most_telling_first(differences: &[Difference]) -> Vec<&Difference> {
@@ -418,6 +434,8 @@ mod tests {
         assert_eq!(words("compiler_flags", "", "-O3 -flto"), "compiler flags: none → -O3 -flto");
         assert_eq!(words("features", "avx", ""), "instruction sets: lost avx");
         assert_eq!(words("tools.fio.version", "fio-3.33", "fio-3.36"), "version of fio: fio-3.33 → fio-3.36");
+        assert_eq!(words("target.tools.nbdkit.version", "1.32", "1.34"), "version of nbdkit: 1.32 → 1.34");
+        assert_eq!(words("target.scheduler", "none", "kyber"), "target's scheduler: none → kyber");
     }
 
     #[test]
@@ -430,6 +448,7 @@ mod tests {
             "защита от spectre_v2: включена → выключена"
         );
         assert_eq!(words("mitigations.its", "", "Not affected"), "защита от its: не названа → не нужна");
+        assert_eq!(words("target.scheduler", "none", "kyber"), "цель: scheduler: none → kyber");
         assert_eq!(words("command_line", "", "nosmt"), "командная строка ядра: нет → nosmt");
         assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "память: 1 ГиБ → 23,2 ГиБ");
         assert_eq!(words("features", "avx", "avx2"), "наборы команд: нет больше avx; появились avx2");

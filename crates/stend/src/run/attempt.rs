@@ -167,6 +167,11 @@ impl<'a> Attempts<'a> {
         self.setting = setting.clone();
     }
 
+    /// From now on attempts load these LUNs.
+    pub(super) fn load(&mut self, luns: Vec<LunAddress>, injector: Option<Injector<'a>>) {
+        (self.place.luns, self.injector) = (luns, injector);
+    }
+
     /// One attempt at the repeat of this number; `None` if the user interrupted it.
     pub(super) fn make(&mut self, scenario: &Scenario, number: usize) -> anyhow::Result<Option<Attempt>> {
         self.place.mark = mark_of(&self.place.run, number, self.random.next_u64());
@@ -289,12 +294,6 @@ impl<'a> Attempts<'a> {
             return Ok(None);
         }
         Ok(Some(attempt))
-    }
-
-    /// From now on the run's target is this one.
-    pub(super) fn turn_to_target(&mut self, luns: Vec<LunAddress>, injector: Injector<'a>) {
-        self.place.luns = luns;
-        self.injector = Some(injector);
     }
 
     /// Puts an invocation's files there, and notes what the tool is going to leave elsewhere.

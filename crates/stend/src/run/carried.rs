@@ -346,6 +346,7 @@ impl Reading {
             session,
             step: Step { scenario: place, number: planned.number, side: None, phase: planned.phase },
             started_at: moment(realtime_ns)?,
+            target: BTreeMap::new(),
         };
         self.recorded.push(repeat_of(&self.run, attempt, series.take(Origin::Machine), which));
         Ok(())

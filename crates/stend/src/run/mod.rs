@@ -17,20 +17,20 @@ pub(crate) mod prepare;
 mod profile;
 pub(crate) mod progress;
 mod rate;
+mod rig;
 mod sampler;
 mod standings;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::clocks::Clocks;
-use stend_model::plan::{Standing, Step};
+use stend_model::plan::{Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
-use stend_model::target::TargetOfRun;
 use stend_model::wire::Usage;
 
 use crate::dips;
@@ -39,11 +39,11 @@ use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
 use crate::profile::Profile;
 use crate::side::{self, Setting, Tuning};
-use crate::target::watched::{Watched, watched};
-use crate::target::{self, Up};
+use crate::target;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
+use rig::Rig;
 use sampler::Sampler;
 pub(crate) use standings::{plan, standings};
 
@@ -154,18 +154,15 @@ pub(crate) fn make(
     let (host, work, run) = (making.host, making.work, making.run);
     // Targets lie beside the runs' own directories.
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
-    let raised = run.target.as_ref().map(|wanted| {
-        if let Some(name) = &wanted.name {
-            return target::standing(host, all_work, name).map(|(_, up)| up);
-        }
-        raise(host, making.probe, all_work, run, wanted, making.interrupt, observer)
-    });
-    let up = match raised.transpose() {
-        Ok(up) => up,
+    let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt);
+    let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
+    let first = plan.next(&standings(run, &making.repeats, making.session), false).and_then(|step| step.side);
+    match rig.turn_to(first, observer) {
+        Ok(_) => {}
         Err(target::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
         Err(refusal) => return Err(refusal.into()),
-    };
-    let made = make_repeats(making, up, journal, observer);
+    }
+    let made = make_repeats(making, rig, &plan, journal, observer);
     // Over a link that has gone nothing can be put in order, and to say so of each thing would hide why.
     let is_cut_off = made.as_ref().is_err_and(|error| lost_link(error).is_some());
     let mut warn = |message: &str| {
@@ -189,46 +186,24 @@ pub(crate) fn make(
     made
 }
 
-/// Makes the run's own target.
-fn raise(
-    host: &dyn Host,
-    probe: &str,
-    all_work: &str,
-    run: &Run,
-    wanted: &TargetOfRun,
-    interrupt: &Interrupt,
-    observer: &mut dyn Observer,
-) -> Result<Up, target::Refusal> {
-    observer.making_target(&wanted.target.to_string());
-    let needs = target::Needs::of(&run.suite);
-    target::raise(host, probe, all_work, &run.id, wanted, &needs, &|| interrupt.requested())
-}
-
 fn make_repeats(
     making: Making,
-    up: Option<Up>,
+    mut rig: Rig,
+    plan: &Plan,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<(Ending, Vec<Repeat>)> {
     let Making { host, probe, work, run, mut repeats, profiled, mut settings, session, conditions, interrupt } = making;
     let suite = &run.suite;
-    let plan = plan(suite, &run.sides, run.seed, &run.skipped);
-    let luns = up.as_ref().map(Up::addresses).unwrap_or_default();
-    let place = Place { luns, ..Place::of(&run.id, work) };
+    let place = Place { luns: rig.addresses(), ..Place::of(&run.id, work) };
     let data = place.data.clone();
     host.make_directory(&data).context("the directory for the run's files cannot be made")?;
     let pid_file = attempt::pid_file(&data);
     for (side, setting) in settings.iter_mut().enumerate() {
         setting.link_tools(host, &format!("{data}/side-{side}"))?;
     }
-    let controllers = up.as_ref().map_or(0, |up| up.controllers.len());
-    let all_work = work.rsplit_once('/').map_or(work, |(above, _)| above);
-    let standing = run.target.as_ref().and_then(|target| target.name.as_deref());
-    let name = standing.unwrap_or(&run.id);
-    let mut watched = up.map_or_else(Watched::default, |up| self::watched(host, all_work, name, &up));
-    let start_sampler = |watched: &Watched| Sampler::start(host, probe, suite.sample_hertz, watched, &pid_file);
-    let mut sampler = start_sampler(&watched)?;
-    let mut pool_has_ended = false;
+    let start_sampler = |rig: &Rig| Sampler::start(host, probe, suite.sample_hertz, &rig.watched(), &pid_file);
+    let mut sampler = start_sampler(&rig)?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
     let compare_clocks = |observer: &mut dyn Observer| {
         let compared = clocks::compare(host, probe);
@@ -247,10 +222,8 @@ fn make_repeats(
         clocks: compare_clocks(observer).map(|before| Clocks { before, after: None }),
     };
     journal.session(&of_session)?;
-    let has_faults = suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
-    let injector = has_faults.then(|| target::Injector::of(host, probe, all_work, &run.id)).transpose()?;
-    let mut attempts = Attempts::new(host, probe, place, injector, interrupt);
-    let mut tuning = Tuning::new(host, all_work, &run.sides).map_err(anyhow::Error::msg)?;
+    let mut attempts = Attempts::new(host, probe, place, rig.injector()?, interrupt);
+    let mut tuning = Tuning::new(host, rig.all_work, &run.sides).map_err(anyhow::Error::msg)?;
     let mut pace = Pace::default();
 
     let mut ending = loop {
@@ -263,19 +236,19 @@ fn make_repeats(
             let steps = plan.remaining(standings);
             Left { repeats: steps.len(), time: pace.estimate(suite, &steps) }
         };
-        if let (true, Some(wanted)) = (std::mem::take(&mut pool_has_ended), &run.target) {
-            let up = match raise(host, probe, all_work, run, wanted, interrupt, observer) {
-                Err(target::Refusal::Interrupted) => break Ending::Interrupted,
-                up => up?,
-            };
-            watched = self::watched(host, all_work, name, &up);
-            sampler = start_sampler(&watched)?;
-            attempts.turn_to_target(up.addresses(), target::Injector::of(host, probe, all_work, &run.id)?);
-        }
         observer.starting(step, repeats.len(), left(&pace, &standings));
         let began = Instant::now();
-        let started_at = Timestamp::now();
         let scenario = &suite.scenarios[step.scenario];
+        match rig.turn_to(step.side, observer) {
+            Ok(false) => {}
+            Ok(true) => {
+                attempts.load(rig.addresses(), rig.injector()?);
+                sampler = start_sampler(&rig)?;
+            }
+            Err(target::Refusal::Interrupted) => break Ending::Interrupted,
+            Err(refusal) => return Err(refusal.into()),
+        }
+        let started_at = Timestamp::now();
         if let Some(side) = step.side {
             attempts.turn_to(&settings[side]);
             tuning.apply(side).map_err(anyhow::Error::msg)?;
@@ -296,15 +269,18 @@ fn make_repeats(
             if !attempt.lost {
                 observer.warn(&format!("the sampler ended ({reason}); it is started again"));
             }
-            sampler = start_sampler(&watched)?;
+            sampler = start_sampler(&rig)?;
         }
-        pool_has_ended = scenario.ends_its_pool();
-        controllers::count(&mut attempt, controllers, &series);
+        controllers::count(&mut attempt, rig.controllers(), &series);
         let broken = attempt.broken.clone();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
-        let (repeat, series) = repeat_of(run, attempt, series, Which { sequence, session, step, started_at });
+        let (repeat, series) =
+            repeat_of(run, attempt, series, Which { sequence, session, step, started_at, target: rig.found() });
         journal.repeat(&repeat, &series)?;
         repeats.push(repeat);
+        if scenario.ends_its_pool() {
+            rig.has_ended();
+        }
         if let Some(reason) = broken {
             anyhow::bail!(
                 "scenario \"{}\": {reason}; the target is not whole any more, so the run ends here",
@@ -336,6 +312,8 @@ struct Which {
     session: u32,
     step: Step,
     started_at: Timestamp,
+    /// What was found of the target that it loaded.
+    target: BTreeMap<String, String>,
 }
 
 /// An attempt, judged, as a repeat with its series and its energy. `machine` is what the sampler saw around it.
@@ -345,8 +323,8 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
         energy::count(report, attempt.usage.as_ref(), &series);
     }
     sampler::cut_to(&mut series, attempt.usage.as_ref());
-    let Which { sequence, session, step, started_at } = which;
-    let outcome = judge(&attempt, &as_judged(&run.suite.scenarios[step.scenario], run), &series);
+    let Which { sequence, session, step, started_at, target } = which;
+    let outcome = judge(&attempt, &as_judged(run, step), &series);
     let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
     series.extend(own);
     let mut repeat = Repeat {
@@ -366,6 +344,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
         command,
         output,
         error_output,
+        target,
     };
     dips::observe(&mut repeat, &series);
     (repeat, series)
@@ -373,9 +352,9 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
 
 /// A scenario with the gates that its repeats are judged by. What a pool and its controllers do is nobody's in the machine's counters,
 /// and looks like foreign load. Before the run, when they are idle, it is judged as always.
-fn as_judged(scenario: &Scenario, run: &Run) -> Scenario {
-    let mut scenario = scenario.clone();
-    let beside = run.target.as_ref().is_some_and(|of_run| of_run.target.works_beside_the_load());
+fn as_judged(run: &Run, step: Step) -> Scenario {
+    let mut scenario = run.suite.scenarios[step.scenario].clone();
+    let beside = run.target_of(step.side).is_some_and(|of_run| of_run.target.works_beside_the_load());
     if beside && instrument::loads_luns(&scenario.instrument) {
         scenario.gates.foreign_cpu = Some(Gate::Off);
     }

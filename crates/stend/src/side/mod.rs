@@ -10,7 +10,7 @@ use stend_model::suite::{Instrument, Suite};
 
 use crate::host::stand::{self, Compiler};
 use crate::host::{Command, Host};
-use crate::instrument::{ADAPTERS, Tool, check_parameters};
+use crate::instrument::{ADAPTERS, Tool, check_parameters, loads_luns};
 use crate::machine::{ToolQuery, tools};
 
 pub(crate) use tuning::{Restored, Tuning, restore};
@@ -121,6 +121,8 @@ pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     // Whatever else they differ in may do something to any program.
     let without_builds = |side: &Side| Side { compiler: None, compiler_flags: None, ..named(side) };
     let only_builds = without_builds(a) == without_builds(b) && named(a) != named(b);
+    let without_target = |side: &Side| Side { target: BTreeMap::new(), ..named(side) };
+    let only_target = without_target(a) == without_target(b) && a.target != b.target;
     let mut skipped = Vec::new();
     for scenario in suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
         let lacking = sides.iter().find_map(|side| lacks(scenario, side));
@@ -128,6 +130,9 @@ pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
             Some(name) => format!("it has no parameter \"{name}\", which a side sets"),
             None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => {
                 "it is none of the native instruments, and the sides differ in what those are built with".into()
+            }
+            None if only_target && !loads_luns(&scenario.instrument) => {
+                "it does not load the target, and that is what the sides differ in".into()
             }
             None => continue,
         };

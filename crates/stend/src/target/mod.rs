@@ -9,6 +9,7 @@ mod ability;
 mod check;
 mod control_group;
 mod faults;
+mod found;
 mod layout;
 mod ledger;
 mod plan;
@@ -32,6 +33,7 @@ use thiserror::Error;
 pub(crate) use ability::{Ability, all as abilities};
 pub(crate) use control_group::Counters;
 pub(crate) use faults::{Injector, Needs, by_front, check as check_faults};
+pub(crate) use found::found;
 
 use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
@@ -199,6 +201,35 @@ pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result
         )));
     }
     check::check_load(host, target)
+}
+
+/// Checks that a suite that was fitted to the targets of two sides does the same work on both, and that nothing of it is lost when the
+/// target is made anew between the two.
+///
+/// # Errors
+/// It does not; one line that says in what, and what would be right.
+pub(crate) fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal> {
+    for (of_one, of_other) in one.scenarios.iter().zip(&other.scenarios) {
+        let [a, b] = [of_one, of_other].map(|scenario| &scenario.parameters);
+        let differs = a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name));
+        if let Some(name) = differs {
+            let [a, b] = [a, b].map(|parameters| parameters.get(name).map_or("none", String::as_str));
+            return Err(Refusal::Usage(format!(
+                "--ab: on the two targets scenario \"{}\" would not do the same work: {name} is {a} on one side and {b} on the other; set the \
+                 same luns, lun_size and transport for both (--lun-size), or make two runs",
+                of_one.name
+            )));
+        }
+        let prepares = of_one.is_precondition() || of_one.steady.is_some();
+        if prepares && instrument::loads_luns(&of_one.instrument) {
+            return Err(Refusal::Usage(format!(
+                "--ab: scenario \"{}\" prepares its LUNs, and the target is made anew for each side, which loses that; leave it out (--only), or \
+                 make two runs",
+                of_one.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a target, or nothing at all: what was made of one that cannot be finished is taken down again. What a killed stend left of

@@ -228,6 +228,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         command: ["stend-probe", "cipher", "--size", "64KiB", "--label", "it's"].map(str::to_owned).into(),
         output: String::new(),
         error_output: if failed { EVIL.into() } else { String::new() },
+        target: Default::default(),
     }
 }
 

@@ -1,0 +1,108 @@
+//! The target of a run while it is loaded: made before the first repeat, and anew where the next repeat's side has another one.
+//!
+//! Which one stands is nobody's state: a session begins without any, and a repeat keeps what was found of the one that it loaded.
+
+use std::collections::BTreeMap;
+
+use stend_model::run::Run;
+use stend_model::target::TargetOfRun;
+
+use super::Observer;
+use crate::host::Host;
+use crate::instrument::LunAddress;
+use crate::interrupt::Interrupt;
+use crate::target::watched::{Watched, watched};
+use crate::target::{self, Injector, Needs, Refusal, Up};
+
+/// What makes the run's target.
+pub(super) struct Rig<'a> {
+    pub(super) host: &'a dyn Host,
+    pub(super) probe: &'a str,
+    /// Where all runs' files lie, and targets beside them.
+    pub(super) all_work: &'a str,
+    pub(super) run: &'a Run,
+    pub(super) interrupt: &'a Interrupt,
+    stands: Option<Stands<'a>>,
+}
+
+/// A target that stands.
+struct Stands<'a> {
+    of_run: &'a TargetOfRun,
+    up: Up,
+    watched: Watched,
+    found: BTreeMap<String, String>,
+}
+
+impl<'a> Rig<'a> {
+    pub(super) fn new(
+        host: &'a dyn Host,
+        probe: &'a str,
+        all_work: &'a str,
+        run: &'a Run,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        Self { host, probe, all_work, run, interrupt, stands: None }
+    }
+
+    /// Sees to it that the target of a side stands, if the run has any. Whether it was made for that.
+    ///
+    /// # Errors
+    /// It cannot be made, or the user interrupted it. Then none stands.
+    pub(super) fn turn_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+        let Some(of_run) = self.run.target_of(side) else { return Ok(false) };
+        if self.stands.as_ref().is_some_and(|stands| stands.of_run == of_run) {
+            return Ok(false);
+        }
+        self.stands = None;
+        let name = of_run.name.as_ref().unwrap_or(&self.run.id);
+        let up = match &of_run.name {
+            Some(name) => target::standing(self.host, self.all_work, name)?.1,
+            None => {
+                observer.making_target(&of_run.target.to_string());
+                let needs = Needs::of(&self.run.suite);
+                // What stood is taken down first.
+                target::raise(self.host, self.probe, self.all_work, name, of_run, &needs, &|| {
+                    self.interrupt.requested()
+                })?
+            }
+        };
+        let watched = watched(self.host, self.all_work, name, &up);
+        let found = target::found(self.host, self.all_work, name, &up, &watched);
+        self.stands = Some(Stands { of_run, up, watched, found });
+        Ok(true)
+    }
+
+    /// A fault was the end of it: the next repeat has another one.
+    pub(super) fn has_ended(&mut self) {
+        self.stands = None;
+    }
+
+    /// Where its LUNs are.
+    pub(super) fn addresses(&self) -> Vec<LunAddress> {
+        self.stands.as_ref().map(|stands| stands.up.addresses()).unwrap_or_default()
+    }
+
+    /// How many controllers it has.
+    pub(super) fn controllers(&self) -> usize {
+        self.stands.as_ref().map_or(0, |stands| stands.up.controllers.len())
+    }
+
+    /// What is watched of it.
+    pub(super) fn watched(&self) -> Watched {
+        self.stands.as_ref().map(|stands| stands.watched.clone()).unwrap_or_default()
+    }
+
+    /// What was found of it when it was made.
+    pub(super) fn found(&self) -> BTreeMap<String, String> {
+        self.stands.as_ref().map(|stands| stands.found.clone()).unwrap_or_default()
+    }
+
+    /// What breaks and mends it, where scenarios have faults.
+    ///
+    /// # Errors
+    /// Its ledger cannot be read.
+    pub(super) fn injector(&self) -> Result<Option<Injector<'a>>, Refusal> {
+        let has_faults = self.run.suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
+        has_faults.then(|| Injector::of(self.host, self.probe, self.all_work, &self.run.id)).transpose()
+    }
+}
