@@ -123,7 +123,7 @@ impl<'a> Faults<'a> {
 
     /// A pool that is being mended may not survive the next disk: that waits.
     fn is_time(&self, fault: &Fault) -> bool {
-        let waits = matches!(fault.part, Part::Disk(_)) && !self.mending.is_empty();
+        let waits = matches!(fault.part, Part::Disk(_) | Part::Pool) && !self.mending.is_empty();
         self.started.elapsed() >= fault.at.0 && !waits
     }
 

@@ -122,7 +122,15 @@ while device=$(loop_of "$1"); do
     again "${said:-$device is in use}"
 done
 "#;
+/// In a pool that btrfs lets only be read after errors nothing can be removed; it goes with the pool.
+const IN_FAILED_POOL: &str = r#"
+in_failed_pool() { [ -d "${1%/*}" ] && [ ! -w "${1%/*}" ] && [ "$(stat -f -c %T "${1%/*}")" = btrfs ]; }
+"#;
+const REMOVE_FILE: &str = r#"
+in_failed_pool "$1" || exec rm -f "$1"
+"#;
 const REMOVE_DIRECTORY: &str = r#"
+! in_failed_pool "$1" || exit 0
 [ ! -d "$1" ] || rmdir "$1" && exit
 inside=$(ls -A "$1" | head -n 5 | tr '\n' ' ')
 [ -z "$inside" ] || echo "it holds ${inside% }" >&2
@@ -219,9 +227,11 @@ impl Thing {
         let script = |script: &str, arguments: &[&str]| Some(shell(ledger, script, arguments));
         match self {
             // Only an empty one: what else is in it is not stend's.
-            Self::Directory { path } => script(REMOVE_DIRECTORY, &[path]),
+            Self::Directory { path } => script(&format!("{IN_FAILED_POOL}{REMOVE_DIRECTORY}"), &[path]),
             Self::Tmpfs { path, .. } => script(UNMOUNT, &[path]),
-            Self::SparseFile { path, .. } | Self::LunFile { path, .. } => Some(plain(ledger, &["rm", "-f", path])),
+            Self::SparseFile { path, .. } | Self::LunFile { path, .. } => {
+                script(&format!("{IN_FAILED_POOL}{REMOVE_FILE}"), &[path])
+            }
             Self::Loop { file, .. } => script(&format!("{LOOP_OF}{DETACH}exit 0"), &[file]),
             Self::Filling { .. } => None,
             Self::Scheduler(made) => made.taking_away(ledger),
