@@ -162,6 +162,9 @@ const DISK: &str =
 const CONTROLLER: &str = "[{ at = \"300ms\", controller = 0, action = \"kill\" }, { at = \"600ms\", controller = 0, \
     action = \"restart\" }]";
 
+const END: &str = "[{ at = \"200ms\", disk = 1, action = \"rot\" }, { at = \"400ms\", disk = 1, action = \"scrub\" }, \
+    { at = \"700ms\", pool = true, action = \"power-off\" }]";
+
 /// The command lines of this stand's processes and of all that these started, but for the user's own.
 fn processes(stand: &Stand, not: u32) -> BTreeMap<u32, String> {
     let path = stand.path().to_str().unwrap();
@@ -199,17 +202,27 @@ fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() 
     let (stand, name) = (Stand::new(), own_name("run"));
     let neighbours = Neighbours::settle(&stand, &name);
     let Neighbours { disks, directories, before, server, .. } = &neighbours;
-    let suites = [breaking_suite(&stand, "disk.toml", DISK), breaking_suite(&stand, "controller.toml", CONTROLLER)];
+    let [disk, controller, end] = [("disk", DISK), ("controller", CONTROLLER), ("end", END)]
+        .map(|(name, faults)| breaking_suite(&stand, &format!("{name}.toml"), faults));
     let pool = ["--where", disks.to_str().unwrap(), "--disks", "4", "--disk-size", "256MiB", "--luns", "2"];
-    let pool = [&pool[..], &["--lun-size", "16MiB", "--transport", "nbd", "--controllers", "2"]].concat();
-    let moments = ["mkfs.btrfs", "fio --name=fill", "--output-format=json+", "replace start", "taken down"];
+    let pool = [&pool[..], &["--lun-size", "16MiB", "--transport", "nbd", "--checksums", "true"]].concat();
+    let all: [&String; 3] = [&disk, &controller, &end];
+    // What is going on, and in which suites that is.
+    let moments: [(&str, &[&String]); 7] = [
+        ("mkfs.btrfs", &all),
+        ("--output-format=json+", &all),
+        ("again.fio", &[&end]),
+        ("replace start", &[&disk]),
+        ("scrub start", &[&end]),
+        ("fio --name=fill", &all),
+        ("taken down", &all),
+    ];
     let mut random = Random(0x5EED_5EED);
     let mut told = BTreeMap::<String, usize>::new();
     for kill in 0..kills {
         let _ = std::fs::remove_dir_all(stand.store());
-        let moment = moments[kill % moments.len()];
-        // Only where a disk dies something is rebuilt.
-        let suite = &suites[if moment == "replace start" { 0 } else { random.next() as usize % 2 }];
+        let (moment, suites) = moments[kill % moments.len()];
+        let suite = suites[random.next() as usize % suites.len()];
         let run = [&["run", suite, "--even-if-unfit", "--no-progress"], &pool[..]].concat();
         let mut lab = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut goes_on = true;
@@ -226,7 +239,9 @@ fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() 
         // The load lasts some seconds: it writes, something fails, and it reads back.
         let at_most = if moment.contains("output-format") { 4096 } else { 256 };
         std::thread::sleep(Duration::from_millis(random.next() % at_most));
-        let found = processes(&stand, server.id());
+        let mut found = processes(&stand, server.id());
+        // As long as a killed nbdfuse is not taken down, `mkfs.btrfs` fails on the whole machine, and with it the tests beside this one.
+        found.retain(|_, line| !line.starts_with("nbdfuse "));
         // Every third time the lab, else whoever is there.
         let victim = match found.keys().nth(random.next() as usize % found.len().max(1)) {
             Some(number) if kill % 3 != 0 => *number,
