@@ -198,7 +198,7 @@ fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() 
     if !pools_can_be_made() {
         return;
     }
-    let kills = std::env::var("KILLS").ok().map_or(5, |text| text.parse().expect("KILLS is a number"));
+    let kills = std::env::var("KILLS").ok().map_or(3, |text| text.parse().expect("KILLS is a number"));
     let (stand, name) = (Stand::new(), own_name("run"));
     let neighbours = Neighbours::settle(&stand, &name);
     let Neighbours { disks, directories, before, server, .. } = &neighbours;
