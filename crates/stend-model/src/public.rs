@@ -76,7 +76,8 @@ impl Publisher {
         self.left_out.iter().map(|(what, count)| format!("{what} ({count})")).collect()
     }
 
-    fn leave_out(&mut self, what: &'static str, count: usize) {
+    /// Counts what is left out, for what is said of it.
+    pub fn leave_out(&mut self, what: &'static str, count: usize) {
         if count > 0 {
             *self.left_out.entry(what).or_default() += count;
         }
@@ -326,15 +327,27 @@ impl Publisher {
     }
 
     fn side(&mut self, side: &Side) -> Side {
-        let Side { label, environment, prefix, sysctls, governor, parameters, tools, compiler, compiler_flags, found } =
-            side;
-        let Found { compiler: its_version, build, built, settings, tools: found_tools } = found;
+        let Side {
+            label,
+            environment,
+            prefix,
+            sysctls,
+            governor,
+            parameters,
+            target,
+            tools,
+            compiler,
+            compiler_flags,
+            found,
+        } = side;
+        let Found { compiler: its_version, build, built, settings, tools: found_tools, target: found_target } = found;
         let found = Found {
             compiler: self.maybe(its_version.as_ref()),
             build: self.maybe(build.as_ref()),
             built: built.as_ref().map(|built| self.build(built)),
             settings: self.map(settings),
             tools: self.tools(found_tools),
+            target: found_target.as_ref().map(|target| self.target(target)),
         };
         Side {
             label: self.text(label),
@@ -343,6 +356,7 @@ impl Publisher {
             sysctls: self.map(sysctls),
             governor: governor.clone(),
             parameters: self.map(parameters),
+            target: self.map(target),
             tools: self.map(tools),
             compiler: self.maybe(compiler.as_ref()),
             compiler_flags: self.maybe(compiler_flags.as_ref()),
@@ -440,9 +454,11 @@ impl Publisher {
             marks,
             usage,
             stopped,
+            lasting,
             command,
             output,
             error_output,
+            target,
         } = repeat;
         self.leave_out(
             "what instruments printed",
@@ -473,9 +489,11 @@ impl Publisher {
                 .collect(),
             usage: usage.clone(),
             stopped: *stopped,
+            lasting: *lasting,
             command: self.words(command),
             output: String::new(),
             error_output: String::new(),
+            target: self.map(target),
         }
     }
 

@@ -194,6 +194,9 @@ pub struct Repeat {
     /// `stend` ended the command because of what it printed, so that how it ended says nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// It failed in a way in which the next one would too, as its instrument's adapter says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lasting: bool,
     /// The command as it was started, word by word.
     pub command: Vec<String>,
     /// Its standard output as it came, without `sample` lines; shortened if it was very long.

@@ -109,7 +109,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         missing_sensors: vec!["thermal: none here".into()],
         clocks: None,
     }];
-    Record { run, sessions, repeats, profiles: Vec::new() }
+    Record { sessions, repeats, ..Record::empty(run) }
 }
 
 /// A valid repeat that took so many milliseconds for a megabyte.
@@ -139,6 +139,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
         marks: Vec::new(),
         usage: None,
         stopped: false,
+        lasting: false,
         command: vec!["true".into()],
         output: "{\"event\":\"end\"}\n".into(),
         error_output: String::new(),

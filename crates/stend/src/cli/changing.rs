@@ -9,7 +9,7 @@ use stend_model::suite::Changes;
 /// Options of the commands that take a suite.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Changing {
-    /// Set a variable of the suite
+    /// Set a variable of the suite, or of a job file
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth

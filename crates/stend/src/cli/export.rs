@@ -1,4 +1,4 @@
-//! `stend export`: a run with all its samples as one file, as it is or as it may be published.
+//! `stend export`: a run with all its samples as one file, as it is or as it may be published, or what fio itself reported of it.
 
 use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::failure::{Exit, Failure};
+use crate::language::english_plural;
 use crate::profile::{Lack, Observed, Profile, Stacks};
 use crate::store::{Record, Store, write_export};
 
@@ -22,7 +23,11 @@ pub(super) struct Arguments {
     /// ids, network interfaces, paths, serial numbers, what instruments printed. Titles and names of suites and scenarios stay
     #[arg(long)]
     public: bool,
-    /// The file to write, or - for standard output [default: RUN.stend.gz, with --public RUN.public.stend.gz]
+    /// Instead write what fio itself reported (json+), as it came: a directory with a file for each repeat
+    #[arg(long, conflicts_with = "public")]
+    fio: bool,
+    /// The file to write, or - for standard output [default: RUN.stend.gz; with --public RUN.public.stend.gz; with --fio the directory
+    /// RUN.fio]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -30,7 +35,10 @@ pub(super) struct Arguments {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
     let id = store.resolve(&arguments.run)?;
-    let mut record = store.load(&id)?;
+    if arguments.fio {
+        return fio_reports(&store, &id, arguments.output.as_deref());
+    }
+    let mut record = store.load_whole(&id)?;
     let mut series = store.series(&id)?;
     if arguments.public {
         (record, series) = published(&record, &series);
@@ -68,7 +76,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 
 /// A run as it may be published. What is left out of it is said.
 fn published(record: &Record, series: &[(u32, Series)]) -> (Record, Vec<(u32, Series)>) {
-    let Record { run, sessions, repeats, profiles } = record;
+    let Record { run, sessions, repeats, profiles, own_reports } = record;
     if run.machine.public {
         talk!("it is public already: it was exported so before it came here");
         return (record.clone(), series.to_vec());
@@ -79,7 +87,9 @@ fn published(record: &Record, series: &[(u32, Series)]) -> (Record, Vec<(u32, Se
         sessions: sessions.iter().map(|session| publisher.session(session)).collect(),
         repeats: repeats.iter().map(|repeat| publisher.repeat(repeat)).collect(),
         profiles: profiles.iter().map(|profile| published_profile(&mut publisher, profile)).collect(),
+        own_reports: Vec::new(),
     };
+    publisher.leave_out("reports of fio's own", own_reports.len());
     let mut series: Vec<_> = series.iter().map(|(sequence, series)| (*sequence, publisher.series(series))).collect();
     // As the store has them: other names may have another order.
     series.sort_by(|(sequence, one), (other_sequence, other)| {
@@ -111,4 +121,39 @@ fn published_profile(publisher: &mut Publisher, profile: &Profile) -> Profile {
         lacks: lacks.iter().map(lack).collect(),
         command: publisher.words(command),
     }
+}
+
+/// Writes what fio reported of each repeat into a directory that was not there.
+fn fio_reports(store: &Store, id: &str, wanted: Option<&Path>) -> Result<Exit, Failure> {
+    if wanted == Some(Path::new("-")) {
+        return Err(Failure::usage("fio's reports are several files; give the name of a directory with -o"));
+    }
+    let record = store.load_whole(id)?;
+    if record.own_reports.is_empty() {
+        return Err(Failure::usage(format!(
+            "run {id} keeps no report of fio's: no scenario of it ran fio, or an older stend made it"
+        )));
+    }
+    let directory = wanted.map_or_else(|| PathBuf::from(format!("{id}.fio")), Path::to_owned);
+    let shown = directory.display();
+    std::fs::create_dir(&directory).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{shown} is there already; give another one with -o"))
+        }
+        _ => Failure::unusable(format!("{shown} cannot be made: {error}")),
+    })?;
+    for (sequence, text) in &record.own_reports {
+        let repeat = record.repeats.iter().find(|repeat| repeat.sequence == *sequence);
+        let scenario = repeat.and_then(|repeat| record.run.suite.scenarios.get(repeat.scenario));
+        let name = file_name(*sequence, scenario.map_or("", |scenario| &scenario.name));
+        std::fs::write(directory.join(name), text).with_context(|| format!("{shown} cannot be written"))?;
+    }
+    talk!("{shown}: {}", english_plural(record.own_reports.len(), "report", "reports"));
+    Ok(Exit::Fine)
+}
+
+/// The name of a repeat's file: its place in the run, and its scenario's name as far as it makes one.
+fn file_name(sequence: u32, scenario: &str) -> String {
+    let plain: String = scenario.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
+    format!("{sequence:04}-{}.json", plain.trim_matches('-'))
 }

@@ -45,7 +45,8 @@ pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file [default: quick]
     suite: Option<String>,
     /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
-    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target
+    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target. --set runtime=10s, ramp_time, size=1GiB, io_size,
+    /// filesize and loops change what its sections say
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     #[command(flatten)]
@@ -324,7 +325,7 @@ fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wa
         let side = if settled.len() > 1 { format!(" of side {}", wanted.sides[place].label) } else { String::new() };
         output::print(&format!("target{side}: {target}\n"))?;
     }
-    dry::print(host, suite, wanted.sides.clone(), &compiler)
+    dry::print(host, suite, wanted.sides.clone(), &compiler, settled.first())
 }
 
 /// Measures one machine. What was begun is told as soon as it is in the store.
@@ -342,6 +343,9 @@ fn measure_on(
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
     let settings = bench.settings(global, &mut sides)?;
     let skipped = prepare::skipped(&*bench.host, &suite, &sides);
+    if let Some(reason) = prepare::common_reason(&suite, &skipped) {
+        return Err(Failure::unusable(reason));
+    }
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
         talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
@@ -379,6 +383,8 @@ fn measure_on(
     }
     let target = checked.into_iter().next();
     let wanted = target.as_ref().map(|target| &target.target);
+    prepare::check_files(&*bench.host, prepare::measured(&suite, &skipped), &bench.work, wanted)
+        .map_err(Failure::usage)?;
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(Ending::Interrupted);
     };
@@ -430,8 +436,7 @@ fn measure_on(
     };
     store.add_run(&run)?;
     let _ = begun.set(run.id.clone());
-    let record = Record { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() };
-    measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options)
+    measure(global, bench, &mut store, Record::empty(run), Settled { settings, conditions }, arguments.options)
 }
 
 /// The minute in which the run began, and four digits that tell apart runs of the same minute.

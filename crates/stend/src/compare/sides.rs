@@ -32,7 +32,7 @@ pub(crate) fn view(record: &Record, label: &str) -> Result<Record, String> {
 
 fn of_side(record: &Record, side: usize) -> Record {
     let repeats = repeats_of_side(&record.run, &record.repeats, side);
-    Record { run: record.run.of_side(side), sessions: record.sessions.clone(), repeats, profiles: Vec::new() }
+    Record { sessions: record.sessions.clone(), repeats, ..Record::empty(record.run.of_side(side)) }
 }
 
 /// Whether two columns are the two sides of one run.

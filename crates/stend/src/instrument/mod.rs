@@ -20,6 +20,7 @@ use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
 use stend_model::wire::{Event, Usage};
 
+use crate::host::Command;
 use crate::machine::ToolQuery;
 
 /// What stands between a real tool and the wire.
@@ -33,8 +34,23 @@ pub(crate) trait Adapter: Sync {
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
     fn check(&self, scenario: &Scenario) -> Result<(), String>;
 
-    /// The files that a whole run of this scenario needs, by path, with their bytes.
-    fn files(&self, _: &Scenario, _: &Place) -> Result<BTreeMap<String, u64>, String> {
+    /// The arguments by which the tool says what it can do, if it is to be asked.
+    fn abilities(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What the tool, which said so of its abilities, lacks for the scenario; as the reason why that is skipped.
+    fn lacks(&self, _: &Scenario, _said: &str) -> Option<String> {
+        None
+    }
+
+    /// A command that says which files the scenario works on, where the parameters alone do not; its answer is for [`Adapter::files`].
+    fn question(&self, _: &Scenario, _: &Place) -> Result<Option<Command>, String> {
+        Ok(None)
+    }
+
+    /// The files that a whole run of this scenario works on, by path.
+    fn files(&self, _: &Scenario, _: &Place, _answer: &str) -> Result<BTreeMap<String, File>, String> {
         Ok(BTreeMap::new())
     }
 
@@ -60,6 +76,64 @@ pub(crate) trait Adapter: Sync {
     /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is the reason why
     /// the repeat has failed, in one line that quotes what was not understood.
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String>;
+
+    /// Whether a tool that failed for this reason would fail in the same way if it were started again.
+    fn lasts(&self, _reason: &str, _: &Finished) -> bool {
+        false
+    }
+
+    /// The name of the result that is the tool's own report, which is kept as it came.
+    fn own_report(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A file that a tool works on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct File {
+    /// How long it will be, if the tool makes it or makes it longer.
+    pub(crate) bytes: u64,
+    /// Who works on it: `section [a]`.
+    pub(crate) by: String,
+    /// Whether something that is there already would be lost.
+    pub(crate) writes: Writes,
+    /// The directory that it is to lie in and that the tool does not make.
+    pub(crate) directory: Option<String>,
+    /// Whether the tool cannot make it, because it is not told how long it is to be.
+    pub(crate) must_exist: bool,
+}
+
+impl File {
+    /// One more works on it.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let bytes = self.bytes.max(other.bytes);
+        // One that writes to it is told of first.
+        if other.writes > self.writes {
+            *self = other.clone();
+        }
+        self.bytes = bytes;
+    }
+
+    /// Whether something would be lost of what is there and so long.
+    pub(crate) fn overwrites(&self, there: u64) -> bool {
+        match self.writes {
+            Writes::ItsOwn => false,
+            Writes::WhereLonger => self.bytes > there,
+            Writes::Always => true,
+        }
+    }
+}
+
+/// What a tool does to a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Writes {
+    /// It has a name that only the tool gives.
+    #[default]
+    ItsOwn,
+    /// The user named it, and it is only read, unless it is too short: then all of it is written.
+    WhereLonger,
+    /// The user named it, and it is written to.
+    Always,
 }
 
 /// A program that an adapter needs on the machine under test.
@@ -196,6 +270,11 @@ pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
         },
         Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
     }
+}
+
+/// Whether a fio that said so of its engines has this one.
+pub(crate) fn has_engine(said: &str, engine: &str) -> bool {
+    fio::has_engine(said, engine)
 }
 
 /// Whether it loads the LUNs of the run's target, where there is one, instead of files of its own.

@@ -81,15 +81,20 @@ impl<'a> Parameters<'a> {
 
 /// Fails unless the tool exited with status 0; quotes what it said last on standard error.
 pub(super) fn ended_well(tool: &str, finished: &Finished) -> Result<(), String> {
+    ended(tool, finished).map_or(Ok(()), |how| Err(format!("{how}{}", last_words(&finished.stderr))))
+}
+
+/// How the tool ended, unless it exited with status 0.
+pub(super) fn ended(tool: &str, finished: &Finished) -> Option<String> {
     let usage = &finished.usage;
     let how = match (usage.timed_out, usage.signal, usage.exit) {
         (true, ..) => "was stopped because its time was up".to_owned(),
         (_, Some(signal), _) => format!("was ended by signal {signal}"),
-        (_, _, Some(0)) => return Ok(()),
+        (_, _, Some(0)) => return None,
         (_, _, Some(status)) => format!("exited with status {status}"),
         (_, _, None) => "ended in an unknown way".to_owned(),
     };
-    Err(format!("{tool} {how}{}", last_words(&finished.stderr)))
+    Some(format!("{tool} {how}"))
 }
 
 /// The last line that says something, as the rest of a message: `: …`. Empty if there is none.

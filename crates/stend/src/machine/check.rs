@@ -24,6 +24,7 @@ pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Fin
             value: error.to_string(),
             advice: "it must be within reach and have a POSIX shell".into(),
             lasting: true,
+            never: false,
         }],
     }
 }

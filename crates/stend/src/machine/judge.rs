@@ -29,6 +29,9 @@ pub(crate) struct Finding {
     /// Whether it stays as it is until somebody changes it, so that waiting is no use.
     #[serde(skip)]
     pub(crate) lasting: bool,
+    /// Whether nobody may insist: a file system would be filled to its end.
+    #[serde(skip)]
+    pub(crate) never: bool,
 }
 
 impl Finding {
@@ -57,6 +60,8 @@ pub(crate) enum Use {
     Results,
     /// The load has its files there.
     Work,
+    /// The sections of a job file have theirs there.
+    JobFile,
 }
 
 /// How good a finding is for measuring.
@@ -72,7 +77,7 @@ pub(crate) enum State {
 }
 
 fn finding(what: &'static str, state: State, value: impl Into<String>, advice: &str) -> Finding {
-    Finding { what, state, value: value.into(), advice: advice.to_owned(), lasting: false }
+    Finding { what, state, value: value.into(), advice: advice.to_owned(), lasting: false, never: false }
 }
 
 /// The worse of two limits that a value passes. A value that is no number passes none.
@@ -253,17 +258,23 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
     let of = |(number, space): (usize, &Space)| {
         let (what, elsewhere) = match space.purpose {
             Use::Results => ("free space for results", "keep results elsewhere: --store"),
-            Use::Work if space.bytes == 0 => ("free space for the load", "set STEND_WORK to another directory"),
+            Use::Work | Use::JobFile if space.bytes == 0 => {
+                ("free space for the load", "set STEND_WORK to another directory")
+            }
             Use::Work => (
                 "free space for the load",
                 "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
+            ),
+            Use::JobFile => (
+                "free space for the load",
+                "have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
             ),
         };
         if let Some(place) = texts.line(&format!("unwritable {number}")) {
             let value = format!("{place} cannot be written");
             let advice = match space.purpose {
                 Use::Results => elsewhere,
-                Use::Work => "set STEND_WORK, or fio's \"directory\", to another directory",
+                Use::Work | Use::JobFile => "set STEND_WORK, or fio's \"directory\", to another directory",
             };
             return Finding { lasting: true, ..finding(what, State::Unfit, value, advice) };
         }
@@ -286,6 +297,7 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
         }
         Finding {
             lasting: true,
+            never: needed > *available,
             ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
         }
     };

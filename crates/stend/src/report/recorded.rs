@@ -210,6 +210,15 @@ const FORMS: &[(&str, &str)] = &[
         "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или «directory» у fio) или уменьшите их (--scale, --only)",
     ),
     (
+        "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
+        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или directory= в файле заданий) или уменьшите их (--set size=1GiB)",
+    ),
+    ("it is of {} MiB, and no more than {} MiB are kept", "в нём {} МиБ, а хранится не больше {} МиБ"),
+    (
+        "fio here has no engine \"{}\" (fio --enghelp lists those that it has)",
+        "у здешнего fio нет движка «{}» (какие есть, скажет fio --enghelp)",
+    ),
+    (
         "free space for the load: {} in {}; make room, or set STEND_WORK to another directory",
         "место для нагрузки: {} в {}; освободите место или укажите в STEND_WORK другой каталог",
     ),
@@ -302,6 +311,7 @@ const NAMES: &[(&str, &str)] = &[
     ("tools", "программы"),
     ("mitigations", "защита от уязвимостей"),
     ("series", "ряды отсчётов"),
+    ("report", "отчёт программы"),
 ];
 
 /// A name and why there is nothing under it: `thermal: no thermal zone …`.

@@ -206,10 +206,8 @@ pub(crate) fn weighed(base: &SampleRun) -> Table {
     };
     let files = MachineFiles { named: vec![Machines { machine: vec![known] }], kept: Vec::new() };
     let records = ["20261121-0555-3f9a", "20261122-0801-77c2"].map(|id| Record {
-        run: Run { id: id.into(), ..base.run.clone() },
         sessions: base.sessions.clone(),
-        repeats: Vec::new(),
-        profiles: Vec::new(),
+        ..Record::empty(Run { id: id.into(), ..base.run.clone() })
     });
     let records: Vec<_> = records.iter().collect();
     table.weighings = weigh(&table, &facts(&table, &records, &[], &files));

@@ -32,6 +32,8 @@ const MOST_OUTPUT: usize = 256 << 10;
 const LONGEST_LAST: usize = 4 << 10;
 /// An adapter's tool may print so much, in bytes.
 const MOST_TOOL_OUTPUT: usize = 64 << 20;
+/// Of a tool's own report so much is kept, in bytes.
+const MOST_OWN_REPORT: usize = 32 << 20;
 /// How the guard's own line begins.
 const USAGE_EVENT: &str = "{\"event\":\"usage\"";
 /// The guard ends a command whose time is up. If it has not done so this much later, the guard itself hangs.
@@ -50,6 +52,10 @@ pub(super) struct Attempt {
     pub(super) usage: Option<Usage>,
     /// It was ended because of what it printed.
     pub(super) stopped: bool,
+    /// It failed in a way in which the next attempt would too.
+    pub(super) lasting: bool,
+    /// The report of a real tool as it came.
+    pub(super) own_report: Option<String>,
     /// Nothing was heard of its end, over a link.
     pub(super) lost: bool,
     pub(super) command: Vec<String>,
@@ -269,13 +275,23 @@ impl<'a> Attempts<'a> {
         }
         let finished_files = self.host.read_matching(&results)?;
         attempt.output = shortened(&stdout);
+        let own_report = adapter.own_report().and_then(|name| {
+            let is_it = |path: &str| path.rsplit('/').next() == Some(name);
+            finished_files.iter().find(|(path, _)| is_it(path)).map(|(_, contents)| contents)
+        });
+        let kept = own_report.filter(|contents| contents.len() <= MOST_OWN_REPORT);
+        attempt.own_report = kept.map(|contents| String::from_utf8_lossy(contents).into_owned());
+        let left_out = own_report.filter(|_| kept.is_none()).map(Vec::len);
         let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
         // A tool may also end with an error because its work was wrong: the adapter knows.
         let started_ns = usage.t_ns.unwrap_or(0);
         let stderr = attempt.error_output.clone();
         let finished = Finished { stdout, stderr, files: finished_files, usage, started_ns, version };
         match adapter.translate(scenario, &finished) {
-            Err(reason) => attempt.failure = Some(reason),
+            Err(reason) => {
+                attempt.lasting = adapter.lasts(&reason, &finished);
+                attempt.failure = Some(reason);
+            }
             Ok(events) => {
                 let mut series = SeriesBuilder::default();
                 for event in events {
@@ -292,6 +308,10 @@ impl<'a> Attempts<'a> {
         }
         if scenario.ends_its_pool() && !self.read_again(scenario, adapter, &finished.files, &mut attempt)? {
             return Ok(None);
+        }
+        if let (Some(bytes), Some(begin)) = (left_out, &mut attempt.begin) {
+            let why = format!("it is of {} MiB, and no more than {} MiB are kept", bytes >> 20, MOST_OWN_REPORT >> 20);
+            begin.missing.insert("report".into(), why);
         }
         Ok(Some(attempt))
     }

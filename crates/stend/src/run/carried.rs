@@ -370,7 +370,7 @@ impl Reading {
         series.sort_by(|(a, one), (b, other)| {
             (a, word(one.origin), &one.metric).cmp(&(b, word(other.origin), &other.metric))
         });
-        Ok((Record { run, sessions, repeats, profiles: Vec::new() }, series))
+        Ok((Record { sessions, repeats, ..Record::empty(run) }, series))
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Conditions {
     pub(crate) noted: Vec<String>,
     /// Whether waiting is no use.
     pub(crate) lasting: bool,
+    /// Whether nobody may insist.
+    pub(crate) never: bool,
 }
 
 impl Conditions {
@@ -29,7 +31,8 @@ impl Conditions {
         let of = |state: State| findings.iter().filter(move |finding| finding.state == state);
         let noted = of(State::Warning).map(|finding| format!("{}: {}", finding.what, finding.value));
         let lasting = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
-        Self { unfit: of(State::Unfit).map(Finding::in_a_line).collect(), noted: noted.collect(), lasting }
+        let never = findings.iter().any(|finding| finding.never);
+        Self { never, unfit: of(State::Unfit).map(Finding::in_a_line).collect(), noted: noted.collect(), lasting }
     }
 }
 
@@ -87,7 +90,7 @@ mod tests {
     use crate::testing;
 
     fn finding(state: State, lasting: bool) -> Finding {
-        Finding { what: "foreign load", state, value: "97 %".into(), advice: "end it".into(), lasting }
+        Finding { what: "foreign load", state, value: "97 %".into(), advice: "end it".into(), lasting, never: false }
     }
 
     fn looked(findings: &[Finding], patience: Duration) -> (Conditions, usize) {

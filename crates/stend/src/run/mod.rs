@@ -10,6 +10,7 @@ mod controllers;
 mod counters;
 mod energy;
 mod faults;
+mod files;
 pub(crate) mod fitness;
 pub(crate) mod gates;
 pub(crate) mod leaves;
@@ -73,6 +74,9 @@ impl Refusal {
 /// Whether a repeat failed in a way that the next one would too.
 pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
     let usage = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?;
+    if repeat.lasting {
+        return Some(Refusal::NotHere);
+    }
     Refusal::of(&suite.scenarios[repeat.scenario].instrument, usage, repeat.stopped)
 }
 
@@ -82,8 +86,8 @@ pub(crate) trait Journal {
     fn session(&mut self, session: &Session) -> anyhow::Result<()>;
     /// A session ends, and more is known of it.
     fn session_ends(&mut self, session: &Session) -> anyhow::Result<()>;
-    /// A repeat has ended, whatever came of it.
-    fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()>;
+    /// A repeat has ended, whatever came of it; with the report of a real tool as it came.
+    fn repeat(&mut self, repeat: &Repeat, series: &[Series], own_report: Option<&str>) -> anyhow::Result<()>;
     /// The scenario at this place in the suite has been profiled.
     fn profile(&mut self, scenario: usize, profile: &Profile) -> anyhow::Result<()>;
 }
@@ -273,10 +277,11 @@ fn make_repeats(
         }
         controllers::count(&mut attempt, rig.controllers(), &series);
         let broken = attempt.broken.clone();
+        let own_report = attempt.own_report.take();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
         let (repeat, series) =
             repeat_of(run, attempt, series, Which { sequence, session, step, started_at, target: rig.found() });
-        journal.repeat(&repeat, &series)?;
+        journal.repeat(&repeat, &series, own_report.as_deref())?;
         repeats.push(repeat);
         if scenario.ends_its_pool() {
             rig.has_ended();
@@ -325,7 +330,8 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
     sampler::cut_to(&mut series, attempt.usage.as_ref());
     let Which { sequence, session, step, started_at, target } = which;
     let outcome = judge(&attempt, &as_judged(run, step), &series);
-    let Attempt { begin, report, marks, usage, stopped, command, output, error_output, series: own, .. } = attempt;
+    let Attempt { begin, report, marks, usage, stopped, lasting, command, output, error_output, series: own, .. } =
+        attempt;
     series.extend(own);
     let mut repeat = Repeat {
         sequence,
@@ -341,6 +347,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
         marks,
         usage,
         stopped,
+        lasting,
         command,
         output,
         error_output,

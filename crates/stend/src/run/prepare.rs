@@ -8,7 +8,9 @@ use stend_model::side::Side;
 use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 
+use super::files::Files;
 use crate::host::{Command, Host, HostError, Lock, Lockable};
+use crate::instrument::fio_files::job_file_of;
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Finding, Space, State, Use};
 use crate::{owned, side};
@@ -91,6 +93,7 @@ pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
         value,
         advice: advice.to_owned(),
         lasting: false,
+        never: false,
     };
     let none = || finding(State::Fine, "none at work".into(), "");
     let look = || -> Result<Finding, String> {
@@ -154,6 +157,7 @@ fn emulator(host: &dyn Host, probe: &str) -> Option<String> {
 /// The scenarios that cannot be measured on this machine, or not on both sides, with the reason and the command that would change that.
 pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     let mut states = BTreeMap::new();
+    let mut abilities = BTreeMap::new();
     let mut skipped = side::skipped(suite, sides);
     for scenario in &suite.scenarios {
         if skipped.iter().any(|skipped| skipped.scenario == scenario.name) {
@@ -166,12 +170,26 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
             && let Some(adapter) = adapter(name)
         {
             let tool = adapter.tool();
-            let bad = side::programs(sides, &tool).into_iter().find_map(|program| {
-                let state = states.entry(program.to_owned()).or_insert_with(|| state_of(host, program, tool));
+            let programs = side::programs(sides, &tool);
+            let bad = programs.iter().find_map(|program| {
+                let state = states.entry((*program).to_owned()).or_insert_with(|| state_of(host, program, tool));
                 state.as_ref().err().cloned()
             });
             if let Some(reason) = bad {
                 skip(reason, Some(install_command(tool.package)));
+                continue;
+            }
+            let asked = programs.iter().filter(|_| !adapter.abilities().is_empty());
+            let lacking = asked.into_iter().find_map(|program| {
+                let ask = || {
+                    let words = std::iter::once(*program).chain(adapter.abilities().iter().copied());
+                    host.run(&Command::new(words)).map(|output| output.text()).unwrap_or_default()
+                };
+                let said = abilities.entry((*program).to_owned()).or_insert_with(ask);
+                adapter.lacks(scenario, said)
+            });
+            if let Some(reason) = lacking {
+                skip(reason, None);
                 continue;
             }
         }
@@ -182,9 +200,32 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
     skipped
 }
 
+/// Why nothing of a suite can be measured, if all of it is skipped for the same reason and nothing can be had to mend it.
+pub(crate) fn common_reason(suite: &Suite, skipped: &[Skipped]) -> Option<String> {
+    let first = skipped.first().filter(|first| first.remedy.is_none())?;
+    let alike = skipped.iter().all(|other| other.reason == first.reason) && skipped.len() == suite.scenarios.len();
+    alike.then(|| first.reason.clone())
+}
+
 /// The scenarios of a suite without those that are skipped.
 pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<Item = &'a Scenario> + Clone {
     suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
+}
+
+/// Sees to it that no file of the user's is lost by measuring these scenarios, and that those are there which it takes.
+///
+/// # Errors
+/// One is not as it must be.
+pub(crate) fn check_files<'a>(
+    host: &dyn Host,
+    scenarios: impl Iterator<Item = &'a Scenario>,
+    work: &str,
+    target: Option<&Target>,
+) -> Result<(), String> {
+    // No run is called so.
+    let place = Place::of("new", &format!("{work}/new"));
+    let files = Files::of(host, scenarios, &place, target.is_some())?;
+    files.objection().map_or(Ok(()), Err)
 }
 
 /// The directories that measuring these scenarios writes to, with what is known to be written: the store's if it is there, the one for runs' files, and
@@ -194,44 +235,29 @@ pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Ite
 /// The machine cannot be asked, or a file cannot have its name.
 pub(crate) fn spaces<'a>(
     host: &dyn Host,
-    scenarios: impl Iterator<Item = &'a Scenario>,
+    scenarios: impl Iterator<Item = &'a Scenario> + Clone,
     store: Option<&str>,
     work: &str,
     run: &str,
     target: Option<&Target>,
 ) -> Result<Vec<Space>, String> {
     let place = Place::of(run, &format!("{work}/{run}"));
-    let mut files = BTreeMap::new();
-    for scenario in scenarios {
-        if let Instrument::Adapter(name) = &scenario.instrument
-            && let Some(adapter) = adapter(name)
-            // A target has seen to its space by itself.
-            && !(target.is_some() && instrument::loads_luns(&scenario.instrument))
-        {
-            files.extend(adapter.files(scenario, &place)?);
-        }
-    }
-    if !files.is_empty() {
-        let script = r#"for file; do if [ -e "$file" ]; then printf '%s\n' "$file"; fi; done"#;
-        let words = ["sh", "-c", script, "sh"].into_iter().chain(files.keys().map(String::as_str));
-        let there = host.run(&Command::new(words)).map_err(|error| error.to_string())?.text();
-        for file in there.lines() {
-            files.remove(file);
-        }
-    }
+    let files = Files::of(host, scenarios.clone(), &place, target.is_some())?;
+    let of_files =
+        if scenarios.clone().any(|scenario| job_file_of(scenario).is_some()) { Use::JobFile } else { Use::Work };
     let space = |purpose, directory: &str| Space { purpose, directory: directory.to_owned(), bytes: 0 };
     let mut spaces: Vec<_> = store.map(|store| space(Use::Results, store)).into_iter().collect();
     spaces.push(space(Use::Work, work));
-    for (path, bytes) in files {
-        let directory = path.rsplit_once('/').map_or("/", |path| path.0);
+    for (directory, bytes) in files.missing().filter(|(_, bytes)| *bytes > 0) {
         // People know the directory that they named, not the run's own in it.
         let directory = directory.strip_suffix(&format!("/stend-{run}")).unwrap_or(directory);
         let directory = if directory == place.data { work } else { directory };
-        let at = spaces.iter().position(|space| space.purpose == Use::Work && space.directory == directory);
+        let at = spaces.iter().position(|space| space.purpose != Use::Results && space.directory == directory);
         let at = at.unwrap_or_else(|| {
-            spaces.push(space(Use::Work, directory));
+            spaces.push(space(of_files, directory));
             spaces.len() - 1
         });
+        spaces[at].purpose = of_files;
         spaces[at].bytes = spaces[at].bytes.saturating_add(bytes);
     }
     Ok(spaces)

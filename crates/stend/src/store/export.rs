@@ -23,12 +23,25 @@ const EXPORT_VERSION: u32 = 1;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
-    Export { version: u32, run: Box<Run> },
+    Export {
+        version: u32,
+        run: Box<Run>,
+    },
     Session(Session),
     Repeat(Box<Repeat>),
-    Series { sequence: u32, series: Series },
+    Series {
+        sequence: u32,
+        series: Series,
+    },
     Profile(Box<Profile>),
-    End { sha256: String },
+    /// The report of a real tool as it came.
+    Report {
+        sequence: u32,
+        text: String,
+    },
+    End {
+        sha256: String,
+    },
 }
 
 /// Writes a run with its series, which must be in order.
@@ -57,6 +70,9 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
     }
     for profile in &record.profiles {
         write(&Line::Profile(Box::new(profile.clone())))?;
+    }
+    for (sequence, text) in &record.own_reports {
+        write(&Line::Report { sequence: *sequence, text: text.clone() })?;
     }
     let sha256 = hexadecimal(digest);
     let end = serde_json::to_vec(&Line::End { sha256 })?;
@@ -88,12 +104,13 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
             }
             (Line::Export { mut run, .. }, None) => {
                 run.imported = Some(true);
-                record = Some(Record { run: *run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new() });
+                record = Some(Record::empty(*run));
             }
             (Line::Session(session), Some(record)) => record.sessions.push(session),
             (Line::Repeat(repeat), Some(record)) => record.repeats.push(*repeat),
             (Line::Series { sequence, series }, Some(_)) => all_series.push((sequence, series)),
             (Line::Profile(profile), Some(record)) => record.profiles.push(*profile),
+            (Line::Report { sequence, text }, Some(record)) => record.own_reports.push((sequence, text)),
             (Line::End { sha256 }, Some(_)) => {
                 if sha256 != hexadecimal(digest) {
                     return Err(bad("its checksum does not agree with its contents; it is damaged".into()));
@@ -151,6 +168,13 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
     }
     if !record.profiles.is_sorted_by(|one, next| place(one) < place(next)) {
         return Err("its profiles are not in order".into());
+    }
+    let reports = record.own_reports.iter();
+    let is_of_repeat = |sequence: u32| record.repeats.iter().any(|repeat| repeat.sequence == sequence);
+    if !record.own_reports.is_sorted_by(|one, next| one.0 < next.0)
+        || !reports.clone().all(|(sequence, _)| is_of_repeat(*sequence))
+    {
+        return Err("its tools' reports are not of its repeats".into());
     }
     let last = record.repeats.last().map(|repeat| repeat.sequence);
     match series

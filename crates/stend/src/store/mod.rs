@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod lock;
 mod profiles;
+mod reports;
 mod schema;
 mod write;
 
@@ -49,9 +50,16 @@ pub(crate) struct Record {
     pub(crate) repeats: Vec<Repeat>,
     /// Where the time goes, in the suite's order; for the scenarios that were profiled.
     pub(crate) profiles: Vec<Profile>,
+    /// The reports of real tools as they came, by their repeats' sequence numbers; only where all of the run was asked for.
+    pub(crate) own_reports: Vec<(u32, String)>,
 }
 
 impl Record {
+    /// A run of which nothing is made yet.
+    pub(crate) fn empty(run: Run) -> Self {
+        Self { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new(), own_reports: Vec::new() }
+    }
+
     /// What emulated the machine, or any build that was measured on it, if anything did: by the fingerprint, or by what an instrument said when
     /// it began. Such figures say nothing of speed.
     pub(crate) fn emulator(&self) -> Option<&str> {
@@ -406,7 +414,12 @@ impl Store {
             return Err(lost("a repeat", repeats.len(), row.repeats));
         }
         let profiles = if scenario.is_none() { self.profiles(id)? } else { Vec::new() };
-        Ok(Record { run, sessions, repeats, profiles })
+        Ok(Record { run, sessions, repeats, profiles, own_reports: Vec::new() })
+    }
+
+    /// The same with the reports of real tools, which are large.
+    pub(crate) fn load_whole(&self, id: &str) -> Result<Record> {
+        Ok(Record { own_reports: self.own_reports(id)?, ..self.load(id)? })
     }
 
     /// A run alone.

@@ -95,4 +95,17 @@ CREATE TRIGGER finished_run_stays_but_for_a_given_name BEFORE UPDATE ON run WHEN
     AND (OLD.sessions, OLD.repeats, OLD.valid, OLD.invalid, OLD.failed) IS (NEW.sessions, NEW.repeats, NEW.valid, NEW.invalid, NEW.failed)
 )
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TABLE own_report (
+    run TEXT NOT NULL REFERENCES run (id),
+    sequence INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (run, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER finished_run_gets_no_own_report BEFORE INSERT ON own_report WHEN (SELECT state FROM run WHERE id = NEW.run) = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER own_reports_stay BEFORE UPDATE ON own_report
+BEGIN SELECT RAISE(ABORT, 'a report cannot be changed'); END;
+CREATE TRIGGER own_reports_are_kept BEFORE DELETE ON own_report
+BEGIN SELECT RAISE(ABORT, 'a report cannot be removed'); END;
 ";

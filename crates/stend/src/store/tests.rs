@@ -47,9 +47,9 @@ fn both_of_a_pair_are_kept_and_neither_twice() {
     store.add_run(&run).unwrap();
     let of = |sequence: u32, number: u32, side| Repeat { side: Some(side), ..repeat(sequence, 0, number, 1.0) };
     for (sequence, number, side) in [(0, 0, 1), (1, 0, 0), (2, 1, 0), (3, 1, 1)] {
-        store.add_repeat(&run.id, &of(sequence, number, side), &[]).unwrap();
+        store.add_repeat(&run.id, &of(sequence, number, side), &[], None).unwrap();
     }
-    assert!(store.add_repeat(&run.id, &of(4, 1, 0), &[]).is_err(), "it is there already");
+    assert!(store.add_repeat(&run.id, &of(4, 1, 0), &[], None).is_err(), "it is there already");
     let loaded = store.load(&run.id).unwrap();
     assert_eq!(loaded.run.sides, run.sides);
     assert_eq!(loaded.repeats.iter().map(|repeat| repeat.side).collect::<Vec<_>>(), [1, 0, 0, 1].map(Some));
@@ -81,7 +81,7 @@ fn a_finished_run_cannot_be_changed() {
     let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
     let id = &record.run.id;
     for error in [
-        store.add_repeat(id, &repeat(99, 0, 99, 1.0), &[]).unwrap_err(),
+        store.add_repeat(id, &repeat(99, 0, 99, 1.0), &[], None).unwrap_err(),
         store.add_session(id, &Session { number: 9, ..record.sessions[0].clone() }).unwrap_err(),
         store.update_session(id, &record.sessions[0]).unwrap_err(),
         store.close_run(id, Timestamp::now(), false).unwrap_err(),
@@ -270,9 +270,9 @@ fn a_repeat_can_be_stored_only_once() {
     let mut store = Store::open(directory.path()).unwrap();
     let run = Run { state: RunState::Open, ..record("r", &[]).run };
     store.add_run(&run).unwrap();
-    store.add_repeat("r", &repeat(0, 0, 0, 1.0), &[]).unwrap();
-    assert!(store.add_repeat("r", &repeat(1, 0, 0, 1.0), &[]).is_err(), "the same repeat of the same scenario");
-    store.add_repeat("r", &repeat(1, 0, 1, 1.0), &[]).unwrap();
+    store.add_repeat("r", &repeat(0, 0, 0, 1.0), &[], None).unwrap();
+    assert!(store.add_repeat("r", &repeat(1, 0, 0, 1.0), &[], None).is_err(), "the same repeat of the same scenario");
+    store.add_repeat("r", &repeat(1, 0, 1, 1.0), &[], None).unwrap();
     assert_eq!(store.load("r").unwrap().repeats.len(), 2);
 }
 
@@ -318,7 +318,7 @@ fn an_open_run_travels_too() {
     let mut store = Store::open(directory.path()).unwrap();
     let run = Run { state: RunState::Open, finished_at: None, ..record("20261121-0555-0000", &[]).run };
     store.add_run(&run).unwrap();
-    store.add_repeat("20261121-0555-0000", &repeat(0, 0, 0, 1.0), &series()).unwrap();
+    store.add_repeat("20261121-0555-0000", &repeat(0, 0, 0, 1.0), &series(), None).unwrap();
     let bytes = exported(&store, "20261121-0555-0000");
     let there = tempfile::tempdir().unwrap();
     let mut other = Store::open(there.path()).unwrap();

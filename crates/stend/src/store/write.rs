@@ -9,7 +9,7 @@ use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use super::blob::Encoder;
 use super::error::{Result, StoreError, explain};
-use super::{Kind, Record, Store, checksum};
+use super::{Kind, Record, Store, checksum, reports};
 
 /// What importing a run that was carried here came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +57,18 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
-    /// Adds a repeat with its series to an open run. When this returns, it is on disk.
-    pub(crate) fn add_repeat(&mut self, run: &str, repeat: &Repeat, series: &[Series]) -> Result<()> {
-        self.at_once(|transaction| add_repeat(transaction, run, repeat, series))
+    /// Adds a repeat with its series to an open run, and the report of a real tool as it came. When this returns, it is on disk.
+    pub(crate) fn add_repeat(
+        &mut self,
+        run: &str,
+        repeat: &Repeat,
+        series: &[Series],
+        own_report: Option<&str>,
+    ) -> Result<()> {
+        self.at_once(|transaction| {
+            add_repeat(transaction, run, repeat, series)?;
+            own_report.map_or(Ok(()), |text| reports::add(transaction, run, repeat.sequence, text))
+        })
     }
 
     /// Notes that nothing more is added for now; `finished` for ever.
@@ -72,7 +81,7 @@ impl Store {
         if let Ok(id) = self.resolve(&record.run.id)
             && id == record.run.id
         {
-            let mut here = self.load(&id)?;
+            let mut here = self.load_whole(&id)?;
             here.run.imported = record.run.imported;
             let same = here == *record && self.series(&id)? == series;
             return if same { Ok(false) } else { Err(StoreError::Different(id)) };
@@ -101,6 +110,9 @@ impl Store {
                 let own: Vec<_> = own.iter().map(|(_, series)| series.clone()).collect();
                 add_repeat(&transaction, &run.id, repeat, &own)?;
                 rest = later;
+            }
+            for (sequence, text) in &record.own_reports {
+                reports::add(&transaction, &run.id, *sequence, text)?;
             }
             if let Some(at) = run.finished_at {
                 close_run(&transaction, &run.id, at, run.state == RunState::Finished)?;
@@ -146,7 +158,7 @@ impl Store {
         for repeat in &record.repeats[before.repeats.len()..] {
             let own = series.iter().filter(|(sequence, _)| *sequence == repeat.sequence);
             let own: Vec<_> = own.map(|(_, series)| series.clone()).collect();
-            self.add_repeat(id, repeat, &own)?;
+            self.add_repeat(id, repeat, &own, None)?;
         }
         if let Some(at) = record.run.finished_at {
             self.close_run(id, at, record.run.state == RunState::Finished)?;

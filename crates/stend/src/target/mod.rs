@@ -223,8 +223,8 @@ pub(crate) fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal>
         let prepares = of_one.is_precondition() || of_one.steady.is_some();
         if prepares && instrument::loads_luns(&of_one.instrument) {
             return Err(Refusal::Usage(format!(
-                "--ab: scenario \"{}\" prepares its LUNs, and the target is made anew for each side, which loses that; leave it out (--only), or \
-                 make two runs",
+                "--ab: scenario \"{}\" prepares its LUNs, and the target is made anew for each side, which loses that; make two \
+                 runs, or take a suite that prepares nothing, such as vostok-2021",
                 of_one.name
             )));
         }

@@ -159,11 +159,11 @@ fn files_that_do_not_fit_are_refused_before_anything_is_written() {
             format!(" MiB in {}; the files in {} need 400 MiB", disk.display(), directory.display()),
             "STEND_WORK".into(),
             "--scale".into(),
-            "--even-if-unfit".into(),
         ] {
             assert!(line.contains(&said), "`{said}` is not in: {line}");
         }
         assert!(!line.contains("--wait"), "waiting makes no room: {line}");
+        assert!(!line.contains("--even-if-unfit"), "nor does insisting: {line}");
     }
     assert_eq!(runs(&stand), 1, "only the one that fits");
 }

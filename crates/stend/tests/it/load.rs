@@ -126,6 +126,8 @@ fn fio_that_fails_in_the_middle_says_of_what() {
     );
     let ended = stand.run(&["run", "--fio", &path, "--even-if-unfit", "--no-progress", "--set", "lun_size=1MiB"]);
     says(&ended, 3, &["break: 0 of 1 (fio's job \"break\" failed with error 28", "No space left on device"]);
+    let tried = repeats(&stand).iter().filter(|repeat| repeat["scenario"] == 1).count();
+    assert_eq!(tried, 1, "a disk that is full is full the next time too");
 }
 
 /// A suite of an instrument that says how much it did: each time the next of these numbers.

@@ -129,12 +129,14 @@ impl Bench {
         let found = fitness::wait(look, patience, &self.interrupt, |unfit, left| waiting.tell(unfit, left));
         drop(waiting);
         let Some(conditions) = found else { return Ok(None) };
-        if !conditions.unfit.is_empty() && !options.even_if_unfit {
-            let wait = if conditions.lasting { "" } else { "--wait TIME waits longer, " };
-            return Err(Failure::unusable(format!(
-                "the machine is not fit to measure: {} ({wait}--even-if-unfit measures all the same)",
-                conditions.unfit.join("; ")
-            )));
+        if !conditions.unfit.is_empty() && (conditions.never || !options.even_if_unfit) {
+            let ways_out = match conditions {
+                Conditions { never: true, .. } => "",
+                Conditions { lasting: true, .. } => " (--even-if-unfit measures all the same)",
+                _ => " (--wait TIME waits longer, --even-if-unfit measures all the same)",
+            };
+            let unfit = conditions.unfit.join("; ");
+            return Err(Failure::unusable(format!("the machine is not fit to measure: {unfit}{ways_out}")));
         }
         for condition in &conditions.unfit {
             talk!("warning: the machine is not fit to measure: {condition}");

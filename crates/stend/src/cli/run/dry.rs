@@ -1,24 +1,43 @@
 //! `stend run --dry-run`: what would be done.
 
 use stend_model::side::Side;
-use stend_model::suite::Suite;
+use stend_model::suite::{Gates, Suite};
+use stend_model::target::Target;
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::host::Host;
 use crate::host::stand::Compiler;
 use crate::language::english_plural;
+use crate::machine;
 use crate::run::{plan, prepare};
 use crate::side;
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
-pub(super) fn print(host: &dyn Host, suite: Suite, sides: Vec<Side>, usual: &Compiler) -> Result<(), Failure> {
+pub(super) fn print(
+    host: &dyn Host,
+    suite: Suite,
+    sides: Vec<Side>,
+    usual: &Compiler,
+    target: Option<&Target>,
+) -> Result<(), Failure> {
     use std::fmt::Write as _;
     let skipped = prepare::skipped(host, &suite, &sides);
+    if let Some(reason) = prepare::common_reason(&suite, &skipped) {
+        return Err(Failure::unusable(reason));
+    }
     let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
     let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
     let mut text = format!("{}: {}\n", suite.name, suite.title);
     let work = prepare::work_directory(host).map_err(Failure::unusable)?;
+    let measured = || prepare::measured(&suite, &skipped);
+    prepare::check_files(host, measured(), &work, target).map_err(Failure::usage)?;
+    let spaces = prepare::spaces(host, measured(), None, &work, "new", target).map_err(Failure::unusable)?;
+    // To look takes half a second, and shows nothing where nothing is written.
+    let look = || machine::check(host, &spaces, &Gates::DEFAULT).into_iter().find(|finding| finding.never);
+    if let Some(full) = spaces.iter().any(|space| space.bytes > 0).then(look).flatten() {
+        return Err(Failure::unusable(full.in_a_line()));
+    }
     let foreseen = side::foreseen(host, &work, usual, &sides);
     let foreseen = foreseen.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
     for (side, lines) in sides.iter().zip(foreseen) {

@@ -100,8 +100,8 @@ impl Journal for StoreJournal<'_> {
         Ok(self.store.update_session(self.run, session)?)
     }
 
-    fn repeat(&mut self, repeat: &Repeat, series: &[Series]) -> anyhow::Result<()> {
-        Ok(self.store.add_repeat(self.run, repeat, series)?)
+    fn repeat(&mut self, repeat: &Repeat, series: &[Series], own_report: Option<&str>) -> anyhow::Result<()> {
+        Ok(self.store.add_repeat(self.run, repeat, series, own_report)?)
     }
 
     fn profile(&mut self, scenario: usize, profile: &Profile) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 //! The text is kept in the scenario, so that the run holds what was measured and `resume` needs no file. What stend sets (threads, logs)
 //! it gives to fio as defaults on the command line, which the file's own options override.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use stend_model::quantity::parse_duration;
@@ -12,6 +12,7 @@ use stend_model::target::Target;
 
 use super::job::{self, Job, file_name};
 use super::logs::kinds;
+use super::set;
 use crate::instrument::parameters::Parameters;
 use crate::instrument::{LunAddress, Place};
 
@@ -31,8 +32,14 @@ pub(super) struct JobFile {
     pub(super) luns: u32,
     /// The sections that write, and then read back themselves what they wrote.
     pub(super) reading_back: Vec<String>,
+    /// How long sections run at most that do not say it.
+    runtime: Option<String>,
+    /// What the sections do that do not move data.
+    does: BTreeMap<String, Does>,
+    /// The engines of the sections that are run.
+    engines: BTreeSet<String>,
     /// Whether fio must refuse to write.
-    readonly: bool,
+    pub(super) readonly: bool,
     /// Length of the logs' windows in milliseconds.
     pub(super) log_average_ms: u32,
     /// The same of the histograms.
@@ -44,9 +51,12 @@ pub(super) struct JobFile {
 impl JobFile {
     /// Reads and checks the parameters.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
-        let known = [TEXT, "phase", "readonly", "directory", "size", "log_avg_msec"];
+        let of_stend = [TEXT, "phase", "readonly", "directory", "size", "log_avg_msec"];
+        let known: Vec<_> = of_stend.into_iter().map(str::to_owned).chain(set::NAMES.map(set::parameter)).collect();
+        let known: Vec<_> = known.iter().map(String::as_str).collect();
         let parameters = Parameters::of(&scenario.parameters, "a job file", &known)?;
-        let text = parameters.text(TEXT, "");
+        let set = set::of(&scenario.parameters)?;
+        let text = &*set::applied(&set, parameters.text(TEXT, ""));
         let luns = luns(text)?;
         let mut files: BTreeMap<_, _> = ["directory", "size"]
             .iter()
@@ -59,12 +69,17 @@ impl JobFile {
         let chosen = (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone());
         let log_average_ms = parameters.count("log_avg_msec", "1000", 10..=3_600_000)?;
         let runs = |section: &&Section| chosen.is_empty() || chosen.contains(&section.name);
+        let engines = sections.iter().filter(runs).filter_map(|one| Some(one.engine()?.1.to_owned())).collect();
+        let histogram_window_ms = histogram_window_ms(sections.iter().filter(runs), log_average_ms);
         Ok(Self {
             text: text.into(),
-            histogram_window_ms: histogram_window_ms(sections.iter().filter(runs), log_average_ms),
+            histogram_window_ms,
             sections: chosen,
             luns,
             reading_back: sections.iter().filter(|one| one.reads_back()).map(|one| one.name.clone()).collect(),
+            runtime: set.get(set::RUNTIME).cloned(),
+            does: sections.iter().map(|one| (one.name.clone(), one.does())).collect(),
+            engines,
             readonly: parameters.choice("readonly", "0", &["0", "1"])? == "1",
             log_average_ms,
             files: Job::read(&files)?,
@@ -93,6 +108,16 @@ impl JobFile {
         }
     }
 
+    /// What a section does.
+    pub(super) fn does(&self, section: &str) -> Does {
+        self.does.get(section).copied().unwrap_or_default()
+    }
+
+    /// The engines that it names.
+    pub(super) fn engines(self) -> BTreeSet<String> {
+        self.engines
+    }
+
     /// Bytes of each LUN.
     pub(super) fn size(&self) -> u64 {
         self.files.size
@@ -110,9 +135,13 @@ impl JobFile {
         let mut options: Vec<_> =
             ["--name=global", "--thread=1", "--per_job_logs=1", "--log_unix_epoch=1"].map(str::to_owned).into();
         options.push(format!("--log_avg_msec={}", self.log_average_ms));
-        let kinds = kinds(Some(self.histogram_window_ms), self.log_average_ms);
-        options.extend(kinds.map(|kind| format!("--write_{kind}_log={logs}")));
+        // In its logs fio counts names as if they were blocks of data.
+        if !self.does.values().any(|does| *does == Does::Names) {
+            let kinds = kinds(Some(self.histogram_window_ms), self.log_average_ms);
+            options.extend(kinds.map(|kind| format!("--write_{kind}_log={logs}")));
+        }
         options.push(format!("--log_hist_msec={}", self.histogram_window_ms));
+        options.extend(self.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
         options.extend(self.readonly.then(|| "--readonly".to_owned()));
         options.extend(self.sections.iter().map(|section| format!("--section={section}")));
         Ok(options)
@@ -131,6 +160,55 @@ pub(super) fn paths(place: &Place, files: &[String]) -> Result<Vec<String>, Stri
 /// The values of the variables that name LUNs.
 pub(super) fn variables(paths: &[String]) -> BTreeMap<String, String> {
     (1..).zip(paths).map(|(number, path)| (format!("LUN{number}"), path.clone())).collect()
+}
+
+/// What the engine of a section does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Does {
+    /// It moves data, and fio counts what.
+    #[default]
+    Data,
+    /// It opens, deletes or asks for files.
+    Names,
+    /// It only takes processor time. What fio counts of it means nothing.
+    Nothing,
+    /// It starts a program.
+    Program,
+}
+
+/// Whether an engine works on files that fio makes. Of an engine that is not known here it is supposed.
+pub(super) fn engine_has_files(engine: &str) -> bool {
+    const WITHOUT: &[&str] = &[
+        "null",
+        "cpuio",
+        "exec",
+        "net",
+        "netsplice",
+        "rdma",
+        "nbd",
+        "rbd",
+        "rados",
+        "gfapi",
+        "gfapi_async",
+        "http",
+        "libhdfs",
+        "libiscsi",
+        "nfs",
+        "dfs",
+        "sg",
+        "mtd",
+        "io_uring_cmd",
+        "dev-dax",
+        "libzbc",
+        "xnvme",
+        "pmemblk",
+        "librpma_apm_client",
+        "librpma_apm_server",
+        "librpma_gpspm_client",
+        "librpma_gpspm_server",
+        "cpp_null",
+    ];
+    !WITHOUT.contains(&engine)
 }
 
 /// A section other than `[global]`.
@@ -165,6 +243,25 @@ impl Section {
         self.verifies().filter(|_| matches!(self.pattern(), "rw" | "readwrite" | "randrw"))
     }
 
+    /// Its engine, if it says so, with the line.
+    pub(super) fn engine(&self) -> Option<(usize, &str)> {
+        self.last(&["ioengine"]).map(|(line, _, engine)| (*line, engine.as_str()))
+    }
+
+    pub(super) fn does(&self) -> Does {
+        match self.engine().map(|(_, engine)| engine) {
+            Some("filecreate" | "filestat" | "filedelete") => Does::Names,
+            Some("cpuio") => Does::Nothing,
+            Some("exec") => Does::Program,
+            _ => Does::Data,
+        }
+    }
+
+    /// The line by which it is told one of these, if it is not told that it is not so.
+    pub(super) fn is_on(&self, keys: &[&str]) -> Option<usize> {
+        self.last(keys).filter(|(_, _, value)| value != "0").map(|(line, ..)| *line)
+    }
+
     fn pattern(&self) -> &str {
         self.last(&["rw", "readwrite"]).map_or("", |(_, _, value)| value.split(':').next().unwrap_or(value))
     }
@@ -176,7 +273,7 @@ impl Section {
     }
 
     /// Of options that mean the same the last one, which counts.
-    fn last(&self, keys: &[&str]) -> Option<&(usize, String, String)> {
+    pub(super) fn last(&self, keys: &[&str]) -> Option<&(usize, String, String)> {
         self.options.iter().rev().find(|(_, key, _)| keys.contains(&key.as_str()))
     }
 }
@@ -230,6 +327,8 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         if content.starts_with("include") {
             return wrong("a file that is included is no part of what is kept; put its text in this place");
         }
+        // fio takes what stands behind these for a comment, in a value too.
+        let content = content.split([';', '#']).next().unwrap_or(content);
         let (key, value) = content.split_once('=').unwrap_or((content, ""));
         let option = (line, key.trim().to_owned(), value.trim().to_owned());
         match sections.last_mut().filter(|_| !in_global) {
@@ -248,7 +347,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
 /// The names of the sections that run together, phase by phase: a `stonewall` begins a phase. Where two sections have one name, fio could
 /// not be told which is meant, and the file is one phase.
 pub(super) fn phases(sections: &[Section]) -> Vec<Vec<String>> {
-    let names: std::collections::BTreeSet<_> = sections.iter().map(|section| &section.name).collect();
+    let names: BTreeSet<_> = sections.iter().map(|section| &section.name).collect();
     let mut phases: Vec<Vec<String>> = Vec::new();
     for section in sections {
         match phases.last_mut().filter(|_| !section.waits || names.len() < sections.len()) {

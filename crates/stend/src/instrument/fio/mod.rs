@@ -29,12 +29,15 @@ mod json;
 mod logs;
 mod lost;
 mod mark;
+mod needs;
 mod output;
 mod report;
+mod set;
 pub(crate) mod suite;
+mod words;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use stend_model::run::{Repeat, Run};
@@ -43,13 +46,15 @@ use stend_model::target::Target;
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
 
 use self::clock::Clock;
-use self::file::JobFile;
+use self::file::{Does, JobFile};
 use self::job::{Job, Length};
 use self::logs::{Layout, Logs};
 use self::output::Output;
 use self::report::{Expected, Found};
-use super::parameters::ended_well;
-use super::{Adapter, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
+pub(super) use self::words::has_engine;
+use self::words::{ended_well, lasts, no_engine};
+use super::{Adapter, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
+use crate::host::Command;
 
 /// fio, as an instrument.
 pub(super) struct Fio;
@@ -158,9 +163,40 @@ impl Adapter for Fio {
         Load::of(scenario).map(drop)
     }
 
-    fn files(&self, scenario: &Scenario, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+    fn abilities(&self) -> &'static [&'static str] {
+        &["--enghelp"]
+    }
+
+    fn lacks(&self, scenario: &Scenario, said: &str) -> Option<String> {
+        let engines = match Load::of(scenario).ok()? {
+            Load::Own(job) => BTreeSet::from([job.engine]),
+            Load::File(file) => file.engines(),
+        };
+        engines.into_iter().find_map(|engine| no_engine(&engine, said))
+    }
+
+    fn question(&self, scenario: &Scenario, place: &Place) -> Result<Option<Command>, String> {
+        match Load::of(scenario)? {
+            Load::Own(_) => Ok(None),
+            Load::File(file) => {
+                let paths = file::paths(place, &file.files(place)?)?;
+                Ok(Some(needs::question(&file.text, file.readonly, file::variables(&paths))))
+            }
+        }
+    }
+
+    fn files(&self, scenario: &Scenario, place: &Place, answer: &str) -> Result<BTreeMap<String, File>, String> {
         let load = Load::of(scenario)?;
-        Ok(load.files(place)?.into_iter().map(|path| (path, load.size())).collect())
+        let own = load.files(place)?;
+        let mut files = match &load {
+            Load::Own(_) => BTreeMap::new(),
+            Load::File(file) => needs::files(answer, &file.sections, &place.data),
+        };
+        for path in own {
+            let file = files.entry(path).or_default();
+            *file = File { bytes: file.bytes.max(load.size()), ..File::default() };
+        }
+        Ok(files)
     }
 
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
@@ -251,10 +287,18 @@ impl Adapter for Fio {
         }
     }
 
+    fn own_report(&self) -> Option<&'static str> {
+        Some(REPORT_FILE)
+    }
+
+    fn lasts(&self, reason: &str, finished: &Finished) -> bool {
+        lasts(reason, finished)
+    }
+
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
         let load = Load::of(scenario)?;
         let text = file(finished, REPORT_FILE).unwrap_or_else(|| finished.stdout.clone().into());
-        let mut output = Output::parse(&text).map_err(|error| match ended_well("fio", finished) {
+        let mut output = Output::parse(&text).map_err(|error| match ended_well(finished) {
             // A fio that failed says so on standard error, and its report is then empty or cut off.
             Err(failure) => failure,
             Ok(()) => error,
@@ -265,25 +309,33 @@ impl Adapter for Fio {
         }
         let groups = output.groups()?;
         if !fails && output.wrong_data(finished).is_none() {
-            ended_well("fio", finished)?;
+            ended_well(finished)?;
         }
         let mut layout = load.layout();
         if let (Load::Own(job), Some(group)) = (&load, groups.first()) {
             layout.measured = Some((job.processes(), report::longest_ms(std::slice::from_ref(group))));
         }
+        // Logs have the jobs' numbers, and what fio counts of jobs that only take processor time means nothing.
+        let idle: BTreeSet<_> = (1..)
+            .zip(groups)
+            .filter(|(_, group)| matches!(&load, Load::File(file) if file.does(&group.jobname) == Does::Nothing))
+            .map(|(number, _): (u32, _)| number.to_string())
+            .collect();
         let logs: Vec<_> = finished
             .files
             .iter()
             .filter_map(|(path, contents)| Some((path.rsplit('/').next()?, String::from_utf8_lossy(contents))))
-            .filter(|(name, _)| name.starts_with(LOG_PREFIX))
+            .filter(|(name, _)| {
+                name.starts_with(LOG_PREFIX) && !idle.contains(name.split('.').nth(1).unwrap_or_default())
+            })
             .collect();
         let logs = Logs::parse(logs.iter().map(|(name, text)| (*name, &**text)), &layout)?;
         let window_ms = f64::from(layout.window_ms);
         let clock = Clock::new(&finished.usage, finished.started_ns, output.written_ms, logs.logged_ms(), window_ms);
         let breaks = !scenario.faults.is_empty();
         let expected = match &load {
-            Load::Own(job) => Expected { job: Some(job), reading_back: &[], breaks },
-            Load::File(file) => Expected { job: None, reading_back: &file.reading_back, breaks },
+            Load::Own(job) => Expected { job: Some(job), sections: None, breaks },
+            Load::File(file) => Expected { job: None, sections: Some(file), breaks },
         };
         let report = expected.report(&Found { output: &output, logs: &logs, clock: &clock, finished })?;
 

@@ -121,7 +121,7 @@ impl Output {
         let is_bad = |group: &&Group| group.error != 0 || group.total_err != 0.0;
         let failed = self.groups.iter().filter(is_bad).find(|group| group.error != VERIFICATION_FAILED);
         let Some(group) = failed else { return Ok(&self.groups) };
-        let said = self.messages.iter().rev().find(|line| line.contains("error=")).or(self.messages.last());
+        let said = self.messages.iter().find(|line| line.contains("error=")).or(self.messages.first());
         let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
         let errors = if group.total_err > 0.0 { format!(", {} errors", group.total_err) } else { String::new() };
         Err(format!("fio's job \"{}\" failed with error {}{errors}{said}", group.jobname, group.error))
@@ -172,6 +172,12 @@ fn without_nulls(value: &mut Value) {
 }
 
 impl Direction {
+    /// What an engine did that opens, deletes or asks for files: as many operations as it measured. fio counts as if they moved data.
+    pub(super) fn count_names(&mut self) {
+        self.total_ios = self.clat_ns.count;
+        self.io_bytes = 0.0;
+    }
+
     /// What several groups did in one direction, as if they were one.
     pub(super) fn together<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let mut sum = Self::default();

@@ -6,11 +6,12 @@ use serde_json::Map;
 use stend_model::wire::{Check, Report, Usage};
 
 use super::clock::Clock;
+use super::file::{Does, JobFile};
 use super::job::{Job, Length};
 use super::logs::Logs;
 use super::output::{self, Direction, Group, Output};
+use super::words::first_words;
 use crate::instrument::Finished;
-use crate::instrument::parameters::last_words;
 
 /// An open load that reaches less than this share of the rate asked for was not open.
 const LEAST_OF_RATE: f64 = 0.9;
@@ -20,8 +21,8 @@ const LEAST_OF_RATE: f64 = 0.9;
 pub(super) struct Expected<'a> {
     /// `None` for a job file of the user's own, of which little is known.
     pub(super) job: Option<&'a Job>,
-    /// Of a job file: the sections that write, and then read back themselves what they wrote.
-    pub(super) reading_back: &'a [String],
+    /// Of a job file: what its sections do.
+    pub(super) sections: Option<&'a JobFile>,
     /// Whether something breaks meanwhile. Then the load waits for it, and an open one is not open for so long.
     pub(super) breaks: bool,
 }
@@ -48,11 +49,15 @@ impl Expected<'_> {
         let milliseconds = longest_ms(&measured);
         if milliseconds < 1.0 {
             // fio can end so with status 0 and error 0.
-            return Err(wrong.unwrap_or_else(|| format!("fio did no operation{}", last_words(&finished.stderr))));
+            return Err(wrong.unwrap_or_else(|| format!("fio did no operation{}", first_words(&finished.stderr))));
         }
         let mut work = BTreeMap::new();
         for (name, direction) in &directions {
             for (what, amount) in [("bytes", direction.io_bytes), ("operations", direction.total_ios)] {
+                // Some engines move no data.
+                if amount == 0.0 {
+                    continue;
+                }
                 *work.entry(what.to_owned()).or_insert(0.0) += amount;
                 if directions.len() > 1 {
                     work.insert(format!("{name}_{what}"), amount);
@@ -120,8 +125,13 @@ impl Expected<'_> {
             }
             (None, groups) => {
                 let mut measured = groups.to_vec();
+                let does = |group: &Group| self.sections.map(|file| file.does(&group.jobname)).unwrap_or_default();
+                measured.retain(|group| does(group) != Does::Nothing);
+                for group in measured.iter_mut().filter(|group| does(group) == Does::Names) {
+                    [&mut group.read, &mut group.write, &mut group.trim].into_iter().for_each(Direction::count_names);
+                }
                 let reads_back = |group: &&mut Group| {
-                    self.reading_back.contains(&group.jobname)
+                    self.sections.is_some_and(|file| file.reading_back.contains(&group.jobname))
                         && group.write.total_ios >= 1.0
                         && group.read.total_ios >= 1.0
                 };

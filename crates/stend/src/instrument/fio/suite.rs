@@ -1,11 +1,14 @@
 //! A suite from job files of the user's own.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use stend_model::suite::Scenario;
 use stend_model::wire::quote;
 
-use super::file::{Section, TEXT, Wrong, luns, phases, sections};
+use super::file::{Does, Section, TEXT, Wrong, luns, phases, sections};
+use super::set;
+use super::words::first_error;
 
 /// A job file as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +112,13 @@ impl Named {
             let inside = line.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>')).map(|(inside, _)| inside);
             line.strip_prefix("failed parsing ").or(inside)
         });
-        let what: Vec<_> = lines.iter().filter(|line| is_diagnosis(line)).copied().collect();
-        let what = if what.is_empty() { lines.join("; ") } else { what.join("; ") };
+        // What comes first is why; the line behind it may say what would be right.
+        let first = first_error(said).unwrap_or_default();
+        let behind = lines.iter().skip_while(|line| **line != first).nth(1).filter(|line| is_explanation(line));
+        let what = match behind {
+            Some(line) if !first.starts_with("failed parsing") => format!("{first}; {line}"),
+            _ => first.to_owned(),
+        };
         match named.and_then(|option| self.line_of(dropped, option)) {
             Some(line) => self.at(line, &format!("fio does not take this ({what})")),
             None => format!("{}: fio does not take it: {what}", self.path),
@@ -141,27 +149,33 @@ impl Named {
     }
 }
 
-/// Whether a line says what is wrong, and not which values there are or what followed from it.
-fn is_diagnosis(line: &str) -> bool {
-    let explains = ["Bad option", "failed parsing", "max value", "min value", "outside of", "did you mean"];
-    explains.iter().any(|words| line.contains(words))
+/// Whether a line says of an option what it may be.
+fn is_explanation(line: &str) -> bool {
+    ["failed parsing", "max value", "min value", "Did you mean"].iter().any(|words| line.contains(words))
 }
 
 /// The text of a suite with a scenario for each phase of each file.
 ///
 /// # Errors
 /// A file that cannot be used: path, line, and the line quoted.
-pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
+pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Result<String, String> {
+    let set: Vec<_> = set.iter().filter(|(name, _)| set::NAMES.contains(&name.as_str())).collect();
+    let unsaid = |name: &str| name != set::RUNTIME && !files.iter().any(|file| set::is_said(&file.text, name));
+    if let Some((name, value)) = set.iter().find(|(name, _)| unsaid(name)) {
+        return Err(format!("--set {name}={value}: no section says {name}="));
+    }
     let stems: Vec<_> = files.iter().map(|file| file.stem.as_str()).collect();
     let mut text = format!(
         "name = {}\ntitle = {}\norder = \"grouped\"\n\
          # As fio itself: once, without a warm-up of stend's own. -r 10 repeats.\nrepeats = 1\nwarmup = 0\ntimeout = \"7d\"\n\
          # As in the suites of storage: the block layer's work is nobody's CPU time, and processors that wait lower their clock.\n\
          gates = {{ foreign_cpu = \"20%\", frequency_fall = \"off\" }}\n\
-         [variables]\nlun_size = \"256MiB\"\ndirectory = \"\"\nlog_avg_msec = 1000\n",
+         [variables]\nlun_size = \"256MiB\"\ndirectory = \"\"\nlog_avg_msec = 1000\n{}",
         quoted(&stems.join("+")),
-        quoted(&format!("The fio jobs of {}", stems.join(", ")))
+        quoted(&format!("The fio jobs of {}", stems.join(", "))),
+        set::NAMES.map(|name| format!("{name} = \"\"\n")).concat()
     );
+    let set: String = set.iter().map(|(name, _)| format!(", {} = \"{{{name}}}\"", set::parameter(name))).collect();
     for file in files {
         let sections = file.sections()?;
         if sections.is_empty() {
@@ -170,7 +184,10 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
         file.luns()?;
         let phases = phases(&sections);
         let wrong = one_after_another(&sections).or_else(|| begin_apart(&sections, &phases));
-        if let Some(wrong) = wrong.or_else(|| counted_together(&sections)) {
+        let wrong = wrong.or_else(|| counted_together(&sections));
+        if let Some(wrong) =
+            wrong.or_else(|| sections.iter().find_map(endless)).or_else(|| uncounted(&sections, &phases))
+        {
             return Err(file.at(wrong.line, &wrong.message));
         }
         for (number, names) in (1..).zip(&phases) {
@@ -180,20 +197,18 @@ pub(crate) fn suite_of(files: &[Named]) -> Result<String, String> {
             };
             let name = if files.len() > 1 { format!("{}: {name}", file.stem) } else { name };
             let of_phase = || sections.iter().filter(|section| names.contains(&section.name));
-            let on = |keys: &[&str]| {
-                let mut options = of_phase().flat_map(|section| &section.options);
-                options.any(|(_, key, value)| keys.contains(&key.as_str()) && value != "0")
-            };
+            let on = |keys: &[&str]| of_phase().any(|section| section.is_on(keys).is_some());
+            let moves_data = of_phase().any(|section| section.does() == Does::Data);
             // A file of one phase is run as it is.
             let phase = if phases.len() > 1 { number } else { 0 };
             let _ = write!(
                 text,
                 "[[scenario]]\nname = {}\ninstrument = \"fio\"\nparameters = {{ job = {}, phase = {phase}, readonly = {}, \
-                 size = \"{{lun_size}}\", directory = \"{{directory}}\", log_avg_msec = \"{{log_avg_msec}}\" }}\nmetrics = [\n{}]\n",
+                 size = \"{{lun_size}}\", directory = \"{{directory}}\", log_avg_msec = \"{{log_avg_msec}}\"{set} }}\nmetrics = [\n{}]\n",
                 quoted(&literal(&name)),
                 quoted(&literal(&file.text)),
                 u32::from(file.readonly),
-                metrics(!on(&["disable_lat", "gtod_reduce"]), !on(&["disable_clat", "gtod_reduce"]))
+                metrics(moves_data, !on(&["disable_lat", "gtod_reduce"]), !on(&["disable_clat", "gtod_reduce"]))
             );
         }
     }
@@ -214,6 +229,48 @@ fn counted_together(sections: &[Section]) -> Option<Wrong> {
     let message = "fio counts what it reads back as read meanwhile; add do_verify=0, and read back in a section of its own \
                    behind a stonewall";
     Some(Wrong { line, message: message.into() })
+}
+
+/// What is wrong with a section that would write until nothing is left of the file system.
+fn endless(section: &Section) -> Option<Wrong> {
+    let line = section.is_on(&["fill_device", "fill_fs"])?;
+    let message = "it writes until the whole file system is full; say how much it is to write: size=";
+    section.last(&["size", "filesize"]).is_none().then(|| Wrong { line, message: message.into() })
+}
+
+/// What is wrong where fio counts nothing, or what cannot be told from the rest.
+fn uncounted(sections: &[Section], phases: &[Vec<String>]) -> Option<Wrong> {
+    let wrong = |line: usize, message: &str| Some(Wrong { line, message: message.to_owned() });
+    let line = |section: &Section| section.engine().map_or(1, |(line, _)| line);
+    if let Some(section) = sections.iter().find(|section| section.does() == Does::Program) {
+        return wrong(
+            line(section),
+            "fio counts nothing of a program that it starts, and stend could not end it; start it beside stend, or by exec_prerun",
+        );
+    }
+    for names in phases {
+        let of_phase = || sections.iter().filter(|section| names.contains(&section.name));
+        let Some(first) = of_phase().find(|section| section.does() != Does::Data) else { continue };
+        if of_phase().all(|section| section.does() == Does::Nothing) {
+            return wrong(
+                line(first),
+                "it only takes processor time, and there is nothing to count; put it beside a section that reads or writes",
+            );
+        }
+        let differs = of_phase().any(|section| section.does() != first.does());
+        if let Some(line) = of_phase().filter(|_| differs).find_map(|section| section.is_on(&["group_reporting"])) {
+            return wrong(
+                line,
+                "fio would count together what moves data and what does not; leave group_reporting out, stend adds up by itself",
+            );
+        }
+        let of_names = of_phase().filter(|section| section.does() == Does::Names);
+        let keys = ["disable_clat", "gtod_reduce"];
+        if let Some(line) = of_names.filter_map(|section| section.is_on(&keys)).next() {
+            return wrong(line, "the engine counts only what it takes the time of");
+        }
+    }
+    None
 }
 
 /// What is wrong where sections of one phase begin one after the other: what they did in their own times is no rate of them together.
@@ -262,20 +319,25 @@ fn one_after_another(sections: &[Section]) -> Option<Wrong> {
 }
 
 /// The metrics of a phase, without those that fio was told not to measure.
-fn metrics(mean: bool, percentiles: bool) -> String {
+fn metrics(moves_data: bool, mean: bool, percentiles: bool) -> String {
     let metric = |name: &str, value: &str, unit: &str, better: &str| {
         format!("{{ name = \"{name}\", value = \"{value}\", unit = \"{unit}\", better = \"{better}\" }},\n")
     };
-    let mut text =
-        metric("IOPS", "operations/wall", "IOPS", "higher") + &metric("throughput", "bytes/wall", "B/s", "higher");
-    if mean {
+    let mut text = metric("IOPS", "operations/wall", "IOPS", "higher");
+    if moves_data {
+        text += &metric("throughput", "bytes/wall", "B/s", "higher");
+    }
+    if mean && moves_data {
         text += &metric("latency mean", "latency_mean_ns", "ns", "lower");
     }
     if percentiles {
         text += &metric("latency p99", "latency_p99_ns", "ns", "lower");
         text += &metric("latency p99.9", "latency_p999_ns", "ns", "lower");
     }
-    text + &metric("throughput per CPU-second", "bytes/cpu", "B/CPU-s", "higher")
+    if moves_data {
+        text += &metric("throughput per CPU-second", "bytes/cpu", "B/CPU-s", "higher");
+    }
+    text
 }
 
 /// Braces that are meant as such, in texts of a suite.
@@ -301,7 +363,7 @@ mod tests {
     }
 
     fn read(files: &[Named]) -> Suite {
-        let text = suite_of(files).unwrap();
+        let text = suite_of(files, &BTreeMap::new()).unwrap();
         let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
         Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check)
             .unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -340,7 +402,7 @@ mod tests {
                 "jobs.fio:11: fio does not take this (Bad option <stonewall>): `stonewall`",
             ),
             ("Bad option <elsewhere=7>\n", "jobs.fio: fio does not take it: Bad option <elsewhere=7>"),
-            ("something new\nand more\n", "jobs.fio: fio does not take it: something new; and more"),
+            ("something new\nand more\n", "jobs.fio: fio does not take it: something new"),
         ] {
             assert_eq!(file.complaint(said), part);
         }
@@ -358,7 +420,7 @@ mod tests {
             ("[global]\nrw=read\n", "jobs.fio: it has no [section] with a job"),
             ("[a]\nfilename=${LUN0}\n", "jobs.fio: there is no ${LUN0}; LUNs are ${LUN1} to ${LUN256}"),
         ] {
-            let message = suite_of(&[named(text)]).unwrap_err();
+            let message = suite_of(&[named(text)], &BTreeMap::new()).unwrap_err();
             assert!(message.starts_with(part) && !message.contains('\n'), "{message}");
         }
     }
@@ -380,7 +442,7 @@ mod tests {
         fn any_text_is_a_suite_or_a_complaint(text in "(\\[[a-z{}\"]{0,5}\\]\n|[a-z]{0,9}=?[a-z0-9${}\\[\\]\"\\\\]{0,9}\n|stonewall\n){0,12}", said in ".{0,60}") {
             let file = named(&text);
             let _ = file.complaint(&said);
-            if let Ok(text) = suite_of(std::slice::from_ref(&file)) {
+            if let Ok(text) = suite_of(std::slice::from_ref(&file), &BTreeMap::new()) {
                 let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
                 match Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check) {
                     Ok(suite) => prop_assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text)),

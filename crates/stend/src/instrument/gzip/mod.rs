@@ -24,7 +24,7 @@ use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
 use self::corpus::{Corpus, PAGES};
 use super::parameters::{Parameters, ended_well};
-use super::{Adapter, Finished, Invocation, Place, Tool};
+use super::{Adapter, File, Finished, Invocation, Place, Tool};
 
 /// gzip, as an instrument.
 pub(super) struct Gzip;
@@ -63,9 +63,10 @@ impl Adapter for Gzip {
         Job::of(scenario).map(drop)
     }
 
-    fn files(&self, scenario: &Scenario, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+    fn files(&self, scenario: &Scenario, place: &Place, _answer: &str) -> Result<BTreeMap<String, File>, String> {
         let job = Job::of(scenario)?;
-        Ok(BTreeMap::from([(job.file(place), Corpus::of(job.pages).bytes.len() as u64)]))
+        let bytes = Corpus::of(job.pages).bytes.len() as u64;
+        Ok(BTreeMap::from([(job.file(place), File { bytes, ..File::default() })]))
     }
 
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {

@@ -148,16 +148,14 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     ];
     data.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O2")));
     let record = crate::store::Record {
-        run: data.run.clone(),
         sessions: data.sessions.clone(),
         repeats: data.repeats.clone(),
-        profiles: Vec::new(),
+        ..crate::store::Record::empty(data.run.clone())
     };
     let mut other = crate::store::Record {
-        run: data.run.clone(),
         sessions: data.sessions.clone(),
         repeats: data.repeats.clone(),
-        profiles: Vec::new(),
+        ..crate::store::Record::empty(data.run.clone())
     };
     other.run.id = "20261122-0801-77c2".into();
     other.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O3")));

@@ -225,6 +225,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         marks: Vec::new(),
         usage: Some(usage(wall_ns, if (place, round) == (3, 4) { 0.041 } else { 0.002 })),
         stopped: false,
+        lasting: false,
         command: ["stend-probe", "cipher", "--size", "64KiB", "--label", "it's"].map(str::to_owned).into(),
         output: String::new(),
         error_output: if failed { EVIL.into() } else { String::new() },

@@ -47,7 +47,7 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let invocation = |luns: Vec<LunAddress>, parameters: &[(&'static str, &'static str)]| {
         let place = Place { run: "r".into(), mark: "r 7 0".into(), data: "/data".into(), work: "/repeat".into(), luns };
         let scenario = scenario("fio", parameters.iter().copied());
-        assert!(Fio.files(&scenario, &place).unwrap().is_empty(), "nothing is laid out");
+        assert!(Fio.files(&scenario, &place, "").unwrap().is_empty(), "nothing is laid out");
         Fio.invocation(&scenario, &place)
     };
     let of_devices = invocation(vec![path("/dev/loop4"), path("/dev/loop5")], &[("luns", "2")]).unwrap();

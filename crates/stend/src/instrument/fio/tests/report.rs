@@ -83,10 +83,11 @@ fn a_mixed_load_has_both_directions_and_one_histogram() {
 fn what_fio_failed_of_is_quoted() {
     for (name, parts) in [
         ("fio-3.33-no-directory", ["status", "Not a directory"]),
-        ("fio-3.33-no-engine", ["status 1", "failed to load engine"]),
+        ("fio-3.33-no-engine", ["status 1", "engine nonsense not loadable"]),
         ("fio-3.33-disk-full", ["status", "No space left on device"]),
     ] {
         let message = translated(name).unwrap_err();
+        assert!(Fio.lasts(&message, &read(&Fio, name).1), "{name}: it would fail again");
         assert!(parts.iter().all(|part| message.contains(part)) && !message.contains('\n'), "{name}: {message}");
     }
 }
@@ -180,6 +181,7 @@ fn a_fio_that_was_killed_is_said_to_have_been() {
     report.truncate(report.len() / 2);
     (finished.usage.exit, finished.usage.signal) = (None, Some(9));
     assert_eq!(Fio.translate(&scenario, &finished).unwrap_err(), "fio was ended by signal 9");
+    assert!(!Fio.lasts("fio was ended by signal 9", &finished), "the next one may end well");
     // The same where it had ended its report before.
     let (_, whole) = read(&Fio, "fio-3.33-randread");
     finished.files = whole.files;

@@ -1,0 +1,127 @@
+//! The files that a run works on: which there are already, and how much is still to be written.
+
+use std::collections::BTreeMap;
+
+use stend_model::suite::{Instrument, Scenario};
+
+use crate::host::{Command, Host};
+use crate::instrument::{self, File, Place, adapter};
+
+/// So many files are asked for at once.
+const AT_ONCE: usize = 500;
+
+/// What is there by each name: a word, and of a file the blocks of 512 bytes that it takes and its length.
+const SCRIPT: &str = r#"for name; do
+    if [ -f "$name" ]; then echo "file $(stat -L -c '%b %s' "$name" 2>/dev/null || echo 0 1)"
+    elif [ -d "$name" ]; then echo directory
+    elif [ -e "$name" ]; then echo other
+    else echo nothing; fi
+done"#;
+
+/// What is there by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    Nothing,
+    Directory,
+    Other,
+    File { allocated: u64, bytes: u64 },
+}
+
+/// The files of a run, with what is there of them.
+pub(crate) struct Files {
+    files: BTreeMap<String, File>,
+    there: BTreeMap<String, There>,
+    /// The directory for the run's own.
+    data: String,
+}
+
+impl Files {
+    /// Looks for the files that measuring these scenarios takes.
+    ///
+    /// # Errors
+    /// The machine cannot be asked, or a file cannot have its name.
+    pub(crate) fn of<'a>(
+        host: &dyn Host,
+        scenarios: impl Iterator<Item = &'a Scenario>,
+        place: &Place,
+        has_target: bool,
+    ) -> Result<Self, String> {
+        let mut files: BTreeMap<String, File> = BTreeMap::new();
+        for scenario in scenarios {
+            if let Instrument::Adapter(name) = &scenario.instrument
+                && let Some(adapter) = adapter(name)
+                // A target has seen to its space by itself.
+                && !(has_target && instrument::loads_luns(&scenario.instrument))
+            {
+                let question = adapter.question(scenario, place)?;
+                let ask = |question: Command| host.run(&question).map(|answer| answer.text());
+                let answer = question.map(ask).transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+                for (path, file) in adapter.files(scenario, place, &answer)? {
+                    files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
+                }
+            }
+        }
+        let names: Vec<_> = files.keys().chain(files.values().filter_map(|file| file.directory.as_ref())).collect();
+        let mut there = BTreeMap::new();
+        for names in names.chunks(AT_ONCE) {
+            let words = ["sh", "-c", SCRIPT, "sh"].into_iter().chain(names.iter().map(|name| name.as_str()));
+            let said = host.run(&Command::new(words)).map_err(|error| error.to_string())?.text();
+            there.extend(names.iter().map(|name| (*name).clone()).zip(said.lines().map(There::read)));
+        }
+        Ok(Self { files, there, data: place.data.clone() })
+    }
+
+    /// The directories that will be written to, with what is still to be written there.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.files.iter().map(|(path, file)| {
+            let allocated = match self.there(path) {
+                There::File { allocated, .. } => allocated,
+                _ => 0,
+            };
+            let directory = path.rsplit_once('/').map_or("/", |path| path.0);
+            (directory, file.bytes.saturating_sub(allocated))
+        })
+    }
+
+    /// Why nothing may be begun, if a file of the user's would be lost or lacks what it takes.
+    pub(crate) fn objection(&self) -> Option<String> {
+        self.files.iter().find_map(|(path, file)| {
+            let by = &file.by;
+            // As the user knows it: what has no directory lies in the run's own.
+            let known = |name: &'_ str| name.strip_prefix(&format!("{}/", self.data)).unwrap_or(name).to_owned();
+            if let Some(directory) = file.directory.as_ref().filter(|there| self.there(there) != There::Directory) {
+                return Some(format!("{by}: {} is not a directory", known(directory)));
+            }
+            match self.there(path) {
+                There::Nothing if file.must_exist && file.bytes == 0 => {
+                    let why = if path.starts_with("/dev/") { "" } else { ", and no size= says how long it is to be made" };
+                    Some(format!("{by}: {} is not there{why}", known(path)))
+                }
+                There::File { bytes, .. } if bytes > 0 && file.overwrites(bytes) => Some(format!(
+                    "{by} would write over {path}, a file of {bytes} bytes that is there already; remove it, or name another one \
+                     (filename=${{LUN1}} is one that stend makes)"
+                )),
+                _ => None,
+            }
+        })
+    }
+
+    fn there(&self, name: &str) -> There {
+        self.there.get(name).copied().unwrap_or(There::Nothing)
+    }
+}
+
+impl There {
+    fn read(line: &str) -> Self {
+        let mut words = line.split(' ');
+        match words.next() {
+            Some("file") => {
+                let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0_u64);
+                Self::File { allocated: number().saturating_mul(512), bytes: number() }
+            }
+            Some("directory") => Self::Directory,
+            Some("other") => Self::Other,
+            _ => Self::Nothing,
+        }
+    }
+}
