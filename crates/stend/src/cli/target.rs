@@ -201,6 +201,8 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
     let wanted = wanted.map_or_else(|| TargetText::default().target(), Ok);
     let wanted = wanted.map_err(|error| Failure::usage(error.to_string()))?;
     let host = Local;
+    // What this machine lacks is said before a lock for it is made.
+    let wanted = target::settle(&host, wanted)?;
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;

@@ -7,6 +7,7 @@ use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport
 
 use super::{Needs, Refusal, ability, by_front, control_socket, inside, real_path, socket};
 use crate::host::{Command, Host};
+use crate::instrument;
 use crate::run::prepare::install_command;
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -144,7 +145,7 @@ fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
 pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     if target.behind_nbd() {
         let engines = host.run(&Command::new(["fio", "--enghelp"])).map(|output| output.text()).unwrap_or_default();
-        if !engines.lines().any(|line| line.trim() == "nbd") {
+        if !instrument::has_engine(&engines, "nbd") {
             return Err(Refusal::Unusable(
                 "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio".into(),
             ));
@@ -254,6 +255,15 @@ fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
     )))
 }
 
+/// The serial number that was typed and is of none of these.
+fn unknown<'a>(target: &'a Target, serials: &[String]) -> Option<&'a String> {
+    target.destructive.iter().find(|typed| !serials.contains(typed))
+}
+
+fn serials_of(host: &dyn Host, target: &Target) -> Result<Vec<String>, Refusal> {
+    target.devices().iter().map(|path| device(host, path).map(|device| device.serial)).collect()
+}
+
 /// Checks that every device may be overwritten. Gives the size of the smallest.
 pub(super) fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, Refusal> {
     let mut smallest: Option<u64> = None;
@@ -276,15 +286,19 @@ pub(super) fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, R
             )));
         }
         if !target.destructive.contains(&device.serial) {
+            // One that is of no device of the target is this one's, mistyped.
+            let typed = unknown(target, &serials_of(host, target)?);
+            let typed =
+                typed.map_or_else(String::new, |typed| format!(", and --destructive {typed} is not its serial number"));
             return Err(Refusal::Usage(format!(
-                "{path} would be overwritten{holds}; to allow that, type its serial number: --destructive SERIAL \
+                "{path} would be overwritten{holds}{typed}; to allow that, type its serial number: --destructive SERIAL \
                  (`lsblk -dno SERIAL {path}` shows it; of a loop device it is the path of its file)"
             )));
         }
         smallest = Some(smallest.map_or(device.size, |smallest| smallest.min(device.size)));
         serials.push(device.serial);
     }
-    if let Some(other) = target.destructive.iter().find(|typed| !serials.contains(typed)) {
+    if let Some(other) = unknown(target, &serials) {
         return Err(Refusal::Usage(format!(
             "--destructive {other}: none of the target's {} devices has this serial number",
             serials.len()

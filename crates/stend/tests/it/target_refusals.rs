@@ -40,7 +40,11 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         let flags = ["--devices", device.as_str()];
         refused(&flags, 2, &["would be overwritten; to allow that", "--destructive SERIAL"]);
         let wrong = [&flags[..], &["--destructive", "S1"]].concat();
-        refused(&wrong, 2, &["would be overwritten"]);
+        refused(
+            &wrong,
+            2,
+            &["would be overwritten", "--destructive S1 is not its serial number", "--destructive SERIAL"],
+        );
         let more = [&flags[..], &["--destructive", image, "--destructive", "S1"]].concat();
         refused(&more, 2, &["--destructive S1", "none of the target's"]);
         let large = [&flags[..], &["--destructive", image, "--lun-size", "1GiB"]].concat();

@@ -203,7 +203,7 @@ fn what_a_machine_lacks_is_named_with_what_brings_it() {
         let refused = up(flags);
         says(&refused, 4, &[state, finding["remedy"].as_str().unwrap()]);
         assert_eq!(refused.err.trim_end().lines().count(), 1, "{}", refused.err);
-        assert!(!stand.path().join("work/targets").exists(), "nothing is made");
+        assert!(!stand.path().join("work").exists(), "nothing is made, and no lock is left");
     }
     let without = refused_without(&stand, "tgtd", &["target", "up", "--transport", "iscsi", "--luns", "1"]);
     says(&without, 4, &["the transport iscsi needs tgtd", "apt-get install -y tgt"]);
