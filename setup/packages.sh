@@ -35,6 +35,7 @@ gzip:gzip:the compression scenarios'
     ;;
 test)
     wanted='fio:fio:the fio adapter is tested with the real fio
+/usr/share/doc/fio/examples/*.fio:fio-examples:job files of other people are run
 openssl:openssl:the openssl adapter is tested with the real openssl
 gzip:gzip:the gzip adapter is tested with the real gzip
 clang:clang:the C code is checked with a second compiler
