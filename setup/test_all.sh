@@ -27,7 +27,7 @@ part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/tests/agreement"
 part 'fuzzing' env FUZZ_SECONDS=600 sh -c "cd native && sh kuzma/tests/test_fuzz.sh '../$target/native/cc'"
 part '100 GB through pipes' make --no-print-directory soak-pipe
 part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration_figures
-part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab TESTS=fio_examples::each_example_made
+part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab TESTS=fio_examples::
 part 'storage' make --no-print-directory bench-storage
 
 minutes=$((($(date +%s) - began + 30) / 60))

@@ -179,8 +179,8 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
                 skip(reason, Some(install_command(tool.package)));
                 continue;
             }
-            let asked = programs.iter().filter(|_| !adapter.abilities().is_empty());
-            let lacking = asked.into_iter().find_map(|program| {
+            let mut asked = programs.iter().filter(|_| !adapter.abilities().is_empty());
+            let lacking = asked.find_map(|program| {
                 let ask = || {
                     let words = std::iter::once(*program).chain(adapter.abilities().iter().copied());
                     host.run(&Command::new(words)).map(|output| output.text()).unwrap_or_default()

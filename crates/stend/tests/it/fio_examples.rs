@@ -4,13 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::Stand;
-use crate::job_files::have_fio;
+use crate::load::have_fio;
 
 /// Where Debian's package has them.
 const EXAMPLES: &str = "/usr/share/doc/fio/examples";
 
-/// The examples, by their names; none where they are not installed, which under CI they must be.
-fn examples() -> Vec<PathBuf> {
+/// So many tests share the examples, since each has little time.
+const PARTS: usize = 4;
+
+/// The examples of a part; none where they are not installed, which under CI they must be.
+fn examples(part: usize) -> Vec<PathBuf> {
     let entries = fs::read_dir(EXAMPLES).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
     let mut paths: Vec<PathBuf> = entries.unwrap_or_default();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "fio"));
@@ -24,7 +27,7 @@ fn examples() -> Vec<PathBuf> {
         eprintln!("skipped: there are no examples of fio's in {EXAMPLES}; fio-examples has them");
         paths.clear();
     }
-    paths
+    paths.into_iter().skip(part).step_by(PARTS).collect()
 }
 
 fn name(path: &Path) -> String {
@@ -39,10 +42,9 @@ fn one_line(said: &str, of: &str) -> String {
     lines[0].to_owned()
 }
 
-#[test]
-fn each_example_is_planned_or_refused_in_one_line() {
+fn planned_or_refused_in_one_line(part: usize) {
     let stand = Stand::new();
-    for path in examples() {
+    for path in examples(part) {
         let ended = stand.run(&["run", "--fio", path.to_str().unwrap(), "--dry-run"]);
         match ended.status {
             Some(0) => {
@@ -61,12 +63,11 @@ fn each_example_is_planned_or_refused_in_one_line() {
 }
 
 /// Takes minutes; `make test-all` asks for it.
-#[test]
-fn each_example_made_shorter_runs_to_its_end_with_its_counts_right() {
+fn made_shorter_runs_to_its_end_with_its_counts_right(part: usize) {
     if std::env::var_os("EVERY_EXAMPLE").is_none() {
         return;
     }
-    for path in examples() {
+    for path in examples(part) {
         let stand = Stand::new();
         // Directories of its own instead of those that the examples name.
         let own = format!("{}/", stand.path().display());
@@ -120,4 +121,44 @@ fn each_example_made_shorter_runs_to_its_end_with_its_counts_right() {
             status => panic!("{name}: {status:?}\n{}", ended.err),
         }
     }
+}
+
+#[test]
+fn each_example_of_the_first_part_is_planned_or_refused_in_one_line() {
+    planned_or_refused_in_one_line(0);
+}
+
+#[test]
+fn each_example_of_the_first_part_made_shorter_runs_to_its_end() {
+    made_shorter_runs_to_its_end_with_its_counts_right(0);
+}
+
+#[test]
+fn each_example_of_the_second_part_is_planned_or_refused_in_one_line() {
+    planned_or_refused_in_one_line(1);
+}
+
+#[test]
+fn each_example_of_the_second_part_made_shorter_runs_to_its_end() {
+    made_shorter_runs_to_its_end_with_its_counts_right(1);
+}
+
+#[test]
+fn each_example_of_the_third_part_is_planned_or_refused_in_one_line() {
+    planned_or_refused_in_one_line(2);
+}
+
+#[test]
+fn each_example_of_the_third_part_made_shorter_runs_to_its_end() {
+    made_shorter_runs_to_its_end_with_its_counts_right(2);
+}
+
+#[test]
+fn each_example_of_the_fourth_part_is_planned_or_refused_in_one_line() {
+    planned_or_refused_in_one_line(3);
+}
+
+#[test]
+fn each_example_of_the_fourth_part_made_shorter_runs_to_its_end() {
+    made_shorter_runs_to_its_end_with_its_counts_right(3);
 }

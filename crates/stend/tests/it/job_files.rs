@@ -6,16 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::{Ended, Gate, Stand, environment, in_own_mounts, on_path};
-
-/// Whether fio is here. Under CI it must be.
-pub(crate) fn have_fio() -> bool {
-    let found = !on_path("fio").is_empty();
-    assert!(found || std::env::var_os("CI").is_none(), "under CI nothing may be skipped, and there is no fio here");
-    if !found {
-        eprintln!("skipped: there is no fio here");
-    }
-    found
-}
+use crate::load::{have_fio, repeats};
 
 /// Writes a job file.
 fn jobs(stand: &Stand, name: &str, text: &str) -> String {
@@ -27,11 +18,6 @@ fn jobs(stand: &Stand, name: &str, text: &str) -> String {
 /// Runs a job file, whatever the machine is like.
 fn run(stand: &Stand, path: &str, more: &[&str]) -> Ended {
     stand.run(&[&["run", "--fio", path, "--even-if-unfit", "--no-progress"], more].concat())
-}
-
-/// The repeats of the newest run.
-fn repeats(stand: &Stand) -> Vec<Value> {
-    stand.json(&["show"])["run"]["repeats"].as_array().unwrap().clone()
 }
 
 /// That nothing was begun, and one line says why: with these parts.

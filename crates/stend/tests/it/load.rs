@@ -7,7 +7,7 @@ use crate::common::{Ended, Gate, NO_GATES, Stand};
 use serde_json::Value;
 
 /// Whether fio is here. Under CI it must be.
-fn have_fio() -> bool {
+pub(crate) fn have_fio() -> bool {
     let found = std::process::Command::new("fio").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "under CI nothing may be skipped, and there is no fio here");
     if !found {
@@ -30,7 +30,7 @@ fn job_file(stand: &Stand, text: &str) -> String {
 }
 
 /// The repeats of the newest run.
-fn repeats(stand: &Stand) -> Vec<Value> {
+pub(crate) fn repeats(stand: &Stand) -> Vec<Value> {
     stand.json(&["show"])["run"]["repeats"].as_array().unwrap().clone()
 }
 

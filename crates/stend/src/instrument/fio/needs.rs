@@ -61,6 +61,8 @@ fn sections(answer: &str) -> Vec<(String, Options)> {
     let mut global = Options::new();
     let mut found: Vec<(String, Options)> = Vec::new();
     let mut in_global = false;
+    // The option whose numbers follow.
+    let mut newest = String::new();
     for line in answer.lines() {
         let said = line.strip_prefix("parse ").and_then(|rest| rest.trim_start().split_once(' '));
         let Some(said) = said.map(|(_, said)| said.trim_start()) else { continue };
@@ -76,11 +78,9 @@ fn sections(answer: &str) -> Vec<(String, Options)> {
             continue;
         };
         if let Some((key, text)) = said.strip_prefix("handle_option=").and_then(|rest| rest.split_once(", ptr=")) {
-            // fio marks the end of what it is at by the newest name, which is none of the map's.
-            options.insert(canonical(key).to_owned(), Value { text: text.to_owned(), number: None });
-            options.insert(NEWEST.to_owned(), Value { text: canonical(key).to_owned(), number: None });
+            canonical(key).clone_into(&mut newest);
+            options.insert(newest.clone(), Value { text: text.to_owned(), number: None });
         } else if let Some(number) = said.strip_prefix("ret=0, out=").and_then(|number| number.parse().ok())
-            && let Some(newest) = options.get(NEWEST).map(|newest| newest.text.clone())
             && let Some(value) = options.get_mut(&newest)
         {
             value.number = Some(number);
@@ -88,9 +88,6 @@ fn sections(answer: &str) -> Vec<(String, Options)> {
     }
     found
 }
-
-/// Under this name stands which option was read last. No option of fio's is called so.
-const NEWEST: &str = "";
 
 /// The one name of options that have several.
 pub(super) fn canonical(key: &str) -> &str {
