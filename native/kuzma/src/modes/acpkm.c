@@ -80,6 +80,8 @@ enum kuzma_status kuzma_ctr_acpkm_message(const struct kuzma_backend *backend, c
 
 	if (status == KUZMA_OK)
 		status = kuzma_ctr_acpkm_xor(&ctr, output, input, bytes);
+	/* The stack too, which the caller, who has no context, cannot have wiped. */
+	kuzma_wipe(&ctr.section_key);
 	wipe_bytes(&ctr, sizeof ctr);
 	return status;
 }
@@ -215,6 +217,7 @@ enum kuzma_status kuzma_mac_acpkm_message(const struct kuzma_backend *backend, c
 		status = kuzma_mac_acpkm_update(&mac, data, bytes);
 	if (status == KUZMA_OK)
 		status = kuzma_mac_acpkm_final(&mac, tag, tag_bytes);
+	kuzma_wipe(&mac.section_key);
 	wipe_bytes(&mac, sizeof mac);
 	return status;
 }
