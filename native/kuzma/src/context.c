@@ -34,11 +34,13 @@ static OWN_FRAME void wipe_stack_of_a_key_schedule(void)
 	wipe_bytes(below, sizeof below);
 }
 
+/* Without memset: at the first call of that the system may store registers that hold text, below what is wiped. */
 static OWN_FRAME void wipe_stack(void)
 {
-	uint8_t below[32768];
+	volatile uint64_t below[4096];
 
-	wipe_bytes(below, sizeof below);
+	for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+		below[i] = 0;
 }
 
 void kuzma_set_key(struct kuzma_context *context, const struct kuzma_backend *backend,
