@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* On one core the two ends take turns: each turn is as long as the pipe. On two, nobody should have to sleep: many
- * chunks in a large pipe. 1 MiB is what every user may ask for. */
+ * chunks in a large pipe. 1 MiB is what every user may ask for. suites/quick.toml measures those of one core. */
 enum {
 	PIPE_ONE_CORE = 1 << 20,
 	PIPE_ONE_CORE_RING = 512 << 10, /* half of it still is in the second cache when its turn comes again */

@@ -164,6 +164,12 @@ static void copy_from_now_on(struct pipe_writer *writer)
 	writer->huge_page_bytes = 0;
 }
 
+/* There is no vmsplice() or tee(), or no memory just now for what the call itself needs. */
+static bool can_be_copied(const struct pipe_writer *writer, enum transfer_way way, int reason)
+{
+	return !writer->strict && way != TRANSFER_WRITE && (reason == ENOTSUP || reason == ENOMEM);
+}
+
 /* Sends as much as goes; what is left is in *bytes. An error that is not a lack of room is for good. */
 static int push(struct pipe_writer *writer, enum transfer_way *way, const uint8_t **memory, size_t *bytes)
 {
@@ -176,8 +182,9 @@ static int push(struct pipe_writer *writer, enum transfer_way *way, const uint8_
 		count(writer, *way, *memory, moved);
 		*memory += moved;
 		*bytes -= moved;
-		if (reason == ENOTSUP && *way == TRANSFER_VMSPLICE && !writer->strict) {
-			copy_from_now_on(writer);
+		if (can_be_copied(writer, *way, reason)) {
+			if (reason == ENOTSUP)
+				copy_from_now_on(writer);
 			*way = TRANSFER_WRITE;
 			reason = 0;
 		}
@@ -320,6 +327,7 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 {
 	uint64_t done = 0;
 	int reason = ready(writer);
+	bool tees = writer->tees;
 
 	if (sent != NULL)
 		*sent = 0;
@@ -327,15 +335,17 @@ int pipe_writer_repeat(struct pipe_writer *writer, struct pipe_writer_constant *
 		return reason;
 	offset %= pipe_writer_constant_bytes(constant); /* so that the sum below stays in range */
 	while (reason == 0 && done < bytes) {
-		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, writer->tees);
+		struct constant_piece piece = pipe_writer_constant_next(constant, offset + done, bytes - done, tees);
 		size_t moved;
 
 		reason = pipe_writer_transfer_some(writer->descriptor, piece.way, piece.memory, piece.source, piece.bytes,
 		                                   writer->wait, &moved);
 		count(writer, piece.way, NULL, moved);
 		done += moved;
-		if (reason == ENOTSUP && piece.way == TRANSFER_TEE && !writer->strict) {
-			writer->tees = false;
+		if (can_be_copied(writer, piece.way, reason)) {
+			if (reason == ENOTSUP)
+				writer->tees = false;
+			tees = false;
 			reason = 0;
 		}
 	}

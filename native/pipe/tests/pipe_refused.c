@@ -72,6 +72,57 @@ static int from_the_start(int reason)
 	return 0;
 }
 
+/* Too little memory for the call itself, as if it were always so: what cannot be moved is copied, and the policy stays, as
+ * the next call may have enough. */
+static int short_of_memory(enum pipe_writer_policy policy, int reason)
+{
+	enum { PIECE = 200000 };
+	struct pipe_writer_options options = { .policy = policy, .strict = true }, lenient = { .policy = policy };
+	struct pipe_writer *strict, *writer;
+	struct pipe_writer_slab slab;
+	struct reader *start, reader;
+	uint64_t sent = 0;
+	int ends[2];
+
+	if (pipe(ends) != 0 || pipe_writer_open(&strict, ends[1], &options) != 0 ||
+	    pipe_writer_open(&writer, ends[1], &lenient) != 0)
+		return 1;
+	/* Both have their memory already. */
+	if (pipe_writer_reserve(strict, PIECE, &slab) != 0 || pipe_writer_reserve(writer, PIECE, &slab) != 0)
+		return 2;
+	if (pipe_writer_policy(writer) != policy)
+		return 0; /* no huge pages: there is nothing to refuse */
+	if (!refuse_call(SYS_vmsplice, reason))
+		return NO_FILTERS;
+	start = reader_start(ends);
+	for (; sent < 100 * PIECE; sent += PIECE) {
+		if (pipe_writer_reserve(writer, PIECE, &slab) != 0)
+			return 3;
+		memset(slab.data, 0xEE, slab.bytes);
+		stream_fill(slab.data, PIECE, sent);
+		if (pipe_writer_commit(writer, &slab, PIECE) != 0 || pipe_writer_policy(writer) != policy)
+			return 4;
+	}
+	if (pipe_writer_statistics(writer).bytes_written != sent || pipe_writer_close(&writer) != 0)
+		return 5;
+	if (pipe_writer_reserve(strict, PIECE, &slab) != 0 || pipe_writer_commit(strict, &slab, PIECE) != reason ||
+	    pipe_writer_close(&strict) != reason)
+		return 6;
+	close(ends[1]);
+	reader = reader_finish(start);
+	return reader.got == sent && reader.wrong == 0 ? 0 : 7;
+}
+
+static int fresh_short_of_memory(int reason)
+{
+	return short_of_memory(PIPE_WRITER_FRESH, reason);
+}
+
+static int ring_short_of_memory(int reason)
+{
+	return short_of_memory(PIPE_WRITER_RING, reason);
+}
+
 /* A filter may end the process at once. Who copies anyway never makes the call. */
 static int deadly(int reason)
 {
@@ -179,7 +230,7 @@ static int strict_in_the_middle(int reason)
 	return pipe_writer_close(&writer) == ENOTSUP ? 0 : 5;
 }
 
-/* Constants: teed at first, then written. */
+/* Constants: teed at first, then written. With `strict` it is an error: `reason` itself where memory is short. */
 static int constant_in_the_middle(int reason)
 {
 	enum { WORDS = 512, PIECE = 3000000 };
@@ -220,7 +271,8 @@ static int constant_in_the_middle(int reason)
 		return 4;
 	if (pipe_writer_statistics(writer).bytes_teed != statistics.bytes_teed || pipe_writer_close(&writer) != 0)
 		return 5;
-	if (pipe_writer_repeat(other, constant, 0, PIECE, NULL) != ENOTSUP || pipe_writer_close(&other) != ENOTSUP)
+	int told = reason == ENOMEM ? ENOMEM : ENOTSUP;
+	if (pipe_writer_repeat(other, constant, 0, PIECE, NULL) != told || pipe_writer_close(&other) != told)
 		return 6;
 	close(ends[1]);
 	waitpid(child, &status, 0);
@@ -241,6 +293,9 @@ int main(void)
 		alone(strict_in_the_middle, reasons[n], "strict, in the middle");
 		alone(constant_in_the_middle, reasons[n], "constant, in the middle");
 	}
+	alone(fresh_short_of_memory, ENOMEM, "fresh");
+	alone(ring_short_of_memory, ENOMEM, "ring");
+	alone(constant_in_the_middle, ENOMEM, "constant");
 #endif
 	return harness_finish();
 }
