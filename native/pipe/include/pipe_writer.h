@@ -34,7 +34,12 @@ extern "C" {
 #define PIPE_WRITER_VERSION "0.1.0"
 
 enum pipe_writer_policy {
-	/* vmsplice() of memory that is used once. Right with every reader. */
+	/* vmsplice() of memory that is used once. Right with every reader.
+	 *
+	 * MEMORY: it is in huge pages, and the kernel frees a huge page only as a whole. A reader that keeps 4 KiB of it
+	 * (splice() or tee() into a pipe that nobody reads) keeps 2 MiB, which count as the writer's: in its memory control
+	 * group until that is full. Towards readers that are not trusted with the writer's memory use PIPE_WRITER_WRITE, of
+	 * which they can keep no more than the pages that they were sent. */
 	PIPE_WRITER_FRESH = 0,
 	/* vmsplice() of memory that is used again once it provably left the pipe. UNSAFE: wrong bytes arrive if any
 	 * reader of this pipe uses splice(), tee() or vmsplice() on it (pv does, and so may cat), because its pages then
@@ -61,9 +66,10 @@ struct pipe_writer_options {
 	size_t pipe_bytes;
 	/* Without it, what does not go well is done by write(): on what is no pipe, on other systems than Linux, where
 	 * there are no huge pages, for commits so small that a copy is cheaper, and where a filter for system calls
-	 * (seccomp) refuses vmsplice() or tee(), also if it does so only later. With it, the policy is kept, small pages
-	 * and all, or open() gives EINVAL (no pipe) or ENOTSUP (no vmsplice() here). If vmsplice() or tee() is refused
-	 * only later, the call that needed it gives ENOTSUP, and what it had not sent is lost. */
+	 * (seccomp) refuses vmsplice() or tee(), also if it does so only later. What the kernel has no memory to move
+	 * (ENOMEM) is copied too, and the next commit is moved again. With it, the policy is kept, small pages and all, or
+	 * open() gives EINVAL (no pipe) or ENOTSUP (no vmsplice() here). If vmsplice() or tee() is refused only later, the
+	 * call that needed it gives ENOTSUP, or ENOMEM, and what it had not sent is lost. */
 	bool strict;
 	/* With it, calls return EAGAIN instead of waiting; the descriptor must be non-blocking (O_NONBLOCK). Without it,
 	 * they wait for room, whatever the descriptor. */
