@@ -278,6 +278,9 @@ static void sizes(void)
 	if (sched_setaffinity(0, sizeof one, &one) == 0) {
 		pipe_writer_open(&writer, ends[1], NULL);
 		chunk_one = pipe_writer_chunk_bytes(writer);
+		/* suites/quick.toml measures these. */
+		if (pipe_writer_pipe_bytes(writer) == 1 << 20)
+			CHECK(chunk_one == 512 << 10, "a chunk on one core is half of the pipe: %zu", chunk_one);
 		pipe_writer_close(&writer);
 		if (CPU_COUNT(&all) > 1)
 			CHECK(chunk_one > chunk_all, "larger turns on one core: %zu and %zu", chunk_one, chunk_all);
