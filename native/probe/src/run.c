@@ -18,6 +18,7 @@
 #include "fail.h"
 #include "lock.h"
 #include "options.h"
+#include "owned.h"
 #include "random.h"
 #include "run_child.h"
 #include "run_plan.h"
@@ -136,7 +137,7 @@ static void make_directories(char *path)
 		if (kept != '/' && kept != '\0')
 			continue;
 		*at = '\0';
-		if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
 			fail(EXIT_UNSUPPORTED, "cannot make %s: %s; set STEND_WORK to a directory that can be written", path,
 			     strerror(errno));
 		*at = kept;
@@ -160,7 +161,10 @@ static const char *work_directory(void)
 		length = snprintf(path, sizeof path, "%s/.cache/stend", home != NULL ? home : "");
 	if (path[0] != '/' || (size_t)length >= sizeof path)
 		fail(EXIT_USAGE, "%s is no place for the run's files; set STEND_WORK to an absolute path", path);
+	owned_check(path);
 	make_directories(path);
+	/* Another user may have been faster. */
+	owned_check(path);
 	return path;
 }
 

@@ -113,4 +113,23 @@ status 'no place for files' 2 "$probe" run "$work/plan"
 STEND_WORK=$work/plan/below
 status 'a place that cannot be' 4 "$probe" run "$work/plan"
 ok 'names the variable' grep -q 'set STEND_WORK' "$work/err"
+
+# What others may write, or put another directory in the place of, is not worked in, and nothing is made there.
+mkdir -m 777 "$work/open"
+for STEND_WORK in "$work/open" "$work/open/below"; do
+	status 'a directory that others may write' 2 "$probe" run "$work/absent"
+	ok 'it is named, and what to do' grep -q "$work/open can be written by others.*chmod go-w" "$work/err"
+done
+ok 'nothing was made' [ -z "$(ls "$work/open")" ]
+chmod 1777 "$work/open"
+STEND_WORK=$work/open
+status 'a sticky one' 2 "$probe" run "$work/absent"
+if [ "$(id -u)" -eq 0 ]; then
+	chown 65534 "$work/open"
+	chmod 755 "$work/open"
+else
+	STEND_WORK=/usr
+fi
+status 'a directory of another user' 2 "$probe" run "$work/absent"
+ok 'whose it is' grep -q 'belongs to another user' "$work/err"
 finish
