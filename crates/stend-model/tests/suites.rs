@@ -251,6 +251,37 @@ fn what_is_wrong_where_and_what_would_be_right() {
 }
 
 #[test]
+fn what_a_suite_makes_of_little_text_is_bounded() {
+    let range = "{ from = 1, to = 1000, step = 1 }";
+    let long = "x".repeat(1000);
+    let variable = format!("variables = {{ v = \"{long}\" }}\n");
+    let filled = |times: usize| format!("parameters = {{ a = \"{}\" }}\n", "{v}".repeat(times));
+    for (text, line, part) in [
+        // Few of a million are left, but all are made.
+        (
+            scenario(&format!("matrix = {{ x = {range}, y = {range}, z = [1] }}\nexclude = [{{ z = 1 }}]\n")),
+            7,
+            "axis \"y\"",
+        ),
+        (variable.clone() + &scenario(&filled(2000)), 4, "1048576"),
+        (
+            variable + &scenario(&format!("matrix = {{ x = {range} }}\n{}", filled(900))).replace("\"s\"", "\"s {x}\""),
+            4,
+            "67108864",
+        ),
+        (
+            scenario("repeats = 100000\nmatrix = { x = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }\n")
+                .replace("\"s\"", "\"s {x}\""),
+            3,
+            "1000000",
+        ),
+    ] {
+        let message = complaint(&text, line);
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+#[test]
 fn an_identity_tells_what_is_measured_not_how_often() {
     let identity = |text: &str| parse(text).unwrap().scenarios[0].identity();
     let base = identity(&scenario("parameters = { size = \"4k\" }\n"));

@@ -39,6 +39,13 @@ pub(super) const ADAPTERS: [KnownAdapter; 3] = [
     KnownAdapter { name: "gzip", places: &[], rates: false, loads_targets: false },
 ];
 
+/// All scenarios together have at most so many repeats: each is a step of the plan.
+const MOST_REPEATS_IN_ALL: u64 = 1_000_000;
+/// What a suite makes of its text, as scenarios or as combinations of axes, is at most so much, in bytes.
+const MOST_TEXT: usize = 64 << 20;
+/// What a combination takes besides its texts, in bytes, about.
+const BYTES_OF_POINT: usize = 600;
+
 /// The variable that holds where the suite's file lies.
 const SUITE_DIRECTORY: &str = "suite_directory";
 
@@ -71,7 +78,7 @@ pub(super) fn expand(
             .error(hertz.span().start, format!("sample_hertz is {sample_hertz}; it may be 1 to 100, or 0 for off")));
     }
 
-    let mut scenarios = Vec::new();
+    let (mut scenarios, mut text_bytes, mut repeats) = (Vec::new(), 0, 0);
     for family in &suite.scenario {
         let start = family.span().start;
         for point in points(&place, family)? {
@@ -83,10 +90,16 @@ pub(super) fn expand(
             }
             check(&scenario)
                 .map_err(|message| place.error(start, format!("scenario \"{}\": {message}", scenario.name)))?;
+            text_bytes += serde_json::to_string(&scenario).map_or(0, |text| text.len());
+            repeats += u64::from(scenario.repeats) + u64::from(scenario.warmup);
             scenarios.push((start, scenario));
-            if scenarios.len() > MOST_SCENARIOS {
-                return Err(place
-                    .error(start, format!("this makes more than {MOST_SCENARIOS} scenarios; are the ranges right?")));
+            let too_many = [
+                (scenarios.len() > MOST_SCENARIOS, format!("{MOST_SCENARIOS} scenarios; are the ranges right?")),
+                (text_bytes > MOST_TEXT, format!("{MOST_TEXT} bytes of scenarios")),
+                (repeats > MOST_REPEATS_IN_ALL, format!("{MOST_REPEATS_IN_ALL} repeats of all scenarios together")),
+            ];
+            if let Some((_, what)) = too_many.into_iter().find(|(much, _)| *much) {
+                return Err(place.error(start, format!("this makes more than {what}")));
             }
         }
     }
@@ -236,8 +249,20 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     for (name, axis) in &text.matrix {
         let values = axis_values(axis.get_ref())
             .map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
-        points =
-            points.into_iter().flat_map(|point| values.iter().map(move |value| with(&point, name, value))).collect();
+        let mut combined = Vec::new();
+        let mut bytes = 0;
+        for (point, value) in points.iter().flat_map(|point| values.iter().map(move |value| (point, value))) {
+            let point = with(point, name, value);
+            bytes += BYTES_OF_POINT + point.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+            if bytes > MOST_TEXT {
+                let message = format!(
+                    "axis \"{name}\": with the axes before it there are more combinations than {MOST_TEXT} bytes hold"
+                );
+                return Err(place.error(axis.span().start, message));
+            }
+            combined.push(point);
+        }
+        points = combined;
     }
     let matches = |point: &BTreeMap<String, String>, excluded: &BTreeMap<String, Scalar>| {
         excluded.iter().all(|(axis, value)| point[axis] == value.to_string())

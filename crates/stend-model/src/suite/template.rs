@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+/// A filled text is at most so long, in bytes: values may be put into one text many times.
+const LONGEST: usize = 1 << 20;
+
 /// Puts values in place of `{name}`; `{{` and `}}` stand for braces.
 ///
 /// # Errors
-/// A name that has no value, or a brace that is not closed, with the names that there are.
+/// A name that has no value, or a brace that is not closed, with the names that there are; or the text becomes too long.
 pub(super) fn fill(text: &str, values: &BTreeMap<String, String>) -> Result<String, String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -30,6 +33,9 @@ pub(super) fn fill(text: &str, values: &BTreeMap<String, String>) -> Result<Stri
                     known.join(", ")
                 ));
             }
+        }
+        if filled.len() > LONGEST {
+            return Err(format!("a text becomes longer than {LONGEST} bytes with the values in it"));
         }
         rest = after;
     }
