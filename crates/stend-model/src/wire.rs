@@ -303,7 +303,7 @@ impl Sample {
 impl Usage {
     /// CPU time in user mode and in the kernel together.
     pub fn cpu_ns(&self) -> u64 {
-        self.user_ns + self.system_ns
+        self.user_ns.saturating_add(self.system_ns)
     }
 
     /// What became of the machine's CPU time meanwhile; `None` where the machine does not say.
@@ -364,6 +364,13 @@ mod tests {
         ] {
             assert_eq!(Observed::of_line(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn more_time_than_64_bits_hold_is_as_much_as_they_hold() {
+        let line = format!(r#"{{"event":"usage","wall_ns":1,"user_ns":{},"system_ns":5}}"#, u64::MAX);
+        let Ok(Some(Event::Usage(usage))) = parse_line(&line) else { panic!() };
+        assert_eq!(usage.cpu_ns(), u64::MAX);
     }
 
     #[test]
