@@ -21,14 +21,15 @@ impl Histogram {
     /// Adds what another one counted.
     pub(super) fn add(&mut self, other: &Self) {
         for (bucket, count) in &other.counts {
-            *self.counts.entry(*bucket).or_default() += count;
+            let sum = self.counts.entry(*bucket).or_default();
+            *sum = sum.saturating_add(*count);
         }
     }
 
     /// The latency in nanoseconds that this share of the operations did not exceed: the middle of the bucket, as fio's own report has it.
     /// It is within 0.8 % of the truth. `None` for an empty histogram.
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
-        let wanted = self.counts.values().sum::<u64>() as f64 * share;
+        let wanted = self.operations() * share;
         let mut below = 0.0;
         let reached = self.counts.iter().find(|(_, count)| {
             below += **count as f64;
@@ -39,9 +40,14 @@ impl Histogram {
 
     /// The mean in nanoseconds, of the buckets' middles: within 0.8 % of the truth. `None` for an empty histogram.
     pub(super) fn mean(&self) -> Option<f64> {
-        let operations = self.counts.values().sum::<u64>();
+        let operations = self.operations();
         let sum: f64 = self.counts.iter().map(|(bucket, count)| middle(*bucket) * *count as f64).sum();
-        (operations > 0).then(|| sum / operations as f64)
+        (operations > 0.0).then(|| sum / operations)
+    }
+
+    /// What a log says may be more than 64 bits hold.
+    fn operations(&self) -> f64 {
+        self.counts.values().map(|count| *count as f64).sum()
     }
 
     /// The figures that are shown of a window, by the ends of their names.

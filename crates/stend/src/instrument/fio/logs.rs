@@ -6,7 +6,7 @@ use stend_model::wire::quote;
 
 use super::histogram::{self, Histogram};
 
-/// What a log says nothing of for so many windows is not filled in any further.
+/// Of the windows that no job's log says anything of, all gaps together, so many are filled in and no more.
 const MOST_SILENT_WINDOWS: usize = 10_000;
 
 /// One line: when a window ended in milliseconds of Unix time, the average in it, the direction, and the LUN if that is known.
@@ -264,6 +264,7 @@ impl Logs {
         let began = self.together_ms.and(self.began_ms());
         // The last window may be cut short.
         let end = began.zip(self.together_ms).map(|(began, together)| began + together + 0.5 * self.window_ms);
+        let mut room = MOST_SILENT_WINDOWS;
         for mut lines in of_jobs.into_values() {
             lines.extend(began.map(|began| (began, None)));
             lines.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -277,6 +278,12 @@ impl Logs {
                 for window in silent.take(MOST_SILENT_WINDOWS) {
                     let nothing_ended = !is_next && (counted.contains(&window) || !ended.contains(&window));
                     if let Some(value) = if nothing_ended { Some(0.0) } else { mean } {
+                        if !sums.contains_key(&window) {
+                            if room == 0 {
+                                break;
+                            }
+                            room -= 1;
+                        }
                         let sum = sums.entry(window).or_insert((0.0, 0));
                         *sum = (sum.0 + value, sum.1 + 1);
                     }

@@ -90,6 +90,9 @@ impl Expected<'_> {
             verdict.evidence.insert(0, wrong);
             verdict.passed = false;
         }
+        if let Some((name, _)) = work.iter().chain(&observed).find(|(_, figure)| !figure.is_finite()) {
+            return Err(format!("what fio reports makes \"{name}\" more than any number"));
+        }
         let wall_ns = (milliseconds * 1e6) as u64;
         // What others used meanwhile is to be of the same operations.
         if let Some(span) = logs.began_ms().zip(logs.ended_ms()).map(|(began, ended)| (ended - began) * 1e6) {

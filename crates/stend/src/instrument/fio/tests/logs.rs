@@ -68,6 +68,31 @@ fn a_job_that_stands_still_is_not_left_out() {
     assert_eq!(together(&[(one, gone.clone()), (other, gone)]), sums(&[80.0, 80.0, 0.0, 0.0, 0.0]));
 }
 
+#[test]
+fn what_logs_pass_over_is_filled_in_so_far_and_no_further() {
+    let text: String = (0..6_u64).map(|line| format!("{}, 5, 0, 4096, 0\n", 1000 + line * 1_000_000_000)).collect();
+    let layout = Layout {
+        jobs_of_a_lun: Some(1),
+        luns: 1,
+        window_ms: 100,
+        histogram_window_ms: 100,
+        together_ms: None,
+        measured: None,
+    };
+    let logs = Logs::parse([("log_iops.1.log", &*text)].into_iter(), &layout).unwrap();
+    assert_eq!(logs.windows().len(), 10_000 + 6);
+}
+
+#[test]
+fn counts_that_no_number_holds_are_added_up_all_the_same() {
+    use crate::instrument::fio::histogram::parse;
+    let counts: Vec<_> = (0..1856).map(|at| if at < 2 { u64::MAX.to_string() } else { "0".into() }).collect();
+    let read = parse(&format!("1, 0, 4096, {}\n", counts.join(", "))).unwrap();
+    let mut all = read[0].2.clone();
+    all.add(&read[0].2);
+    assert_eq!((all.mean(), all.quantile(1.0)), (Some(0.5), Some(1.0)));
+}
+
 /// As fio 3.33 writes it of many operations in flight: a job's first line comes when its first operation has ended, windows after the beginning,
 /// and its last one in the last whole window before all that was in flight has ended.
 #[test]

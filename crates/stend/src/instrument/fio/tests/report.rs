@@ -145,13 +145,18 @@ fn a_message_within_a_line_of_the_report_is_quoted_with_the_line() {
 
 #[test]
 fn what_is_no_number_is_not_reported() {
-    let report = with_report(|report| {
-        let at = report.find("\"lat_ns\"").unwrap();
-        let (before, after) = report.split_at(at);
-        let mean = after.lines().find(|line| line.contains("\"mean\"")).unwrap();
-        format!("{before}{}", after.replacen(mean, "          \"mean\" : -nan,", 1))
-    });
-    let (_, _, report) = taken_apart(report.unwrap());
+    let with_mean = |figure: &str| {
+        with_report(|report| {
+            let at = report.find("\"lat_ns\"").unwrap();
+            let (before, after) = report.split_at(at);
+            let mean = after.lines().find(|line| line.contains("\"mean\"")).unwrap();
+            format!("{before}{}", after.replacen(mean, &format!("          \"mean\" : {figure},"), 1))
+        })
+    };
+    // Times the number of operations it is more than any number, which could not be stored.
+    let message = with_mean("1e308").unwrap_err();
+    assert!(message.contains("\"latency_mean_ns\""), "{message}");
+    let (_, _, report) = taken_apart(with_mean("-nan").unwrap());
     assert!(!report.observed.contains_key("latency_mean_ns") && report.observed.contains_key("latency_p99_ns"));
     assert_eq!(report.check, Check::Passed);
 }
