@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test test-all test-browser test-cross test-mutants test-steady test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test fuzz test-all test-browser test-cross test-mutants test-steady test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,11 @@ test-cross: packages-cross toolchains ## the C half as other processors and comp
 	@failed=; for one in $(CROSS); do \
 		setup/stamped.sh "native as $$one" $(NATIVE) +$$one-linux-gnu-gcc +qemu-$$one-static -- \
 			$(MAKE) --no-print-directory -C native test-$$one BUILD="../$(TARGET)/native/cross" || failed=1; done; [ -z "$$failed" ]
+
+# Each target until it has made FUZZ_RUNS runs (10 million) or FUZZ_SECONDS (60) are over. A workspace of its own, built with other flags.
+FUZZ =
+fuzz: packages-test toolchains ## feed all that reads other people's files and text with mutations; FUZZ='suite wire' takes some, FUZZ_SECONDS=600 longer
+	@CARGO="$(CARGO)" fuzz/run.sh "$(TARGET)" $(FUZZ)
 
 # Ends with a line in .ci/test-all that says what passed; commit it.
 test-all: packages-test packages-cross packages-bench build ## all that is too long for each change: an hour
@@ -135,7 +140,7 @@ bench-storage: packages-bench build ## fio under stend beside fio alone, and the
 		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; native/probe/bench/set_tables.sh docs/storage.md; exit $$status
 
 # All shell that is kept here, whoever runs it.
-SHELL_FILES = .ci/run $(shell find setup native crates -name '*.sh')
+SHELL_FILES = .ci/run $(shell find setup native crates fuzz -name '*.sh')
 
 # Builds kuzma with both compilers and the peers for this very processor, and measures all in one run. Writes what it
 # measured, and the tables of docs/kuzma.md, to docs/data/.
@@ -163,6 +168,7 @@ bench-morse: toolchains ## the Morse coder in memory beside another program's: t
 lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck, no built files in git
 	@failed=; \
 	$(CARGO) fmt --all --check || failed=1; \
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check || failed=1; \
 	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
 	for compiler in gcc clang; do \
 		if command -v $$compiler >/dev/null; then setup/stamped.sh "lint $$compiler" $(NATIVE) +$$compiler -- \

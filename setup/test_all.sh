@@ -25,6 +25,7 @@ part 'kills' env KILLS=100 PATIENCE=12 make --no-print-directory test-lab TESTS=
 part 'other processors and compilers' make --no-print-directory --keep-going -C native test-cross BUILD="../$target/native/cross"
 part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/tests/agreement"
 part 'fuzzing' env FUZZ_SECONDS=600 sh -c "cd native && sh kuzma/tests/test_fuzz.sh '../$target/native/cc'"
+part 'fuzzing of what the lab reads' fuzz/run.sh "$target"
 part '100 GB through pipes' make --no-print-directory soak-pipe
 part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration_figures
 part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab TESTS=fio_examples::

@@ -1,0 +1,47 @@
+//! `stend` says what a machine is worth on the work that servers do.
+//!
+//! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/architecture.md` shows it.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+/// Says something on standard error, like `eprintln!`; of the machine that this thread measures, where there are several.
+macro_rules! talk {
+    ($($words:tt)*) => { $crate::voice::say(format_args!($($words)*)) };
+}
+
+mod bounded;
+mod catalogue;
+mod cli;
+mod compare;
+mod dips;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+mod history;
+mod host;
+mod hosts;
+mod instrument;
+mod interrupt;
+mod language;
+mod latency;
+mod ledger;
+mod lock;
+mod machine;
+mod nearest;
+mod noise;
+mod owned;
+mod plain;
+mod profile;
+mod report;
+mod run;
+mod side;
+mod steady;
+mod store;
+mod target;
+#[cfg(test)]
+mod testing;
+mod voice;
+
+/// The program, with the arguments of this process.
+pub fn main() -> std::process::ExitCode {
+    cli::main()
+}
