@@ -40,6 +40,6 @@ if [ $# -gt 0 ]; then
     STEND_BROWSER_MODULES=$packages CHROMIUM=$browser exec node "$here/open.mjs" "$@"
 fi
 
-STEND_SAMPLE_REPORTS=$packages "$cargo" test --quiet --locked --target-dir "$target" --workspace --bin stend \
+STEND_SAMPLE_REPORTS=$packages "$cargo" test --quiet --locked --target-dir "$target" --workspace --lib \
     pages_to_be_looked_at -- --ignored >"$packages/log" 2>&1 || { cat "$packages/log" >&2; exit 1; }
 STEND_REPORTS=$packages STEND_BROWSER_MODULES=$packages CHROMIUM=$browser node --test "$here/report.test.mjs"
