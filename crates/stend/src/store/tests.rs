@@ -477,3 +477,27 @@ fn a_new_store_is_opened_by_several_at_once() {
         assert_eq!(mode, "wal");
     }
 }
+
+#[test]
+fn several_runs_grow_at_once_in_one_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let ids = ["r0", "r1", "r2"];
+    let whole = ids.map(|id| record(id, &vec![1.0; 40]));
+    drop(Store::open(directory.path()).unwrap());
+    std::thread::scope(|scope| {
+        for whole in &whole {
+            let mut store = Store::open(directory.path()).unwrap();
+            scope.spawn(move || {
+                store.add_run(&Run { state: RunState::Open, ..whole.run.clone() }).unwrap();
+                whole.sessions.iter().for_each(|session| store.add_session(&whole.run.id, session).unwrap());
+                for repeat in &whole.repeats {
+                    store.add_repeat(&whole.run.id, repeat, &[], None).unwrap();
+                }
+            });
+        }
+    });
+    let store = Store::open_to_read(directory.path()).unwrap();
+    for whole in &whole {
+        assert_eq!(store.load(&whole.run.id).unwrap().repeats, whole.repeats);
+    }
+}

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 use stend_model::plan::{Phase, SIDES};
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
@@ -37,7 +37,8 @@ impl Store {
     fn at_once<T>(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         let path = self.path.clone();
         let all = || {
-            let transaction = self.connection.transaction()?;
+            // What is read here is written next: of two that read first, SQLite would turn one away without waiting.
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction)?;
             transaction.commit()?;
             Ok(changed)
