@@ -492,6 +492,7 @@ fn several_runs_grow_at_once_in_one_store() {
                 whole.sessions.iter().for_each(|session| store.add_session(&whole.run.id, session).unwrap());
                 for repeat in &whole.repeats {
                     store.add_repeat(&whole.run.id, repeat, &[], None).unwrap();
+                    store.close_run(&whole.run.id, whole.run.started_at, false).unwrap();
                 }
             });
         }
