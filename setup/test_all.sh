@@ -19,7 +19,7 @@ part() { # NAME COMMAND...
 }
 
 # Patience costs nothing where all goes well.
-export CI=1 STEND_STAMPS= PATIENCE=4
+export CI=1 STEND_STAMPS='' PATIENCE=4
 part 'the tests' make --no-print-directory --keep-going test
 part 'kills' env KILLS=100 PATIENCE=12 make --no-print-directory test-lab TESTS=killed::
 part 'other processors and compilers' make --no-print-directory --keep-going -C native test-cross BUILD="../$target/native/cross"
