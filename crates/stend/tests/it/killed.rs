@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::pools::{assert_traces, own_name, pools_can_be_made, said_by, traces, up, words};
+use crate::common::pools::{
+    assert_traces, own_name, pools_can_be_made, pools_can_be_made_alone, said_by, traces, up, words,
+};
 use crate::common::{NO_GATES, Stand, wait_until};
 
 /// Numbers from a fixed seed.
@@ -195,7 +197,7 @@ fn processes(stand: &Stand, not: u32) -> BTreeMap<u32, String> {
 /// Killed in a run: the lab, or something that it started. What is going on is known by who is there.
 #[test]
 fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() {
-    if !pools_can_be_made() {
+    if !pools_can_be_made_alone() {
         return;
     }
     let kills = std::env::var("KILLS").ok().map_or(3, |text| text.parse().expect("KILLS is a number"));

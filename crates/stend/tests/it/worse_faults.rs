@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::pools::{own_name, pools_can_be_made, said_by, says};
+use crate::common::pools::{own_name, pools_can_be_made, pools_can_be_made_alone, said_by, says};
 use crate::common::{Stand, ended, path_with};
 use crate::faults::{POOL, local, marks, pool, suite_of, traces, valid_repeat};
 
@@ -51,7 +51,7 @@ fn a_disk_rots_only_where_somebody_can_tell() {
 /// otherwise it would have ended before the disk recovers, and would not count.
 #[test]
 fn a_disk_is_slow_for_a_while() {
-    if !pools_can_be_made() {
+    if !pools_can_be_made_alone() {
         return;
     }
     let stand = Stand::new();
@@ -108,7 +108,7 @@ const FLUSHES: &str = "rate_iops = 200, rate_process = \"linear\", fsync = 4";
 
 #[test]
 fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_own() {
-    if !pools_can_be_made() {
+    if !pools_can_be_made_alone() {
         return;
     }
     let stand = Stand::new();
@@ -125,7 +125,7 @@ fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_o
 /// Otherwise the test above would pass on disks that keep everything.
 #[test]
 fn what_was_not_flushed_does_not_survive_a_power_failure() {
-    if !pools_can_be_made() {
+    if !pools_can_be_made_alone() {
         return;
     }
     let stand = Stand::new();
@@ -139,7 +139,7 @@ fn what_was_not_flushed_does_not_survive_a_power_failure() {
 
 #[test]
 fn disks_that_only_say_that_they_flushed_are_found() {
-    if !pools_can_be_made() {
+    if !pools_can_be_made_alone() {
         return;
     }
     let stand = Stand::new();
