@@ -1,4 +1,5 @@
-//! Readers of what others wrote, for the fuzz targets in `fuzz/`. Built with `--cfg fuzzing` alone.
+//! Readers of what others wrote, for the fuzz targets in `fuzz/`. Built with `--cfg fuzzing`, and for the
+//! test that feeds each with its seeds.
 //!
 //! Each function takes any bytes. That bytes are refused is right; what is taken must keep what the documents promise of it,
 //! or the function panics.
@@ -92,10 +93,13 @@ pub fn job_file(bytes: &[u8]) {
     let (text, said) = text.split_once("\n== said\n").unwrap_or((text, ""));
     let file = Named { path: "jobs.fio".into(), stem: "jobs".into(), text: text.into(), readonly: !said.is_empty() };
     let _ = (file.complaint(said), file.paths(), file.words_of_commands(), file.traces());
-    let Ok(text) = suite_of(std::slice::from_ref(&file)) else { return };
-    let parsed = Suite::parse_checked(&text, "suite", Path::new("/"), &Changes::default(), &check_parameters);
-    if let Ok(suite) = parsed {
-        assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text), "as it is");
+    let shorter = [("runtime", "1s"), ("size", "4MiB")].map(|(option, value)| (option.to_owned(), value.to_owned()));
+    for set in [BTreeMap::new(), BTreeMap::from(shorter)] {
+        let Ok(text) = suite_of(std::slice::from_ref(&file), &set) else { continue };
+        let parsed = Suite::parse_checked(&text, "suite", Path::new("/"), &Changes::default(), &check_parameters);
+        if let (Ok(suite), true) = (parsed, set.is_empty()) {
+            assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text), "as it is");
+        }
     }
 }
 
@@ -141,4 +145,41 @@ fn is_kept<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) {
     let text = serde_json::to_string(value).expect("it can be written");
     let read: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(serde_json::to_string(&read).expect("it can be written"), text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The targets of `fuzz/`, each of which is a function here.
+    const TARGETS: [(&str, fn(&[u8])); 8] = [
+        ("carried_result", carried_result),
+        ("export", export),
+        ("fio_output", fio_output),
+        ("job_file", job_file),
+        ("packed_export", packed_export),
+        ("suite", suite),
+        ("target", target),
+        ("wire", wire),
+    ];
+
+    #[test]
+    fn each_target_takes_its_seeds() {
+        let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+        let files = |folder: &str| {
+            let mut paths: Vec<_> =
+                std::fs::read_dir(fuzz.join(folder)).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+            paths.sort();
+            paths
+        };
+        let names = files("fuzz_targets").into_iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+        assert!(names.eq(TARGETS.map(|(name, _)| name)));
+        for (name, target) in TARGETS {
+            let seeds = files(&format!("seeds/{name}"));
+            assert!(!seeds.is_empty() || name == "packed_export", "{name} has none");
+            for seed in seeds {
+                target(&std::fs::read(seed).unwrap());
+            }
+        }
+    }
 }

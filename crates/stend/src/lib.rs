@@ -14,7 +14,7 @@ mod catalogue;
 mod cli;
 mod compare;
 mod dips;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzing;
 mod history;
 mod host;
