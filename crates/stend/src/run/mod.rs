@@ -190,9 +190,9 @@ pub(crate) fn make(
     made
 }
 
-fn make_repeats(
-    making: Making,
-    mut rig: Rig,
+fn make_repeats<'a>(
+    making: Making<'a>,
+    mut rig: Rig<'a>,
     plan: &Plan,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
@@ -299,9 +299,9 @@ fn make_repeats(
     if run.profile && ending == Ending::Complete {
         // Nothing is measured any more, and the sampler would only be in the way.
         drop(sampler);
-        let (directory, attempts) = (&data, &mut attempts);
+        let (directory, attempts, rig) = (&data, &mut attempts, &mut rig);
         let profiling =
-            Profiling { host, directory, run, repeats: &repeats, session, done: &profiled, attempts, interrupt };
+            Profiling { host, directory, run, repeats: &repeats, session, done: &profiled, attempts, rig, interrupt };
         ending = profiling.make(journal, observer)?;
     }
     if let Some(clocks) = &mut of_session.clocks {

@@ -10,11 +10,13 @@ use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::wire::Check;
 
 use super::attempt::{Attempt, Attempts};
+use super::rig::Rig;
 use super::{Ending, Journal, Observer, rate};
 use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::profile::perf::{self, Perf};
 use crate::profile::{Lack, Observed, Profile, strace};
+use crate::target::Refusal;
 
 /// What profiling needs.
 pub(super) struct Profiling<'a, 'b> {
@@ -28,6 +30,8 @@ pub(super) struct Profiling<'a, 'b> {
     /// The scenarios that have a profile already.
     pub(super) done: &'a BTreeSet<String>,
     pub(super) attempts: &'a mut Attempts<'b>,
+    /// Nothing of it stands where the last repeat's fault was the end of it, or this session made no repeat.
+    pub(super) rig: &'a mut Rig<'b>,
     pub(super) interrupt: &'a Interrupt,
 }
 
@@ -60,12 +64,26 @@ impl Profiling<'_, '_> {
             Profiler::Strace => observer.warn("profile: system calls and their times are counted instead"),
             Profiler::None => observer.warn("profile: there is none"),
         }
+        let prepares = !matches!(profiler, Profiler::None);
         let mut prepared = self.prepared();
+        if prepares {
+            match self.rig.turn_to(None, observer) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.attempts.load(self.rig.addresses(), None);
+                    prepared.clear();
+                }
+                Err(Refusal::Interrupted) => return Ok(Ending::Interrupted),
+                Err(refusal) => {
+                    observer.warn(&format!("profile: there is none: {refusal}"));
+                    return Ok(Ending::Complete);
+                }
+            }
+        }
         for (number, &place) in wanted.iter().enumerate() {
             if self.interrupt.requested() {
                 return Ok(Ending::Interrupted);
             }
-            let prepares = !matches!(profiler, Profiler::None);
             if prepares && self.prepare(place, &mut prepared, observer)? == Ending::Interrupted {
                 return Ok(Ending::Interrupted);
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A perf that samples nothing itself. `record` runs the command, `script` prints what a real one printed; what else it does is in the
 /// variable `PERF_DOES`.
-const STAND_IN: &str = r#"#!/bin/sh
+pub(crate) const STAND_IN: &str = r#"#!/bin/sh
 case $1 in
 record)
     while [ "$1" != -o ]; do shift; done
@@ -34,7 +34,7 @@ script)
 esac
 "#;
 
-const SCRIPT: &str = "\
+pub(crate) const SCRIPT: &str = "\
 wc 21210 23910.859996: cpu-clock:pppH: 
 \tffffffff81b6b78a _copy_to_iter ([kernel.kallsyms])
 \tffffffff816c72a3 anon_pipe_read ([kernel.kallsyms])

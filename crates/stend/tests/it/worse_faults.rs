@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::common::pools::{own_name, pools_can_be_made, pools_can_be_made_alone, said_by, says};
-use crate::common::{Stand, ended, path_with};
+use crate::common::pools::{own_name, pools_can_be_made, said_by, says};
+use crate::common::{Stand, ended, executable, path_with};
 use crate::faults::{POOL, local, marks, pool, suite_of, traces, valid_repeat};
 
 fn labels(wanted: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -51,7 +51,7 @@ fn a_disk_rots_only_where_somebody_can_tell() {
 /// otherwise it would have ended before the disk recovers, and would not count.
 #[test]
 fn a_disk_is_slow_for_a_while() {
-    if !pools_can_be_made_alone() {
+    if !pools_can_be_made() {
         return;
     }
     let stand = Stand::new();
@@ -108,7 +108,7 @@ const FLUSHES: &str = "rate_iops = 200, rate_process = \"linear\", fsync = 4";
 
 #[test]
 fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_own() {
-    if !pools_can_be_made_alone() {
+    if !pools_can_be_made() {
         return;
     }
     let stand = Stand::new();
@@ -122,10 +122,39 @@ fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_o
     }
 }
 
+/// The last repeat leaves no pool, so what is profiled after it has one of its own.
+#[test]
+fn what_is_profiled_after_a_power_failure_has_a_pool() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = suite_of(&stand, 1, FLUSHES, POWER);
+    let text = std::fs::read_to_string(&suite).unwrap().replace("iodepth = 4", "iodepth = 1");
+    let (head, lost) = text.split_once("[[scenario]]").unwrap();
+    let reads = "[[scenario]]\nname = \"reads\"\ninstrument = \"fio\"\n\
+        parameters = { rw = \"read\", bs = \"16k\", size = \"1MiB\", luns = 1 }\n\
+        metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
+    std::fs::write(&suite, format!("{head}{reads}[[scenario]]{lost}")).unwrap();
+    let path = path_with(&stand, "perf", "");
+    executable(&stand.path().join("programs/perf"), crate::profile::STAND_IN);
+    std::fs::write(stand.path().join("programs/script.txt"), crate::profile::SCRIPT).unwrap();
+    let pool = pool(&stand, &local());
+    let mut command =
+        stand.command(&["run", &suite, "--target", &pool, "--profile", "--even-if-unfit", "--no-progress"]);
+    let ended = ended(command.env("PATH", path));
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let profiles = stand.json(&["profile", "last"])["profiles"].clone();
+    assert_eq!((&profiles[0]["scenario"], &profiles[0]["lacks"]), (&"reads".into(), &Value::Null));
+    assert_eq!(profiles[0]["observed"]["kind"], "stacks", "{profiles:#}");
+    assert_eq!(profiles.as_array().unwrap().len(), 1, "{profiles:#}");
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+}
+
 /// Otherwise the test above would pass on disks that keep everything.
 #[test]
 fn what_was_not_flushed_does_not_survive_a_power_failure() {
-    if !pools_can_be_made_alone() {
+    if !pools_can_be_made() {
         return;
     }
     let stand = Stand::new();
@@ -139,7 +168,7 @@ fn what_was_not_flushed_does_not_survive_a_power_failure() {
 
 #[test]
 fn disks_that_only_say_that_they_flushed_are_found() {
-    if !pools_can_be_made_alone() {
+    if !pools_can_be_made() {
         return;
     }
     let stand = Stand::new();
