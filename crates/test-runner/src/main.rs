@@ -8,6 +8,7 @@ mod plan;
 mod supervise;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -98,12 +99,13 @@ fn run(arguments: &Arguments) -> Result<bool> {
 
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let slots = arguments.slots.unwrap_or(processors + 4).max(1);
+    let own_mounts = own_mounts();
     let (queue, results) = (Mutex::new(tests), Mutex::new(BTreeMap::new()));
     thread::scope(|scope| {
         for _ in 0..slots {
             scope.spawn(|| {
                 while let Some(test) = { queue.lock().unwrap().pop() } {
-                    let ended = one(&test, arguments.limit).unwrap_or_else(|error| Ended {
+                    let ended = one(&test, arguments.limit, own_mounts).unwrap_or_else(|error| Ended {
                         passed: false,
                         seconds: 0.0,
                         cpu_seconds: 0.0,
@@ -124,11 +126,22 @@ fn run(arguments: &Arguments) -> Result<bool> {
     Ok(report(&results))
 }
 
+/// The words that give a command mounts of its own, where the system allows that: what a test mounts no other test sees. One that
+/// kills the server of a mounted file system would make `mkfs.btrfs`, which looks at all that is mounted, fail in others.
+fn own_mounts() -> &'static [&'static str] {
+    const WORDS: &[&str] = &["unshare", "--mount"];
+    let possible = Command::new(WORDS[0]).args(&WORDS[1..]).arg("true").stderr(Stdio::null()).status();
+    if possible.is_ok_and(|status| status.success()) { WORDS } else { &[] }
+}
+
 /// Runs a test under a supervisor of its own.
-fn one(test: &Test, limit: u64) -> Result<Ended> {
+fn one(test: &Test, limit: u64, own_mounts: &[&str]) -> Result<Ended> {
     let mut said = tempfile::tempfile().context("a temporary file")?;
     let began = Instant::now();
-    let status = Command::new(std::env::current_exe().context("this program's own path")?)
+    let this = std::env::current_exe().context("this program's own path")?;
+    let mut words = own_mounts.iter().map(OsStr::new).chain([this.as_os_str()]);
+    let status = Command::new(words.next().expect("this program at least"))
+        .args(words)
         .args(["--limit", &limit.to_string(), "--supervise"])
         .arg(&test.program)
         .args(["--exact", &test.test, "--nocapture", "--test-threads=1"])

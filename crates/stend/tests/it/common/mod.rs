@@ -269,10 +269,7 @@ pub(crate) fn in_own_namespaces(kinds: &str, script: &str, environment: &[(&str,
     let only_root = kinds != "m";
     let kinds = format!("-{}{kinds}", if root { "" } else { "r" });
     let mut command = Command::new("unshare");
-    // A namespace has the mounts of other tests' pools too, and would keep their disks in use.
-    let of_others = "tac /proc/self/mounts | while read -r _ at _; do case $at in */targets/*) umount \"$at\" ;; esac; done 2>/dev/null";
-    let script = if kinds.contains('m') { format!("{of_others}\n{script}") } else { script.into() };
-    command.arg(&kinds).args(["sh", "-c", &script]).envs(environment.iter().copied());
+    command.arg(&kinds).args(["sh", "-c", script]).envs(environment.iter().copied());
     if let Some((_, work)) = environment.iter().find(|(name, _)| *name == "STEND_WORK") {
         command.env("STEND_LOCK", format!("{work}.machine.lock"));
     }

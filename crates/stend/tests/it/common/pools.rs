@@ -1,42 +1,12 @@
 //! What the tests of targets share.
 
-use std::cell::RefCell;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::{Ended, Stand};
 
-thread_local! {
-    /// The lock of pools, until the test ends.
-    static HELD: RefCell<Option<File>> = const { RefCell::new(None) };
-}
-
-/// Whether pools can be made here; if not, the test says so and passes, but not under CI. Other tests may make some at the same time.
+/// Whether pools can be made here; if not, the test says so and passes, but not under CI.
 pub(crate) fn pools_can_be_made() -> bool {
-    they_can_be_made() && hold(File::lock_shared)
-}
-
-/// The same for a test that kills what shows disks as files: until that is taken down, btrfs makes no pool on this machine.
-pub(crate) fn pools_can_be_made_alone() -> bool {
-    they_can_be_made() && hold(File::lock)
-}
-
-fn hold(lock: impl Fn(&File) -> std::io::Result<()>) -> bool {
-    let open =
-        |name| File::options().create(true).truncate(false).write(true).open(std::env::temp_dir().join(name)).unwrap();
-    if HELD.with_borrow(Option::is_none) {
-        // Who wants them alone is not to wait for all those who come later.
-        let turn = open("stend-tests-pools-turn.lock");
-        turn.lock().unwrap();
-        let pools = open("stend-tests-pools.lock");
-        lock(&pools).unwrap();
-        HELD.set(Some(pools));
-    }
-    true
-}
-
-fn they_can_be_made() -> bool {
     let sh =
         |script: &str| Command::new("sh").args(["-c", script]).output().is_ok_and(|output| output.status.success());
     let why = if !rustix::process::geteuid().is_root() {
