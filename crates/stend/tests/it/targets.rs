@@ -269,6 +269,25 @@ fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C");
 }
 
+/// Whatever it says meanwhile, and however much.
+#[test]
+fn interrupted_while_it_is_filled_it_leaves_nothing_behind() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("filled"));
+    let begun = stand.path().join("begun");
+    let floods = format!("case $* in *--name=fill*) : >'{}'; exec yes flood ;; esac", begun.display());
+    let path = path_with(&stand, "fio", &floods);
+    let mut command = stand.command(&words(&up(&name, &[])));
+    let child = command.env("PATH", path).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until("it is filled", || begun.exists());
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C");
+}
+
 #[test]
 fn files_need_no_root_and_are_exported_too() {
     if !pools_can_be_made() {
