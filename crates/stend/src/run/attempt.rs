@@ -310,7 +310,8 @@ impl<'a> Attempts<'a> {
             return Ok(None);
         }
         if let (Some(bytes), Some(begin)) = (left_out, &mut attempt.begin) {
-            let why = format!("it is of {} MiB, and no more than {} MiB are kept", bytes >> 20, MOST_OWN_REPORT >> 20);
+            let (has, most) = (bytes.div_ceil(1 << 20), MOST_OWN_REPORT >> 20);
+            let why = format!("it has {has} MiB, and no more than {most} MiB are kept");
             begin.missing.insert("report".into(), why);
         }
         Ok(Some(attempt))

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{Ended, Gate, Stand, environment, in_own_mounts, on_path};
+use crate::common::{Ended, Gate, Stand, environment, in_own_mounts, on_path, path_with};
 use crate::load::{have_fio, repeats};
 
 /// Writes a job file.
@@ -304,4 +304,28 @@ fn what_fio_wrote_itself_is_given_back() {
     none.fine(&["run", &suite, "--quiet"]);
     let ended = none.run(&["export", "--fio", "last"]);
     assert_eq!((ended.status, ended.err.trim_end().lines().count()), (Some(2), 1), "{}", ended.err);
+}
+
+#[test]
+fn a_report_of_fios_that_is_too_large_is_left_out_and_the_repeat_says_so() {
+    if !have_fio() {
+        return;
+    }
+    let stand = Stand::new();
+    let path = jobs(&stand, "a.fio", "[read]\nsize=1m\nrw=read\n");
+    // White space behind a report is still that report.
+    let padded = format!(
+        "case $* in *--output=*) {} \"$@\" || exit; for word; do case $word in --output=*)\n\
+         head -c 34000000 /dev/zero | tr '\\0' ' ' >>\"${{word#--output=}}\"; esac; done; exit ;; esac",
+        on_path("fio")
+    );
+    let search = path_with(&stand, "fio", &padded);
+    let words = ["run", "--fio", &path, "-r", "1", "--even-if-unfit", "--no-progress"];
+    let ended = crate::common::ended(stand.command(&words).env("PATH", search));
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    let repeat = &repeats(&stand)[0];
+    assert_eq!(repeat["report"]["check"], "passed", "it is read all the same: {repeat:#}");
+    assert_eq!(repeat["begin"]["missing"]["report"], "it has 33 MiB, and no more than 32 MiB are kept", "{repeat:#}");
+    let none = stand.run(&["export", "--fio", "last"]);
+    assert_eq!((none.status, none.err.trim_end().lines().count()), (Some(2), 1), "{}", none.err);
 }
