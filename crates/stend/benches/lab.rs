@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/it/common/mod.rs"]
 mod common;
 
-use common::forge::{Mould, times};
+use common::forge::{Forged, Mould, times};
 use common::sshd::Sshd;
 
 const SUITE_HEAD: &str = "title = \"for the bench\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\n";
@@ -222,60 +222,77 @@ impl Lab {
         self.report("between two repeats, ms", &gaps, "ms", 20.0);
     }
 
+    /// What forged runs are made from: the newest of the store.
+    fn mould(&self) -> Mould {
+        let file = self.directory.join("run.gz");
+        run(self.stend(&["export", "last", "-o", file.to_str().unwrap()]).stderr(Stdio::null()));
+        Mould::of(&file)
+    }
+
+    fn import(&self, forged: impl Iterator<Item = Forged>) {
+        let files: Vec<_> = forged
+            .enumerate()
+            .map(|(place, forged)| {
+                let file = self.directory.join(format!("{place}.gz"));
+                forged.write(&file);
+                file
+            })
+            .collect();
+        run(self.stend(&["import"]).args(&files).stderr(Stdio::null()));
+    }
+
     fn list(&self) {
-        let store = rusqlite::Connection::open(self.directory.join("store/stend.db")).unwrap();
-        let columns = "started_at, finished_at, state, suite, host, machine, hardware_id, software_id, scenarios, valid, invalid, failed, document";
-        store
-            .execute_batch(&format!(
-                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-                 INSERT INTO run (id, {columns}) SELECT printf('20200101-0000-%04x', i), {columns} FROM n, (SELECT * FROM run LIMIT 1)"
-            ))
-            .unwrap();
+        let mould = self.mould();
+        let of = |number: usize| {
+            let id =
+                format!("2020{:02}{:02}-{:02}00-{number:04x}", 1 + number / 672, 1 + number / 24 % 28, number % 24);
+            mould.run(&id, &[("s", vec![10.0 + (number % 3) as f64])])
+        };
+        for first in (0..1000).step_by(100) {
+            self.import((first..first + 100).map(of));
+        }
         self.report("list with 1,000 runs, ms", &self.times(&["list"]), "ms", 50.0);
+        self.report("history of one scenario in 1,000 runs, ms", &self.times(&["history", "s"]), "ms", f64::INFINITY);
     }
 
     fn show(&self) {
-        let store = rusqlite::Connection::open(self.directory.join("store/stend.db")).unwrap();
-        let id: String =
-            store.query_row("SELECT id FROM run ORDER BY started_at DESC LIMIT 1", [], |row| row.get(0)).unwrap();
-        // A real series of the sampler, again and again until the run has a million samples.
-        store.execute_batch("DROP TRIGGER finished_run_gets_no_series").unwrap();
-        let have: i64 = store
-            .query_row("SELECT coalesce(sum(samples), 0) FROM series WHERE run = ?1", [&id], |row| row.get(0))
-            .unwrap();
-        store
-            .execute(
-                "WITH RECURSIVE big AS (SELECT origin, metric, samples, data FROM series ORDER BY samples DESC LIMIT 1),
-                 n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (1000000 - ?2) / (SELECT samples FROM big) + 1)
-                 INSERT INTO series SELECT ?1, i % 200, big.origin, printf('%s.%d', big.metric, i), big.samples, big.data FROM n, big",
-                rusqlite::params![id, have],
-            )
-            .unwrap();
-        let samples: i64 =
-            store.query_row("SELECT sum(samples) FROM series WHERE run = ?1", [&id], |row| row.get(0)).unwrap();
+        const SERIES: usize = 50;
+        let id = "20180101-0000-0001";
+        let mut big = self.mould().run(id, &[("s", times(10.0, 0.02, 200))]);
+        // A sampler's: a moment every tenth of a second, and counters that grow by what is never quite the same.
+        let moments: Vec<u64> = (0..100).map(|tick| 1_000_000_000 + tick * 100_000_000).collect();
+        let one = |repeat: usize, place: usize| {
+            let grown = |tick: usize| tick as f64 * 1e6 + ((tick * 7919 + repeat * 31 + place) % 1009) as f64;
+            let values: Vec<f64> = (0..moments.len()).map(grown).collect();
+            json!({ "metric": format!("bench.{place}_total"), "origin": "machine", "times_ns": moments, "values": values })
+        };
+        let repeats = 0..big.repeats.len();
+        big.series = repeats
+            .flat_map(|repeat| (0..SERIES).map(move |place| (repeat, place)))
+            .map(|(repeat, place)| (repeat, one(repeat, place)))
+            .collect();
+        let samples = big.series.len() * moments.len();
         assert!(samples >= 1_000_000);
-        self.report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", &id]), "ms", 300.0);
+        self.import(std::iter::once(big));
+        self.report(&format!("show of a run with {samples} samples, ms"), &self.times(&["show", id]), "ms", 300.0);
     }
 
     /// Two runs of 50 scenarios with 20 repeats each. With one session a side what infinitely many draws would give is computed; with two,
     /// sessions and repeats are drawn 10,000 times for each side of each scenario.
     fn compare(&self) {
-        let file = self.directory.join("run.gz");
-        run(self.stend(&["export", "last", "-o", file.to_str().unwrap()]).stderr(Stdio::null()));
-        let mould = Mould::of(&file);
+        let mould = self.mould();
         let names: Vec<String> = (0..50).map(|scenario| format!("scenario {scenario}")).collect();
         for (sessions, what) in [(1, "one session each"), (2, "two sessions each, 10,000 draws")] {
             let ids = [1, 2].map(|side| format!("20190101-000{sessions}-000{side}"));
-            for (side, id) in ids.iter().enumerate() {
+            self.import(ids.iter().enumerate().map(|(side, id)| {
                 let of = |(place, name): (usize, &'_ String)| {
                     let middle = 10.0 + place as f64 + side as f64 * (place % 5) as f64 / 10.0;
                     (name.clone(), times(middle, 0.02, 20))
                 };
                 let scenarios: Vec<(String, Vec<f64>)> = names.iter().enumerate().map(of).collect();
                 let scenarios: Vec<_> = scenarios.iter().map(|(name, times)| (name.as_str(), times.clone())).collect();
-                mould.run(id, &scenarios).in_sessions(sessions).write(&file);
-                run(self.stend(&["import", file.to_str().unwrap()]).stderr(Stdio::null()));
-            }
+                mould.run(id, &scenarios).in_sessions(sessions)
+            }));
             let [a, b] = ids;
             self.report(
                 &format!("compare, 50 × 20 repeats, {what}, ms"),

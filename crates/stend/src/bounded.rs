@@ -1,6 +1,11 @@
-//! Lines of a file that anybody may have written. A small one can be packed so that it would fill any memory.
+//! What is read of files that anybody may have written. A small one can be packed so that it would fill any memory, and a device never ends.
 
+use std::fs::File;
 use std::io::{BufRead, Error, Read as _, Result};
+use std::path::Path;
+
+/// What a person writes by hand, a suite for example, is at most so long, in bytes.
+const LONGEST_TEXT: u64 = 4 << 20;
 
 /// A line is at most so long, in bytes.
 const LONGEST_LINE: u64 = 256 << 20;
@@ -8,6 +13,20 @@ const LONGEST_LINE: u64 = 256 << 20;
 const MOST_BYTES: u64 = 2 << 30;
 /// Figures in all of them, or what else commas stand between: each takes 8 bytes of memory or more.
 const MOST_FIGURES: u64 = 128 << 20;
+
+fn too_much<T>(what: &str, limit: u64) -> Result<T> {
+    Err(Error::other(format!("{what} is more than {limit}, and no more is read")))
+}
+
+/// Reads a file that a person wrote.
+///
+/// # Errors
+/// It cannot be read, is no UTF-8, or is too long.
+pub(crate) fn text(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_TEXT { too_much("its number of bytes", LONGEST_TEXT) } else { Ok(text) }
+}
 
 /// How much of a file is read.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +62,6 @@ impl<R: BufRead> Lines<R> {
         let Limits { line: longest, bytes, figures } = self.limits;
         let room = longest.min(bytes - self.bytes);
         let count = (&mut self.from).take(room + 1).read_until(b'\n', line)? as u64;
-        let too_much =
-            |what: &str, limit: u64| Err(Error::other(format!("{what} is more than {limit}, and no more is read")));
         if count > longest {
             return too_much("a line's number of bytes", longest);
         }

@@ -11,6 +11,7 @@ use stend_model::reference::Reference;
 use stend_model::suite::{Changes, Suite};
 use stend_model::weight::Machines;
 
+use crate::bounded;
 use crate::compare::weighing::MachineFiles;
 use crate::hosts::Hosts;
 
@@ -61,7 +62,7 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
             names.join(", ")
         ));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
+    let text = bounded::text(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
     let mut suite = parse(&text, wanted, &directory)?;
     note_files(&mut suite);
@@ -85,7 +86,7 @@ pub(crate) fn suite_of_job_files(host: &dyn Host, paths: &[PathBuf], changes: &C
 /// Reads a job file, and has fio itself judge it where it is.
 fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    let text = bounded::text(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
     let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut file = Named { path: shown.clone(), stem, text, readonly: false };
     file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
@@ -234,7 +235,7 @@ pub(crate) fn machines(named: &[PathBuf], store: &Path) -> Result<MachineFiles, 
     own.sort();
     let read = |path: &PathBuf| {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+        let text = bounded::text(path).map_err(|error| format!("{file} cannot be read: {error}"))?;
         Machines::parse(&text, &file)
     };
     let mut kept = vec![Hosts::read(store)?.into_machines()];

@@ -151,8 +151,10 @@ fn is_kept<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) {
 mod tests {
     use super::*;
 
+    type Reader = fn(&[u8]);
+
     /// The targets of `fuzz/`, each of which is a function here.
-    const TARGETS: [(&str, fn(&[u8])); 8] = [
+    const TARGETS: [(&str, Reader); 8] = [
         ("carried_result", carried_result),
         ("export", export),
         ("fio_output", fio_output),
@@ -172,7 +174,8 @@ mod tests {
             paths.sort();
             paths
         };
-        let names = files("fuzz_targets").into_iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+        let names =
+            files("fuzz_targets").into_iter().map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
         assert!(names.eq(TARGETS.map(|(name, _)| name)));
         for (name, target) in TARGETS {
             let seeds = files(&format!("seeds/{name}"));

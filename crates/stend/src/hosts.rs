@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::bounded;
 use crate::host::{HERE, stand};
 use stend_model::run::is_run_id;
 use stend_model::weight::{Known, Machines};
@@ -63,7 +64,7 @@ impl Hosts {
     /// It cannot be read, or is wrong; one line, with `file:line:column` where that can be said.
     pub(crate) fn read(store: &Path) -> Result<Self, String> {
         let path = store.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match bounded::text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -12,6 +13,7 @@ use stend_model::target::{Kind, Layout, Manager, Target, TargetError, TargetText
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
+use crate::bounded;
 use crate::host::{Host as _, Local};
 use crate::interrupt::Interrupt;
 use crate::run::prepare;
@@ -156,7 +158,7 @@ impl TargetFlags {
         let blame = |error| TargetText::blame(settings, error);
         let target = match &self.target {
             Some(file) => {
-                let contents = std::fs::read_to_string(file).map_err(|error| TargetError::InFlag {
+                let contents = bounded::text(Path::new(file)).map_err(|error| TargetError::InFlag {
                     flag: "--target".into(),
                     message: format!("{file} cannot be read: {error}"),
                 })?;

@@ -23,6 +23,26 @@ fn an_unknown_suite() {
     one_line(&ended);
 }
 
+/// A device never ends.
+#[test]
+fn of_what_a_person_writes_so_much_is_read_and_no_more() {
+    let stand = Stand::new();
+    for arguments in [
+        &["run", "/dev/zero"][..],
+        &["suites", "/dev/zero"],
+        &["run", "--fio", "/dev/zero"],
+        &["run", "quick", "--target", "/dev/zero"],
+    ] {
+        let ended = stand.run(arguments);
+        says(&ended, 2, &["/dev/zero cannot be read", "4194304"]);
+        one_line(&ended);
+    }
+    std::fs::create_dir_all(stand.store()).unwrap();
+    std::fs::write(stand.store().join("hosts.toml"), "# not\n".repeat(1 << 20)).unwrap();
+    let ended = stand.run(&["hosts"]);
+    says(&ended, 2, &["hosts.toml cannot be read", "4194304"]);
+}
+
 #[test]
 fn a_suite_with_a_mistake_says_where() {
     let stand = Stand::new();

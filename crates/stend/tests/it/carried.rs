@@ -261,8 +261,7 @@ fn started(mut command: Command) -> Child {
 
 #[test]
 fn what_fails_there_is_a_failed_repeat_here() {
-    let isolated =
-        Isolated::with("repeats = 6\nwarmup = 0", &[("lasts", "lasting.sh 1000"), ("works", "steady.sh 1")]);
+    let isolated = Isolated::with("repeats = 6\nwarmup = 0", &[("lasts", "lasting.sh 1000"), ("works", "steady.sh 1")]);
     // Only what never ends has a limit that it can meet, however busy the machine is.
     let text = fs::read_to_string(&isolated.suite).unwrap();
     fs::write(&isolated.suite, text.replace("name = \"lasts\"\n", "name = \"lasts\"\ntimeout = \"1s\"\n")).unwrap();

@@ -226,7 +226,18 @@ fn what_is_not_stends_own_is_named_with_its_commands_before_root_runs_it() {
     assert!(said.contains("strange.fio") && said.contains("exec_prerun=true from a stranger"), "{said}");
     // Its own suites are not announced, and nothing is to whoever wants to hear only what goes wrong.
     for arguments in [
-        &["run", "quick", "--only", "magma, sequential", "--scale", "0.001", "-r", "1", "--even-if-unfit", "--no-progress"][..],
+        &[
+            "run",
+            "quick",
+            "--only",
+            "magma, sequential",
+            "--scale",
+            "0.001",
+            "-r",
+            "1",
+            "--even-if-unfit",
+            "--no-progress",
+        ][..],
         &["run", &suite, "--quiet"],
     ] {
         let said = stand.run(arguments).err;

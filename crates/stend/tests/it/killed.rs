@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::pools::{
-    assert_traces, own_name, pools_can_be_made, said_by, traces, up, words,
-};
+use crate::common::pools::{assert_traces, own_name, pools_can_be_made, said_by, traces, up, words};
 use crate::common::{NO_GATES, Stand, wait_until};
 
 /// Numbers from a fixed seed.
