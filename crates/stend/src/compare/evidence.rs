@@ -16,7 +16,7 @@ pub(crate) struct Evidence {
     /// Which test it was; none with fewer than six repeats a side, or where there is no ratio.
     pub(crate) test: Option<Test>,
     /// How the interval of the ratio was made.
-    pub(crate) interval_method: Option<IntervalKind>,
+    pub(crate) interval_method: Option<IntervalMethod>,
     /// Difference to the base in the row's unit, where the sides are not pairs.
     pub(crate) shift: Option<Shift>,
     /// Where the floor δ comes from.
@@ -38,51 +38,6 @@ impl Evidence {
     }
 }
 
-/// Why a verdict is what it is: the condition of the rule that decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Reason {
-    /// Better or worse: significant, and the whole interval lies beyond the floor and the drift.
-    BeyondFloor,
-    /// Same: the whole interval lies within the floor.
-    WithinFloor,
-    /// Unresolved: chance could make such a difference, which may be more than the floor.
-    NotSignificant,
-    /// Unresolved: significant, but the interval reaches over the edge of the floor.
-    CrossesFloor,
-    /// Unresolved: significant and beyond the floor, but not beyond the drift.
-    WithinDrift,
-    /// Unresolved: fewer than six valid repeats on a side.
-    TooFewRepeats,
-    /// Unresolved: a value is no finite number.
-    NotFinite,
-    /// Unresolved: a value is zero or negative, so that there is no ratio to test.
-    NotPositive,
-    /// Unresolved: half a pair is missing.
-    UnequalPairs,
-    /// Unresolved: no test could be made.
-    NoEvidence,
-}
-
-impl From<stend_stats::Reason> for Reason {
-    fn from(reason: stend_stats::Reason) -> Self {
-        use stend_stats::Reason as From;
-        match reason {
-            From::BeyondFloor => Self::BeyondFloor,
-            From::WithinFloor => Self::WithinFloor,
-            From::NotSignificant => Self::NotSignificant,
-            From::CrossesFloor => Self::CrossesFloor,
-            From::WithinDrift => Self::WithinDrift,
-            From::TooFewRepeats => Self::TooFewRepeats,
-            From::NotFinite => Self::NotFinite,
-            From::NotPositive => Self::NotPositive,
-            From::UnequalPairs => Self::UnequalPairs,
-            // A floor is at least the least one, and finite.
-            From::BadFloor | From::NoEvidence => Self::NoEvidence,
-        }
-    }
-}
-
 /// A test of whether two sides differ, and how its p was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,18 +54,6 @@ pub(crate) enum Test {
     SignedRankPermutation,
     /// Wilcoxon's signed ranks, by the normal approximation: there are many pairs.
     SignedRankNormal,
-}
-
-/// How an interval was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum IntervalKind {
-    /// Bias-corrected and accelerated bootstrap: one session a side.
-    Bca,
-    /// Percentile bootstrap over sessions, then repeats.
-    Percentile,
-    /// The pseudomedians that the test of signed ranks would not refuse: pairs.
-    SignedRank,
 }
 
 /// Hodges and Lehmann's estimate of the difference, in the row's unit.
@@ -199,11 +142,7 @@ impl Evidence {
         Self {
             p: result.test.map(|test| test.p),
             test: result.test.and_then(|test| Test::of(test.method, cell.paired)),
-            interval_method: result.interval.map(|interval| match interval.method {
-                IntervalMethod::Bca => IntervalKind::Bca,
-                IntervalMethod::Percentile => IntervalKind::Percentile,
-                IntervalMethod::SignedRank => IntervalKind::SignedRank,
-            }),
+            interval_method: result.interval.map(|interval| interval.method),
             shift: if cell.paired { None } else { shift() },
             floor_source,
             base: Repeats::of(&cell.b_sessions),

@@ -30,7 +30,7 @@ pub(crate) use differing::differences;
 use evidence::{Evidence, FloorSource};
 use filter::Filter;
 pub(crate) use notes::differences_of_builds;
-use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table, Verdict};
+use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table};
 
 /// To advise more repeats than this would be no advice.
 const MOST_REPEATS_ADVISED: u32 = 1000;
@@ -150,13 +150,8 @@ fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Re
                 q: result.q,
                 floor: cell.delta,
                 drift: result.drift,
-                verdict: match result.verdict {
-                    stend_stats::Verdict::Better => Verdict::Better,
-                    stend_stats::Verdict::Worse => Verdict::Worse,
-                    stend_stats::Verdict::Same => Verdict::Same,
-                    stend_stats::Verdict::Unresolved => Verdict::Unresolved,
-                },
-                reason: result.reason.into(),
+                verdict: result.verdict,
+                reason: result.reason,
                 evidence: Box::new(Evidence::of(&cell, &result, floor_source)),
                 repeats_needed: result
                     .needed

@@ -10,8 +10,10 @@ use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
+use stend_stats::Reason;
+pub(crate) use stend_stats::Verdict;
 
-use super::evidence::{Evidence, Reason};
+use super::evidence::Evidence;
 use super::pivot;
 use super::standing::{Standing, standings};
 use super::weighing::Weighing;
@@ -401,20 +403,6 @@ pub(crate) struct AgainstBase {
     /// What else it rests on.
     #[serde(flatten)]
     pub(crate) evidence: Box<Evidence>,
-}
-
-/// What is to be said of a difference, seen from this column: `Better` means that this column is better than the base.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
-    /// Better than the base.
-    Better,
-    /// Worse than the base.
-    Worse,
-    /// The same within the floor δ.
-    Same,
-    /// The evidence does not say.
-    Unresolved,
 }
 
 /// A published figure. It is never coloured: there are no samples to test.

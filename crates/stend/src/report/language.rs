@@ -1,9 +1,10 @@
 //! Every text of the page, in English and Russian. A field is a phrase, and a phrase has both: neither language can lack one.
 
+use stend_stats::Reason;
+
 use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text;
-use crate::compare::evidence::Reason;
 use crate::compare::table::AgainstBase;
 use crate::language::{english_plural, russian_plural};
 

@@ -1,6 +1,8 @@
 //! Why a verdict is what it is, in words.
 
-use crate::compare::evidence::{FloorSource, Reason};
+use stend_stats::Reason;
+
+use crate::compare::evidence::FloorSource;
 use crate::compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
 use crate::report::language::to_settle;
 use crate::report::numbers::russian;
@@ -170,7 +172,7 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
                 format!("Такую разницу может дать случайность{chance_ru}, а быть она может и больше {floor_ru}"),
             )
         }
-        Reason::NoEvidence | Reason::BeyondFloor | Reason::WithinFloor => {
+        Reason::NoEvidence | Reason::BadFloor | Reason::BeyondFloor | Reason::WithinFloor => {
             Phrase::fixed("No test could be made", "Проверить ничего не удалось")
         }
     }

@@ -7,8 +7,9 @@ use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
 use stend_model::run::Run;
 use stend_model::weight::{Known, Machines, Power, Price};
+use stend_stats::Reason;
 
-use crate::compare::evidence::{Evidence, Reason};
+use crate::compare::evidence::Evidence;
 use crate::compare::table::{
     AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
     Table, Verdict,

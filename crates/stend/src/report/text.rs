@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
 use stend_model::reference::Grade;
+use stend_stats::Reason;
 use unicode_width::UnicodeWidthStr;
 
 use super::phrase::Phrase;
 pub(super) use super::standing::standings;
-use crate::compare::evidence::Reason;
 pub(super) use crate::compare::standing::in_direction;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::language::russian_plural;

@@ -8,7 +8,9 @@ use stend_stats::{LEAST_FLOOR, MIN_REPEATS, SIGNIFICANCE};
 use super::grid::{visible, wrap};
 use super::reason::reason;
 use super::text::{self, change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
-use crate::compare::evidence::{FloorSource, IntervalKind, Test};
+use stend_stats::IntervalMethod;
+
+use crate::compare::evidence::{FloorSource, Test};
 use crate::compare::table::{AgainstBase, Cell, Measured, Row, Table};
 
 /// Writes it for a terminal of this width, in English.
@@ -128,9 +130,9 @@ impl Page {
         let most = 1.0 + against.floor;
         let between = |interval| {
             let made = match evidence.interval_method {
-                Some(IntervalKind::Bca) => ", bootstrap, BCa",
-                Some(IntervalKind::Percentile) => ", bootstrap over sessions and repeats, percentiles",
-                Some(IntervalKind::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
+                Some(IntervalMethod::Bca) => ", bootstrap, BCa",
+                Some(IntervalMethod::Percentile) => ", bootstrap over sessions and repeats, percentiles",
+                Some(IntervalMethod::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
                 None => "",
             };
             format!("95 % interval {}{made}", change_interval(interval))

@@ -70,7 +70,9 @@ impl FromStr for FailOn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::evidence::{Evidence, Reason};
+    use stend_stats::Reason;
+
+    use crate::compare::evidence::Evidence;
 
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {
