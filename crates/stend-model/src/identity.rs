@@ -42,7 +42,8 @@ pub fn short(identity: &str) -> &str {
     identity.get(..12).unwrap_or(identity)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Two digits a byte.
+pub fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
+use stend_model::identity::hexadecimal;
 use stend_model::run::Series;
 use stend_model::suite::{Changes, Scenario, Suite};
 use stend_model::target::TargetText;
@@ -34,7 +35,7 @@ pub fn export(lines: &[u8]) {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
     let newline: &[u8] = if lines.ends_with(b"\n") { b"" } else { b"\n" };
     let digest = Sha256::new().chain_update(lines).chain_update(newline).finalize();
-    let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hexadecimal(&digest);
     let end = format!("{{\"end\":{{\"sha256\":\"{sha256}\"}}}}\n");
     let packed = [lines, newline, end.as_bytes()].iter().try_for_each(|part| gzip.write_all(part));
     packed.and_then(|()| gzip.finish()).map(|packed| packed_export(&packed)).expect("memory takes all");

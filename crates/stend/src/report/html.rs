@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use stend_model::machine::Machine;
@@ -36,7 +38,6 @@ use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
 use super::phrase::{Phrase, called};
-use super::points::base64;
 use super::standing;
 use super::text;
 use super::weighing;
@@ -183,7 +184,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,
-        script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
+        script_digest: BASE64.encode(Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the report could not be written")
 }

@@ -9,6 +9,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use stend_model::identity::hexadecimal;
 use stend_model::plan::SIDES;
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
@@ -74,7 +75,7 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
     for (sequence, text) in &record.own_reports {
         write(&Line::Report { sequence: *sequence, text: text.clone() })?;
     }
-    let sha256 = hexadecimal(digest);
+    let sha256 = hexadecimal(&digest.finalize());
     let end = serde_json::to_vec(&Line::End { sha256 })?;
     gzip.write_all(&end)?;
     gzip.write_all(b"\n")?;
@@ -112,7 +113,7 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
             (Line::Profile(profile), Some(record)) => record.profiles.push(*profile),
             (Line::Report { sequence, text }, Some(record)) => record.own_reports.push((sequence, text)),
             (Line::End { sha256 }, Some(_)) => {
-                if sha256 != hexadecimal(digest) {
+                if sha256 != hexadecimal(&digest.finalize()) {
                     return Err(bad("its checksum does not agree with its contents; it is damaged".into()));
                 }
                 let record = record.expect("this arm has a record");
@@ -184,12 +185,4 @@ fn check(record: &Record, series: &[(u32, Series)]) -> Result<(), String> {
         Some((sequence, series)) => Err(format!("the series {} of repeat {sequence} is not whole", series.metric)),
         None => Ok(()),
     }
-}
-
-fn hexadecimal(digest: Sha256) -> String {
-    use std::fmt::Write as _;
-    digest.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -2,6 +2,8 @@
 
 use anyhow::{Context as _, Result};
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -12,7 +14,6 @@ use crate::history::History;
 use crate::report::html::STYLE;
 use crate::report::language::{TEXTS, Texts};
 use crate::report::phrase::Phrase;
-use crate::report::points::base64;
 use crate::report::text::moment;
 
 #[derive(Template)]
@@ -71,7 +72,7 @@ pub(crate) fn page(history: &History, command: &str, generated_at: Timestamp) ->
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,
-        script_digest: base64(&Sha256::digest(SCRIPT.as_bytes())),
+        script_digest: BASE64.encode(Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the page could not be written")
 }

@@ -53,11 +53,8 @@ fn names_cannot_run_scripts() {
 fn only_our_own_script_may_run() {
     let html = page(&sample::run(0));
     let script = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
-    let digest = base64(&Sha256::digest(script.as_bytes()));
+    let digest = BASE64.encode(Sha256::digest(script.as_bytes()));
     assert!(html.contains(&format!("script-src 'sha256-{digest}'")));
-    assert_eq!(base64(b"stend"), "c3RlbmQ=");
-    assert_eq!(base64(b"sten"), "c3Rlbg==");
-    assert_eq!(base64(b"ste"), "c3Rl");
 }
 
 #[test]
