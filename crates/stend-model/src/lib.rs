@@ -31,7 +31,6 @@ pub mod plan;
 mod position;
 pub mod public;
 pub mod quantity;
-pub mod random;
 pub mod reference;
 pub mod run;
 pub mod side;

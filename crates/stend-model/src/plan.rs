@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stend_stats::SplitMix64;
 
-use crate::random::SplitMix64;
 use crate::suite::{Order, Suite};
 
 /// Whether a repeat counts.
@@ -35,6 +35,12 @@ pub struct Step {
     pub side: Option<usize>,
     /// Whether it counts.
     pub phase: Phase,
+}
+
+/// A seed that nobody chose: the next number after the clock and the process, mixed.
+pub fn fresh_seed() -> u64 {
+    let nanoseconds = jiff::Timestamp::now().as_nanosecond() as u64;
+    SplitMix64::new(nanoseconds ^ u64::from(std::process::id()).rotate_left(48)).next_u64()
 }
 
 /// How many sides there are, where there are any.
@@ -168,7 +174,7 @@ impl Plan {
     fn first_side(&self, scenario: usize, number: u32) -> usize {
         let block = number / PAIRS_OF_A_BLOCK;
         let place = SplitMix64::new((scenario as u64).rotate_left(32) | u64::from(block)).next_u64();
-        let first = SplitMix64::new(self.seed ^ place).below(SIDES);
+        let first = SplitMix64::new(self.seed ^ place).index(SIDES);
         if number.is_multiple_of(PAIRS_OF_A_BLOCK) { first } else { 1 - first }
     }
 
@@ -216,7 +222,7 @@ impl Plan {
                 lacking.into_iter().filter(|&scenario| standings[scenario].attempts == fewest).collect();
             // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
             let attempts: u64 = standings.iter().map(|standing| u64::from(standing.attempts)).sum();
-            let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).below(round.len())];
+            let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).index(round.len())];
             Some(self.further(scenario, &standings[scenario]))
         })
     }

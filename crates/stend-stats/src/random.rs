@@ -81,4 +81,44 @@ impl SplitMix64 {
     pub fn index(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
+
+    /// Puts `items` into a random order.
+    ///
+    /// * Unit: none.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: Fisher and Yates; Knuth, *The Art of Computer Programming* 2, 3.4.2, algorithm P.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.index(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_outputs_for_seed_1234567() {
+        // The first outputs that the algorithm's authors' reference program gives for this seed.
+        let mut random = SplitMix64::new(1_234_567);
+        let got: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
+        assert_eq!(got, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_item_and_can_be_repeated() {
+        let shuffled = |seed| {
+            let mut items: Vec<u32> = (0..50).collect();
+            SplitMix64::new(seed).shuffle(&mut items);
+            items
+        };
+        let first = shuffled(7);
+        assert_eq!(first, shuffled(7));
+        assert_ne!(first, shuffled(8));
+        let mut sorted = first;
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..50).collect::<Vec<_>>());
+    }
 }

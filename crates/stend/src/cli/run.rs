@@ -16,7 +16,6 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use stend_model::quantity::parse_duration;
-use stend_model::random::SplitMix64;
 use stend_model::run::{Run, RunState};
 use stend_model::side::Side;
 use stend_model::suite::{Order, Suite};
@@ -457,7 +456,7 @@ fn free_id<E>(mut draw: impl FnMut() -> String, is_taken: impl Fn(&str) -> Resul
 /// A number that nobody chose.
 pub(super) fn fresh_seed() -> u64 {
     // 53 bits, so that it is the same number in any JSON reader.
-    SplitMix64::fresh().next_u64() >> 11
+    stend_model::plan::fresh_seed() >> 11
 }
 
 #[cfg(test)]

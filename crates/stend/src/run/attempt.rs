@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use stend_model::random::SplitMix64;
+use stend_model::plan::fresh_seed;
 use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Part, Scenario};
 use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
+use stend_stats::SplitMix64;
 
 use super::carried::probe_words;
 use super::faults::Faults;
@@ -164,7 +165,7 @@ impl<'a> Attempts<'a> {
     ) -> Self {
         let (versions, written) = (HashMap::new(), HashSet::new());
         let (under, setting) = (Vec::new(), Setting::default());
-        let random = SplitMix64::fresh();
+        let random = SplitMix64::new(fresh_seed());
         Self { random, host, probe, place, interrupt, versions, written, work_is_gone: false, under, setting, injector }
     }
 

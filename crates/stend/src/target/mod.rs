@@ -24,7 +24,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use stend_model::random::SplitMix64;
+use stend_model::plan::fresh_seed;
 use stend_model::run::is_run_id;
 use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
@@ -498,7 +498,7 @@ fn boot_id(host: &dyn Host) -> String {
 
 /// Hexadecimal digits that no other target has.
 fn token() -> String {
-    format!("{:0TOKEN_DIGITS$x}", SplitMix64::fresh().next_u64())
+    format!("{:0TOKEN_DIGITS$x}", fresh_seed())
 }
 
 /// What would help where a thing cannot be made, as the rest of a message.

@@ -2,7 +2,7 @@
 //! a block that was never written, is of an earlier repeat or is another's, is another block; random bytes fill the rest.
 
 use stend_model::identity::digest_of;
-use stend_model::random::SplitMix64;
+use stend_stats::SplitMix64;
 
 /// How long what is repeated in each block is: fio takes no longer pattern.
 const LENGTH: usize = 512;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use flate2::Crc;
 use stend_model::identity::digest_of;
-use stend_model::random::SplitMix64;
+use stend_stats::SplitMix64;
 
 /// As many as in "ARM wrestling".
 pub(super) const PAGES: u32 = 441;
@@ -56,17 +56,17 @@ fn words(random: &mut SplitMix64) -> Vec<String> {
         "ro", "sta", "ti", "un", "ver", "wo", "xe", "yl", "za", "ing", "ter", "al", "e", "s", "ly",
     ];
     let word = |_| {
-        let syllables = 2 + random.below(4);
-        (0..syllables).map(|_| SYLLABLES[random.below(SYLLABLES.len())]).collect()
+        let syllables = 2 + random.index(4);
+        (0..syllables).map(|_| SYLLABLES[random.index(SYLLABLES.len())]).collect()
     };
     (0..4_000).map(word).collect()
 }
 
 /// A word; the first ones are much more frequent than the last, as in any language.
 fn word<'a>(random: &mut SplitMix64, words: &'a [String]) -> &'a str {
-    let below = random.below(words.len()) + 1;
-    let below = random.below(below) + 1;
-    &words[random.below(below)]
+    let below = random.index(words.len()) + 1;
+    let below = random.index(below) + 1;
+    &words[random.index(below)]
 }
 
 fn page(text: &mut String, random: &mut SplitMix64, words: &[String], number: u32) {
@@ -89,7 +89,7 @@ fn page(text: &mut String, random: &mut SplitMix64, words: &[String], number: u3
 /// this one.
 fn post(text: &mut String, random: &mut SplitMix64, words: &[String], quotable: Range<usize>) -> Range<usize> {
     // Few people write most of it.
-    let (id, author) = (random.below(9_000_000), random.below(200));
+    let (id, author) = (random.index(9_000_000), random.index(200));
     let name = &words[author];
     let _ = write!(
         text,
@@ -99,35 +99,35 @@ fn post(text: &mut String, random: &mut SplitMix64, words: &[String], quotable: 
          <header><time datetime=\"2013-0{}-{:02}T{:02}:{:02}:{:02}+04:00\">#{}</time></header>\n  <div class=\"text\">\n",
         author * 37 % 5_000,
         author % 13,
-        1 + random.below(9),
-        1 + random.below(28),
-        random.below(24),
-        random.below(60),
-        random.below(60),
-        random.below(1_000),
+        1 + random.index(9),
+        1 + random.index(28),
+        random.index(24),
+        random.index(60),
+        random.index(60),
+        random.index(1_000),
     );
-    if random.below(2) == 0 && !quotable.is_empty() {
+    if random.index(2) == 0 && !quotable.is_empty() {
         text.push_str("    <blockquote>");
         text.extend_from_within(quotable);
         text.push_str("</blockquote>\n");
     }
     let mut paragraph = 0..0;
-    for _ in 0..=random.below(3) {
+    for _ in 0..=random.index(3) {
         text.push_str("    <p>");
         let start = text.len();
-        for place in 0..8 + random.below(40) {
+        for place in 0..8 + random.index(40) {
             if place > 0 {
                 text.push(' ');
             }
-            match random.below(60) {
+            match random.index(60) {
                 0 => {
-                    let _ = write!(text, "<a href=\"/topic/{}\">{}</a>", random.below(100_000), word(random, words));
+                    let _ = write!(text, "<a href=\"/topic/{}\">{}</a>", random.index(100_000), word(random, words));
                 }
                 1 => {
                     let _ = write!(text, "<b>{}</b>", word(random, words));
                 }
                 2 => {
-                    let _ = write!(text, "{}", random.below(1_000));
+                    let _ = write!(text, "{}", random.index(1_000));
                 }
                 3 => text.push_str("&mdash;"),
                 _ => text.push_str(word(random, words)),
