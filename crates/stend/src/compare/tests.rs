@@ -5,8 +5,7 @@ use stend_model::suite::{Changes, Instrument, Steady, Suite};
 use stend_model::wire::Begin;
 
 use super::filter::Filter;
-use super::table::Verdict;
-use super::table::{LeftOut, Only};
+use super::table::{LeftOut, Only, Verdict};
 use super::*;
 use crate::testing::{self, record, suite};
 
