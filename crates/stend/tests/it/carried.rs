@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Ended, Gate, Stand, probe, running, wait_until};
+use crate::common::{Ended, Gate, Stand, interrupt, probe, running, wait_until};
 use serde_json::json;
 
 /// A place with a packed suite.
@@ -195,8 +195,7 @@ fn what_is_interrupted_is_gone_on_with_there_and_grows_here() {
     let isolated = Isolated::with("repeats = 6\nwarmup = 0", &[("waits", &gate.after(3))]);
     let child = started(isolated.command(&["plan.json", "--quiet"], Some("result.jsonl")));
     gate.wait_until_reached();
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}");

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, Stand, in_own_mounts, probe};
+use crate::common::{Ended, Stand, in_own_mounts, interrupt, probe};
 
 /// Programs that keep every processor busy until this is dropped.
 struct Load(Vec<Child>);
@@ -82,7 +82,7 @@ fn an_interrupted_wait_leaves_no_run_behind() {
         assert_ne!(said.read_line(&mut err).unwrap(), 0, "it waits: {err}");
     }
     let asked = Instant::now();
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    interrupt(&child);
     said.read_to_string(&mut err).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
     assert!(err.contains("interrupted before anything was measured"), "{err}");

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::common::sshd::{Mounted, Sshd, parse, quick_compiler};
-use crate::common::wait_until;
+use crate::common::{interrupt, wait_until};
 use serde_json::Value;
 
 #[test]
@@ -375,8 +375,7 @@ fn ctrl_c_while_the_machine_says_what_it_is_leaves_nothing_running_there() {
         let _ = fs::remove_file(&asked);
         let child = sshd.command(command).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("it is asked", || asked.exists());
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        interrupt(&child);
         let ended = child.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130), "{command:?}: {}", String::from_utf8_lossy(&ended.stderr));
         let sleeps = || crate::common::running(&["/bin/sleep", "98766"]);

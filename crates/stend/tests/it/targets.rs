@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
 use crate::common::sshd::{Sshd, parse};
-use crate::common::{Gate, Stand, ended, in_own_mounts, path_with, probe, wait_until};
+use crate::common::{Gate, Stand, ended, in_own_mounts, interrupt, path_with, probe, wait_until};
 
 #[test]
 fn a_raid10_of_twelve_disks_with_eight_luns() {
@@ -262,7 +262,7 @@ fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
     let mut command = stand.command(&words(&up(&name, &[])));
     let mut child = command.env("PATH", path).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    interrupt(&child);
     // What is being made is made first.
     gate.open();
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -282,7 +282,7 @@ fn interrupted_while_it_is_filled_it_leaves_nothing_behind() {
     let mut command = stand.command(&words(&up(&name, &[])));
     let child = command.env("PATH", path).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     wait_until("it is filled", || begun.exists());
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    interrupt(&child);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C");

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use crate::common::sshd::{Sshd, parse};
-use crate::common::{Ended, Gate, wait_until};
+use crate::common::{Ended, Gate, interrupt, wait_until};
 use serde_json::Value;
 
 /// Two machines that one desk reaches, `stand` and `twin`, both with a build.
@@ -37,11 +37,6 @@ fn repeats(desk: &Sshd, host: &str) -> u64 {
     let of_host = |run: &&Value| run["host"] == host;
     let run = runs.as_array().into_iter().flatten().rfind(of_host).cloned().unwrap_or_default();
     run["valid"].as_u64().unwrap_or(0)
-}
-
-fn interrupt(child: &Child) {
-    let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
 }
 
 /// Whether it has a child.

@@ -7,7 +7,7 @@ pub(crate) mod runs;
 pub(crate) mod sshd;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt as _;
@@ -221,6 +221,11 @@ pub(crate) fn path_with(stand: &Stand, program: &str, before: &str) -> String {
     let text = format!("#!/bin/sh\n{before}\nexec {} \"$@\"\n", on_path(program));
     executable(&programs.join(program), &text);
     format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
+}
+
+/// What Ctrl-C does to a program.
+pub(crate) fn interrupt(child: &Child) {
+    rustix::process::kill_process(Pid::from_child(child), rustix::process::Signal::INT).unwrap();
 }
 
 pub(crate) fn ended(command: &mut Command) -> Ended {
