@@ -165,10 +165,11 @@ bench-morse: toolchains ## the Morse coder in memory beside another program's: t
 	@$(MAKE) --no-print-directory -s -C native bench-morse CC="$(CC)" BUILD="$(NATIVE_BUILD)" \
 		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
 
-lint: packages-test toolchains ## rustfmt, clippy, C warnings as errors under gcc and clang, shellcheck, no built files in git
+lint: packages-test toolchains ## rustfmt, clippy, the fuzz targets' lock file, C warnings as errors under gcc and clang, shellcheck, no built files in git
 	@failed=; \
 	$(CARGO) fmt --all --check || failed=1; \
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check || failed=1; \
+	$(CARGO) metadata --locked --quiet --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null || failed=1; \
 	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
 	for compiler in gcc clang; do \
 		if command -v $$compiler >/dev/null; then setup/stamped.sh "lint $$compiler" $(NATIVE) +$$compiler -- \
