@@ -22,7 +22,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test fuzz test-all test-browser test-cross test-mutants test-steady test-native test-lab schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test fuzz test-all test-browser test-cross test-mutants test-steady test-native test-lab test-rust schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ programs: toolchains
 # What a check of the C half depends on; where nothing of it has changed since the check passed, it is not made again.
 NATIVE = native setup/stamped.sh
 
-test: packages-test test-native test-lab test-browser ## set up what the tests need and run them all
+test: packages-test test-native test-rust ## set up what the tests need and run them all
 
 # Of the longer lengths that backends must agree on, some; make test-all takes each.
 test-native: toolchains
@@ -64,6 +64,12 @@ test-lab: programs
 		setup/stamped.sh statistics crates/stend-stats crates/test-runner Cargo.toml Cargo.lock docs/method.md +rustc -- \
 			$(RUNNER) stend-stats/ || failed=1; \
 	fi; $(CARGO) test --quiet $(CARGO_FLAGS) --workspace --doc || failed=1; [ -z "$$failed" ]
+
+# The lab waits for its disks and machines, the browser for its pages: side by side they take little more than the lab alone.
+test-rust: programs
+	@{ $(MAKE) --no-print-directory test-browser >$(TARGET)/test-browser.log 2>&1; } & browser=$$!; failed=; \
+	$(MAKE) --no-print-directory test-lab || failed=1; \
+	wait $$browser || failed=1; cat $(TARGET)/test-browser.log; [ -z "$$failed" ]
 
 test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
 	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"

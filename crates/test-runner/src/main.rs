@@ -39,7 +39,7 @@ struct Arguments {
     /// But none whose name has this in it
     #[arg(long, value_name = "FILTER")]
     skip: Vec<String>,
-    /// How many tests run at a time [default: processors and four: most tests wait most of the time]
+    /// How many tests run at a time [default: processors and six: most tests wait most of the time]
     #[arg(long, value_name = "N")]
     slots: Option<usize>,
     /// Ends a test after so many seconds, times PATIENCE, if that is set in the environment
@@ -98,7 +98,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     tests.sort_by(|a, b| expected(a).total_cmp(&expected(b)));
 
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let slots = arguments.slots.unwrap_or(processors + 4).max(1);
+    let slots = arguments.slots.unwrap_or(processors + 6).max(1);
     let own_mounts = own_mounts();
     let (queue, results) = (Mutex::new(tests), Mutex::new(BTreeMap::new()));
     thread::scope(|scope| {
