@@ -90,8 +90,9 @@ impl Expected<'_> {
             verdict.evidence.insert(0, wrong);
             verdict.passed = false;
         }
-        if let Some((name, _)) = work.iter().chain(&observed).find(|(_, figure)| !figure.is_finite()) {
-            return Err(format!("what fio reports makes \"{name}\" more than any number"));
+        let no_amount = |figure: f64| !figure.is_finite() || figure < 0.0;
+        if let Some((name, figure)) = work.iter().chain(&observed).find(|(_, figure)| no_amount(**figure)) {
+            return Err(format!("what fio reports makes \"{name}\" {figure}, which is no amount"));
         }
         let wall_ns = (milliseconds * 1e6) as u64;
         // What others used meanwhile is to be of the same operations.

@@ -156,6 +156,8 @@ fn what_is_no_number_is_not_reported() {
     // Times the number of operations it is more than any number, which could not be stored.
     let message = with_mean("1e308").unwrap_err();
     assert!(message.contains("\"latency_mean_ns\""), "{message}");
+    let less_than_none = with_report(|report| report.replacen("\"io_bytes\" : ", "\"io_bytes\" : -", 1)).unwrap_err();
+    assert!(less_than_none.contains("bytes\" -"), "{less_than_none}");
     let (_, _, report) = taken_apart(with_mean("-nan").unwrap());
     assert!(!report.observed.contains_key("latency_mean_ns") && report.observed.contains_key("latency_p99_ns"));
     assert_eq!(report.check, Check::Passed);
