@@ -23,4 +23,7 @@ _Noreturn void fail(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Same form, but goes on. */
 void warn_line(const char *format, ...) PRINTF_LIKE(1, 2);
 
+/* Without the prefix: progress. */
+void say_line(const char *format, ...) PRINTF_LIKE(1, 2);
+
 #endif

@@ -460,7 +460,7 @@ static bool make_all(struct json *json, struct plan *plan, uint64_t session, con
 		if (interrupted)
 			return false;
 		if (!chosen.quiet)
-			fprintf(stderr, "%zu/%zu %s\n", step + 1, plan->step_count, one->name);
+			say_line("%zu/%zu %s", step + 1, plan->step_count, one->name);
 		if (!sampler->running && plan->hertz > 0) {
 			sampler_end(sampler);
 			sampler_start(sampler, place->probe, plan->hertz, place->pid_file);
@@ -529,6 +529,37 @@ static size_t count_done(const struct plan *plan)
 	return done;
 }
 
+/* What is written in a plan somebody else may have written. */
+static void name_command(const char *path, char *const *words)
+{
+	char line[200] = "";
+	size_t length = 0;
+
+	for (; *words != NULL && length < sizeof line - 1; words++) {
+		snprintf(line + length, sizeof line - length, " %s", *words);
+		length = strlen(line);
+	}
+	warn_line("as root, and not part of stend: %s starts%s%s", path, line, *words != NULL || length == sizeof line - 1 ? "…" : "");
+}
+
+/* Root may do anything, so what is about to be started is named first. */
+static void name_commands(const struct plan *plan, const char *path)
+{
+	enum { MOST_NAMED = 20 };
+	size_t count = 0;
+
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < plan->command_count; i++)
+		if (!plan->commands[i].by_probe && count++ < MOST_NAMED)
+			name_command(path, plan->commands[i].words);
+	for (size_t i = 0; i < plan->question_count; i++)
+		if (count++ < MOST_NAMED)
+			name_command(path, plan->questions[i].words);
+	if (count > MOST_NAMED)
+		warn_line("as root, and not part of stend: %s starts %zu commands more", path, count - MOST_NAMED);
+}
+
 static int measure(struct plan *plan, const char *started_as, const char *path)
 {
 	struct json json = { 0 };
@@ -551,6 +582,7 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 			          chosen.continued, count_done(plan), plan->step_count, chosen.continued);
 		return is_whole(plan) ? EXIT_FINE : EXIT_SHORT;
 	}
+	name_commands(plan, path);
 	make_place(&place, work);
 	signals = signals_catch((const int[]){ SIGTERM, SIGINT, SIGHUP }, 3, on_signal);
 	if (chosen.continued == NULL)

@@ -11,8 +11,10 @@ use crate::host::stand::{self, Compiler};
 use crate::host::{HERE, Host, HostError, Local, Lock, Ssh};
 use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
+use crate::owned;
 use crate::report::shell_words;
 use crate::run::prepare;
+use crate::store::StoreError;
 
 /// One machine.
 #[derive(Debug, Clone, Args)]
@@ -154,8 +156,13 @@ fn for_one(machine: &str, mut words: impl Iterator<Item = String>) -> Vec<String
     kept
 }
 
+/// Where a word leads. What a file says of a machine says what is started, so that file must be the user's own.
 fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
-    Hosts::read(store).and_then(|hosts| hosts.lead(word)).map_err(Failure::usage)
+    let destination = Hosts::read(store).and_then(|hosts| hosts.lead(word)).map_err(Failure::usage)?;
+    if destination.known.is_some() {
+        owned::check_here(store).map_err(StoreError::NotOwn)?;
+    }
+    Ok(destination)
 }
 
 /// Reaches a machine, where `stend-probe` would be built so.

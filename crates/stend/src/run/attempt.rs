@@ -25,14 +25,14 @@ use crate::target::{self, Injector};
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;
+/// And so much, in bytes: they are held in memory until it ends.
+const MOST_PRINTED: usize = 64 << 20;
 /// It marks at most so many moments: they are kept in the repeat's document, which is read whole.
 const MOST_MARKS: usize = 1000;
 /// Of a repeat's output and error output at most so much is kept, in bytes.
 const MOST_OUTPUT: usize = 256 << 10;
 /// Of its last line, where lines before it are left out, in bytes.
 const LONGEST_LAST: usize = 4 << 10;
-/// An adapter's tool may print so much, in bytes.
-const MOST_TOOL_OUTPUT: usize = 64 << 20;
 /// Of a tool's own report so much is kept, in bytes.
 const MOST_OWN_REPORT: usize = 32 << 20;
 /// How the guard's own line begins.
@@ -84,10 +84,10 @@ impl Attempt {
     ) -> Self {
         let mut reading = Reading::default();
         let mut attempt = Self { command, error_output: shortened(error_output), ..Self::default() };
-        let mut lines = 0;
+        let mut printed = Printed::default();
         for line in output.lines() {
             // It is over: there is nothing to stop any more.
-            attempt.take_line(line, &mut lines, &mut |line| reading.line(line));
+            attempt.take_line(line, &mut printed, &mut |line| reading.line(line));
         }
         if !in_time {
             attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
@@ -97,7 +97,12 @@ impl Attempt {
     }
 
     /// Takes a line of what the guard and its command print. `true`: it is not to be borne, and the command is to be stopped.
-    fn take_line(&mut self, text: &str, lines: &mut usize, take: &mut impl FnMut(&str) -> Result<(), String>) -> bool {
+    fn take_line(
+        &mut self,
+        text: &str,
+        printed: &mut Printed,
+        take: &mut impl FnMut(&str) -> Result<(), String>,
+    ) -> bool {
         // A command that ends without a newline has the guard's line glued to its last one.
         let (line, usage) = match text.find(USAGE_EVENT).map(|at| text.split_at(at)) {
             Some((line, usage)) => (line, usage_line(usage)),
@@ -105,12 +110,12 @@ impl Attempt {
         };
         let line = if usage.is_some() { line } else { text };
         self.usage = usage.or(self.usage.take());
-        *lines += 1;
+        printed.lines += 1;
+        printed.bytes += line.len() + 1;
         if self.failure.is_some() || line.is_empty() {
             return false;
         }
-        let taken =
-            if *lines > MOST_LINES { Err(format!("it printed more than {MOST_LINES} lines")) } else { take(line) };
+        let taken = printed.is_bearable().and_then(|()| take(line));
         let Err(reason) = taken else { return false };
         self.failure = Some(reason);
         self.stopped = true;
@@ -124,6 +129,25 @@ impl Attempt {
         } else if self.usage.is_none() && self.failure.is_none() {
             self.failure =
                 Some(if self.lost { "the link dropped, or the guard there died" } else { "the guard died" }.into());
+        }
+    }
+}
+
+/// How much a repeat has printed.
+#[derive(Debug, Default)]
+struct Printed {
+    lines: usize,
+    bytes: usize,
+}
+
+impl Printed {
+    fn is_bearable(&self) -> Result<(), String> {
+        if self.lines > MOST_LINES {
+            Err(format!("it printed more than {MOST_LINES} lines"))
+        } else if self.bytes > MOST_PRINTED {
+            Err(format!("it printed more than {} MiB", MOST_PRINTED >> 20))
+        } else {
+            Ok(())
         }
     }
 }
@@ -264,9 +288,6 @@ impl<'a> Attempts<'a> {
         let mut attempt = Attempt { command: words, ..Attempt::default() };
         let mut stdout = String::new();
         let followed = self.follow(&command, scenario, &mut attempt, |line| {
-            if stdout.len() + line.len() > MOST_TOOL_OUTPUT {
-                return Err(format!("it printed more than {} MiB", MOST_TOOL_OUTPUT >> 20));
-            }
             stdout.push_str(line);
             stdout.push('\n');
             Ok(())
@@ -384,7 +405,7 @@ impl<'a> Attempts<'a> {
             }
             _ => None,
         };
-        let mut lines = 0;
+        let mut printed = Printed::default();
         loop {
             if let Some(faults) = &mut faults {
                 faults.go_on();
@@ -392,7 +413,7 @@ impl<'a> Attempts<'a> {
             match process.next(if faults.is_some() { FAULT_INTERVAL } else { INTERRUPT_INTERVAL }) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
-                    if attempt.take_line(&text, &mut lines, &mut take) {
+                    if attempt.take_line(&text, &mut printed, &mut take) {
                         process.stop();
                     }
                 }
@@ -573,6 +594,23 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
+
+    #[test]
+    fn an_instrument_that_prints_too_much_fails() {
+        let scenario = testing::suite().scenarios.remove(0);
+        let failure = |output: &str| Attempt::carried(&scenario, Vec::new(), output, "", true).failure.unwrap();
+        let sample = |more: usize| {
+            format!("{{\"event\":\"sample\",\"t_ns\":1,\"values\":{{\"a\":1}},\"x\":\"{}\"}}\n", "x".repeat(more))
+        };
+        let line = sample(1_000_000);
+        let failed = failure(&line.repeat(67));
+        assert!(failed.contains("guard"), "it is borne, and fails for the guard that says nothing: {failed}");
+        let failed = failure(&line.repeat(68));
+        assert!(failed.contains("64 MiB"), "{failed}");
+        let failed = failure(&sample(0).repeat(MOST_LINES + 1));
+        assert!(failed.contains("100000 lines"), "{failed}");
+    }
 
     #[test]
     fn of_too_much_output_the_beginning_and_the_last_line_are_kept_and_it_says_so() {

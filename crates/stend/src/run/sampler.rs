@@ -24,6 +24,9 @@ const LAG: Duration = Duration::from_millis(250);
 /// How often a sampler that says nothing is looked at; each sample is taken as it comes.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// A sampler prints at most so much in one repeat, in bytes; what it says of a large machine for an hour, ten times a second, is half as much.
+const MOST_PRINTED: usize = 1 << 30;
+
 /// A running sampler; dropped, it ends.
 pub(super) struct Sampler {
     shared: Arc<Shared>,
@@ -46,7 +49,9 @@ struct State {
     missing: Option<BTreeMap<String, String>>,
     /// The moment of the newest sample, if there is one.
     newest_ns: Option<i64>,
-    /// Why it ended, if it did so by itself.
+    /// What it has printed since a repeat ended, in bytes.
+    printed: usize,
+    /// Why it ended, if it did so by itself, or had to.
     ended: Option<String>,
 }
 
@@ -62,6 +67,12 @@ impl Shared {
         let mut state = self.lock();
         state.series.add_all(t_ns, metrics);
         state.newest_ns = Some(t_ns);
+        self.news.notify_all();
+    }
+
+    /// Says why it has ended.
+    fn end(&self, reason: String) {
+        self.lock().ended = Some(reason);
         self.news.notify_all();
     }
 }
@@ -88,7 +99,7 @@ impl Sampler {
         let process = host.start(&command).context("the sampler cannot be started")?;
         let thread = std::thread::spawn({
             let shared = Arc::clone(&shared);
-            move || follow(process, &shared)
+            move || follow(process, &shared, MOST_PRINTED)
         });
         let sampler = Self { shared, thread: Some(thread), period_ns: 1_000_000_000 / i64::from(hertz) };
         // So that each counter is known before the first command starts.
@@ -114,11 +125,13 @@ impl Sampler {
         if let Some(window) = &window {
             // A sample that was due before the command's end may still be on its way.
             let due = |state: &mut State| {
-                state.ended.is_none() && state.newest_ns.is_some_and(|newest| newest + self.period_ns <= *window.end())
+                state.ended.is_none()
+                    && state.newest_ns.is_some_and(|newest| newest.saturating_add(self.period_ns) <= *window.end())
             };
             let waited = self.shared.news.wait_timeout_while(state, LAG, due);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.printed = 0;
         let series = state.series.take(Origin::Machine);
         // What the next command found when it started, however late the first sample in it is.
         for Series { metric, times_ns, values, .. } in &series {
@@ -160,7 +173,7 @@ impl Drop for Sampler {
     }
 }
 
-fn follow(mut process: Box<dyn Process>, shared: &Shared) {
+fn follow(mut process: Box<dyn Process>, shared: &Shared, most_printed: usize) {
     let mut last_words = String::new();
     loop {
         if shared.stop.load(Ordering::Relaxed) {
@@ -168,6 +181,15 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
         }
         match process.next(LOOK) {
             Some(Happening::Line(line)) => {
+                let printed = {
+                    let mut state = shared.lock();
+                    state.printed += line.len();
+                    state.printed
+                };
+                if printed > most_printed {
+                    shared.end(format!("it printed more than {} MiB in one repeat", most_printed >> 20));
+                    return end(process);
+                }
                 let line = String::from_utf8_lossy(&line);
                 // Nearly every line is one of these.
                 if let Some(Observed { t_ns, values, .. }) = Observed::of_line(&line) {
@@ -188,9 +210,7 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared) {
             Some(Happening::Ended(exit)) => {
                 let status = exit.map_or("killed by a signal".into(), |exit| format!("status {exit}"));
                 let reason = if last_words.is_empty() { status } else { format!("{status}: {last_words}") };
-                shared.lock().ended = Some(reason);
-                shared.news.notify_all();
-                return;
+                return shared.end(reason);
             }
             None => {}
         }
@@ -207,4 +227,22 @@ fn end(mut process: Box<dyn Process>) {
         }
     }
     process.kill();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Local;
+
+    /// A stand says what it likes, for as long as a repeat lasts.
+    #[test]
+    fn one_that_prints_without_end_is_ended() {
+        let flood = r#"while :; do echo '{"event":"sample","t_ns":1,"values":{"a":1}}'; done"#;
+        let process = Local.start(&Command::new(["sh", "-c", flood])).unwrap();
+        let shared = Shared::default();
+        follow(process, &shared, 2 << 20);
+        let mut state = shared.lock();
+        assert_eq!(state.ended.as_deref(), Some("it printed more than 2 MiB in one repeat"));
+        assert!(state.series.take(Origin::Machine)[0].values.len() < (3 << 20) / 40);
+    }
 }

@@ -111,6 +111,21 @@ fn directories_that_others_can_write_are_not_used() {
     for arguments in [&["run", &suite][..], &["resume"], &["hosts", "add", "other", "example.net"]] {
         refused(arguments, &[store.to_str().unwrap(), "can be written by others", "STEND_STORE"]);
     }
+    // Nor is anything started or reached that is written there of a machine, by a command that stores nothing.
+    let compiler = stand.path().join("own-cc");
+    crate::common::executable(&compiler, &format!("#!/bin/sh\ntouch '{}'\n", mark.display()));
+    let machine = format!("[[machine]]\nname = \"desk\"\ndestination = \"local\"\ncc = \"{}\"\n", compiler.display());
+    std::fs::write(store.join("hosts.toml"), machine).unwrap();
+    for arguments in [
+        &["run", &suite, "--dry-run"][..],
+        &["run", &suite, "--dry-run", "--on", "desk"],
+        &["check", "--on", "desk"],
+        &["probe", "--on", "desk"],
+        &["clean", "--on", "desk"],
+    ] {
+        refused(arguments, &[store.to_str().unwrap(), "can be written by others", "STEND_STORE"]);
+    }
+    assert!(stand.fine(&["hosts"]).out.contains("desk"), "it may be read");
     // What stend makes is the user's alone.
     std::fs::remove_dir_all(&store).unwrap();
     stand.fine(&["run", &suite, "--quiet"]);

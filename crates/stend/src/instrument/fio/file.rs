@@ -331,6 +331,14 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         let content = content.split([';', '#']).next().unwrap_or(content);
         let (key, value) = content.split_once('=').unwrap_or((content, ""));
         let option = (line, key.trim().to_owned(), value.trim().to_owned());
+        // fio fills variables in before it looks for the name.
+        if option.1.contains('$') {
+            return wrong("the name of an option is made of a variable, so nobody can see what it does; write it out");
+        }
+        // fio loads such a library already when it parses the file, and runs what it has for that.
+        if option.1 == "ioengine" && option.2.contains(['/', ':']) {
+            return wrong("an engine that is a library of the file's own is not loaded; name one of fio --enghelp");
+        }
         match sections.last_mut().filter(|_| !in_global) {
             Some(section) => section.options.push(option),
             None if in_global => global.push(option),

@@ -55,8 +55,8 @@ pub(in crate::instrument) fn has_engine(listed: &str, engine: &str) -> bool {
 
 /// Why a fio that lists these engines cannot be used, if it lacks one.
 pub(super) fn no_engine(engine: &str, listed: &str) -> Option<String> {
-    // What is given by its path, or by a variable, fio finds itself.
-    let elsewhere = engine.contains(['/', '$']) || engine.starts_with("external");
+    // What is given by a variable, fio finds itself.
+    let elsewhere = engine.contains('$');
     let name = engine.split(',').next().unwrap_or(engine);
     let name = if name.starts_with("linuxaio") || name.starts_with("aio") { "libaio" } else { name };
     // One that lists none says nothing.
