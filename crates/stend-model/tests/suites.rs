@@ -444,3 +444,56 @@ fn a_title_in_a_language_that_the_report_has_not_is_refused() {
     let said = complaint(&suite("titles = { rus = \"проба\" }"), 3);
     assert!(said.contains("`rus`") && said.contains("`ru`"), "{said}");
 }
+
+fn shipped(name: &str) -> Suite {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    Suite::parse(&text, name, &folder, &Changes::default()).unwrap()
+}
+
+/// What the articles ask of storage is to be seen in the table, not only kept with the repeats.
+#[test]
+fn the_tables_of_storage_have_what_the_articles_ask_for() {
+    let asked = |name: &str, values: &[&str]| {
+        let suite = shipped(name);
+        let shown = &suite.table.as_ref().unwrap().metrics;
+        for value in values {
+            let of_value = |scenario: &stend_model::suite::Scenario| {
+                let metric = scenario.metrics.iter().find(|metric| metric.value.to_string() == *value);
+                metric.is_some_and(|metric| shown.contains(&metric.name))
+            };
+            assert!(suite.scenarios.iter().any(of_value), "{name}: no column shows {value}");
+        }
+    };
+    let faults = ["verified_bytes", "dip_share", "dip_ns", "rebuild_ns"];
+    asked("storage-faults", &faults);
+    for name in ["vostok-2020", "vostok-2021", "storage"] {
+        asked(name, &["controllers_memory_bytes", "operations/controllers_cpu"]);
+    }
+}
+
+/// `quick` measures the pipe writer as programs that use the library have it.
+#[test]
+fn quick_writes_to_pipes_by_the_sizes_of_the_library() {
+    let text = include_str!("../../../native/pipe/src/sizes.c");
+    let number = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(" = ")).unwrap();
+        let words: Vec<&str> = line.split([' ', ',']).collect();
+        match words[..] {
+            [number, "<<", bits, ..] => number.parse::<u64>().unwrap() << bits.parse::<u32>().unwrap(),
+            [number, ..] => number.parse().unwrap(),
+            [] => unreachable!(),
+        }
+    };
+    let suite = shipped("quick");
+    let scenario = suite
+        .scenarios
+        .iter()
+        .find(|scenario| scenario.parameters.get("writer").is_some_and(|writer| writer == "vmsplice-fresh"));
+    let parameters = &scenario.unwrap().parameters;
+    let size = |name: &str| stend_model::quantity::parse_size(&parameters[name]).unwrap();
+    assert_eq!(parameters["cores"], "same");
+    assert_eq!(size("pipe-size"), number("PIPE_ONE_CORE"));
+    assert_eq!(size("chunk"), number("PIPE_ONE_CORE") / number("CHUNKS_ONE_CORE"));
+    assert_eq!(parameters["huge-pages"], "yes", "whole chunks are taken from huge pages, where there are some");
+}

@@ -1,6 +1,7 @@
 /* The parts of the probe that can be tested by themselves: sizes, durations, JSON, patterns, the clock. */
 #include "buffer.h"
 #include "clock.h"
+#include "fail.h"
 #include "harness.h"
 #include "json.h"
 #include "options.h"
@@ -10,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void sizes(void)
 {
@@ -252,6 +255,29 @@ static void clocks_of_a_busy_machine(void)
 	CHECK(third.observed[2].name != NULL, "all three where both are known");
 }
 
+/* One observation more than there is room for ends the program: none is written over another. */
+static void observations_fit_or_are_refused(void)
+{
+	const size_t room = sizeof ((struct repeat *)NULL)->observed / sizeof(struct observation);
+
+	for (size_t more = 0; more < 2; more++) {
+		int status = 0;
+		pid_t child = fork();
+
+		if (child == 0) {
+			struct repeat repeat = { 0 };
+
+			if (more > 0 && freopen("/dev/null", "w", stderr) == NULL)
+				_exit(99);
+			for (size_t i = 0; i < room + more; i++)
+				repeat_observe(&repeat, "name", (double)i);
+			_exit(repeat.observed[0].value == 0 && repeat.observed[room - 1].value == (double)(room - 1) ? 0 : 98);
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status), "it ends by itself");
+		CHECK(WEXITSTATUS(status) == (more == 0 ? 0 : EXIT_BROKEN), "%zu observations: status %d", room + more, WEXITSTATUS(status));
+	}
+}
+
 /* Bytes of the mapping at `data` that are in huge pages, in KiB, as the kernel tells it; -1: it does not. */
 static long huge_kib(const void *data)
 {
@@ -305,5 +331,6 @@ int main(void)
 	buffers();
 	clocks();
 	clocks_of_a_busy_machine();
+	observations_fit_or_are_refused();
 	return harness_finish();
 }

@@ -213,7 +213,7 @@ const FORMS: &[(&str, &str)] = &[
         "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
         "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или directory= в файле заданий) или уменьшите их (--set size=1GiB)",
     ),
-    ("it is of {} MiB, and no more than {} MiB are kept", "в нём {} МиБ, а хранится не больше {} МиБ"),
+    ("it has {} MiB, and no more than {} MiB are kept", "в нём {} МиБ, а хранится не больше {} МиБ"),
     (
         "fio here has no engine \"{}\" (fio --enghelp lists those that it has)",
         "у здешнего fio нет движка «{}» (какие есть, скажет fio --enghelp)",

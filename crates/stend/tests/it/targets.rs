@@ -276,8 +276,13 @@ fn interrupted_while_it_is_filled_it_leaves_nothing_behind() {
         return;
     }
     let (stand, name) = (Stand::new(), own_name("filled"));
-    let begun = stand.path().join("begun");
-    let floods = format!("case $* in *--name=fill*) : >'{}'; exec yes flood ;; esac", begun.display());
+    let (begun, told) = (stand.path().join("begun"), stand.path().join("told"));
+    // It says so much that what it says is more than what is looked at before it is killed, and needs a moment to end.
+    let floods = format!(
+        "case $* in *--name=fill*) trap 'sleep 0.2; : >\"{}\"; exit 1' TERM; : >'{}'; while :; do echo flood; done ;; esac",
+        told.display(),
+        begun.display()
+    );
     let path = path_with(&stand, "fio", &floods);
     let mut command = stand.command(&words(&up(&name, &[])));
     let child = command.env("PATH", path).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -285,6 +290,7 @@ fn interrupted_while_it_is_filled_it_leaves_nothing_behind() {
     interrupt(&child);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(told.exists(), "it was told to end, and waited for");
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after Ctrl-C");
 }
 
