@@ -301,11 +301,16 @@ pub(super) struct Wrong {
     pub(super) message: String,
 }
 
+/// So many options a job file has at most, and so many bytes of them; those of `[global]` count for each section, since each has them.
+const MOST_OPTIONS: usize = 20_000;
+const MOST_OPTION_BYTES: usize = 16 << 20;
+
 /// The sections of a job file in their order. Only what stend has to know is looked at; whether the options make sense, fio says.
 pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
     let mut global: Vec<(usize, String, String)> = Vec::new();
     let mut sections: Vec<Section> = Vec::new();
     let mut in_global = false;
+    let (mut options, mut bytes) = (0, 0);
     for (line, content) in (1..).zip(text.lines()) {
         let content = content.trim();
         if content.is_empty() || content.starts_with([';', '#']) {
@@ -319,6 +324,13 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
             };
             in_global = name.eq_ignore_ascii_case("global");
             if !in_global {
+                options += global.len();
+                bytes += global.iter().map(|(_, key, value)| key.len() + value.len()).sum::<usize>();
+                if options > MOST_OPTIONS || bytes > MOST_OPTION_BYTES {
+                    return wrong(
+                        "with those of [global] for each section there are more options than 20000, or 16 MiB",
+                    );
+                }
                 sections.push(Section { name: name.into(), waits: false, options: global.clone() });
             }
             continue;
@@ -338,6 +350,11 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         // fio loads such a library already when it parses the file, and runs what it has for that.
         if option.1 == "ioengine" && option.2.contains(['/', ':']) {
             return wrong("an engine that is a library of the file's own is not loaded; name one of fio --enghelp");
+        }
+        options += 1;
+        bytes += option.1.len() + option.2.len();
+        if options > MOST_OPTIONS || bytes > MOST_OPTION_BYTES {
+            return wrong("with those of [global] for each section there are more options than 20000, or 16 MiB");
         }
         match sections.last_mut().filter(|_| !in_global) {
             Some(section) => section.options.push(option),

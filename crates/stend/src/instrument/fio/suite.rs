@@ -31,14 +31,28 @@ impl Named {
     pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, String> {
         const NAMES: [&str; 6] =
             ["filename", "filename_format", "directory", "opendir", "replay_redirect", "write_iolog"];
+        // A name may be in each directory, and both may be many.
+        const MOST: usize = 20_000;
+        const LONGEST: usize = 4096;
         let mut found = Vec::new();
+        let mut add = |line: usize, path: String| {
+            // No longer path can be opened.
+            if path.len() <= LONGEST {
+                found.push((line, path));
+            }
+            if found.len() > MOST {
+                return Err(self.at(line, &format!("with all its directories it names more than {MOST} paths")));
+            }
+            Ok(())
+        };
         for section in &self.sections()? {
             let options = |key: &'static str| section.options.iter().filter(move |option| option.1 == key);
             for (line, _, names) in NAMES.into_iter().flat_map(options) {
                 for name in names.split(':') {
-                    found.push((*line, name.to_owned()));
-                    let directories = options("directory").flat_map(|(.., paths)| paths.split(':'));
-                    found.extend(directories.map(|directory| (*line, format!("{directory}/{name}"))));
+                    add(*line, name.to_owned())?;
+                    for directory in options("directory").flat_map(|(.., paths)| paths.split(':')) {
+                        add(*line, format!("{directory}/{name}"))?;
+                    }
                 }
             }
         }
@@ -371,6 +385,18 @@ mod tests {
 
     const JOBS: &str = "; {comment}\n[global]\nfilename=${LUN1}\nsize=1m\n\n[one]\nrw=randread\n[two]\nrw = randwrite\n\
         [three]\nstonewall\nrw=read\ngtod_reduce=1\n";
+
+    #[test]
+    fn what_a_job_file_of_few_bytes_makes_is_bounded() {
+        let many = "a:".repeat(1000);
+        let file = named(&format!("[a]\nrw=read\nfilename={many}\ndirectory={many}\n"));
+        let message = file.paths().unwrap_err();
+        assert!(message.starts_with("jobs.fio:3: ") && message.contains("20000 paths"), "{message}");
+        let global = format!("[global]\n{}", "rw=read\n".repeat(1000));
+        let sections: String = (0..1000).map(|number| format!("[{number}]\nsize=1m\n")).collect();
+        let message = suite_of(&[named(&(global + &sections))], &BTreeMap::new()).unwrap_err();
+        assert!(message.contains("more options than 20000"), "{message}");
+    }
 
     #[test]
     fn a_stonewall_begins_a_scenario() {
