@@ -70,6 +70,13 @@ impl Shared {
         self.news.notify_all();
     }
 
+    /// Counts what it printed, and says how much that is by now.
+    fn count(&self, bytes: usize) -> usize {
+        let mut state = self.lock();
+        state.printed += bytes;
+        state.printed
+    }
+
     /// Says why it has ended.
     fn end(&self, reason: String) {
         self.lock().ended = Some(reason);
@@ -181,12 +188,7 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared, most_printed: usize) {
         }
         match process.next(LOOK) {
             Some(Happening::Line(line)) => {
-                let printed = {
-                    let mut state = shared.lock();
-                    state.printed += line.len();
-                    state.printed
-                };
-                if printed > most_printed {
+                if shared.count(line.len()) > most_printed {
                     shared.end(format!("it printed more than {} MiB in one repeat", most_printed >> 20));
                     return end(process);
                 }

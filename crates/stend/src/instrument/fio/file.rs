@@ -304,13 +304,30 @@ pub(super) struct Wrong {
 /// So many options a job file has at most, and so many bytes of them; those of `[global]` count for each section, since each has them.
 const MOST_OPTIONS: usize = 20_000;
 const MOST_OPTION_BYTES: usize = 16 << 20;
+const TOO_MUCH: &str = "with those of [global] for each section there are more options than 20000, or 16 MiB";
+
+/// How much of that has been taken.
+#[derive(Default)]
+struct Taken {
+    options: usize,
+    bytes: usize,
+}
+
+impl Taken {
+    /// Takes these, and says whether there is still room.
+    fn add(&mut self, options: &[(usize, String, String)]) -> bool {
+        self.options += options.len();
+        self.bytes += options.iter().map(|(_, key, value)| key.len() + value.len()).sum::<usize>();
+        self.options <= MOST_OPTIONS && self.bytes <= MOST_OPTION_BYTES
+    }
+}
 
 /// The sections of a job file in their order. Only what stend has to know is looked at; whether the options make sense, fio says.
 pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
     let mut global: Vec<(usize, String, String)> = Vec::new();
     let mut sections: Vec<Section> = Vec::new();
     let mut in_global = false;
-    let (mut options, mut bytes) = (0, 0);
+    let mut taken = Taken::default();
     for (line, content) in (1..).zip(text.lines()) {
         let content = content.trim();
         if content.is_empty() || content.starts_with([';', '#']) {
@@ -324,12 +341,8 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
             };
             in_global = name.eq_ignore_ascii_case("global");
             if !in_global {
-                options += global.len();
-                bytes += global.iter().map(|(_, key, value)| key.len() + value.len()).sum::<usize>();
-                if options > MOST_OPTIONS || bytes > MOST_OPTION_BYTES {
-                    return wrong(
-                        "with those of [global] for each section there are more options than 20000, or 16 MiB",
-                    );
+                if !taken.add(&global) {
+                    return wrong(TOO_MUCH);
                 }
                 sections.push(Section { name: name.into(), waits: false, options: global.clone() });
             }
@@ -351,10 +364,8 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         if option.1 == "ioengine" && option.2.contains(['/', ':']) {
             return wrong("an engine that is a library of the file's own is not loaded; name one of fio --enghelp");
         }
-        options += 1;
-        bytes += option.1.len() + option.2.len();
-        if options > MOST_OPTIONS || bytes > MOST_OPTION_BYTES {
-            return wrong("with those of [global] for each section there are more options than 20000, or 16 MiB");
+        if !taken.add(std::slice::from_ref(&option)) {
+            return wrong(TOO_MUCH);
         }
         match sections.last_mut().filter(|_| !in_global) {
             Some(section) => section.options.push(option),
