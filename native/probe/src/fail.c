@@ -30,11 +30,11 @@ static size_t character(const unsigned char *at, unsigned long *code)
 	return length;
 }
 
-/* Whether a terminal does something by it, or shows what stands around it in another order. */
+/* Whether a terminal does something by it, or shows what stands around it in another order: as is_plain() of the lab's plain.rs has it. */
 static bool is_dangerous(unsigned long code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-	       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 /* Question marks for what no terminal may get: a message may hold what somebody else wrote. */

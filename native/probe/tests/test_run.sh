@@ -100,9 +100,9 @@ ok 'and nothing more written' [ "$(wc -c <"$work/failed")" -eq "$before" ]
 
 # Whoever wrote the plan may want the terminal to do something. Root is told first what is started.
 plan "$work/hostile" 1 sh -c "exit 1; # $(printf '\302\233\342\200\256')"
-sed 's/"only"/"one \\u001b[31m\\u009b\\u202e\\u2066red\\u00e9"/' "$work/hostile" >"$work/hostile.plan"
+sed 's/"only"/"one \\u001b[31m\\u009b\\u202e\\u2066\\u2028\\u200fred\\u00e9"/' "$work/hostile" >"$work/hostile.plan"
 "$probe" run "$work/hostile.plan" >"$work/failed" 2>"$work/said" </dev/null
-ok 'its names are said' grep -q "^1/1 one ?\[31m???red$(printf '\303\251')\$" "$work/said"
+ok 'its names are said' grep -q "^1/1 one ?\[31m?????red$(printf '\303\251')\$" "$work/said"
 ok 'and nothing that a terminal acts on' [ "$(tr -d '\n' <"$work/said" | LC_ALL=C tr -cd '\000-\037\177\200-\237' | wc -c)" -eq 0 ]
 if [ "$(id -u)" -eq 0 ]; then
 	ok 'root learns what it starts' sh -c "sed -n 1p '$work/said' | grep -q 'as root, and not part of stend: .*hostile.plan starts sh -c exit 1'"
