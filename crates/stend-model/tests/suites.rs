@@ -267,7 +267,7 @@ fn what_a_suite_makes_of_little_text_is_bounded() {
         (
             variable + &scenario(&format!("matrix = {{ x = {range} }}\n{}", filled(900))).replace("\"s\"", "\"s {x}\""),
             4,
-            "67108864",
+            "16777216",
         ),
         (
             scenario("repeats = 100000\nmatrix = { x = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }\n")

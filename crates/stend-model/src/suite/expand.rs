@@ -42,7 +42,7 @@ pub(super) const ADAPTERS: [KnownAdapter; 3] = [
 /// All scenarios together have at most so many repeats: each is a step of the plan.
 const MOST_REPEATS_IN_ALL: u64 = 1_000_000;
 /// What a suite makes of its text, as scenarios or as combinations of axes, is at most so much, in bytes.
-const MOST_TEXT: usize = 64 << 20;
+const MOST_TEXT: usize = 16 << 20;
 /// What a combination takes besides its texts, in bytes, about.
 const BYTES_OF_POINT: usize = 600;
 
