@@ -15,6 +15,8 @@ const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 /// Of what stands in the file so much is read, in bytes.
 const LONGEST_HOLDER: u64 = 256;
+/// What a lock's file begins with, before its holder. A file that begins otherwise is somebody's data. `stend-probe lock` writes the same.
+const MARK: &str = "stend: ";
 
 /// A lock that is held. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
@@ -55,15 +57,18 @@ impl FileLock {
             let mut file = open().map_err(LockError::Unusable)?;
             let taken = attempts(|| flock(&file, FlockOperation::NonBlockingLockExclusive), PAUSE);
             if !taken.map_err(|error| LockError::NotLocked(error.into()))? {
-                let mut holder = Vec::new();
-                let _ = (&mut file).take(LONGEST_HOLDER).read_to_end(&mut holder);
-                return Err(LockError::Held(in_brackets(&String::from_utf8_lossy(&holder))));
+                let text = beginning(&mut file).unwrap_or_default();
+                return Err(LockError::Held(in_brackets(text.strip_prefix(MARK).unwrap_or(&text))));
             }
             if !is_still(&file, path) {
                 continue;
             }
+            let text = beginning(&mut file).map_err(LockError::Unusable)?;
+            if !text.is_empty() && !text.starts_with(MARK) {
+                return Err(LockError::Unusable(Error::other("it holds data, which is left as it is")));
+            }
             // Who holds it is for the message alone, so a full disk is no reason to stop here, nor a file that another user made.
-            let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", holder()));
+            let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{MARK}{}", holder()));
             return Ok(Self { _file: file, path: path.to_owned() });
         }
         Err(LockError::Unusable(Error::other("it comes and goes")))
@@ -76,6 +81,13 @@ impl FileLock {
             _ => Ok(()),
         }
     }
+}
+
+/// What stands at the beginning of the file.
+fn beginning(file: &mut File) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    file.take(LONGEST_HOLDER).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Whether the path still leads to the file that was opened.
@@ -211,6 +223,26 @@ mod tests {
         assert_eq!(holder(&path), "");
         std::fs::write(&path, "a\x1b[2Jb").unwrap();
         assert_eq!(holder(&path), " (a\u{fffd}[2Jb)", "what stands there does nothing to a terminal");
+    }
+
+    #[test]
+    fn a_file_with_data_is_no_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("data");
+        for take in [FileLock::take, FileLock::take_shared] {
+            for data in ["precious\n", "stend", "\0", " "] {
+                std::fs::write(&path, data).unwrap();
+                match take(&path) {
+                    Err(LockError::Unusable(error)) => assert!(error.to_string().contains("holds data"), "{error}"),
+                    other => panic!("{other:?}"),
+                }
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), data);
+            }
+            // Nothing yet, and what an earlier holder left.
+            std::fs::write(&path, "").unwrap();
+            drop(take(&path).unwrap());
+            drop(take(&path).unwrap());
+        }
     }
 
     #[test]

@@ -23,6 +23,9 @@
 #define ATTEMPTS 20
 #define PAUSE_NS 50000000L
 
+/* What a lock's file begins with, before its holder. A file that begins otherwise is somebody's data. The lab writes the same. */
+#define MARK "stend: "
+
 static struct {
 	const char *file;
 	const char *holder;
@@ -53,19 +56,33 @@ static const struct command command = {
 	.check = check,
 };
 
-static void read_holder(int file, char *holder, size_t bytes)
-{
-	ssize_t length = pread(file, holder, bytes - 1, 0);
-
-	holder[length > 0 ? length : 0] = '\0';
-	holder[strcspn(holder, "\n")] = '\0';
-	if (holder[0] == '\0')
-		snprintf(holder, bytes, "somebody");
-}
-
 static _Noreturn void refuse(const char *path, const char *why)
 {
 	fail(EXIT_BROKEN, "cannot open %s: %s", path, why);
+}
+
+static void read_holder(int file, char *holder, size_t bytes)
+{
+	char text[256];
+	ssize_t length = pread(file, text, sizeof text - 1, 0);
+	const char *name = text;
+
+	text[length > 0 ? length : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, MARK, strlen(MARK)) == 0)
+		name += strlen(MARK);
+	snprintf(holder, bytes, "%s", name[0] != '\0' ? name : "somebody");
+}
+
+static void refuse_data(int file, const char *path)
+{
+	char text[sizeof MARK - 1];
+	ssize_t length = pread(file, text, sizeof text, 0);
+
+	if (length < 0)
+		refuse(path, strerror(errno));
+	if (length != 0 && ((size_t)length != sizeof text || memcmp(text, MARK, sizeof text) != 0))
+		refuse(path, "it holds data, which is left as it is");
 }
 
 /* In a directory where anybody may write, the file might be somebody's trap. So nothing is followed, and nothing but a plain file of one
@@ -149,8 +166,9 @@ static bool take_named(int (*open_it)(const char *), const char *path, const cha
 			close(file);
 			continue;
 		}
+		refuse_data(file, path);
 		/* Who holds it is for messages alone, so a full disk is no reason to stop here, nor a file that another user made. */
-		if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY && (ftruncate(file, 0) != 0 || dprintf(file, "%s", holder) < 0))
+		if ((fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY && (ftruncate(file, 0) != 0 || dprintf(file, MARK "%s", holder) < 0))
 			warn_line("%s does not take a name: %s", path, strerror(errno));
 		return true;
 	}

@@ -28,6 +28,18 @@ ln -s "$work/elsewhere" "$work/trap"
 ok 'a link is not followed' [ $? -eq 1 ]
 ok 'which is said' grep -q 'symbolic link' "$work/err"
 
+# Nothing is written over somebody's data, nor is it removed.
+for shared in '' --shared; do
+	for data in precious 'stend' ' '; do
+		printf '%s' "$data" >"$work/data"
+		# shellcheck disable=SC2086 # no word, or one
+		printf 'remove\n' | "$probe" lock $shared --file "$work/data" >"$work/out" 2>"$work/err"
+		ok "a file with \"$data\" is refused${shared:+, shared}" [ $? -eq 1 ]
+		ok 'which is said' grep -q "cannot open $work/data: it holds data" "$work/err"
+		ok 'and it stays as it was' [ "$(cat "$work/data")" = "$data" ]
+	done
+done
+
 # Its file is removed by who holds it, and what waits for the old file gets the new one.
 mkdir "$work/own"
 printf 'remove\n' | "$probe" lock --file "$work/own/lock" >"$work/said-of-it"

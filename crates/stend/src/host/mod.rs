@@ -205,9 +205,9 @@ impl Lockable {
         let path = format!("{at}{}", self.path());
         match self {
             Self::Directory(_) => HostError::File { path, error },
-            Self::Machine(_) => HostError::Locked(format!(
-                "{path} is no lock: {error}; remove it, or set STEND_LOCK to another path there"
-            )),
+            Self::Machine(_) => {
+                HostError::Locked(format!("{path} is no lock: {error}; set STEND_LOCK to another path there"))
+            }
         }
     }
 }

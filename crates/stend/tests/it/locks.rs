@@ -82,6 +82,30 @@ fn two_labs_see_each_other() {
     assert!(!sshd.there().exists());
 }
 
+/// By a wrong STEND_LOCK, on this machine and on another.
+#[test]
+fn a_file_that_is_no_lock_is_refused_and_left_as_it_is() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    let file = sshd.stand.path().join("machine.lock");
+    std::fs::write(&file, "precious\n").unwrap();
+    let suite = sshd.suite("0.05");
+    for arguments in [&["check"][..], &["run", &suite, "--even-if-unfit"], &["clean"]] {
+        let words = |ended: &crate::common::Ended| format!("{}{}", ended.out, ended.err);
+        let there = sshd.run(&[arguments, &["--on", "stand"]].concat());
+        let here = crate::common::ended(sshd.command(arguments).env("STEND_LOCK", &file).env("STEND_PROBE", probe()));
+        for ended in [there, here] {
+            assert_eq!(ended.status, Some(4), "{arguments:?}: {}", words(&ended));
+            assert!(
+                words(&ended).contains("machine.lock is no lock: it holds data"),
+                "{arguments:?}: {}",
+                words(&ended)
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious\n", "{arguments:?}");
+    }
+}
+
 #[test]
 fn check_says_who_measures_there_and_takes_nothing_away() {
     let Some(sshd) = Sshd::new() else { return };
