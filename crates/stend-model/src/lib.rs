@@ -9,6 +9,7 @@
 //! | [`quantity`] | sizes, durations and shares as people write them |
 //! | [`metric`] | what is computed from a repeat, its unit, and which way is better |
 //! | [`suite`] | scenarios in a TOML file, and the concrete scenarios that they expand to |
+//! | [`position`] | what is wrong with a text, and where |
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
@@ -28,7 +29,7 @@ pub mod latency;
 pub mod machine;
 pub mod metric;
 pub mod plan;
-mod position;
+pub mod position;
 pub mod public;
 pub mod quantity;
 pub mod reference;

@@ -206,7 +206,7 @@ where
 {
     use serde::Deserialize;
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a text in quotes or a number")]
     enum TextOrNumber {
         Text(String),
         Number(f64),

@@ -396,7 +396,7 @@ mod tests {
             ("sysctl...etc.passwd=1", "no name of a sysctl"),
             ("sysctl.vm/../../x=1", "no name of a sysctl"),
             ("tool.a/b=/x", "the name that the tool is called by"),
-            ("target.layout=raid6", "target.layout=raid6: unknown variant"),
+            ("target.layout=raid6", "target.layout=raid6: \"raid6\" is not known"),
             ("target.layout=mirror;target.layout=stripe", "set twice"),
             ("name=a\nb", "one line"),
             (&format!("env.A={}", "x".repeat(80)), "name=…"),

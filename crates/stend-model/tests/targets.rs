@@ -38,9 +38,9 @@ fn the_kind_follows_from_the_other_keys() {
     assert_eq!(devices.devices(), ["/dev/sdb", "/dev/sdc"]);
     assert_eq!(devices.files(), None);
     let of_devices =
-        read("kind = \"pool\"\nlayout = \"stripe\"\nlun_size = \"1GB\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]");
+        read("kind = \"pool\"\nlayout = \"stripe\"\nlun_size = \"1GiB\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]");
     let of_devices = of_devices.unwrap();
-    assert_eq!(of_devices.lun_size, Some(Size(953 * MEBIBYTE)), "whole MiB, rounded down");
+    assert_eq!(of_devices.lun_size, Some(Size(1024 * MEBIBYTE)));
     assert_eq!(of_devices.devices().len(), 2);
 }
 
@@ -74,7 +74,7 @@ fn flags_stand_over_the_file() {
 fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
     for (text, place, part) in [
         ("disks = 12\nshape = \"raid10\"", "2:1", "unknown field `shape`, expected one of `kind`"),
-        ("disks = 12\n  layout = \"raid6\"", "2:12", "expected one of `stripe`, `mirror`, `raid10`"),
+        ("disks = 12\n  layout = \"raid6\"", "2:12", "it may be stripe, mirror, raid10"),
         ("disk_size = \"1 parsec\"", "1:13", "64KiB"),
         ("disks = -1", "1:9", "-1"),
         ("disk_size = \"64MiB\"", "1:1", "at least 128MiB"),
@@ -82,6 +82,8 @@ fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
         ("disks = 4\nlun_size = \"64MiB\"\nluns = 9", "2:1", "holds less than 0.50 GiB"),
         ("luns = 0", "1:1", "1 to 256"),
         ("lun_size = 1000", "1:1", "less than 1MiB"),
+        ("lun_size = \"1.5MiB\"", "1:1", "write 1MiB or 2MiB"),
+        ("disk_size = \"1GB\"", "1:1", "write 953MiB or 954MiB"),
         ("kind = \"file\"\nlayout = \"raid10\"", "2:1", "set kind = \"pool\""),
         ("kind = \"device\"\n", "1:1", "needs \"devices\""),
         ("kind = \"device\"\ndevices = [\"/dev/sdb\"]\nluns = 2", "3:1", "each device is a LUN"),
@@ -90,7 +92,7 @@ fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
         ("devices = []", "1:1", "1 to 64"),
         ("kind = \"pool\"\ndevices = [\"/dev/sdb\", \"/dev/sdc\"]\nlayout = \"stripe\"", "1:1", "needs \"lun_size\""),
         ("devices = [\"/dev/sdb\"]\ntransport = \"nbd\"", "2:1", "only files and pools"),
-        ("manager = \"raid\"", "1:11", "expected one of `btrfs`, `md`, `lvm`, `zfs`"),
+        ("manager = \"raid\"", "1:11", "it may be btrfs, md, lvm, zfs"),
         ("manager = \"md\"\nlayout = \"mirror\"\ndisks = 4", "3:1", "a mirror by md"),
         ("manager = \"lvm\"\ndisks = 5", "2:1", "made of pairs"),
         ("kind = \"file\"\nmanager = \"md\"", "2:1", "set kind = \"pool\""),
@@ -218,7 +220,7 @@ fn keys_of_a_side_are_read_as_what_the_key_takes() {
     assert_eq!(setting("layout", "mirror").unwrap(), flags("layout = \"mirror\""));
     for (key, value, part) in [
         ("layout", "", "target.layout=: it has no value after the ="),
-        ("layout", "raid6", "target.layout=raid6: unknown variant `raid6`, expected one of `stripe`"),
+        ("layout", "raid6", "target.layout=raid6: \"raid6\" is not known here; it may be stripe"),
         ("threads", "many", "target.threads=many: invalid type: string \"many\""),
         ("threads", "null", "target.threads=null: invalid type"),
         ("raid", "10", "target.raid=10: unknown field `raid`, expected one of `kind`"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
-use stend_model::suite::{Changes, Suite};
+use stend_model::suite::{Changes, Suite, SuiteError};
 use stend_model::weight::Machines;
 
 use crate::bounded;
@@ -77,9 +77,10 @@ pub(crate) fn suite_of_job_files(host: &dyn Host, paths: &[PathBuf], changes: &C
     let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
     let text = suite_of(&files, &changes.variables)?;
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-    Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| {
+    Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
         // The suite's own lines are nobody's.
-        format!("{names}: {}", error.message)
+        SuiteError::InFile { message, .. } => format!("{names}: {message}"),
+        error => error.to_string(),
     })
 }
 

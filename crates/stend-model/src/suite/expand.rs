@@ -10,7 +10,7 @@ use super::template::fill;
 use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
 use super::{Changes, Family, Fault, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
-use crate::position::line_and_column;
+use crate::position::{line_and_column, plain};
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
@@ -57,20 +57,16 @@ pub(super) fn expand(
     check: &dyn Fn(&Scenario) -> Result<(), String>,
 ) -> Result<Suite, SuiteError> {
     let place = Place { text, file };
-    let suite: SuiteText = toml::from_str(text).map_err(|error| {
-        place.error(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', "; "))
-    })?;
-    let values = variables(&suite, directory, changes).map_err(|message| place.error(0, message))?;
+    let suite: SuiteText = toml::from_str(text)
+        .map_err(|error| place.error(error.span().map_or(0, |span| span.start), plain(error.message())))?;
+    let values = variables(&suite, directory, changes)?;
     let scale = changes.scale.unwrap_or(1.0);
+    let of_scale = |message: &str| in_flag(format!("--scale {scale}"), message);
     if !(scale > 0.0 && scale <= 1.0) {
-        return Err(
-            place.error(0, format!("the scale {scale} is not in 0…1; 0.01 makes everything a hundred times smaller"))
-        );
+        return Err(of_scale("it must be above 0 and at most 1; 0.01 makes everything a hundred times smaller"));
     }
     if scale < 1.0 && suite.scale.sizes.is_empty() && suite.scale.durations.is_empty() {
-        return Err(
-            place.error(0, "this suite cannot be scaled; it has no [scale] that names sizes or durations".into())
-        );
+        return Err(of_scale("this suite cannot be scaled; it has no [scale] that names sizes or durations"));
     }
     let sample_hertz = suite.sample_hertz.as_ref().map_or(10, |hertz| *hertz.get_ref());
     if let Some(hertz) = suite.sample_hertz.as_ref().filter(|hertz| *hertz.get_ref() > 100) {
@@ -136,9 +132,11 @@ pub(super) fn expand(
     if !changes.only.is_empty() {
         keep_only(&mut scenarios, &changes.only);
         if scenarios.is_empty() {
-            let message =
-                format!("no scenario's name contains {}; there are: {}", quoted(&changes.only), quoted(&names));
-            return Err(place.error(0, message));
+            let flags: Vec<_> = changes.only.iter().map(|text| format!("--only \"{text}\"")).collect();
+            return Err(in_flag(
+                flags.join(" "),
+                &format!("no scenario's name contains that; there are: {}", quoted(&names)),
+            ));
         }
     }
     if scenarios.is_empty() {
@@ -212,15 +210,55 @@ struct Place<'a> {
 impl Place<'_> {
     fn error(&self, offset: usize, message: String) -> SuiteError {
         let (line, column) = line_and_column(self.text, offset);
-        SuiteError { file: self.file.into(), line, column, message }
+        SuiteError::InFile { file: self.file.into(), line, column, message }
     }
+}
+
+fn in_flag(flag: String, message: &str) -> SuiteError {
+    SuiteError::InFlag { flag, message: message.into() }
+}
+
+/// A mistake in a suite with changes, where the suite alone has none: the flags are named that make it.
+pub(super) fn blame(
+    error: SuiteError,
+    changes: &Changes,
+    expand: impl Fn(&Changes) -> Result<Suite, SuiteError>,
+) -> SuiteError {
+    let SuiteError::InFile { message, .. } = &error else { return error };
+    if expand(&Changes::default()).is_err() {
+        return error;
+    }
+    let set = |name: &String, value: &String| Changes {
+        variables: BTreeMap::from([(name.clone(), value.clone())]),
+        ..Changes::default()
+    };
+    let mut each: Vec<_> =
+        changes.variables.iter().map(|(name, value)| (format!("--set {name}={value}"), set(name, value))).collect();
+    each.extend(
+        changes.scale.map(|scale| (format!("--scale {scale}"), Changes { scale: Some(scale), ..Changes::default() })),
+    );
+    each.extend(
+        changes
+            .repeats
+            .map(|repeats| (format!("--repeats {repeats}"), Changes { repeats: Some(repeats), ..Changes::default() })),
+    );
+    for (flag, alone) in &each {
+        if let Err(SuiteError::InFile { message, .. }) = expand(alone) {
+            return in_flag(flag.clone(), &message);
+        }
+    }
+    if each.is_empty() {
+        return error;
+    }
+    // Each is right by itself, and all together are not.
+    in_flag(each.into_iter().map(|(flag, _)| flag).collect::<Vec<_>>().join(" "), message)
 }
 
 fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, String> {
+fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, SuiteError> {
     let mut values: BTreeMap<_, _> =
         suite.variables.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
     for (name, value) in &changes.variables {
@@ -228,7 +266,8 @@ fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<B
             Some(old) => old.clone_from(value),
             None => {
                 let known = if values.is_empty() { "none".into() } else { quoted(values.keys()) };
-                return Err(format!("the suite has no variable \"{name}\"; it has: {known}"));
+                let message = format!("the suite has no variable \"{name}\"; it has: {known}");
+                return Err(in_flag(format!("--set {name}={value}"), &message));
             }
         }
     }

@@ -76,7 +76,7 @@ impl Serialize for Gate {
 impl<'de> Deserialize<'de> for Gate {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(untagged, expecting = "expected a text in quotes or a number")]
         enum TextOrNumber {
             Text(String),
             Number(f64),

@@ -308,16 +308,27 @@ pub enum Verification {
 
 /// A suite that cannot be used. The message says where and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{file}:{line}:{column}: {message}")]
-pub struct SuiteError {
-    /// The file as the user knows it.
-    pub file: String,
-    /// Line, from 1.
-    pub line: usize,
-    /// Column in characters, from 1.
-    pub column: usize,
-    /// What is wrong, and what would be right.
-    pub message: String,
+pub enum SuiteError {
+    /// In its file.
+    #[error("{file}:{line}:{column}: {message}")]
+    InFile {
+        /// The file as the user knows it.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+    /// In what is changed of it.
+    #[error("{flag}: {message}")]
+    InFlag {
+        /// The flag with its value.
+        flag: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
 }
 
 /// What a user may change of a suite without editing it.
@@ -354,7 +365,7 @@ impl Suite {
     }
 
     /// Reads a suite's text, and asks `check` of each scenario whether its parameters make sense. What it says against one becomes an
-    /// error that says where the scenario is.
+    /// error that says where the scenario is, or which of the changes it comes from.
     pub fn parse_checked(
         text: &str,
         file: &str,
@@ -362,6 +373,7 @@ impl Suite {
         changes: &Changes,
         check: &dyn Fn(&Scenario) -> Result<(), String>,
     ) -> Result<Self, SuiteError> {
-        expand::expand(text, file, directory, changes, check)
+        let expand = |changes: &Changes| expand::expand(text, file, directory, changes, check);
+        expand(changes).map_err(|error| expand::blame(error, changes, expand))
     }
 }

@@ -171,7 +171,7 @@ pub struct FaultText {
 
 /// A text, number or truth value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text in quotes, a number, true or false")]
 pub enum Scalar {
     /// `true` or `false`.
     Truth(bool),
@@ -196,7 +196,7 @@ impl std::fmt::Display for Scalar {
 
 /// The values of an axis: a list, or a range.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of values, or a range: { from = 1, to = 8, times = 2 }")]
 pub enum Axis {
     /// Each value by itself.
     List(Vec<Scalar>),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 
 use super::{Disks, Kind, Layout, Manager, Storage, Target, TargetError, Transport, Where, options};
-use crate::position::line_and_column;
+use crate::position::{line_and_column, plain};
 use crate::quantity::Size;
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -88,7 +88,7 @@ impl TargetText {
     pub fn parse(text: &str, file: &str) -> Result<Self, TargetError> {
         toml::from_str(text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
-            in_file(text, file, offset, error.message().trim().replace('\n', "; "))
+            in_file(text, file, offset, plain(error.message()))
         })
     }
 
@@ -138,7 +138,7 @@ impl TargetText {
             let fits = |meant: &Value| read(key, meant).is_ok_and(|text| text != Self::default());
             let Some(meant) = text.into_iter().chain(meant).find(fits) else {
                 let why = read(key, &Value::from(value.as_str())).err().filter(|_| !value.is_empty());
-                let why = why.map_or("it has no value after the =".to_owned(), |error| error.to_string());
+                let why = why.map_or("it has no value after the =".to_owned(), |error| plain(&error.to_string()));
                 return Err(TargetError::InFlag { flag: format!("target.{key}={value}"), message: why });
             };
             keys.insert(key.clone(), meant);
@@ -466,11 +466,13 @@ fn whole_mebibytes(size: Size) -> Result<Size, Complaint> {
     whole_mebibytes_of("lun_size", size)
 }
 
-/// Sizes are rounded down to whole MiB, as fio's files are.
+/// Disks and LUNs have whole MiB, as fio's files do.
 fn whole_mebibytes_of(key: &'static str, size: Size) -> Result<Size, Complaint> {
-    match size.0 / MEBIBYTE * MEBIBYTE {
-        0 => Err((key, format!("{size} is less than 1MiB"))),
-        whole => Ok(Size(whole)),
+    let below = size.0 / MEBIBYTE;
+    match size.0 % MEBIBYTE {
+        0 if below > 0 => Ok(size),
+        _ if below == 0 => Err((key, format!("{size} is less than 1MiB"))),
+        _ => Err((key, format!("{size} is not a whole number of MiB; write {below}MiB or {}MiB", below + 1))),
     }
 }
 

@@ -42,7 +42,7 @@ impl Changing {
 
 /// `NAME=VALUE` of a variable.
 fn assignment(text: &str) -> Result<(String, String), String> {
-    assigned(text, "size=64KiB")
+    assigned(text, "lun_size=64MiB")
 }
 
 /// `NAME=VALUE`, as in the example.

@@ -28,7 +28,9 @@ mod show;
 mod suites;
 mod target;
 
+use std::error::Error;
 use std::io::IsTerminal as _;
+use std::num::{ParseFloatError, ParseIntError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -56,6 +58,7 @@ cannot be used · 130 interrupted, can be resumed";
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Where runs are kept [default: $XDG_DATA_HOME/stend or ~/.local/share/stend]
     #[arg(long, global = true, value_name = "DIRECTORY", env = "STEND_STORE")]
@@ -104,6 +107,7 @@ enum Command {
     /// Read runs that were exported, and results of machines that no link reaches
     Import(import::Arguments),
     /// Pack a suite for a machine that no link reaches: plan and sources in one file, to be carried there
+    #[command(mut_arg("set", |it| it.help("Set a variable of the suite")))]
     Pack(pack::Arguments),
     /// List the machines that have names, give names, and say what no instrument can know of them
     Hosts(hosts::Arguments),
@@ -148,7 +152,10 @@ fn refuse(error: &clap::Error) -> ! {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();
     }
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    if let Some((reason, wanted)) = error.source().and_then(|reason| Some((reason, wanted(reason)?))) {
+        text = text.replace(&reason.to_string(), wanted);
+    }
     let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
     let elsewhere = elsewhere(error);
     // That it may be a value behind `--` is no advice here: nothing that a command takes begins with a hyphen.
@@ -158,6 +165,14 @@ fn refuse(error: &clap::Error) -> ! {
     let elsewhere = elsewhere.map(|words| format!("; {words}")).unwrap_or_default();
     talk!("stend: {}{elsewhere}; --help tells more", words.trim_start_matches("error: "));
     std::process::exit(Exit::Usage as i32);
+}
+
+/// What a number must be, where the parser's own words are only for programmers.
+fn wanted(reason: &(dyn Error + 'static)) -> Option<&'static str> {
+    if reason.is::<ParseIntError>() {
+        return Some("it must be a whole number");
+    }
+    reason.is::<ParseFloatError>().then_some("it must be a number, such as 0.5")
 }
 
 /// Which commands take an option that this one does not; nothing where so many do that it is no advice.

@@ -475,7 +475,7 @@ mod tests {
                 let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
                 match Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check) {
                     Ok(suite) => prop_assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text)),
-                    Err(error) => prop_assert!(error.message.contains("two scenarios are called"), "{error}"),
+                    Err(error) => prop_assert!(error.to_string().contains("two scenarios are called"), "{error}"),
                 }
             }
         }
