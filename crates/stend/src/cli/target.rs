@@ -7,7 +7,9 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
+use stend_model::position::plain;
 use stend_model::quantity::Size;
+use stend_model::run::is_run_id;
 use stend_model::target::{Kind, Layout, Manager, Target, TargetError, TargetText, Transport};
 
 use super::Global;
@@ -180,7 +182,7 @@ impl TargetFlags {
 /// One of a few words, with those that there are in the message.
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let deserializer: StrDeserializer<'_, ValueError> = text.into_deserializer();
-    T::deserialize(deserializer).map_err(|error| error.to_string())
+    T::deserialize(deserializer).map_err(|error| plain(&error.to_string()))
 }
 
 fn name(text: &str) -> Result<String, String> {
@@ -246,7 +248,13 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
 fn status(json: Json) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
     let names = target::names(&Local, &work).map_err(Refusal::from)?;
-    let statuses = names.iter().map(|name| target::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut statuses = names.iter().map(|name| target::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut of_runs: Vec<_> =
+        statuses.iter_mut().filter(|status| status.state == State::Up && is_run_id(&status.name)).collect();
+    // A run that goes on has the directory to itself.
+    if !of_runs.is_empty() && prepare::lock(&Local, &work).is_ok() {
+        of_runs.iter_mut().for_each(|status| status.state = State::Left);
+    }
     print(&statuses, json)?;
     Ok(Exit::Fine)
 }
@@ -259,11 +267,18 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         return output::print("no target stands\n");
     }
     let mut text = String::new();
+    let stend = output::program();
     for status in statuses {
         let state = match status.state {
-            State::Up => "up",
-            State::HalfMade => "half made; `stend clean` removes it",
-            State::BeforeBoot => "gone since this machine was booted; `stend clean` removes what is left",
+            State::Up => "up".to_owned(),
+            State::Left => format!(
+                "left by a run that was killed; `{stend} resume {}` goes on with that, `{stend} clean` removes it",
+                status.name
+            ),
+            State::HalfMade => format!("half made; `{stend} clean` removes it"),
+            State::BeforeBoot => {
+                format!("gone since this machine was booted; `{stend} clean` removes what is left")
+            }
         };
         let wanted = status.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
         let _ = writeln!(text, "{}{wanted}: {state}", status.name);

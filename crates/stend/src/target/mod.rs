@@ -134,6 +134,8 @@ pub(crate) struct Status {
 pub(crate) enum State {
     /// It stands.
     Up,
+    /// It stands, and the run that made it was killed.
+    Left,
     /// It was not made to its end, or not taken down to its end.
     HalfMade,
     /// It stood when the machine was booted last; files may be left.

@@ -230,8 +230,11 @@ fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
         let mut child = command.env("PATH", &path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         gate.wait_until_reached();
         gate.start_over();
+        let state = || stand.json(&["target", "status"])["targets"][0]["state"].clone();
+        assert_eq!(state(), "up");
         child.kill().unwrap();
         child.wait().unwrap();
+        assert_eq!(state(), "left");
         assert_eq!(stand.json(&["list"])["runs"][0]["valid"], valid);
         assert!(!traces(&stand, "2", &[]).is_empty(), "the killed run left its pool");
     };
