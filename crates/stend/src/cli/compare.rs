@@ -66,6 +66,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     {
         return Err(Failure::usage(format!("--why \"{wanted}\" takes two runs or more: one alone has no verdicts")));
     }
+    if table.columns.len() == 1 && !global.quiet {
+        talk!(
+            "no figure is published that this could be compared with; name a second run: {} compare OTHER {}",
+            output::program(),
+            records[0].run.id
+        );
+    }
     let judged = table.in_layout(options.all_metrics);
     let cells: Vec<_> =
         judged.iter().flat_map(|row| row.against_base().map(|against| (row.better, against.clone()))).collect();

@@ -264,7 +264,11 @@ impl Options {
         let filter = &self.filter()?;
         filter.check(&records[0].run.suite.scenarios).map_err(|error| Failure::usage(error.to_string()))?;
         if records.len() > 1 && !has_common_scenario(records) {
-            return Err(Failure::usage("these runs have no scenario in common; there is nothing to compare"));
+            let of = |record: &&Record| format!("{} is of suite {}", record.run.id, record.run.suite.name);
+            let suites = records.iter().map(of).collect::<Vec<_>>().join(", ");
+            return Err(Failure::usage(format!(
+                "these runs have no scenario in common, so there is nothing to compare: {suites}"
+            )));
         }
         let table = output::beside_one_another(store, records, references, filter)?;
         if table.rows.is_empty() && (self.filter.is_some() || self.unit.is_some()) {

@@ -7,7 +7,7 @@ use crate::store::StoreError;
 use crate::target::Refusal;
 
 /// The exit statuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Exit {
     /// All is well.
     Fine = 0,
@@ -117,12 +117,13 @@ impl From<std::io::Error> for Failure {
 fn exit_of(error: &StoreError) -> Exit {
     match error {
         StoreError::NoSuchRun(_)
+        | StoreError::Side(_)
         | StoreError::Empty
         | StoreError::TooFarBack { .. }
         | StoreError::Ambiguous(..)
         | StoreError::BadExport(_)
         | StoreError::StrayProfile { .. }
-        | StoreError::Different(_) => Exit::Usage,
+        | StoreError::Different { .. } => Exit::Usage,
         _ => Exit::Unusable,
     }
 }

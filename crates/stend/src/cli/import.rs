@@ -48,11 +48,15 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         let id = &record.run.id;
         if !record.run.carried {
-            let word = if store.import(&record, &series)? { "imported" } else { "is here already" };
+            let word = if store.import(&record, &series).with_context(|| name.clone())? {
+                "imported"
+            } else {
+                "is here already"
+            };
             talk!("{name}: run {id} {word}");
             continue;
         }
-        match store.import_carried(&record, &series)? {
+        match store.import_carried(&record, &series).with_context(|| name.clone())? {
             Carried::New => talk!("{name}: run {id} imported: {}", of_machine(&record)),
             Carried::Grown(added) => {
                 let added = english_plural(added, "repeat", "repeats");
@@ -82,13 +86,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 
 /// A carried run in a few words.
 fn of_machine(record: &Record) -> String {
-    let count = |word: &str| record.repeats.iter().filter(|repeat| repeat.outcome.word() == word).count();
-    let bad: Vec<_> = [("invalid", count("invalid")), ("failed", count("failed"))]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(word, count)| format!("{count} {word}"))
-        .collect();
-    let bad = if bad.is_empty() { String::new() } else { format!(" ({})", bad.join(", ")) };
+    let of_word = |word: &'static str| {
+        let mut such = record.repeats.iter().filter(|repeat| repeat.outcome.word() == word);
+        let reason = such.next()?.outcome.reason();
+        Some(format!("{} {word}, the first: {reason}", such.count() + 1))
+    };
+    let bad: Vec<_> = ["invalid", "failed"].into_iter().filter_map(of_word).collect();
+    let bad = if bad.is_empty() { String::new() } else { format!(" ({})", bad.join("; ")) };
     let repeats = english_plural(record.repeats.len(), "repeat", "repeats");
     format!("suite {} on {}, {repeats}{bad}", record.run.suite.name, record.run.host)
 }

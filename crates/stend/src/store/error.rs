@@ -75,6 +75,9 @@ pub(crate) enum StoreError {
     /// There is no such run.
     #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
     NoSuchRun(String),
+    /// A side of a run was named where a whole run is meant.
+    #[error("\"{0}\" is one side of a run; `stend compare {0}` shows it, and here the run is named alone: {run}", run = .0.split(':').next().unwrap_or_default())]
+    Side(String),
     /// There are no runs at all.
     #[error("there are no runs yet; `stend run` makes one")]
     Empty,
@@ -112,8 +115,15 @@ pub(crate) enum StoreError {
     #[error("{0}")]
     BadExport(String),
     /// A run with this id is there already, with other contents.
-    #[error("there is another run \"{0}\" with other contents here; nothing was imported")]
-    Different(String),
+    #[error(
+        "run {run} is here already, and this one of the same id is another: {how}; it is not imported, but another --store takes it"
+    )]
+    Different {
+        /// Its id.
+        run: String,
+        /// In what the two differ.
+        how: String,
+    },
     /// Anything else that SQLite says.
     #[error("{path}: {error}", path = .path.display())]
     Other {

@@ -15,6 +15,7 @@ use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 
 use super::{Record, StoreError};
 use crate::bounded::Lines;
+use crate::language::english_plural;
 use crate::latency;
 use crate::profile::{Observed, Profile};
 
@@ -85,6 +86,12 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
 /// Reads what [`write_export`] wrote. `name` is the file's name for messages.
 pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u32, Series)>), StoreError> {
     let bad = |reason: String| StoreError::BadExport(format!("{name} is no run exported by stend: {reason}"));
+    let cut_off = |whole: usize| {
+        let lines = english_plural(whole, "whole line", "whole lines");
+        StoreError::BadExport(format!(
+            "{name} is cut off: it ends after {lines}; copy it again, or export the run again"
+        ))
+    };
     let mut lines = Lines::of(BufReader::new(GzDecoder::new(BufReader::new(from))));
     let mut text = Vec::new();
     let mut digest = Sha256::new();
@@ -92,10 +99,10 @@ pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u
     let mut all_series = Vec::new();
     for number in 1.. {
         match lines.next(&mut text) {
-            Ok(false) => {
-                return Err(bad(format!("it ends after line {} without its checksum; it is cut off", number - 1)));
-            }
+            Ok(false) if record.is_some() => return Err(cut_off(number - 1)),
+            Ok(false) => return Err(bad("it is empty".into())),
             Ok(true) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Err(cut_off(number - 1)),
             Err(error) => return Err(bad(format!("line {number}: {error}"))),
         }
         let line: Line = serde_json::from_slice(&text).map_err(|error| bad(format!("line {number}: {error}")))?;

@@ -301,17 +301,22 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
-    /// The newest finished ordinary run of the same suite that began before this run.
+    /// The newest finished ordinary run of the same suite that began before this run and has something to be compared.
     pub(crate) fn finished_before(&self, id: &str) -> Result<Option<String>> {
         let runs = self.list()?;
         let Some(place) = runs.iter().position(|run| run.id == id) else { return Ok(None) };
-        let is_it = |run: &&Summary| run.suite == runs[place].suite && run.state == "finished" && run.kind == Kind::Run;
+        let is_it = |run: &&Summary| {
+            run.suite == runs[place].suite && run.state == "finished" && run.kind == Kind::Run && run.valid > 0
+        };
         Ok(runs[..place].iter().rfind(is_it).map(|run| run.id.clone()))
     }
 
     /// The id that a person means: an id, the beginning of one, `last`, or `last~1` for the one before.
     pub(crate) fn resolve(&self, wanted: &str) -> Result<String> {
         let explain = |error| explain(&self.path, error);
+        if wanted.contains(':') {
+            return Err(StoreError::Side(wanted.into()));
+        }
         if wanted.starts_with("last") {
             let back = back_from_last(wanted).ok_or_else(|| StoreError::NoSuchRun(wanted.into()))?;
             let found = self

@@ -334,13 +334,14 @@ fn a_damaged_export_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let (store, record) = filled(directory.path(), "20261121-0555-aaaa");
     let whole = exported(&store, &record.run.id);
-    let refused = |bytes: &[u8]| match read_export(bytes, "x.gz") {
-        Err(StoreError::BadExport(message)) => assert!(message.starts_with("x.gz is no run exported"), "{message}"),
+    let refused = |bytes: &[u8], why: &str| match read_export(bytes, "x.gz") {
+        Err(StoreError::BadExport(message)) => assert!(message.starts_with(&format!("x.gz is {why}")), "{message}"),
         other => panic!("{other:?}"),
     };
-    refused(b"");
-    refused(b"hello");
-    refused(&whole[..whole.len() / 2]);
+    refused(b"this is no export at all", "no run exported");
+    for length in [3, whole.len() / 2, whole.len() * 9 / 10] {
+        refused(&whole[..length], "cut off");
+    }
     // The same run with another figure, packed again: only the checksum can tell.
     use std::io::{Read as _, Write as _};
     let mut text = String::new();
@@ -398,7 +399,7 @@ fn another_run_of_the_same_name_is_not_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
     let other = crate::testing::record(&record.run.id, &[4.0]);
-    assert!(matches!(store.import(&other, &[]), Err(StoreError::Different(_))));
+    assert!(matches!(store.import(&other, &[]), Err(StoreError::Different { .. })));
     assert_eq!(store.load(&record.run.id).unwrap(), record);
 }
 

@@ -10,6 +10,26 @@ use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 use super::blob::Encoder;
 use super::error::{Result, StoreError, explain};
 use super::{Kind, Record, Store, checksum, reports};
+use crate::language::english_plural;
+
+/// In what two runs of one id differ, as far as a person can tell them apart by it.
+fn different(here: &Record, other: &Record) -> StoreError {
+    let repeats = [here, other].map(|record| record.repeats.len());
+    let first = here.repeats.iter().zip(&other.repeats).find(|(one, other)| one != other);
+    let how = if here.run.suite.name != other.run.suite.name {
+        format!("it is of suite {}, and the one here of {}", other.run.suite.name, here.run.suite.name)
+    } else if here.run.machine.public != other.run.machine.public {
+        let public = if other.run.machine.public { "it" } else { "the one here" };
+        format!("{public} was exported with --public")
+    } else if repeats[0] != repeats[1] {
+        format!("it has {}, and the one here {}", english_plural(repeats[1], "repeat", "repeats"), repeats[0])
+    } else if let Some((repeat, _)) = first {
+        format!("repeat {} is not the same", repeat.sequence)
+    } else {
+        "what it says of its machine, its sessions or its samples is not the same".into()
+    };
+    StoreError::Different { run: here.run.id.clone(), how }
+}
 
 /// What importing a run that was carried here came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +105,7 @@ impl Store {
             let mut here = self.load_whole(&id)?;
             here.run.imported = record.run.imported;
             let same = here == *record && self.series(&id)? == series;
-            return if same { Ok(false) } else { Err(StoreError::Different(id)) };
+            return if same { Ok(false) } else { Err(different(&here, record)) };
         }
         let added = self.add_whole(record, series);
         if added.is_err() {
@@ -146,7 +166,7 @@ impl Store {
             && record.sessions.starts_with(&before.sessions)
             && record.run.suite == before.run.suite;
         if !begins_alike {
-            return Err(StoreError::Different(id.clone()));
+            return Err(different(&before, record));
         }
         let added = record.repeats.len() - before.repeats.len();
         let finishes = record.run.state == RunState::Finished && before.run.state == RunState::Open;
