@@ -223,15 +223,6 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
     let wanted = Wanted { suite, sides, targets, noise, foreign };
     let destinations = arguments.on.destinations(global)?;
-    if arguments.dry_run {
-        for destination in &destinations {
-            if destinations.len() > 1 {
-                output::print(&format!("on {destination}:\n"))?;
-            }
-            dry_run(global, arguments, destination, &wanted)?;
-        }
-        return Ok(Exit::Fine);
-    }
     if let (Some(name), true) =
         (&arguments.target_name, wanted.suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty()))
     {
@@ -241,6 +232,9 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         )));
     }
     check_faults(&wanted.suite, &wanted.targets)?;
+    if arguments.dry_run {
+        return dry_runs(global, arguments, &destinations, &wanted);
+    }
     // Before several threads want to make it.
     drop(Store::open(&global.store_directory()?)?);
     let jobs = destinations.iter().map(|destination| Job {
@@ -298,6 +292,31 @@ fn fit(host: &dyn Host, suite: &mut Suite, targets: &[Target]) -> Result<(), tar
         }
     }
     Ok(())
+}
+
+/// Says what would be done on each machine. What one of several lacks is said, and the next one is asked all the same.
+fn dry_runs(
+    global: &Global,
+    arguments: &Arguments,
+    destinations: &[Destination],
+    wanted: &Wanted,
+) -> Result<Exit, Failure> {
+    if let [destination] = destinations {
+        return dry_run(global, arguments, destination, wanted).map(|()| Exit::Fine);
+    }
+    let mut worst = Exit::Fine;
+    for destination in destinations {
+        output::print(&format!("on {destination}:\n"))?;
+        match dry_run(global, arguments, destination, wanted) {
+            Ok(()) => {}
+            Err(failure) if failure.is_closed_pipe() || Interrupt::heard() => return Err(failure),
+            Err(failure) => {
+                talk!("stend: on {destination}: {failure}");
+                worst = worst.max(failure.exit());
+            }
+        }
+    }
+    Ok(worst)
 }
 
 fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wanted: &Wanted) -> Result<(), Failure> {

@@ -97,7 +97,7 @@ pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusa
         let mut dead = BTreeSet::new();
         for fault in &scenario.faults {
             let Some(target) = target else {
-                return refuse(fault, "there is no target; give one, as in --target targets/vostok-small.toml".into());
+                return refuse(fault, "there is no target; give one, as in --target targets/faults.toml".into());
             };
             match (fault.part, &target.storage) {
                 (Part::Controller(_), _) if target.transport != Transport::Nbd => {

@@ -23,6 +23,29 @@ fn an_unknown_suite() {
     one_line(&ended);
 }
 
+#[test]
+fn a_mistake_in_what_is_changed_of_a_suite_names_the_flag_and_not_a_line_of_the_suite() {
+    let stand = Stand::new();
+    for (arguments, parts) in [
+        (&["storage", "--scale", "7"][..], ["--scale 7: ", "above 0 and at most 1"]),
+        (&["storage", "--scale", "0"], ["--scale 0: ", "above 0 and at most 1"]),
+        (&["pipes", "--scale", "0.5"], ["--scale 0.5: ", "cannot be scaled"]),
+        (&["storage", "--only", "nonsense"], ["--only \"nonsense\": ", "there are: "]),
+        (&["storage", "--set", "size=1GiB"], ["--set size=1GiB: ", "\"lun_size\""]),
+        (&["storage", "--set", "lun_size=many"], ["--set lun_size=many: ", "64KiB"]),
+        (&["storage", "--set", "luns=0", "--set", "lun_size=64MiB"], ["--set luns=0: ", "1 to "]),
+        (&["quick", "--set", "size"], ["NAME=VALUE", "lun_size="]),
+        (&["quick", "-r", "many"], ["--repeats", "whole number"]),
+        (&["quick", "--scale", "half"], ["--scale", "a number"]),
+        (&["quick", "--layout", "raid6"], ["--layout", "stripe, mirror, raid10"]),
+    ] {
+        let ended = stand.run(&[&["run", "--dry-run"], arguments].concat());
+        says(&ended, 2, &parts);
+        one_line(&ended);
+        assert!(!ended.err.contains(".toml:"), "{}", ended.err);
+    }
+}
+
 /// A device never ends.
 #[test]
 fn of_what_a_person_writes_so_much_is_read_and_no_more() {
@@ -133,6 +156,7 @@ fn instruments_that_go_wrong() {
         let ended = stand.run(&["run", &suite, "--no-progress"]);
         says(&ended, 3, &parts);
         assert!(ended.err.contains("bad: 0 of 1 ("), "{way}: {}", ended.err);
+        assert!(!ended.err.contains(" compare "), "{way}: there is nothing to compare: {}", ended.err);
         let shown = stand.json(&["show"]);
         let repeats = shown["run"]["repeats"].as_array().unwrap();
         assert!(!repeats.is_empty(), "{way}: it is kept");
@@ -349,7 +373,6 @@ fn runs_and_references_that_do_not_exist() {
     says(&stand.run(&["resume"]), 2, &["no run that is not finished"]);
     says(&stand.run(&["import", "nothing.gz"]), 2, &["nothing.gz cannot be read"]);
     says(&stand.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
-    says(&stand.run(&["run", "--scale", "7"]), 2, &["the scale 7 is not in 0…1"]);
     says(&stand.run(&["run", "--set", "x"]), 2, &["NAME=VALUE"]);
 }
 
@@ -369,7 +392,14 @@ fn runs_without_anything_in_common() {
         stand.fine(&["run", &suite, "--quiet"]);
     }
     for command in ["compare", "report"] {
-        says(&stand.run(&[command, "last~1", "last"]), 2, &["these runs have no scenario in common"]);
+        let ended = stand.run(&[command, "last~1", "last"]);
+        says(&ended, 2, &["these runs have no scenario in common", "is of suite test"]);
+    }
+    says(&stand.run(&["compare", "last"]), 0, &["no figure is published", "name a second run"]);
+    for command in ["show", "export", "profile"] {
+        let ended = stand.run(&[command, "last:a"]);
+        says(&ended, 2, &["\"last:a\" is one side of a run", "named alone: last"]);
+        one_line(&ended);
     }
     says(&stand.run(&["report", "last", "--filter", "scenario:three"]), 2, &["takes no figure", "scenarios: \"two\""]);
     says(&stand.run(&["report", "last", "--only", "worse"]), 2, &["--only takes two runs or more"]);

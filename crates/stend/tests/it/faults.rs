@@ -291,10 +291,14 @@ fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
         let target = target.map(|text| pool(&stand, text));
         let mut words = vec!["run", suite.as_str()];
         words.extend(target.iter().flat_map(|path| ["--target", path]));
-        let ended = stand.run(&words);
-        says(&ended, 2, &["scenario \"load\"", part]);
-        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        for more in [&[][..], &["--dry-run"]] {
+            let ended = stand.run(&[&words, more].concat());
+            says(&ended, 2, &["scenario \"load\"", part]);
+            assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        }
     }
+    let ended = stand.run(&["run", "storage-faults", "--dry-run"]);
+    says(&ended, 2, &["there is no target", "--target targets/faults.toml"]);
     assert!(!stand.path().join("work/targets").exists());
 }
 

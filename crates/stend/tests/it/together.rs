@@ -82,6 +82,10 @@ fn what_one_machine_lacks_is_said_of_it_and_the_other_is_measured() {
     let Some((desk, twin)) = two() else { return };
     fs::remove_file(twin.stand.path().join("programs/cc")).unwrap();
     let suite = desk.suite("0.05");
+    let dry = desk.run(&["run", &suite, "--on", "twin,stand", "--dry-run"]);
+    assert_eq!(dry.status, Some(4), "{}", dry.err);
+    assert!(dry.err.lines().count() == 1 && dry.err.contains("on twin: "), "{}", dry.err);
+    assert!(dry.out.contains("on stand:\n") && dry.out.contains(" in all"), "{}", dry.out);
     let run = ["run", &suite, "--on", "stand,twin", "--even-if-unfit", "--no-progress"];
     let ended = desk.run(&run);
     assert_eq!(ended.status, Some(4), "{}", ended.err);

@@ -1,5 +1,8 @@
 //! What is said and written of a run that is complete.
 
+use stend_model::plan::Phase;
+use stend_model::run::Outcome;
+
 use super::Options;
 use crate::catalogue;
 use crate::cli::failure::{Exit, Failure};
@@ -36,8 +39,10 @@ pub(in crate::cli) fn finish(
     let exit = conclude(global, store, &record, &views, &table)?;
     if !global.quiet {
         let stend = output::program();
+        let has_figures =
+            record.repeats.iter().any(|repeat| repeat.phase == Phase::Measured && repeat.outcome == Outcome::Valid);
         match store.finished_before(id)? {
-            _ if record.run.noise => {}
+            _ if record.run.noise || !has_figures => {}
             _ if !record.run.sides.is_empty() => talk!("compare the two sides: {stend} compare {id}"),
             Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
             None => talk!("after another run: {stend} compare {id} last"),

@@ -179,7 +179,7 @@ fn conclude_all(
         let ids: Vec<_> = complete.iter().map(|record| record.run.id.as_str()).collect();
         talk!("compare them again: {} compare {}", output::program(), ids.join(" "));
     }
-    Ok(exits.into_iter().max_by_key(|exit| *exit as u8).unwrap_or(Exit::Fine))
+    Ok(exits.into_iter().max().unwrap_or(Exit::Fine))
 }
 
 impl Made {
