@@ -16,8 +16,8 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if let Some(directory) = &arguments.directory {
-        std::fs::create_dir_all(directory)
-            .and_then(|()| clap_mangen::generate_to(super::definition(), directory))
+        output::make_directory(directory)?;
+        clap_mangen::generate_to(super::definition(), directory)
             .with_context(|| format!("{} cannot be written", directory.display()))?;
         return Ok(Exit::Fine);
     }

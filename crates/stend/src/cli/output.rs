@@ -249,7 +249,11 @@ pub(super) fn write_report(store: &Store, records: &[Record], table: &Table, to:
     let records: Vec<_> = records.iter().collect();
     let stored: BTreeSet<&str> = records.iter().map(|record| record.run.stored_id()).collect();
     let command: Vec<String> = ["stend", "report"].into_iter().chain(stored).map(str::to_owned).collect();
-    write(to, page(&runs(&records, &series), table, &shell_words(&command))?.as_bytes())?;
+    let page = page(&runs(&records, &series), table, &shell_words(&command))?;
+    if let Some(reports) = to.parent() {
+        make_directory(reports)?;
+    }
+    write(to, page.as_bytes())?;
     Ok(to.to_owned())
 }
 
@@ -303,11 +307,33 @@ pub(super) fn runs<'a>(records: &[&'a Record], series: &'a [Vec<(u32, Series)>])
     records.iter().zip(series).map(run).collect()
 }
 
-/// Writes a file, and makes its directory where there is none.
-pub(super) fn write(to: &Path, contents: &[u8]) -> Result<(), Failure> {
-    if let Some(directory) = to.parent().filter(|directory| !directory.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
+/// Makes a directory where there is none. The one that it lies in must be there: where it is not, the path is mistyped.
+pub(super) fn make_directory(path: &Path) -> Result<(), Failure> {
+    check_parent(path)?;
+    match std::fs::create_dir(path) {
+        Err(_) if path.is_dir() => Ok(()),
+        made => Ok(made.with_context(|| format!("{} cannot be made", path.display()))?),
     }
+}
+
+/// That a file or directory can be made there.
+///
+/// # Errors
+/// There is no directory for it.
+fn check_parent(path: &Path) -> Result<(), Failure> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        Some(parent) => Err(Failure::usage(format!(
+            "{} cannot be written: {} is not a directory; make it first",
+            path.display(),
+            parent.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file into a directory that is there.
+pub(super) fn write(to: &Path, contents: &[u8]) -> Result<(), Failure> {
+    check_parent(to)?;
     replace(to, contents).with_context(|| format!("{} cannot be written", to.display()))?;
     Ok(())
 }

@@ -91,7 +91,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let path = match &arguments.output {
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
-        None => output::report_path(&directory, &records, ending(arguments.format)),
+        None => {
+            let path = output::report_path(&directory, &records, ending(arguments.format));
+            path.parent().map_or(Ok(()), output::make_directory)?;
+            path
+        }
     };
     // Behind the page itself its place would be one line of rubbish.
     let printed = to_standard_output || output::is_standard_output(&path);
@@ -120,6 +124,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
                 let name = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
                 talk!("no {name}: {}", figures_index::why_none(*kind).en);
             }
+            output::make_directory(&path)?;
             for figure in &figures {
                 output::write(&path.join(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
             }

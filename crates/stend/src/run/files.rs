@@ -90,7 +90,7 @@ impl Files {
             // As the user knows it: what has no directory lies in the run's own.
             let known = |name: &'_ str| name.strip_prefix(&format!("{}/", self.data)).unwrap_or(name).to_owned();
             if let Some(directory) = file.directory.as_ref().filter(|there| self.there(there) != There::Directory) {
-                return Some(format!("{by}: {} is not a directory", known(directory)));
+                return Some(format!("{by}: {} is not a directory; make it first", known(directory)));
             }
             match self.there(path) {
                 There::Nothing if file.must_exist && file.bytes == 0 => {

@@ -107,6 +107,29 @@ fn on_a_terminal_one_line_says_what_is_done_and_how_long_it_will_take() {
 }
 
 #[test]
+fn what_is_written_lands_in_a_directory_that_is_there() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    stand.fine(&["run", &suite, "--quiet"]);
+    for arguments in [
+        &["report", "-o", "mistyped/page.html"][..],
+        &["report", "-f", "svg", "-o", "mistyped/drawings"],
+        &["history", "one", "-o", "mistyped/one.csv"],
+        &["profile", "-o", "mistyped/one.txt"],
+        &["export", "-o", "mistyped/one.gz"],
+        &["pack", &suite, "-o", "mistyped/one.tar"],
+        &["man", "mistyped/pages"],
+    ] {
+        let ended = stand.run(arguments);
+        assert!(matches!(ended.status, Some(2 | 4)), "{arguments:?}: {}", ended.err);
+        assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+        assert!(!stand.path().join("mistyped").exists(), "{arguments:?}");
+    }
+    stand.fine(&["report", "-o", "page.html"]);
+    stand.fine(&["report", "-f", "svg", "-o", "drawings"]);
+}
+
+#[test]
 fn a_comparison_does_not_replace_the_report_of_a_run() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);

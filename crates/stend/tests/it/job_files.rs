@@ -120,6 +120,32 @@ fn of_what_fio_says_the_first_error_is_told_with_its_line() {
     assert!(!said.err.contains("dropped"), "{}", said.err);
 }
 
+/// fio makes what is missing of a path, as root anywhere.
+#[test]
+fn of_a_path_that_is_named_only_the_last_part_is_made() {
+    if !have_fio() {
+        return;
+    }
+    let stand = Stand::new();
+    let missing = stand.path().join("mistyped");
+    let within = missing.join("x");
+    let named = jobs(&stand, "a.fio", &format!("[a]\nrw=write\nsize=1m\nfilename={}\n", within.display()));
+    let lun = jobs(&stand, "b.fio", "[a]\nrw=write\nsize=1m\nfilename=${LUN1}\n");
+    let set = |directory: &std::path::Path| format!("directory={}", directory.display());
+    let lun_size = ["--set", "lun_size=1MiB"];
+    for dry in [&["--dry-run"][..], &[]] {
+        refused(&stand, &run(&stand, &named, dry), 2, &["[a]", missing.to_str().unwrap(), "make it first"]);
+        let said = run(&stand, &lun, &[dry, &lun_size, &["--set", &set(&within)]].concat());
+        refused(&stand, &said, 2, &[&set(&within), "mistyped is not a directory", "make it first"]);
+        let said = stand.run(&[&["run", "storage", "--set", &set(&within), "--only", "random write"], dry].concat());
+        refused(&stand, &said, 2, &[&set(&within), "make it first"]);
+    }
+    assert!(!missing.exists());
+    let ended = run(&stand, &lun, &[&lun_size[..], &["--set", &set(&missing)]].concat());
+    assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
+    assert!(missing.is_dir());
+}
+
 #[test]
 fn an_engine_that_fio_lacks_is_named_before_anything_is_run() {
     if !have_fio() {

@@ -91,6 +91,11 @@ impl JobFile {
         if self.luns == 0 { Ok(Vec::new()) } else { self.files.files(place) }
     }
 
+    /// Where the user wants the LUNs, if anywhere.
+    pub(super) fn directory(&self) -> Option<&String> {
+        self.files.directory.as_ref()
+    }
+
     /// Whether it loads the LUNs of a target.
     pub(super) fn fits(&self, target: &Target) -> Result<(), String> {
         if target.behind_nbd() {

@@ -117,6 +117,14 @@ impl Load {
         }
     }
 
+    /// Where the user wants the LUNs, if anywhere.
+    fn directory(&self) -> Option<&String> {
+        match self {
+            Self::Own(job) => job.directory.as_ref(),
+            Self::File(file) => file.directory(),
+        }
+    }
+
     fn size(&self) -> u64 {
         match self {
             Self::Own(job) => job.size,
@@ -192,9 +200,13 @@ impl Adapter for Fio {
             Load::Own(_) => BTreeMap::new(),
             Load::File(file) => needs::files(answer, &file.sections, &place.data),
         };
+        // Only the last directory of the path is made: one that is missing before it is a mistake in typing.
+        let directory = load.directory().map(|directory| needs::parent(directory).to_owned());
+        let by = load.directory().map(|directory| format!("directory={directory}")).unwrap_or_default();
         for path in own {
             let file = files.entry(path).or_default();
-            *file = File { bytes: file.bytes.max(load.size()), ..File::default() };
+            let bytes = file.bytes.max(load.size());
+            *file = File { bytes, by: by.clone(), directory: directory.clone(), ..File::default() };
         }
         Ok(files)
     }

@@ -128,7 +128,14 @@ fn of_section(section: &str, options: &Options, data: &str) -> Vec<(String, File
     let by_others = text("exec_prerun").or(text("read_iolog")).is_some();
     // None can be made there.
     let is_device = |path: &str| path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
-    let file = |path: &str, bytes: u64, directory: Option<&String>| File {
+    let place = |job: u64| directories.get((job % directories.len().max(1) as u64) as usize);
+    // fio would make those that are missing, be they mistyped; in the run's own directory that harms nobody.
+    let directory = |path: &str, job: u64| match path.strip_prefix(data) {
+        Some(own) if own.starts_with('/') => place(job).map(|directory| absolute(directory, data)),
+        _ if is_device(path) || by_others && place(job).is_none() => None,
+        _ => Some(parent(path).to_owned()),
+    };
+    let file = |path: &str, bytes: u64, job: u64| File {
         bytes: if is_device(path) { 0 } else { bytes },
         by: format!("section [{section}]"),
         writes: match (names.is_empty(), writes) {
@@ -136,10 +143,9 @@ fn of_section(section: &str, options: &Options, data: &str) -> Vec<(String, File
             (false, false) => Writes::WhereLonger,
             (false, true) => Writes::Always,
         },
-        directory: directory.map(|directory| absolute(directory, data)),
+        directory: directory(path, job),
         must_exist: is_device(path) || (given.is_none() && !is_empty && !by_others),
     };
-    let place = |job: u64| directories.get((job % directories.len().max(1) as u64) as usize);
     let path = |job: u64, name: &str| match place(job) {
         Some(directory) => format!("{}/{}", absolute(directory, data), name.trim_start_matches('/')),
         None => absolute(name, data),
@@ -155,12 +161,12 @@ fn of_section(section: &str, options: &Options, data: &str) -> Vec<(String, File
     if jobs.saturating_mul(count) > MOST_FILES {
         let all = (0..jobs.min(MOST_FILES)).map(bytes_of).fold(0, u64::saturating_add).saturating_mul(count);
         let first = path(0, &named(0, 0));
-        return vec![(first.clone(), File { writes: Writes::ItsOwn, ..file(&first, all, place(0)) })];
+        return vec![(first.clone(), File { writes: Writes::ItsOwn, ..file(&first, all, 0) })];
     }
     let all = (0..jobs).flat_map(|job| (0..count).map(move |number| (job, number)));
     let one = |(job, number)| {
         let path = path(job, &named(job, number));
-        let file = file(&path, bytes_of(job), place(job));
+        let file = file(&path, bytes_of(job), job);
         (path, file)
     };
     all.map(one).collect()
@@ -175,6 +181,14 @@ fn is_share(number: u64) -> bool {
 fn split(text: &str) -> Vec<String> {
     let plain = text.replace("\\:", "\0");
     plain.split(':').filter(|name| !name.is_empty()).map(|name| name.replace('\0', ":")).collect()
+}
+
+/// The directory that a path lies in.
+pub(super) fn parent(path: &str) -> &str {
+    match path.trim_end_matches('/').rsplit_once('/') {
+        None | Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+    }
 }
 
 fn absolute(path: &str, data: &str) -> String {
