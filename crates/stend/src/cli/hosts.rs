@@ -235,11 +235,16 @@ fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, F
             "{destination} is named {all} already: these are names of one machine now, and its runs count for each (`stend hosts remove NAME` takes one away)"
         ));
     }
-    let store = Store::open_to_read(&global.store_directory()?)?;
-    if let Ok(run) = store.resolve(name) {
-        notes.push(format!("{name} is the beginning of run {run} too: `stend compare {name}` takes the machine"));
+    let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
+    if let Some(run) = runs.iter().find(|run| run.id.starts_with(name)) {
+        let has_run = runs.iter().any(|run| hosts.is_of((&run.machine, &run.host), name));
+        let when = if has_run { "" } else { " once it has a run" };
+        notes.push(format!(
+            "{name} is the beginning of run {} too: `stend compare {name}` takes the machine{when}, `stend show {name}` the run",
+            run.id
+        ));
     }
-    let named = store.list()?.iter().filter(|run| run.machine == name).count();
+    let named = runs.iter().filter(|run| run.machine == name).count();
     if named > 0 {
         notes.push(format!("{named} of the runs that there are have this name already, and count as its own"));
     }
@@ -253,6 +258,10 @@ fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, F
 
 /// Where ssh would go by this name, if its configuration has it.
 fn ssh_host(name: &str) -> Option<String> {
+    // It takes a number for an address of its own making.
+    if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let mut ssh = Program::new("ssh");
     let output = ssh.args(["-G", "--", name]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -39,6 +39,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     let hosts = Hosts::read(&directory).map_err(Failure::usage)?;
     let mut jobs: Vec<Job> = Vec::new();
+    let mut addresses: Vec<String> = Vec::new();
     for id in ids {
         if jobs.iter().any(|job| job.run.as_ref() == Some(&id)) {
             return Err(Failure::usage(format!("run {id} is named twice; name each once")));
@@ -57,6 +58,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             )));
         }
         let destination = destination(&hosts, &run)?;
+        if let Some(place) = addresses.iter().position(|address| *address == destination.address) {
+            return Err(Failure::usage(format!(
+                "runs {} and {id} are of one machine, {}, which makes one at a time; resume one, and then the other",
+                jobs[place].run.as_deref().unwrap_or_default(),
+                destination.address
+            )));
+        }
+        addresses.push(destination.address.clone());
         jobs.push(Job {
             name: if run.known.is_some() { run.machine.name } else { run.host },
             again: format!("resume {id}"),

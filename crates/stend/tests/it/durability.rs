@@ -190,6 +190,29 @@ fn a_run_does_not_go_on_with_another_script() {
     stand.fine(&["resume", "--no-progress"]);
 }
 
+#[test]
+fn two_runs_of_one_machine_are_not_gone_on_with_side_by_side() {
+    let stand = Stand::new();
+    let gates = [Gate::new(), Gate::new()];
+    for gate in &gates {
+        let suite = stand.suite("repeats = 3\nwarmup = 0", &[("one", &gate.after(1))]);
+        let run = stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn();
+        let mut run = run.unwrap();
+        gate.wait_until_reached();
+        run.kill().unwrap();
+        run.wait().unwrap();
+    }
+    let listed = stand.json(&["list"])["runs"].clone();
+    let [one, other] = [0, 1].map(|place| listed[place]["id"].as_str().unwrap());
+    let ended = stand.run(&["resume", one, other]);
+    assert_eq!(ended.status, Some(2), "{}", ended.err);
+    assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+    for part in [one, other, "one machine"] {
+        assert!(ended.err.contains(part), "{}", ended.err);
+    }
+    gates.iter().for_each(Gate::open);
+}
+
 /// A work directory serves several stores; what a run has there is nobody else's while it goes on.
 #[test]
 fn nobody_else_uses_the_work_directory_of_a_run() {

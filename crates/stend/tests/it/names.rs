@@ -102,11 +102,21 @@ fn this_machine_is_found_by_each_of_its_names() {
         2,
         &["the machine \"local\" has no run yet; `stend run --on local` makes one"],
     );
+    // A name may begin like a run's id.
+    let beginning = "20260101";
+    let begins = |name: &str| {
+        let ended = stand.fine(&["hosts", "add", name, "board"]);
+        stand.fine(&["hosts", "remove", name]);
+        ended.err
+    };
+    assert_eq!(begins(beginning), "");
     // Another desk's `local` is another machine.
     let file = stand.path().join("other.gz");
     mould.run("20260101-0000-000a", &[("one", vec![1.0])]).of_suite("test").on("another-desk").write(&file);
     stand.fine(&["import", "other.gz"]);
     assert!(runs("local").is_empty());
+    let noted = begins(beginning);
+    assert!(noted.contains("run 20260101-0000-000a") && noted.contains("once it has a run"), "{noted}");
     stand.fine(&run);
     let name = runs("local")[0].clone();
     stand.fine(&["hosts", "set", "local", "--watts", "30"]);
