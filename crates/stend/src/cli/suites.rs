@@ -43,8 +43,9 @@ fn all(json: Json) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     }
     let mut text = String::new();
+    let longest = lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
     for line in &lines {
-        let _ = writeln!(text, "{:<12} {:>3} scenarios  {}", line.name, line.scenarios, line.title);
+        let _ = writeln!(text, "{:<longest$} {:>3} scenarios  {}", line.name, line.scenarios, line.title);
     }
     output::print(&text)?;
     Ok(Exit::Fine)

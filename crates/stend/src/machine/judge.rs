@@ -267,7 +267,7 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
             ),
             Use::JobFile => (
                 "free space for the load",
-                "have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
+                "have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)",
             ),
         };
         if let Some(place) = texts.line(&format!("unwritable {number}")) {

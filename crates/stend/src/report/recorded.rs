@@ -182,6 +182,10 @@ const FORMS: &[(&str, &str)] = &[
     ),
     // As earlier versions said it.
     (
+        "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
+        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или directory= в файле заданий) или уменьшите их (--set size=1GiB)",
+    ),
+    (
         "foreign load: {} of the processors' time; end what runs beside: above {} % repeats are invalid",
         "чужая нагрузка: {} процессорного времени; остановите посторонние программы: выше {} % повторы негодны",
     ),
@@ -210,8 +214,8 @@ const FORMS: &[(&str, &str)] = &[
         "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или «directory» у fio) или уменьшите их (--scale, --only)",
     ),
     (
-        "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB)",
-        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или directory= в файле заданий) или уменьшите их (--set size=1GiB)",
+        "free space for the load: {} in {}; the files in {} need {}; make room, or have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)",
+        "место для нагрузки: {} в {}; файлам в {} нужно {}; освободите место, держите файлы в другом (STEND_WORK или directory= в файле заданий) или уменьшите их (--set size=1GiB, LUN-ы — --set lun_size=1GiB)",
     ),
     ("it has {} MiB, and no more than {} MiB are kept", "в нём {} МиБ, а хранится не больше {} МиБ"),
     (

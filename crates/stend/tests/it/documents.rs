@@ -113,6 +113,27 @@ fn the_readme_names_commands_that_there_are() {
     }
 }
 
+/// Whoever reads on may want to run it.
+#[test]
+fn suites_that_the_pages_show_can_be_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("suite.toml");
+    for name in ["docs/ab.md", "docs/compare.md", "docs/suites.md"] {
+        let text = page(name);
+        let suites: Vec<_> = text
+            .split("```toml\n")
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next().filter(|block| block.contains("[[scenario]]")))
+            .collect();
+        assert!(!suites.is_empty(), "{name}");
+        for suite in suites {
+            fs::write(&file, suite).unwrap();
+            let output = Command::new(env!("CARGO_BIN_EXE_stend")).arg("suites").arg(&file).output().unwrap();
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
 /// The long options of a command, as its help has them.
 fn options(command: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_stend")).args([command, "--help"]).output().unwrap();

@@ -48,6 +48,8 @@ fn a_job_file_is_run_as_it_is() {
     let shown = stand.run(&["run", "--fio", &path, "--dry-run"]);
     says(&shown, 0, &[]);
     assert!(shown.out.contains("sequential + random") && shown.out.contains("written"), "{}", shown.out);
+    let lines = |text: &str| shown.out.lines().filter(|line| line.trim() == text).count();
+    assert_eq!((lines("[random]"), lines("numjobs=2")), (1, 1), "each line by itself, and once: {}", shown.out);
     // A machine that is stolen from makes repeats invalid, which is right and no matter here.
     let run = ["run", "--fio", &path, "--even-if-unfit", "--no-progress", "--set", "lun_size=1MiB"];
     let ended = stand.run(&run);

@@ -1,5 +1,7 @@
 //! `stend run --dry-run`: what would be done.
 
+use std::collections::BTreeSet;
+
 use stend_model::side::Side;
 use stend_model::suite::{Gates, Suite};
 use stend_model::target::Target;
@@ -47,10 +49,12 @@ pub(super) fn print(
         }
     }
     let repeats = if sides.is_empty() { ["repeat", "repeats"] } else { ["pair of repeats", "pairs of repeats"] };
+    // The phases of a job file have all of it for a parameter.
+    let mut shown = BTreeSet::new();
     for scenario in &suite.scenarios {
-        let in_a_line = |value: &str| value.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-        let parameters: Vec<_> =
-            scenario.parameters.iter().map(|(name, value)| format!("{name}={}", in_a_line(value))).collect();
+        let (texts, parameters): (Vec<_>, Vec<_>) =
+            scenario.parameters.iter().partition(|(_, value)| value.contains('\n'));
+        let parameters: Vec<_> = parameters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
         let state =
             left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
         let _ = writeln!(
@@ -61,6 +65,10 @@ pub(super) fn print(
             parameters.join(" "),
             english_plural(scenario.repeats as usize, repeats[0], repeats[1])
         );
+        for (name, value) in texts.into_iter().filter(|(_, value)| shown.insert(value.as_str())) {
+            let _ = writeln!(text, "      {name}:");
+            value.lines().for_each(|line| _ = writeln!(text, "        {line}"));
+        }
     }
     let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));
     output::print(&text)?;
