@@ -68,7 +68,7 @@ version=${version%%
 	printf '#define BUILD_SOURCES "%s"\n' "${SOURCES:-}"
 } >"$output/build_info.h"
 
-# Waits for the compiler that was started first. What is compiled is said on standard output.
+# Waits for the compiler that was started first. Where several are at work, what is compiled is said on standard output.
 finish_one() {
 	source=${running%% *}
 	process=${source%%=*} source=${source#*=}
@@ -77,7 +77,7 @@ finish_one() {
 	running=${running#* }
 	[ "$status" -le 128 ] || die "$compiler was ended by signal $((status - 128)) while it compiled $source"
 	[ "$status" -eq 0 ] || die "$compiler does not compile $source"
-	echo "compiled $source"
+	[ -z "${JOBS:-}" ] || echo "compiled $source"
 }
 
 set --

@@ -254,6 +254,16 @@ fn what_is_killed_loses_the_repeat_in_flight_alone() {
     assert_eq!(attempts(&isolated.result()), 4);
 }
 
+#[test]
+fn of_repeats_that_do_not_count_the_first_reason_is_told() {
+    let isolated = Isolated::with("repeats = 1\nwarmup = 0", &[("bad", "faulty.sh wrong")]);
+    isolated.measure(&["plan.json"], Some("result.jsonl"));
+    let ended = isolated.stand.fine(&["import", "result.jsonl"]);
+    for part in [" invalid, the first: ", "3 bytes differ"] {
+        assert!(ended.err.contains(part), "{}", ended.err);
+    }
+}
+
 fn started(mut command: Command) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -431,6 +431,27 @@ fn two_runs_are_compared_with_a_verdict() {
 }
 
 #[test]
+fn another_run_of_the_same_id_is_told_apart_and_named_with_its_file() {
+    let (stand, mould) = crate::common::with_mould();
+    for (name, values) in [("one.gz", vec![1.0, 2.0]), ("other.gz", vec![1.0])] {
+        mould.run("20260101-0000-000a", &[("x", values)]).write(&stand.path().join(name));
+    }
+    let whole = std::fs::read(stand.path().join("one.gz")).unwrap();
+    std::fs::write(stand.path().join("half.gz"), &whole[..whole.len() / 2]).unwrap();
+    stand.fine(&["import", "one.gz"]);
+    for (name, parts) in [
+        ("other.gz", ["run 20260101-0000-000a is here already", "it has 1 repeat, and the one here 2"]),
+        ("half.gz", ["half.gz is cut off", "copy it again"]),
+    ] {
+        let ended = stand.run(&["import", name]);
+        assert_eq!((ended.status, ended.err.trim_end().lines().count()), (Some(2), 1), "{}", ended.err);
+        for part in parts.iter().chain([&name]) {
+            assert!(ended.err.contains(part), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
 fn the_same_suite_kept_in_two_places_is_compared() {
     let stand = Stand::new();
     for place in ["here", "there"] {

@@ -88,7 +88,7 @@ fn a_history_can_be_drawn_in_both_languages() {
     {
         assert!(russian.contains(said), "{said}: {russian}");
     }
-    let path = stand.path().join("of/small.html");
+    let path = stand.path().join("small.html");
     let printed = stand.fine(&["history", "small", "-f", "html", "-o", path.to_str().unwrap()]).out;
     let page = std::fs::read_to_string(&path).unwrap();
     assert!(
