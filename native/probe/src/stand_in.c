@@ -134,7 +134,7 @@ static int do_mkdir(char **words)
 			char kept = *end;
 
 			*end = '\0';
-			if (mkdir(*words, 0777) != 0 && (stat(*words, &state) != 0 || !S_ISDIR(state.st_mode)))
+			if (mkdir(*words, 0700) != 0 && (stat(*words, &state) != 0 || !S_ISDIR(state.st_mode)))
 				return complain(*words);
 			*end = kept;
 			if (kept == '\0')
@@ -267,7 +267,7 @@ int command_stand_in(int argc, char **argv)
 
 	if (argc != first + 1)
 		fail(EXIT_USAGE, "it takes one directory");
-	if (mkdir(argv[first], 0777) != 0 && errno != EEXIST)
+	if (mkdir(argv[first], 0700) != 0 && errno != EEXIST)
 		fail(EXIT_BROKEN, "%s: %s", argv[first], strerror(errno));
 	/* By a way that a move of both leaves true. */
 	stand_in_link(argv[first], "../stend-probe");

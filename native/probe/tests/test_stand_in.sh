@@ -36,6 +36,7 @@ says "$(uname -n)" uname -n
 says "$(getconf PAGESIZE)" getconf PAGESIZE
 ok 'mkdir makes all above it' stand_in mkdir -p "$work/a/b/c" "$work/d"
 ok 'they are there' [ -d "$work/a/b/c" ]
+ok 'for the user alone' [ -z "$(find "$work/a" "$links" -type d ! -perm 700)" ]
 ok 'mkdir of what is there' stand_in mkdir -p "$work/a/b/c"
 fails mkdir -p "$work/file/x"
 ok 'mv moves a directory' stand_in mv -f "$work/a" "$work/e"

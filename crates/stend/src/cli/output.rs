@@ -27,7 +27,7 @@ use crate::language::Language;
 use crate::noise::Floors;
 use crate::plain;
 use crate::report::{html, sequences, shell_words, terminal, wrapped};
-use crate::store::{Record, Store, StoreError};
+use crate::store::{self, Record, Store, StoreError};
 use crate::{catalogue, machine};
 
 /// How something is written. Each command writes some of these.
@@ -398,8 +398,9 @@ fn leads_through_proc(path: &Path) -> bool {
     false
 }
 
-/// Where the report of these runs is written unless the user says otherwise; its name ends as given.
-pub(super) fn report_path(store_directory: &Path, runs: &[&Record], ending: &str) -> PathBuf {
+/// Where the report of these runs is written unless the user says otherwise; its name ends as given. Its directory is made, and is the
+/// user's alone: through a link that somebody else put there the report would go over any file of the user's.
+pub(super) fn report_path(store_directory: &Path, runs: &[&Record], ending: &str) -> Result<PathBuf, StoreError> {
     /// Names of files may have 255 bytes; of more runs than fit there the rest is a digest.
     const MOST_NAMED: usize = 8;
     let mut names: Vec<String> = Vec::new();
@@ -417,5 +418,7 @@ pub(super) fn report_path(store_directory: &Path, runs: &[&Record], ending: &str
     if names.len() > MOST_NAMED {
         name = format!("{name}+{}", &identity_of(&names)[..16]);
     }
-    store_directory.join("reports").join(format!("{name}.{ending}"))
+    let directory = store_directory.join("reports");
+    store::make_directory(&directory)?;
+    Ok(directory.join(format!("{name}.{ending}")))
 }

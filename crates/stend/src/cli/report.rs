@@ -16,7 +16,7 @@ use crate::catalogue;
 use crate::machine;
 use crate::report::html::Kind;
 use crate::report::{figures_index, html, markdown};
-use crate::store::Store;
+use crate::store::{self, Store};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
@@ -92,8 +92,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
         None => {
-            let path = output::report_path(&directory, &records, ending(arguments.format));
-            path.parent().map_or(Ok(()), output::make_directory)?;
+            let path = output::report_path(&directory, &records, ending(arguments.format))?;
+            if arguments.format == Format::Svg {
+                store::make_directory(&path)?;
+            }
             path
         }
     };

@@ -319,7 +319,7 @@ impl Host for Ssh {
         let archive = stand::tar_of(&below, files.iter().copied())
             .map_err(|error| HostError::File { path: format!("{}:{directory}", self.destination), error })?;
         // tar makes the directories by itself. What it unpacked of an archive that was cut off is removed.
-        let script = format!("{REMOVE}tar -x -f - -C / || {{ remove \"$1\"; exit 1; }}");
+        let script = format!("{REMOVE}umask 077; tar -x -f - -C / || {{ remove \"$1\"; exit 1; }}");
         self.on_file(directory, &script, Feed::Bytes(&archive)).map(drop)
     }
 

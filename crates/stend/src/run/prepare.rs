@@ -9,11 +9,12 @@ use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 
 use super::files::Files;
-use crate::host::{Command, Host, HostError, Lock, Lockable};
+use crate::host::{Command, HERE, Host, HostError, Lock, Lockable};
 use crate::instrument::fio_files::job_file_of;
 use crate::instrument::{self, Place, Tool, adapter};
 use crate::machine::{self, Finding, Space, State, Use};
-use crate::{owned, side};
+use crate::owned::{self, NotOwn};
+use crate::side;
 
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
 /// one of another architecture is noticed here.
@@ -55,8 +56,17 @@ pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
     if !directory.starts_with('/') {
         return Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"));
     }
-    owned::check(host, &directory).map_err(|why| format!("{why}; {ANOTHER}"))?;
+    check_own(host, &directory)?;
     Ok(directory)
+}
+
+/// Sees to it that nobody else may write in the directory for runs' files.
+fn check_own(host: &dyn Host, directory: &str) -> Result<(), String> {
+    owned::check(host, directory).map_err(|why| match (why, host.name()) {
+        (NotOwn::Unasked(why), _) => why,
+        (why, HERE) => format!("{why}; {ANOTHER}"),
+        (why, there) => format!("{there}: {why}; {ANOTHER}"),
+    })
 }
 
 /// Makes the directory for runs' files, and sees to it that no other stend uses it.
@@ -72,7 +82,7 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, St
         error => error.to_string(),
     })?;
     // Somebody may have made it since it was asked for.
-    owned::check(host, directory).map_err(|why| format!("{why}; {ANOTHER}"))?;
+    check_own(host, directory)?;
     Ok(locked)
 }
 

@@ -96,9 +96,9 @@ pub(crate) enum StoreError {
     #[error("{0}")]
     Busy(String),
     /// A profile cannot be read.
-    #[error("{path} is no profile of stend: {reason}; the run can do without it: remove the file", path = .path.display())]
+    #[error("{path} cannot be read as a profile: {reason}; the run can do without it: remove it", path = .path.display())]
     BadProfile {
-        /// The file.
+        /// The file, or the directory of the run's.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,

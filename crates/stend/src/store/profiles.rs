@@ -2,7 +2,9 @@
 //!
 //! They are not in the database because no table is computed from them, and because other tools read files.
 
+use std::fs::DirBuilder;
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use super::{Result, Store, StoreError};
@@ -14,7 +16,7 @@ impl Store {
         let directory = self.profile_directory(run);
         let path = directory.join(format!("{scenario:05}.json"));
         let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(&directory)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
             let part = path.with_extension("part");
             let mut file = std::fs::File::create(&part)?;
             file.write_all(&serde_json::to_vec(profile)?)?;
@@ -35,7 +37,12 @@ impl Store {
 
     /// The profiles of a run, in its suite's order.
     pub(super) fn profiles(&self, run: &str) -> Result<Vec<Profile>> {
-        let Ok(entries) = std::fs::read_dir(self.profile_directory(run)) else { return Ok(Vec::new()) };
+        let directory = self.profile_directory(run);
+        let entries = match std::fs::read_dir(&directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::BadProfile { path: directory, reason: error.to_string() }),
+            Ok(entries) => entries,
+        };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         // A lab that was killed may have left half of one beside them.
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));

@@ -181,7 +181,7 @@ impl Thing {
     pub(super) fn making(&self, ledger: &str) -> Command {
         let script = |script: &str, arguments: &[&str]| shell(ledger, script, arguments);
         match self {
-            Self::Directory { path } => plain(ledger, &["mkdir", path]),
+            Self::Directory { path } => plain(ledger, &["mkdir", "-m700", path]),
             Self::Tmpfs { path, bytes } => script(TMPFS, &[path, &bytes.to_string()]),
             Self::SparseFile { path, bytes } => plain(ledger, &["truncate", "-s", &bytes.to_string(), path]),
             Self::Loop { file, direct } => {

@@ -355,7 +355,7 @@ fn a_wish_that_cannot_be_met_gets_one_line() {
     let ended = stand.run(&["show"]);
     assert_eq!(ended.status, Some(4));
     assert!(
-        ended.err.contains("00001.json is no profile of stend") && ended.err.contains("remove the file"),
+        ended.err.contains("00001.json cannot be read as a profile") && ended.err.contains("remove it"),
         "{}",
         ended.err
     );

@@ -62,7 +62,7 @@ pub(super) fn conclude(
 ) -> Result<Exit, Failure> {
     let short = short_of_repeats(record);
     let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
-    let path = output::report_path(&global.store_directory()?, &[record], "html");
+    let path = output::report_path(&global.store_directory()?, &[record], "html")?;
     let mut table = table.clone();
     output::weigh_known(global, &mut table, &views.iter().collect::<Vec<_>>(), &catalogue::references())?;
     let path = output::write_report(store, views, &table, &path)?;
