@@ -129,7 +129,10 @@ impl<'a> Section<'a> {
         let mut taken = Vec::new();
         for column in (0..self.columns.len()).rev() {
             let rows = || self.lines.iter().filter_map(|line| line.cells[column]);
-            let lack = rows().find_map(|row| row.cells.iter().find_map(not_reported).map(|why| (row, why)));
+            // What a repeat says of it goes before that it says nothing.
+            let lack = rows()
+                .flat_map(|row| row.cells.iter().filter_map(not_reported).map(move |why| (row, why)))
+                .min_by_key(|(_, why)| matches!(why, Lack::NotReported { reason: None, .. }));
             let figure = |cell: &Cell| matches!(cell, Cell::Measured(_) | Cell::Published(_));
             let nothing = !rows().flat_map(|row| &row.cells).any(figure);
             let Some((row, why)) = lack.filter(|_| nothing) else { continue };

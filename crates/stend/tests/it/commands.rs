@@ -95,15 +95,39 @@ fn an_option_of_another_command_is_said_to_be_that_commands() {
 fn on_a_terminal_one_line_says_what_is_done_and_how_long_it_will_take() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 6", &[("small", "steady.sh 20")]);
-    let stend = stand.command(&["run"]);
-    let line = format!("'{}' run '{suite}'", stend.get_program().to_str().unwrap());
-    let mut command = std::process::Command::new("script");
-    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(std::process::Stdio::null());
-    command.envs(stend.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
-    let ended = crate::common::ended(&mut command);
-    assert_eq!(ended.status, Some(0), "{}", ended.out);
-    assert!(ended.out.contains("/7 ") && ended.out.contains(" s left · small"), "{}", ended.out);
-    assert!(!ended.out.contains("[2/7]"), "lines of repeats are for those that keep them: {}", ended.out);
+    let shown = stand.on_a_terminal(&["run", &suite]);
+    assert!(shown.contains("/7 ") && shown.contains(" s left · small"), "{shown}");
+    assert!(!shown.contains("[2/7]"), "lines of repeats are for those that keep them: {shown}");
+}
+
+/// What valid repeats lack has no figure; why, they say themselves.
+#[test]
+fn why_valid_repeats_lack_a_figure_is_told_where_it_would_stand() {
+    let stand = Stand::new();
+    let whys = ["the clock is locked away", "nobody looked in time"];
+    // One is named as it is observed, one by the quantity that metrics have.
+    let calls =
+        [format!("lacking.sh latency_p99_ns {}", whys[0]), format!("lacking.sh controllers_cpu_ns {}", whys[1])];
+    let more = "better = \"higher\" }, \
+        { name = \"work\", value = \"bytes/controllers_cpu\", unit = \"B/CPU-s\", better = \"higher\", optional = true }, \
+        { name = \"wait\", value = \"latency_p99_ns\", unit = \"ns\", better = \"lower\", optional = true }]";
+    let head = "repeats = 2\nwarmup = 0\ntable = { column = \"metric\" }";
+    let lacking = [("one", &*calls[0]), ("two", &*calls[1])];
+    // A line stands for a column in which there is no figure; where there is one, the others' places are accounted for.
+    for more_scenarios in [&[][..], &[("three", "lacking.sh")]] {
+        let suite = stand.suite(head, &[&lacking, more_scenarios].concat());
+        let text = std::fs::read_to_string(&suite).unwrap().replace("better = \"higher\" }]", more);
+        std::fs::write(&suite, text).unwrap();
+        let run = stand.fine(&["run", &suite, "--no-progress"]).out;
+        for repeat in stand.json(&["show"])["run"]["repeats"].as_array().unwrap() {
+            assert_eq!(repeat["outcome"], "valid", "{repeat:#}");
+        }
+        let mut told = vec![run, stand.fine(&["show"]).out];
+        told.extend(["html", "md", "csv"].map(|format| stand.fine(&["report", "--format", format, "-o", "-"]).out));
+        for text in told {
+            assert!(whys.iter().all(|why| crate::common::runs::flat(&text).contains(why)), "{text}");
+        }
+    }
 }
 
 #[test]

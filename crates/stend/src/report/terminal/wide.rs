@@ -118,7 +118,7 @@ impl Page<'_> {
                 self.seen.wide_published = true;
                 piece(self.published_short(row, published), Style::Plain)
             }
-            Some((_, Cell::Nothing { why: Lack::NotReported { .. } })) => piece("–", Style::Dim),
+            Some((_, Cell::Nothing { why: Lack::NotReported { reason: None, .. } })) => piece("–", Style::Dim),
             Some((_, Cell::Nothing { why })) => piece(format!("– {}", self.footnote(&notes::lack(why).en)), Style::Dim),
             Some((_, Cell::Absent)) | None => piece(ABSENT, Style::Dim),
         }
