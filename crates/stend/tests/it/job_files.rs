@@ -196,6 +196,7 @@ fn engines_that_move_no_data_count_what_they_do_or_are_refused() {
             ["a.fio:3: ", "group_reporting"],
         ),
         ("[a]\nfill_device=1\nrw=write\n", ["a.fio:2: ", "size="]),
+        ("[global]\nio_submit_mode=offload\nsize=1m\n[a]\nrw=read\n", ["a.fio:2: ", "never end"]),
     ] {
         let path = jobs(&stand, "a.fio", text);
         refused(&stand, &run(&stand, &path, &["--dry-run"]), 2, &parts);

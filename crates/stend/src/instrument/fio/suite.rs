@@ -247,6 +247,11 @@ fn counted_together(sections: &[Section]) -> Option<Wrong> {
 
 /// What is wrong with a section that would write until nothing is left of the file system.
 fn endless(section: &Section) -> Option<Wrong> {
+    if let Some((line, ..)) = section.last(&["io_submit_mode"]).filter(|(_, _, value)| value == "offload") {
+        // With fio 3.33 each third job or so, whatever else is asked of it.
+        let message = "fio may never end with it; leave it out, and each job submits its operations by itself".into();
+        return Some(Wrong { line: *line, message });
+    }
     let line = section.is_on(&["fill_device", "fill_fs"])?;
     let message = "it writes until the whole file system is full; say how much it is to write: size=";
     section.last(&["size", "filesize"]).is_none().then(|| Wrong { line, message: message.into() })
