@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::common::pools::{own_name, pools_can_be_made, said_by, says};
+use crate::common::pools::{pools_can_be_made, said_by, says};
 use crate::common::{Stand, executable, path_with, wait_until};
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ pub(crate) fn valid_repeat(stand: &Stand) -> Value {
 
 pub(crate) fn marks(repeat: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let marks = repeat["marks"].as_array().unwrap();
+    let marks = repeat["marks"].as_array().map_or(&[][..], Vec::as_slice);
     let times: Vec<_> = marks.iter().map(|mark| mark["t_ns"].as_i64().unwrap()).collect();
     assert!(times.is_sorted(), "{repeat:#}");
     marks.iter().map(|mark| (text(&mark["kind"]), text(&mark["label"]))).collect()
@@ -127,77 +127,105 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 
-/// Runs the suite on this target with a deed of the shell's between writing and reading back, on the first LUN's file: what the last
-/// repeat's check says.
-fn spoiled(stand: &Stand, target: [&str; 2], suite: &str, deed: &str) -> String {
+/// What becomes of the first LUN's file between writing and reading back, in the shell; at which offset that is found, and what is said to
+/// stand there.
+type Deed = (&'static str, Option<(u32, &'static str)>);
+
+/// Nothing but that the bytes are kept.
+const KEEP: Deed = ("cp \"$lun\" \"$old\"", None);
+const EARLIER: Deed = ("$put if=\"$old\" of=\"$lun\"", Some((0, "what repeat 0 of run ")));
+const SWAP: Deed =
+    ("$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1", Some((1_146_880, "wrote to lun0 at offset 114688")));
+const ZERO: Deed = ("$put if=/dev/zero of=\"$lun\" seek=700 count=1", Some((11_468_800, "zeros")));
+const BITS: Deed = (
+    "printf '\\377' | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
+    Some((0, "bits turned over, the first in byte 200")),
+);
+
+/// Runs a load with these faults on this target, one repeat for each deed, and sees to it that each is found. `last`: the last mark of each.
+fn assert_found(target: &str, load: &str, faults: &str, last: Option<&str>, deeds: &[Deed]) {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
     let script = stand.path().join("deed.sh");
-    let find = "lun=$(find \"$STEND_WORK\" -type f -name 'lun0*')\nold=$(dirname \"$0\")/old";
-    std::fs::write(&script, format!("{find}\nput='dd conv=notrunc,fsync bs=16k status=none'\n{deed}\n")).unwrap();
+    for (number, (deed, _)) in deeds.iter().enumerate() {
+        std::fs::write(stand.path().join(format!("deed.{number}")), deed).unwrap();
+    }
+    std::fs::write(
+        &script,
+        "lun=$(find \"$STEND_WORK\" -type f -name 'lun0*')\nhere=$(dirname \"$0\")\nold=$here/old\n\
+         put='dd conv=notrunc,fsync bs=16k status=none'\n\
+         turn=$(ls \"$here\" | grep -c '^done')\n: >\"$here/done.$turn\"\n. \"$here/deed.$turn\"\n",
+    )
+    .unwrap();
     let before = format!(
         "for word; do job=$word; done\n\
          case $job in */job.fio) sed -i 's|^\\[readback-lun0\\]|&\\nexec_prerun=sh {}|' \"$job\" ;; esac",
         script.display()
     );
-    let path = path_with(stand, "fio", &before);
-    let mut command = stand.command(&["run", suite, target[0], target[1], "--even-if-unfit", "--no-progress"]);
-    let ended = crate::common::ended(command.env("PATH", path));
+    let path = path_with(&stand, "fio", &before);
+    let (suite, pool) = (suite_of(&stand, deeds.len() as u32, load, faults), pool(&stand, target));
+    // No repeat is made again for what was done to it.
+    let run = ["run", &suite, "--target", &pool, "--time-budget", "1ms", "--even-if-unfit", "--no-progress"];
+    let ended = crate::common::ended(stand.command(&run).env("PATH", path));
     assert_eq!(ended.status, Some(3), "{}\n{}", ended.out, ended.err);
     let shown = stand.json(&["show"]);
-    let repeat = shown["run"]["repeats"].as_array().unwrap().last().unwrap().clone();
-    let evidence = repeat["report"]["evidence"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(repeat["report"]["check"], "failed", "{repeat:#}");
-    assert!(evidence.contains("\"readback-lun0\" read other data than were written: at offset "), "{evidence}");
-    evidence
+    let repeats = shown["run"]["repeats"].as_array().unwrap();
+    assert_eq!(repeats.len(), deeds.len(), "{}", ended.err);
+    for (repeat, (deed, found)) in repeats.iter().zip(deeds) {
+        let marks = marks(repeat);
+        assert_eq!(marks.last().map(|(_, label)| label.as_str()), last, "{repeat:#}");
+        let report = &repeat["report"];
+        let Some((offset, stands)) = found else {
+            assert_eq!(report["check"], "passed", "{deed}: {repeat:#}");
+            continue;
+        };
+        assert_eq!(report["check"], "failed", "{deed}: {repeat:#}");
+        let evidence = report["evidence"].as_str().unwrap_or_default();
+        let place = format!("\"readback-lun0\" read other data than were written: at offset {offset} of ");
+        assert!(evidence.contains(&place) && evidence.contains(stands), "{deed}: {evidence}");
+    }
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
+
+/// Two seconds of writing.
+const WRITING: &str = "rate_iops = 1000, rate_process = \"linear\"";
 
 #[test]
 fn what_a_pool_loses_mixes_up_or_changes_is_found() {
-    if !pools_can_be_made() {
-        return;
-    }
-    let (stand, name) = (Stand::new(), own_name("spoiled"));
-    for target in [local(), POOL.to_owned()] {
-        stand.fine(&["target", "up", "--name", &name, "--target", &pool(&stand, &target)]);
-        for (deed, offset, stands) in [
-            ("[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"", 0, "what repeat 0 of run "),
-            ("$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1", 1_146_880, "wrote to lun0 at offset 114688"),
-            ("$put if=/dev/zero of=\"$lun\" seek=700 count=1", 11_468_800, "zeros"),
-            (
-                "printf '\\377' | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
-                0,
-                "bits turned over, the first in byte 200",
-            ),
-        ] {
-            let _ = std::fs::remove_file(stand.path().join("old"));
-            let repeats = if deed.contains("$old") { 2 } else { 1 };
-            let suite = suite_of(&stand, repeats, "", "[]");
-            let evidence = spoiled(&stand, ["--target-name", &name], &suite, deed);
-            assert!(
-                evidence.contains(&format!("at offset {offset} of ")) && evidence.contains(stands),
-                "{deed}: {evidence}"
-            );
-        }
-        stand.fine(&["target", "down", "--name", &name]);
-    }
+    assert_found(&local(), "", "[]", None, &[KEEP, EARLIER, SWAP, ZERO, BITS]);
 }
 
 #[test]
-fn what_is_lost_in_a_fault_is_found() {
-    if !pools_can_be_made() {
-        return;
-    }
-    let die = "[{ at = \"1s\", disk = 1, action = \"die\" }, { at = \"2s\", disk = 1, action = \"replace\" }]";
-    let kill =
-        "[{ at = \"1s\", controller = 0, action = \"kill\" }, { at = \"2s\", controller = 0, action = \"restart\" }]";
-    for (faults, target) in [(die, local()), (kill, POOL.to_owned())] {
-        let stand = Stand::new();
-        // Three seconds and a half of writing.
-        let suite = suite_of(&stand, 2, "rate_iops = 600, rate_process = \"linear\"", faults);
-        let pool = pool(&stand, &target);
-        let deed = "[ -e \"$old\" ] && $put if=\"$old\" of=\"$lun\" || cp \"$lun\" \"$old\"";
-        let evidence = spoiled(&stand, ["--target", &pool], &suite, deed);
-        assert!(evidence.contains("stands: what repeat 0 of run "), "{evidence}");
-    }
+fn what_controllers_lose_mix_up_or_change_is_found() {
+    assert_found(POOL, "", "[]", None, &[KEEP, EARLIER, SWAP, ZERO, BITS]);
+}
+
+#[test]
+fn what_is_lost_mixed_up_or_changed_after_a_disk_was_rebuilt_is_found() {
+    let faults = "[{ at = \"300ms\", disk = 1, action = \"die\" }, { at = \"600ms\", disk = 1, action = \"replace\" }]";
+    assert_found(&local(), WRITING, faults, Some("disk 1 rebuilt"), &[KEEP, EARLIER, SWAP, ZERO, BITS]);
+}
+
+#[test]
+fn what_is_lost_or_changed_after_a_controller_came_back_is_found() {
+    let faults = "[{ at = \"300ms\", controller = 0, action = \"kill\" }, { at = \"600ms\", controller = 0, action = \"restart\" }]";
+    assert_found(POOL, WRITING, faults, Some("controller 0 back"), &[KEEP, EARLIER, ZERO]);
+}
+
+#[test]
+fn what_is_changed_after_a_scrub_is_found() {
+    let faults = "[{ at = \"300ms\", disk = 1, action = \"rot\" }, { at = \"600ms\", disk = 1, action = \"scrub\" }]";
+    let checked = format!("{}checksums = true\n", local());
+    assert_found(&checked, WRITING, faults, Some("disk 1 scrubbed"), &[SWAP, BITS]);
+}
+
+#[test]
+fn what_is_lost_after_a_slow_disk_recovered_is_found() {
+    let faults =
+        "[{ at = \"300ms\", disk = 1, action = \"slow\" }, { at = \"600ms\", disk = 1, action = \"recover\" }]";
+    assert_found(&local(), WRITING, faults, Some("disk 1 recovers"), &[ZERO]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The rig of the articles in its short form: `vostok-2021` on a target, with the real fio, and nothing left of it.
 
 use crate::common::Stand;
+use crate::common::histories::Template;
 use crate::common::pools::{assert_traces, pools_can_be_made};
 use serde_json::Value;
 
@@ -20,9 +21,39 @@ fn six_scenarios(stand: &Stand, target: &[&str]) -> Value {
         assert_eq!(repeat["report"]["check"], "passed", "{repeat}");
         assert!(repeat["report"]["work"]["operations"].as_f64().unwrap() > 0.0, "{repeat}");
     }
+    let recorded = Template::of(stand);
+    for repeat in recorded.repeats() {
+        let name = &shown["run"]["suite"]["scenarios"][repeat["scenario"].as_u64().unwrap() as usize]["name"];
+        assert_windows(&recorded, repeat, name);
+        assert_controllers(repeat, shown["run"]["target"]["controllers"].as_u64().unwrap_or(0));
+    }
     let id = shown["run"]["id"].as_str().unwrap();
     assert_traces(stand, id, &[stand.path().join("work")], &[], "after the run");
     shown["run"].clone()
+}
+
+/// Whatever of the machine's time the jobs get, there is a figure for each window from the beginning on; one in which nothing ended has
+/// nothing done.
+fn assert_windows(recorded: &Template, repeat: &Value, name: &Value) {
+    let times = recorded.times_ns(repeat, "iops");
+    let report = &repeat["report"];
+    let mut began = report["t_ns"].as_i64().unwrap();
+    let window_ns = repeat["begin"]["parameters"]["log_avg_msec"].as_i64().unwrap() * 1_000_000;
+    eprintln!("{name}: {} windows in {} ms", times.len(), report["wall_ns"].as_u64().unwrap() / 1_000_000);
+    for time in &times {
+        assert!((time - began).abs_diff(window_ns) <= 1_000_000, "{name}: a window is missing: {times:?} of {report}");
+        began = *time;
+    }
+    assert!(times.len() > 3, "{name}: {times:?} of {report}");
+}
+
+/// What the controllers used is known, or it is said why not.
+fn assert_controllers(repeat: &Value, controllers: u64) {
+    let used = repeat["report"]["observed"]["controllers_cpu_ns"].as_f64();
+    let why = repeat["begin"]["missing"]["controllers_cpu_ns"].as_str();
+    eprintln!("{used:?} {why:?}");
+    assert_eq!(used.is_some() || why.is_some_and(|why| why.contains("was not read")), controllers > 0, "{repeat:#}");
+    assert!(used.is_none_or(|used| used > 0.0), "{repeat:#}");
 }
 
 #[test]

@@ -31,6 +31,14 @@ impl Template {
         self.lines.iter().filter_map(|line| line.get("repeat"))
     }
 
+    /// The moments of a series of a repeat; none where there is no such series.
+    pub(crate) fn times_ns(&self, repeat: &Value, metric: &str) -> Vec<i64> {
+        let series = self.lines.iter().filter_map(|line| line.get("series"));
+        let mut series = series.filter(|one| one["sequence"] == repeat["sequence"]).map(|one| &one["series"]);
+        let found = series.find(|one| one["metric"] == metric).and_then(|one| one["times_ns"].as_array());
+        found.into_iter().flatten().map(|time| time.as_i64().unwrap()).collect()
+    }
+
     /// Imports the run under another id and time, changed by `change`, which is given the run and each repeat with its number in the run.
     pub(crate) fn import(
         &self,
