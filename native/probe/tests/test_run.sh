@@ -55,6 +55,7 @@ ok 'and written as soon as they have ended' [ -d "/proc/$runner" ]
 "$probe" run "$work/plan" >"$work/other" 2>"$work/err" </dev/null
 ok 'nobody measures beside it' [ $? -eq 4 ]
 ok 'and who does is said' grep -q 'another stend measures on this machine ([^ ]*@[^ ]*, process [0-9]*, since [0-9-]* [0-9:]* UTC); wait for it (the lock is /.*)$' "$work/err"
+ok 'what is made is for the user alone' [ -z "$(find "$work/used" -type d ! -perm 700)" ]
 kill -INT "$runner"
 wait "$runner"
 ok 'interrupted' [ $? -eq 130 ]
@@ -107,7 +108,20 @@ ok 'and nothing that a terminal acts on' [ "$(tr -d '\n' <"$work/said" | LC_ALL=
 if [ "$(id -u)" -eq 0 ]; then
 	ok 'root learns what it starts' sh -c "sed -n 1p '$work/said' | grep -q 'as root, and not part of stend: .*hostile.plan starts sh -c exit 1'"
 	ok 'and what it asks' grep -q 'hostile.plan starts sh -c pwd; echo no >&2; exit 3$' "$work/said"
+	"$probe" run "$work/hostile.plan" --quiet >"$work/failed" 2>"$work/said" </dev/null
+	ok 'also who wants to hear only what goes wrong' grep -q 'hostile.plan starts sh -c exit 1' "$work/said"
 fi
+
+# Of what it has started only so much is kept.
+plan "$work/loud" 1 sh -c "tr '\\\\0' y </dev/zero"
+"$probe" run "$work/loud" >"$work/failed" 2>"$work/said" </dev/null
+ok 'what prints without end is ended' [ $? -eq 3 ]
+ok 'and 64 MiB of it are kept' [ "$(($(wc -c <"$work/failed") >> 20))" -eq 64 ]
+rm "$work/failed"
+dd if=/dev/zero of="$work/long" bs=1 count=1 seek=64M 2>/dev/null
+status 'a plan of more than 64 MiB' 2 "$probe" run "$work/long"
+ok 'is not read' grep -q 'longer than 64 MiB' "$work/err"
+status 'nor is a device' 2 "$probe" run /dev/zero
 
 plan "$work/absent" 1 no-such-program-here
 status 'where nothing can be measured' 4 "$probe" run "$work/absent"

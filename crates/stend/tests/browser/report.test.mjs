@@ -770,6 +770,31 @@ test("without a script there is a plain table with all rows, and all parts can b
   });
 });
 
+test("what others wrote is text, also without the page's policy", async () => {
+  const hostile = pageOf("hostile");
+  await reading({ bypassCSP: true }, async (page) => {
+    const scenarios = await page.locator("details.scenario").count();
+    assert.ok(scenarios > 5);
+    await page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+    for (let place = 0; place < scenarios; place++) {
+      await page.evaluate((at) => { location.hash = `#s${at}`; }, place);
+      await page.locator("#drill").waitFor({ state: "visible" });
+      assert.match(await page.textContent("#drill-title"), /<script>ran=1/);
+      for (const one of await page.locator("#drill .series").all()) await one.scrollIntoViewIfNeeded();
+      await page.keyboard.press("Escape");
+      await windowCloses(page);
+    }
+    assert.equal(await page.evaluate(() => typeof window.ran), "undefined");
+    const ran = await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.ran = 1";
+      document.body.append(script);
+      return window.ran;
+    });
+    assert.equal(ran, 1, "a script would have run");
+  }, "", hostile);
+});
+
 test("who listens is told verdicts in words, the names of tables, and that something is copied", async () => {
   const words = { "en-GB": ["better", "worse", "the same", "unresolved"], "ru-RU": ["лучше", "хуже", "одинаково", "не решено"] };
   for (const [locale, said] of Object.entries(words)) {

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use crate::common::Stand;
 use crate::common::histories::Template;
 use crate::common::sshd::Sshd;
+use crate::common::{Gate, Stand, open_directories};
 use serde_json::{Value, json};
 
 /// A program in a directory of its own that leaves `mark` when somebody starts it.
@@ -126,13 +126,101 @@ fn directories_that_others_can_write_are_not_used() {
         refused(arguments, &[store.to_str().unwrap(), "can be written by others", "STEND_STORE"]);
     }
     assert!(stand.fine(&["hosts"]).out.contains("desk"), "it may be read");
-    // What stend makes is the user's alone.
     std::fs::remove_dir_all(&store).unwrap();
     stand.fine(&["run", &suite, "--quiet"]);
-    for made in [&store, &work] {
-        let mode = std::fs::metadata(made).map(|found| found.permissions().mode() & 0o777);
-        assert_eq!(mode.unwrap(), 0o700, "{}", made.display());
+    // A report is written through a link.
+    let page = stand.fine(&["report"]).out;
+    std::fs::remove_file(page.trim()).unwrap();
+    std::os::unix::fs::symlink(&letter, page.trim()).unwrap();
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o777)).unwrap();
+    refused(&["report"], &[store.to_str().unwrap(), "can be written by others", "STEND_STORE"]);
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "dear");
+    stand.fine(&["report", "-o", "own.html"]);
+}
+
+/// What is there is named, whoever made it, and nothing of it is started.
+#[test]
+fn directories_that_others_can_write_are_not_used_behind_ssh_either() {
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    let Some(sshd) = Sshd::new() else { return };
+    let outer = sshd.stand.path().join("outer");
+    let inner = outer.join("inner");
+    let mark = sshd.stand.path().join("ran");
+    let probe = inner.join("build-0123456789abcdef/build");
+    std::fs::create_dir_all(&probe).unwrap();
+    crate::common::executable(&probe.join("stend-probe"), &format!("#!/bin/sh\n: >'{}'\n", mark.display()));
+    // A link to it is the user's own, and says nothing of where it leads.
+    symlink(&inner, sshd.there()).unwrap();
+    let suite = sshd.suite("0.02");
+    let refused = |path: &Path, says: &str| {
+        for arguments in
+            [&["run", &*suite, "--on", "stand"][..], &["check", "--on", "stand"], &["clean", "--on", "stand"]]
+        {
+            sshd.refuses(arguments, 4, &["stand: ", &format!("{} ", path.display()), says, "STEND_WORK"]);
+            assert!(!mark.exists(), "{arguments:?}");
+        }
+    };
+    let owned_by = |path: &Path, owner: u32| chown(path, Some(owner), None).unwrap();
+    let with_mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    owned_by(&inner, 65534);
+    // Without `ls` a shell says that much.
+    refused(&sshd.there(), "belongs to another user");
+    sshd.has_all_programs();
+    refused(&inner, "belongs to another user (number 65534)");
+    owned_by(&inner, 0);
+    owned_by(&outer, 65534);
+    refused(&outer, "belongs to another user (number 65534)");
+    owned_by(&outer, 0);
+    for mode in [0o1777, 0o720] {
+        with_mode(&inner, mode);
+        refused(&inner, "can be written by others");
     }
+    with_mode(&inner, 0o755);
+    with_mode(&outer, 0o777);
+    refused(&outer, "can be written by others");
+    with_mode(&outer, 0o1777);
+    sshd.fine(&["clean", "--on", "stand"]);
+    assert!(!probe.exists(), "it is used, and emptied");
+}
+
+#[test]
+fn what_is_made_is_for_the_user_alone() {
+    let (stand, gate) = (Stand::new(), Gate::new());
+    let (work, store, place) = (stand.path().join("work"), stand.store(), stand.path().join("place"));
+    std::fs::create_dir(&place).unwrap();
+    let name = crate::common::pools::own_name("alone");
+    let target =
+        ["target", "up", "--name", &name, "--kind", "file", "--luns", "1", "--lun-size", "1MiB", "--fill", "false"];
+    stand.fine(&[&target[..], &["--where", place.to_str().unwrap()]].concat());
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", &gate.after(0))]);
+    let mut run = stand.command(&["run", &suite, "--quiet"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    gate.wait_until_reached();
+    let made = std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
+    assert_eq!(open_directories(&[&work, &store, &made]), "");
+    gate.open();
+    assert!(run.wait().unwrap().success());
+    stand.fine(&["report", "--format", "svg"]);
+    assert_eq!(open_directories(&[&work, &store]), "");
+    stand.fine(&["target", "down", "--name", &name]);
+}
+
+#[test]
+fn what_is_made_behind_ssh_is_for_the_user_alone() {
+    let Some(sshd) = Sshd::new() else { return };
+    sshd.put_program("cc", &crate::common::sshd::quick_compiler("quick 1", ""));
+    let (gate, suite) = (sshd.gate(0), sshd.gated_suite());
+    let sockets = sshd.stand.path().join("sockets");
+    std::fs::create_dir(&sockets).unwrap();
+    let mut run = sshd.command(&["run", &suite, "--on", "stand", "--even-if-unfit", "--quiet"]);
+    let run =
+        run.env("XDG_RUNTIME_DIR", &sockets).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let run = run.spawn().unwrap();
+    gate.wait_until_reached();
+    let made = std::fs::read_dir(&sockets).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
+    assert_eq!(open_directories(&[&sshd.there(), &made]), "");
+    gate.open();
+    let ended = run.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
 /// What no terminal may get of other people: a colour, a title, an answer that it would type, and words read backwards.
@@ -186,6 +274,14 @@ fn text_of_others_does_nothing_to_a_terminal() {
     // Whoever asks for data gets what there is, if it is not a terminal that gets it.
     let data = other.json(&["show"]);
     assert!(data["run"]["run"]["suite"]["title"].as_str().unwrap().contains('\u{202e}'));
+    for arguments in
+        [&["show", "--json"][..], &["compare", "last", "--format", "csv"], &["report", "-o", "-", "--format", "csv"]]
+    {
+        let (there, shown) = (other.run(arguments).out, other.on_a_terminal(arguments));
+        assert!(there.contains('\u{202e}') && shown.contains("txet"), "{arguments:?}: {shown}");
+        // A terminal is given a carriage return before each end of a line.
+        assert!(harmless(&shown.replace("\r\n", "\n")), "{arguments:?}: {shown:?}");
+    }
 }
 
 #[test]
@@ -202,6 +298,13 @@ fn a_small_file_that_unpacks_to_a_large_one_is_read_so_far_and_no_further() {
     let ended = stand.run(&["import", file.to_str().unwrap()]);
     assert_eq!((ended.status, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);
     assert!(ended.err.contains("bomb.stend") && ended.err.contains("more than 268435456"), "{}", ended.err);
+    // A carried result is not packed, but a file with holes costs nobody anything.
+    let carried = stand.path().join("carried.jsonl");
+    std::fs::write(&carried, "{\"event\":\"plan\",\"run\":\"").unwrap();
+    std::fs::File::options().append(true).open(&carried).unwrap().set_len(300 << 20).unwrap();
+    let ended = stand.run(&["import", carried.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);
+    assert!(ended.err.contains("carried.jsonl") && ended.err.contains("more than 268435456"), "{}", ended.err);
 }
 
 #[test]
@@ -215,6 +318,23 @@ fn a_stand_that_prints_without_end_is_heard_so_long_and_no_longer() {
     sshd.reconfigure(noise);
     let suite = sshd.suite("0.02");
     sshd.refuses(&["run", &suite, "--on", "stand"], 4, &["login shell", "more than 1024 KiB"]);
+}
+
+#[test]
+fn a_destination_that_ssh_or_a_shell_would_take_for_more_is_refused() {
+    let stand = Stand::new();
+    let mark = stand.path().join("ran");
+    let path = format!("{}:{}", trap(&stand, "ssh", &mark), std::env::var("PATH").unwrap());
+    let touch = format!("touch {}", mark.display());
+    for destination in [format!("-oProxyCommand={touch}"), format!("a;{touch}"), format!("$({touch})")] {
+        let on = format!("--on={destination}");
+        for arguments in [&["check", &*on][..], &["run", "quick", &on], &["hosts", "add", "--", "other", &destination]]
+        {
+            let ended = crate::common::ended(stand.command(arguments).env("PATH", &path));
+            assert!(ended.status == Some(2) && ended.err.lines().count() == 1, "{arguments:?}: {}", ended.err);
+            assert!(!mark.exists(), "{arguments:?}");
+        }
+    }
 }
 
 #[test]
@@ -239,6 +359,29 @@ fn what_is_not_stends_own_is_named_with_its_commands_before_root_runs_it() {
     std::fs::write(&jobs, "[one]\nioengine=null\nrw=read\nsize=1m\nexec_prerun=true from a stranger\n").unwrap();
     let said = stand.run(&["run", "--fio", jobs.to_str().unwrap(), "-r", "1", "--no-progress", "--even-if-unfit"]).err;
     assert!(said.contains("strange.fio") && said.contains("exec_prerun=true from a stranger"), "{said}");
+    // A target in a file has no commands but what it has made, by nbdkit and mkfs for example.
+    let target = stand.path().join("strange.toml");
+    std::fs::write(&target, "kind = \"file\"\nluns = 1\nlun_size = \"1MiB\"\n").unwrap();
+    let path =
+        crate::common::path_with(&stand, "fio", "case $* in *--name=fill*) echo no such luck >&2; exit 1 ;; esac");
+    let mut run = stand.command(&[
+        "run",
+        "vostok-2021",
+        "--scale",
+        "0.0005",
+        "--target",
+        "strange.toml",
+        "--even-if-unfit",
+        "--no-progress",
+    ]);
+    let said = crate::common::ended(run.env("PATH", path)).err;
+    let line = said.lines().find(|line| line.contains("as root")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        ["not part of stend", "strange.toml", "files (", "1 LUN of 1MiB"].iter().all(|part| line.contains(part)),
+        "{line}"
+    );
+    assert!(said.find(line).unwrap() < said.find("no such luck").unwrap(), "before anything of it is made: {said}");
+    assert_eq!(said.matches("as root").count(), 1, "the suite is stend's own: {said}");
     // Its own suites are not announced, and nothing is to whoever wants to hear only what goes wrong.
     for arguments in [
         &[

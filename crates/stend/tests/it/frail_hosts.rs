@@ -14,7 +14,7 @@ fn at_info(deed: &str) -> String {
 }
 
 /// Ways in which a compiler fails, the size of the disk that it is on, if that matters, and what is said of it.
-fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>); 6] {
+fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>); 7] {
     [
         ("crashes", at_info("kill -SEGV $$"), None, vec!["bad was ended by signal 11", "probe/src/info.c"]),
         (
@@ -22,6 +22,16 @@ fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>
             at_info("echo \"$source:5:1: internal compiler error: Segmentation fault\" >&2; exit 4"),
             None,
             vec!["bad does not compile probe/src/info.c", "info.c:5:1: internal compiler error: Segmentation fault"],
+        ),
+        (
+            "says more than is kept",
+            // What would be told comes when a mebibyte is full.
+            at_info(
+                "long=$(printf '%010000d' 0); n=0; { echo 'a first word'; \
+                 while [ $n -lt 200 ]; do echo \"$long\"; n=$((n + 1)); done; echo \"error $long\"; } >&2; exit 1",
+            ),
+            None,
+            vec!["bad does not compile probe/src/info.c: a first word"],
         ),
         ("is no compiler", "exit 0".into(), None, vec!["bad says that all is well", "is it a C compiler?"]),
         (

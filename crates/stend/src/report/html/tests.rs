@@ -8,9 +8,11 @@ use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
+use crate::compare::compare;
 use crate::compare::table::{Lack, Measured, Note, Verdict};
 use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
+use crate::store::Record;
 
 fn page(data: &SampleRun) -> String {
     page_of(&[data.data()])
@@ -473,6 +475,51 @@ fn an_empty_report_says_so() {
     assert!(render(&input).unwrap().contains("Nothing was measured."));
 }
 
+/// What would set `ran`, wherever a page took it for more than text.
+const HOSTILE: &str =
+    "</script></style></title></textarea>--><script>ran=1</script>\"'><img src=x onerror=ran=1><svg onload=ran=1>";
+
+/// The same with something hostile before each text that may be any text.
+fn made_hostile<T: serde::Serialize + serde::de::DeserializeOwned>(one: &T) -> T {
+    fn texts(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(_) => found.push(at.to_owned()),
+            serde_json::Value::Array(list) => {
+                list.iter().enumerate().for_each(|(place, one)| texts(one, &format!("{at}/{place}"), found));
+            }
+            serde_json::Value::Object(map) => {
+                for (key, one) in map {
+                    texts(one, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut whole = serde_json::to_value(one).unwrap();
+    let mut found = Vec::new();
+    texts(&whole, "", &mut found);
+    for place in found {
+        let text = whole.pointer_mut(&place).unwrap();
+        let before = text.take();
+        *text = format!("{HOSTILE}{}", before.as_str().unwrap()).into();
+        if serde_json::from_value::<T>(whole.clone()).is_err() {
+            *whole.pointer_mut(&place).unwrap() = before;
+        }
+    }
+    serde_json::from_value(whole).unwrap()
+}
+
+fn hostile(data: &SampleRun) -> SampleRun {
+    let first = data.repeats.iter().filter(|repeat| repeat.number < 2);
+    SampleRun {
+        run: made_hostile(&data.run),
+        sessions: made_hostile(&data.sessions),
+        repeats: first.map(made_hostile).collect(),
+        series: data.series.iter().map(|(sequence, one)| (*sequence, made_hostile(one))).collect(),
+        profiles: data.profiles.iter().map(made_hostile).collect(),
+    }
+}
+
 #[test]
 #[ignore = "writes the pages that a browser is tested with: STEND_SAMPLE_REPORTS=directory"]
 fn pages_to_be_looked_at() {
@@ -491,6 +538,15 @@ fn pages_to_be_looked_at() {
     };
     write("report.html", &[base.data(), other.data()], &sample::weighed(&base));
     write("nothing-differs.html", &[base.data(), other.data()], &sample::table_without_differences());
+    let both = [hostile(&base), hostile(&other)];
+    let records = both.each_ref().map(|data| Record {
+        sessions: data.sessions.clone(),
+        repeats: data.repeats.clone(),
+        profiles: data.profiles.clone(),
+        ..Record::empty(data.run.clone())
+    });
+    let table = compare(&records.iter().collect::<Vec<_>>(), &[]);
+    write("hostile.html", &both.each_ref().map(SampleRun::data), &table);
     for scenario in &mut base.run.suite.scenarios {
         scenario.instrument = Instrument::Adapter("fio".into());
     }

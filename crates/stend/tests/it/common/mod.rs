@@ -106,6 +106,24 @@ impl Stand {
         serde_json::from_str(&self.fine(&arguments).out).unwrap()
     }
 
+    /// What a terminal gets of a command, on which it runs.
+    pub(crate) fn on_a_terminal(&self, arguments: &[&str]) -> String {
+        let of = self.command(arguments);
+        let words: Vec<_> = [of.get_program()]
+            .into_iter()
+            .chain(of.get_args())
+            .map(|word| format!("'{}'", word.to_str().unwrap()))
+            .collect();
+        let mut command = Command::new("script");
+        command
+            .args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"])
+            .stdin(std::process::Stdio::null());
+        command.current_dir(self.path()).envs(of.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ended = ended(command.env("TERM", "xterm"));
+        assert_eq!(ended.status, Some(0), "{}", ended.out);
+        ended.out
+    }
+
     /// Writes a suite of instruments from `tests/instruments`, each with its arguments, and gives its path.
     pub(crate) fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
         use std::fmt::Write as _;
@@ -205,6 +223,13 @@ pub(crate) fn executable(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(path, text).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The directories at and below these places that others than their owner may look into.
+pub(crate) fn open_directories(places: &[&Path]) -> String {
+    let found = Command::new("find").args(places).args(["-type", "d", "-not", "-perm", "700"]).output().unwrap();
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    String::from_utf8(found.stdout).unwrap()
 }
 
 /// Where a program is, also one for root; empty where there is none.
