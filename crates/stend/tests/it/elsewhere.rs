@@ -326,10 +326,11 @@ fn a_destination_that_ssh_or_a_shell_would_take_for_more_is_refused() {
     let mark = stand.path().join("ran");
     let path = format!("{}:{}", trap(&stand, "ssh", &mark), std::env::var("PATH").unwrap());
     let touch = format!("touch {}", mark.display());
-    for destination in [format!("-oProxyCommand={touch}"), format!("a;{touch}"), format!("$({touch})")] {
+    for destination in ["-oProxyCommand=ran".to_owned(), format!("a;{touch}"), format!("$({touch})")] {
         let on = format!("--on={destination}");
-        for arguments in [&["check", &*on][..], &["run", "quick", &on], &["hosts", "add", "--", "other", &destination]]
-        {
+        let of_host = ["hosts", "add", "--", "other", &*destination];
+        let of_name = ["hosts", "add", "--", &*destination, "example.net"];
+        for arguments in [&["check", &*on][..], &["run", "quick", &on], &of_host, &of_name] {
             let ended = crate::common::ended(stand.command(arguments).env("PATH", &path));
             assert!(ended.status == Some(2) && ended.err.lines().count() == 1, "{arguments:?}: {}", ended.err);
             assert!(!mark.exists(), "{arguments:?}");
