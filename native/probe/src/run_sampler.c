@@ -127,6 +127,10 @@ void sampler_end(struct sampler *sampler)
 {
 	if (sampler->running) {
 		kill(sampler->child.pid, SIGTERM);
+		/* It may be waiting for somebody to read. */
+		close(sampler->child.out);
+		close(sampler->child.err);
+		sampler->child.out = sampler->child.err = -1;
 		child_wait(&sampler->child);
 	}
 	bytes_free(&sampler->begin);
