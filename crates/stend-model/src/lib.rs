@@ -13,6 +13,7 @@
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`cause`] | why a repeat does not count, or was not measured |
 //! | [`carried`] | a run on a machine that no lab reaches: its plan and its result |
 //! | [`clocks`] | the clocks of two machines beside each other |
 //! | [`latency`] | how many operations of a repeat took how long |
@@ -23,6 +24,7 @@
 //! | [`weight`] | what machines cost and draw, given by hand |
 
 pub mod carried;
+pub mod cause;
 pub mod clocks;
 pub mod identity;
 pub mod latency;

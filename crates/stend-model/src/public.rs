@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::cause::Cause;
 use crate::identity::short;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
@@ -466,11 +467,8 @@ impl Publisher {
         );
         let outcome = match outcome {
             Outcome::Valid => Outcome::Valid,
-            Outcome::Invalid(reasons) => Outcome::Invalid(self.texts(reasons)),
-            // Behind the colon stands what a program said.
-            Outcome::Failed(reason) => {
-                Outcome::Failed(self.text(reason.split_once(": ").map_or(reason.as_str(), |(why, _)| why)))
-            }
+            Outcome::Invalid(causes) => Outcome::Invalid(causes.iter().map(|cause| self.cause(cause)).collect()),
+            Outcome::Failed(cause) => Outcome::Failed(self.cause(cause)),
         };
         Repeat {
             sequence: *sequence,
@@ -495,6 +493,13 @@ impl Publisher {
             error_output: String::new(),
             target: self.map(target),
         }
+    }
+
+    /// A cause without what programs and the system said.
+    pub fn cause(&mut self, cause: &Cause) -> Cause {
+        let mut value = serde_json::to_value(cause).expect("a cause can be written");
+        leave_out_said(&mut value);
+        serde_json::from_value(self.value(&value)).expect("a cause of the same fields")
     }
 
     fn begin(&mut self, begin: &Begin) -> Begin {
@@ -594,6 +599,16 @@ impl Software {
             mitigations: mitigations.clone(),
             settings: settings.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
             tools: tools.iter().map(|(name, one)| (name.clone(), tool(one))).collect(),
+        }
+    }
+}
+
+fn leave_out_said(cause: &mut Value) {
+    for (name, value) in cause.as_object_mut().into_iter().flatten() {
+        if name == "said" {
+            *value = "".into();
+        } else {
+            leave_out_said(value);
         }
     }
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
 use crate::clocks::Clocks;
 use crate::machine::Machine;
 use crate::metric::Metric;
@@ -221,15 +222,15 @@ impl Repeat {
 }
 
 /// What came of a repeat.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Measured, verified, and no gate closed.
     Valid,
-    /// Measured, but a gate closed or the verification failed; each reason is a sentence. Kept, shown, never counted.
-    Invalid(Vec<String>),
+    /// Measured, but a gate closed or the verification failed. Kept, shown, never counted.
+    Invalid(Vec<Cause>),
     /// Not measured; why.
-    Failed(String),
+    Failed(Cause),
 }
 
 impl Outcome {
@@ -242,12 +243,12 @@ impl Outcome {
         }
     }
 
-    /// Why it is not valid, in one line; empty if it is.
-    pub fn reason(&self) -> String {
+    /// Why it is not valid; nothing if it is.
+    pub fn causes(&self) -> &[Cause] {
         match self {
-            Self::Valid => String::new(),
-            Self::Invalid(reasons) => reasons.join("; "),
-            Self::Failed(reason) => reason.clone(),
+            Self::Valid => &[],
+            Self::Invalid(causes) => causes,
+            Self::Failed(cause) => std::slice::from_ref(cause),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
 use crate::machine::Tool;
 use crate::plan::Phase;
 use crate::run::{Build, Outcome, Repeat, Run};
@@ -269,9 +270,6 @@ pub fn pairs<'a>(repeats: &'a [Repeat], scenario: usize) -> Vec<Pair<'a>> {
     pairs.filter(|Pair { of_sides: [a, b] }| a.session == b.session).collect()
 }
 
-/// Why a repeat is not shown as one that counts although nothing is wrong with it.
-pub const WITHOUT_ITS_PARTNER: &str = "the other side's repeat beside it does not count";
-
 impl Run {
     /// The run as it was on one of its sides: with its label behind the id, its parameters in the scenarios, and what it changes of the machine in
     /// the machine's fingerprint.
@@ -335,7 +333,7 @@ pub fn repeats_of_side(run: &Run, repeats: &[Repeat], side: usize) -> Vec<Repeat
         .map(|(repeat, in_pair)| {
             let mut repeat = repeat.clone();
             if repeat.phase == Phase::Measured && repeat.outcome == Outcome::Valid && !in_pair {
-                repeat.outcome = Outcome::Invalid(vec![WITHOUT_ITS_PARTNER.into()]);
+                repeat.outcome = Outcome::Invalid(vec![Cause::PartnerMissing]);
             }
             repeat
         })

@@ -40,6 +40,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod voice;
+mod words;
 
 /// The program, with the arguments of this process.
 pub fn main() -> std::process::ExitCode {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use stend_model::cause::Cause;
 use stend_model::machine::{Hardware, Machine, Software};
 use stend_model::plan::Phase;
 use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session};
@@ -175,4 +176,14 @@ pub(crate) fn begin(instrument: &str) -> Begin {
         missing: BTreeMap::new(),
         unknown: serde_json::Map::new(),
     }
+}
+
+/// Why a repeat does not count.
+pub(crate) fn steal() -> Cause {
+    Cause::Steal { share: 0.041, limit: 0.01 }
+}
+
+/// Why a repeat failed.
+pub(crate) fn killed() -> Cause {
+    Cause::Killed { signal: 9, said: String::new() }
 }

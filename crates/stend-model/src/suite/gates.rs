@@ -58,9 +58,12 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Whether `value` is beyond the limit.
-    pub fn exceeded_by(self, value: f64) -> bool {
-        matches!(self, Self::Limit(limit) if value > limit)
+    /// The limit, if `value` is beyond it.
+    pub fn closed_by(self, value: f64) -> Option<f64> {
+        match self {
+            Self::Limit(limit) if value > limit => Some(limit),
+            _ => None,
+        }
     }
 }
 
@@ -111,9 +114,9 @@ mod tests {
 
     #[test]
     fn only_what_is_beyond_a_limit_exceeds_it() {
-        assert!(Gate::Limit(0.01).exceeded_by(0.011));
-        assert!(!Gate::Limit(0.01).exceeded_by(0.01));
-        assert!(!Gate::Off.exceeded_by(1.0));
+        assert_eq!(Gate::Limit(0.01).closed_by(0.011), Some(0.01));
+        assert_eq!(Gate::Limit(0.01).closed_by(0.01), None);
+        assert_eq!(Gate::Off.closed_by(1.0), None);
     }
 
     #[test]

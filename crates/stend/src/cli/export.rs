@@ -110,8 +110,8 @@ fn published_profile(publisher: &mut Publisher, profile: &Profile) -> Profile {
         }),
         Observed::SystemCalls { .. } | Observed::Nothing => observed.clone(),
     };
-    let lack = |Lack { reason, remedy }: &Lack| Lack {
-        reason: publisher.text(reason),
+    let lack = |Lack { why, remedy }: &Lack| Lack {
+        why: publisher.cause(why),
         remedy: remedy.as_ref().map(|remedy| publisher.text(remedy)),
     };
     Profile {

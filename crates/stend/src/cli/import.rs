@@ -12,9 +12,10 @@ use super::failure::{Exit, Failure};
 use super::hosts::check_free;
 use super::{Global, output};
 use crate::hosts::Hosts;
-use crate::language::english_plural;
+use crate::language::{Language, english_plural};
 use crate::run::carried;
 use crate::store::{Carried, Record, Store, read_export};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -88,7 +89,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 fn of_machine(record: &Record) -> String {
     let of_word = |word: &'static str| {
         let mut such = record.repeats.iter().filter(|repeat| repeat.outcome.word() == word);
-        let reason = such.next()?.outcome.reason();
+        let reason = words::outcome(&such.next()?.outcome, Language::English);
         Some(format!("{} {word}, the first: {reason}", such.count() + 1))
     };
     let bad: Vec<_> = ["invalid", "failed"].into_iter().filter_map(of_word).collect();

@@ -11,9 +11,10 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::compare::sides::views;
-use crate::language::english_plural;
+use crate::language::{Language, english_plural};
 use crate::report;
 use crate::store::{Record, Store};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -131,7 +132,7 @@ fn head(record: &Record, samples: i64) -> String {
             of_side(run, repeat),
             if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" },
             repeat.outcome.word(),
-            repeat.outcome.reason()
+            words::outcome(&repeat.outcome, Language::English)
         );
     }
     text.push('\n');
@@ -176,7 +177,7 @@ fn repeats(record: &Record) -> String {
             of_side(&record.run, repeat),
             repeat.number,
             value.unwrap_or_else(|| "no value".into()),
-            repeat.outcome.reason()
+            words::outcome(&repeat.outcome, Language::English)
         );
     }
     text

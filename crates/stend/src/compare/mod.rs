@@ -293,8 +293,8 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
                 let value = metric.value.to_string();
                 Lack::NotReported { reason: valid.last().and_then(|repeat| why_missing(repeat, &value)), value }
             }
-            Some(Outcome::Invalid(reasons)) => Lack::Invalid { reasons: reasons.clone() },
-            Some(Outcome::Failed(reason)) => Lack::Failed { reason: reason.clone() },
+            Some(Outcome::Invalid(causes)) => Lack::Invalid { causes: causes.clone() },
+            Some(Outcome::Failed(cause)) => Lack::Failed { cause: cause.clone() },
             _ => Lack::NotYet,
         };
         return Cell::Nothing { why };

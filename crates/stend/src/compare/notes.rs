@@ -1,9 +1,11 @@
 //! What a reader should know before reading the table: how the runs differ in what they did, where, and with which builds.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::identity::short;
 use stend_model::machine::Difference;
+use stend_model::plan::Phase;
 use stend_model::run::{Outcome, RunState};
 use stend_model::suite::{Steady, Verification, Work};
 use stend_model::wire::{Begin, Check};
@@ -11,7 +13,7 @@ use stend_model::wire::{Begin, Check};
 use super::filter::Filter;
 use super::scenario_of;
 use super::sides::are_of_one_run;
-use super::table::{LeftOut, Note};
+use super::table::{LeftOut, Loss, Note};
 use crate::noise::Floor;
 use crate::steady::never_steady;
 use crate::store::Record;
@@ -165,6 +167,7 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if !conditions.is_empty() {
         notes.push(Note::Unfit { run: run(), conditions });
     }
+    notes.extend(lost(record, run()));
     let left_running = suite.scenarios.iter().enumerate().filter(|(place, _)| {
         let of_it = record.repeats.iter().filter(|repeat| repeat.scenario == *place);
         of_it.filter_map(|repeat| repeat.usage.as_ref()).any(|usage| usage.left_running)
@@ -195,6 +198,19 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
         notes.push(Note::Unfinished { run: run(), may_go_on: record.run.may_go_on() });
     }
     notes
+}
+
+/// What measured repeats were lost to, if any were.
+fn lost(record: &Record, run: String) -> Option<Note> {
+    let measured = record.repeats.iter().filter(|repeat| repeat.phase == Phase::Measured);
+    let mut counts = BTreeMap::new();
+    for loss in measured.clone().filter_map(|repeat| Loss::of(&repeat.outcome)) {
+        *counts.entry(loss).or_insert(0) += 1;
+    }
+    let mut to: Vec<_> = counts.into_iter().collect();
+    to.sort_by_key(|(_, count)| Reverse(*count));
+    let repeats = to.iter().map(|(_, count)| count).sum();
+    (repeats > 0).then(|| Note::Lost { run, repeats, of: measured.count(), to })
 }
 
 /// The scenarios that only prepare, and failed to in a session in which something was measured after them.

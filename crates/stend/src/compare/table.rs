@@ -5,9 +5,12 @@
 use clap::ValueEnum;
 use jiff::Timestamp;
 use serde::Serialize;
+use stend_model::cause::Cause;
+
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
+use stend_model::run::Outcome;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 use stend_stats::Reason;
@@ -186,6 +189,8 @@ pub(crate) enum Note {
     Unverified { run: String, scenarios: usize },
     /// What made the machine unfit to measure when the run, or a later session of it, began.
     Unfit { run: String, conditions: Vec<String> },
+    /// So many of the measured repeats do not count; what they were lost to, the most frequent first.
+    Lost { run: String, repeats: usize, of: usize, to: Vec<(Loss, usize)> },
     /// Repeats of these scenarios left processes running, which belong to no repeat.
     LeftRunning { run: String, scenarios: Vec<String> },
     /// What these scenarios were to prepare was measured without it, because they failed.
@@ -320,8 +325,45 @@ pub(crate) enum Cell {
     Absent,
 }
 
+/// What a repeat is lost to, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Loss {
+    Steal,
+    ForeignCpu,
+    ClockFell,
+    Swapping,
+    Throttling,
+    /// Its work was wrong, or not verified.
+    Work,
+    /// It was not measured.
+    Failure,
+    /// Anything else.
+    Other,
+}
+
+impl Loss {
+    /// What an outcome is lost to; nothing if it counts. Of several causes the first is taken.
+    pub(super) fn of(outcome: &Outcome) -> Option<Self> {
+        let causes = match outcome {
+            Outcome::Valid => return None,
+            Outcome::Failed(_) => return Some(Self::Failure),
+            Outcome::Invalid(causes) => causes,
+        };
+        Some(match causes.first() {
+            Some(Cause::Steal { .. }) => Self::Steal,
+            Some(Cause::ForeignCpu { .. }) => Self::ForeignCpu,
+            Some(Cause::ClockFell { .. }) => Self::ClockFell,
+            Some(Cause::Swapping { .. }) => Self::Swapping,
+            Some(Cause::Throttling { .. }) => Self::Throttling,
+            Some(Cause::WorkWrong { .. } | Cause::WorkUnverified) => Self::Work,
+            _ => Self::Other,
+        })
+    }
+}
+
 /// Why a scenario has no figure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub(crate) enum Lack {
     /// It was left out.
@@ -331,10 +373,10 @@ pub(crate) enum Lack {
         /// The command that would mend it, if there is one.
         remedy: Option<String>,
     },
-    /// No repeat counts; these are the last one's reasons.
-    Invalid { reasons: Vec<String> },
-    /// No repeat measured anything; this is the last one's reason.
-    Failed { reason: String },
+    /// No repeat counts; this is why the last one does not.
+    Invalid { causes: Vec<Cause> },
+    /// No repeat measured anything; this is why the last one did not.
+    Failed { cause: Cause },
     /// Repeats count, but none of them reported what this is computed from.
     NotReported {
         /// What the metric is computed from.

@@ -105,7 +105,7 @@ fn a_repeat_without_its_partner_does_not_count() {
     // Of one pair the second side's is invalid, and of another a session lies between the two.
     let invalid =
         run.repeats.iter_mut().find(|repeat| repeat.number == 3 && repeat.side == Some(1) && repeat.scenario == 0);
-    invalid.unwrap().outcome = Outcome::Invalid(vec!["steal".into()]);
+    invalid.unwrap().outcome = Outcome::Invalid(vec![testing::steal()]);
     let torn =
         run.repeats.iter_mut().find(|repeat| repeat.number == 5 && repeat.side == Some(1) && repeat.scenario == 0);
     torn.unwrap().session = 1;
@@ -161,7 +161,7 @@ fn few_repeats_give_no_verdict() {
 #[test]
 fn repeats_that_do_not_count_are_shown_and_not_counted() {
     let mut base = record("a", &steady(1.0));
-    base.repeats[0].outcome = Outcome::Invalid(vec!["steal".into()]);
+    base.repeats[0].outcome = Outcome::Invalid(vec![testing::steal()]);
     let table = compare(&[&base], &[]);
     let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
     assert_eq!((measured.valid, measured.invalid), (9, 1));
@@ -170,10 +170,10 @@ fn repeats_that_do_not_count_are_shown_and_not_counted() {
 #[test]
 fn a_scenario_without_any_valid_repeat_says_why() {
     let mut base = record("a", &[1.0]);
-    base.repeats[0].outcome = Outcome::Failed("killed by signal 9".into());
+    base.repeats[0].outcome = Outcome::Failed(testing::killed());
     base.run.skipped.push(Skipped { scenario: "beta".into(), reason: "no fio".into(), remedy: Some("get fio".into()) });
     let table = compare(&[&base], &[]);
-    assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { reason: "killed by signal 9".into() } });
+    assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { cause: testing::killed() } });
     let why = Lack::Skipped { reason: "no fio".into(), remedy: Some("get fio".into()) };
     assert_eq!(table.rows[1].cells[0], Cell::Nothing { why });
 }
@@ -401,7 +401,7 @@ fn what_was_measured_unprepared_is_said() {
         run.repeats.splice(0..0, rounds.collect::<Vec<_>>());
         compare(&[&run], &[]).notes
     };
-    let failed = || Outcome::Failed("the disk is full".into());
+    let failed = || Outcome::Failed(testing::killed());
     assert_eq!(prepared(&[Outcome::Valid]), []);
     assert_eq!(prepared(&[failed(), Outcome::Valid]), [], "it was prepared in the end");
     let said = [Note::Unprepared { run: "a".into(), scenarios: vec!["alpha".into()] }];

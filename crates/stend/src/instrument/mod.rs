@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use self::fio::suite as fio_files;
 
+use stend_model::cause::Cause;
 use stend_model::run::{Repeat, Run};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
@@ -55,7 +56,7 @@ pub(crate) trait Adapter: Sync {
     }
 
     /// How to start the tool for one repeat.
-    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String>;
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, Cause>;
 
     /// The job that the tool read in a repeat from a file that is gone with it, made anew from what the run keeps; nothing where the command
     /// alone says what was done.
@@ -64,21 +65,20 @@ pub(crate) trait Adapter: Sync {
     }
 
     /// How to read again what a load wrote to the LUNs whose files these are, after its pool has failed.
-    fn reading_again(&self, _: &Scenario, _: &Place, _: &[String]) -> Result<Invocation, String> {
-        Err(format!("{} does not read again what it wrote", self.name()))
+    fn reading_again(&self, _: &Scenario, _: &Place, _: &[String]) -> Result<Invocation, Cause> {
+        Err(Cause::NotReadAgain { tool: self.name().into() })
     }
 
     /// What of the load is lost. `load`: the files that it left.
-    fn losses(&self, _: &Scenario, _load: &Files, _: Remains<'_>) -> Result<Losses, String> {
-        Err(format!("{} does not read again what it wrote", self.name()))
+    fn losses(&self, _: &Scenario, _load: &Files, _: Remains<'_>) -> Result<Losses, Cause> {
+        Err(Cause::NotReadAgain { tool: self.name().into() })
     }
 
-    /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is the reason why
-    /// the repeat has failed, in one line that quotes what was not understood.
-    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String>;
+    /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is why the repeat has failed.
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause>;
 
     /// Whether a tool that failed for this reason would fail in the same way if it were started again.
-    fn lasts(&self, _reason: &str, _: &Finished) -> bool {
+    fn lasts(&self, _: &Cause, _: &Finished) -> bool {
         false
     }
 

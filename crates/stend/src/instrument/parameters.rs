@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use stend_model::cause::Cause;
 use stend_model::quantity::{parse_duration, parse_share, parse_size};
 use stend_model::wire::quote;
 
@@ -79,28 +80,28 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Fails unless the tool exited with status 0; quotes what it said last on standard error.
-pub(super) fn ended_well(tool: &str, finished: &Finished) -> Result<(), String> {
-    ended(tool, finished).map_or(Ok(()), |how| Err(format!("{how}{}", last_words(&finished.stderr))))
-}
-
-/// How the tool ended, unless it exited with status 0.
-pub(super) fn ended(tool: &str, finished: &Finished) -> Option<String> {
+/// Fails unless the tool exited with status 0; `said` finds in its standard error what it said of that.
+pub(super) fn ended_well(tool: &str, finished: &Finished, said: impl Fn(&str) -> String) -> Result<(), Cause> {
     let usage = &finished.usage;
-    let how = match (usage.timed_out, usage.signal, usage.exit) {
-        (true, ..) => "was stopped because its time was up".to_owned(),
-        (_, Some(signal), _) => format!("was ended by signal {signal}"),
-        (_, _, Some(0)) => return None,
-        (_, _, Some(status)) => format!("exited with status {status}"),
-        (_, _, None) => "ended in an unknown way".to_owned(),
-    };
-    Some(format!("{tool} {how}"))
+    let (tool, said) = (tool.to_owned(), || said(&finished.stderr));
+    Err(match (usage.timed_out, usage.signal, usage.exit) {
+        (true, ..) => Cause::ToolTimedOut { tool, said: said() },
+        (_, Some(signal), _) => Cause::ToolKilled { tool, signal, said: said() },
+        (_, _, Some(0)) => return Ok(()),
+        (_, _, Some(status)) => Cause::ToolExited { tool, status, said: said() },
+        (_, _, None) => Cause::ToolEndUnknown { tool, said: said() },
+    })
 }
 
-/// The last line that says something, as the rest of a message: `: …`. Empty if there is none.
+/// The last line that says something. Empty if there is none.
 pub(super) fn last_words(text: &str) -> String {
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.map_or_else(String::new, |line| format!(": {}", quote(line)))
+    line.map(quote).unwrap_or_default()
+}
+
+/// What is wrong with parameters, which were checked before, as why a repeat failed.
+pub(super) fn not_taken(said: String) -> Cause {
+    Cause::Parameters { said }
 }
 
 #[cfg(test)]

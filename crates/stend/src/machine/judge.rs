@@ -97,7 +97,7 @@ fn unless_fine(state: State, advice: &str) -> &str {
 
 /// What a gate that closes at once for this value makes of it; less than that is only worth a warning.
 fn gated(gate: Option<Gate>, value: f64) -> State {
-    if gate.is_some_and(|gate| gate.exceeded_by(value)) { State::Unfit } else { State::Warning }
+    if gate.and_then(|gate| gate.closed_by(value)).is_some() { State::Unfit } else { State::Warning }
 }
 
 /// All findings, in the order in which people read them: what runs beside, memory and disk, frequency and heat, the rest.

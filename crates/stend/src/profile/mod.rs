@@ -9,6 +9,10 @@ pub(crate) mod strace;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use stend_model::cause::Cause;
+
+use crate::language::Language;
+use crate::words;
 
 /// What a profiler saw of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,24 +73,23 @@ pub(crate) struct SystemCall {
 }
 
 /// Why something cannot be observed here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Lack {
-    /// Why, in one line.
-    pub(crate) reason: String,
+    pub(crate) why: Cause,
     /// What would change that, if it is known: a command, or an option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) remedy: Option<String>,
 }
 
 impl Lack {
-    pub(crate) fn new(reason: impl Into<String>, remedy: Option<&str>) -> Self {
-        Self { reason: reason.into(), remedy: remedy.map(str::to_owned) }
+    pub(crate) fn new(why: Cause, remedy: Option<&str>) -> Self {
+        Self { why, remedy: remedy.map(str::to_owned) }
     }
 }
 
 impl std::fmt::Display for Lack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.reason)?;
+        f.write_str(&words::cause(&self.why, Language::English))?;
         self.remedy.iter().try_for_each(|remedy| write!(f, "; to have it: {remedy}"))
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
+use stend_model::cause::Cause;
 
 use super::{Lack, Stacks, complaint};
 use crate::host::{Command, Host};
@@ -46,7 +47,7 @@ impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
     pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<Self, Lack> {
         if host.find_program("perf").is_none() {
-            return Err(Lack::new("perf is not on the machine's PATH", Some(&install_command(TOOL.package))));
+            return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
         }
         let data = format!("{directory}/perf-trial");
         let mut refusal = None;
@@ -60,7 +61,7 @@ impl Perf {
                 Err(reason) => refusal = Some(reason),
             }
         }
-        Err(refusal.map_or_else(|| Lack::new("perf takes no samples here", None), |reason| refused(host, &reason)))
+        Err(refusal.map_or_else(|| Lack::new(Cause::ToolSilent { tool: tool() }, None), |said| refused(host, said)))
     }
 
     /// `found` is the event as perf names it, with what it restricted it to behind a colon.
@@ -68,19 +69,13 @@ impl Perf {
         let (event, restricted) = found.split_once(':').unwrap_or((found, ""));
         if restricted.contains('u') {
             let level = setting(host, PARANOID).map_or_else(|| "?".into(), |level| level.to_string());
-            return Err(Lack::new(
-                format!("perf may not look into the kernel (kernel.perf_event_paranoid is {level})"),
-                Some("sysctl kernel.perf_event_paranoid=1"),
-            ));
+            return Err(Lack::new(Cause::KernelUnseen { level }, Some("sysctl kernel.perf_event_paranoid=1")));
         }
         let first = host.run(&Command::new(["head", "-n", "1", "/proc/kallsyms"])).unwrap_or_default().text();
         let address = first.split(' ').next().unwrap_or_default();
         if address.bytes().all(|digit| digit == b'0') {
             let level = setting(host, HIDING).map_or_else(|| "?".into(), |level| level.to_string());
-            return Err(Lack::new(
-                format!("the kernel hides the names of its functions (kernel.kptr_restrict is {level})"),
-                Some("sysctl kernel.kptr_restrict=0"),
-            ));
+            return Err(Lack::new(Cause::KernelNameless { level }, Some("sysctl kernel.kptr_restrict=0")));
         }
         Ok(Self { event: event.to_owned() })
     }
@@ -98,7 +93,7 @@ impl Perf {
         data: &str,
         hertz: u32,
         stretch: Option<(i64, u64)>,
-    ) -> Result<Stacks, String> {
+    ) -> Result<Stacks, Cause> {
         // Without --no-inline it would ask addr2line about every address that it meets.
         let mut words: Vec<_> = ["perf", "script", "-i", data, "--no-inline", "-F", FIELDS].map(str::to_owned).into();
         if let Some((start, length)) = stretch {
@@ -108,13 +103,14 @@ impl Perf {
         }
         let mut command = Command::new(words);
         command.timeout = PATIENCE;
-        let output = host.run(&command).map_err(|error| error.to_string())?;
+        let broken = |said| Cause::ToolBroken { tool: tool(), said };
+        let output = host.run(&command).map_err(|error| broken(error.to_string()))?;
         if output.exit != Some(0) {
-            return Err(format!("perf cannot read its samples: {}", complaint(&output.stderr)));
+            return Err(broken(complaint(&output.stderr)));
         }
-        let folded = fold(&output.stdout, &self.event)?;
+        let folded = fold(&output.stdout, &self.event).map_err(broken)?;
         if folded.is_empty() {
-            return Err("perf took no samples of it".into());
+            return Err(Cause::ToolSilent { tool: tool() });
         }
         Ok(Stacks { event: self.event.clone(), hertz, measured_stretch: stretch.is_some(), folded })
     }
@@ -147,10 +143,10 @@ fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>,
 }
 
 /// Why perf does not start, with what would help if the system forbids it.
-fn refused(host: &dyn Host, reason: &str) -> Lack {
-    let forbidden = ["ermission", "ermitted", "Access to performance"].iter().any(|word| reason.contains(word));
+fn refused(host: &dyn Host, said: String) -> Lack {
+    let forbidden = ["ermission", "ermitted", "Access to performance"].iter().any(|word| said.contains(word));
     if !forbidden {
-        return Lack::new(format!("perf does not work here: {reason}"), None);
+        return Lack::new(Cause::ToolBroken { tool: tool(), said }, None);
     }
     let remedy = if setting(host, PARANOID).is_some_and(|level| level > 1) {
         "sysctl kernel.perf_event_paranoid=1"
@@ -158,7 +154,11 @@ fn refused(host: &dyn Host, reason: &str) -> Lack {
         // As in a container without the right to it.
         "start the container with --cap-add PERFMON --security-opt seccomp=unconfined"
     };
-    Lack::new(format!("perf is forbidden here: {reason}"), Some(remedy))
+    Lack::new(Cause::ToolForbidden { tool: tool(), said }, Some(remedy))
+}
+
+fn tool() -> String {
+    TOOL.program.into()
 }
 
 fn setting(host: &dyn Host, path: &str) -> Option<i64> {
@@ -176,9 +176,7 @@ fn fold(script: &[u8], event: &str) -> Result<String, String> {
     options.annotate_kernel = true;
     options.event_filter = Some(event.to_owned());
     let mut folded = Vec::new();
-    Folder::from(options)
-        .collapse(script, &mut folded)
-        .map_err(|error| format!("its samples cannot be folded: {error}"))?;
+    Folder::from(options).collapse(script, &mut folded).map_err(|error| error.to_string())?;
     let mut lines: Vec<_> = String::from_utf8_lossy(&folded).lines().map(unmark_vdso).collect();
     lines.sort_unstable();
     Ok(lines.into_iter().map(|line| line + "\n").collect())

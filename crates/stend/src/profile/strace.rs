@@ -1,5 +1,7 @@
 //! `strace -c`: how it is started around an instrument, and its table of system calls.
 
+use stend_model::cause::Cause;
+
 use super::{Lack, SystemCall, complaint};
 use crate::host::{Command, Host};
 use crate::instrument::Tool;
@@ -12,7 +14,7 @@ pub(crate) const TOOL: Tool =
 /// Whether it works here.
 pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
     if host.find_program("strace").is_none() {
-        return Err(Lack::new("strace is not on the machine's PATH", Some(&install_command(TOOL.package))));
+        return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
     }
     let table = format!("{directory}/strace-trial");
     let tried = host.run(&Command::new(words(&table).into_iter().chain(["true".to_owned()])));
@@ -20,10 +22,10 @@ pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
     match tried {
         Ok(output) if output.exit == Some(0) => Ok(()),
         Ok(output) => Err(Lack::new(
-            format!("strace is forbidden here: {}", complaint(&output.stderr)),
+            Cause::ToolForbidden { tool: tool(), said: complaint(&output.stderr) },
             Some("start the container with --cap-add SYS_PTRACE"),
         )),
-        Err(error) => Err(Lack::new(error.to_string(), None)),
+        Err(error) => Err(Lack::new(Cause::ToolBroken { tool: tool(), said: error.to_string() }, None)),
     }
 }
 
@@ -34,21 +36,26 @@ pub(crate) fn words(table: &str) -> Vec<String> {
 }
 
 /// Reads the table, most time first.
-pub(crate) fn parse(text: &str) -> Result<Vec<SystemCall>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<SystemCall>, Cause> {
+    let unknown = |line: &str| Cause::ToolLine { output: "strace's table".into(), said: line.into() };
     let mut lines = text.lines();
     let head = lines.find(|line| line.trim_start().starts_with("% time"));
-    let head = head.ok_or("strace wrote no table")?;
+    let head = head.ok_or_else(|| Cause::ToolSilent { tool: tool() })?;
     let columns: Vec<_> = head.trim().trim_start_matches("% ").split_whitespace().collect();
     if columns != ["time", "seconds", "usecs/call", "calls", "errors", "syscall"] {
-        return Err(format!("strace's table has a head that stend does not know: {head}"));
+        return Err(unknown(head));
     }
     let mut calls = Vec::new();
     // Between the two rules; behind them stands the total.
     for line in lines.skip_while(|line| is_rule(line)).take_while(|line| !is_rule(line)) {
-        calls.push(call(line).ok_or_else(|| format!("strace's table has the line {line}"))?);
+        calls.push(call(line).ok_or_else(|| unknown(line))?);
     }
     calls.sort_by(|one, other| other.time_ns.cmp(&one.time_ns).then_with(|| one.name.cmp(&other.name)));
     Ok(calls)
+}
+
+fn tool() -> String {
+    TOOL.program.into()
 }
 
 fn is_rule(line: &str) -> bool {
@@ -97,9 +104,10 @@ mod tests {
 
     #[test]
     fn what_is_no_table_is_quoted() {
-        assert_eq!(parse("").unwrap_err(), "strace wrote no table");
-        assert!(parse(&TABLE.replace("usecs/call", "shortest")).unwrap_err().contains("shortest"));
-        assert!(parse(&TABLE.replace("20000 ", "twenty ")).unwrap_err().contains("twenty"));
-        assert!(parse(&TABLE.replace("0.000007", "nan")).unwrap_err().contains("nan"));
+        assert_eq!(parse(""), Err(Cause::ToolSilent { tool: "strace".into() }));
+        for (from, to) in [("usecs/call", "shortest"), ("20000 ", "twenty "), ("0.000007", "nan")] {
+            let parsed = parse(&TABLE.replace(from, to));
+            assert!(matches!(&parsed, Err(Cause::ToolLine { said, .. }) if said.contains(to)), "{parsed:?}");
+        }
     }
 }

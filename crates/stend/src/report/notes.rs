@@ -17,7 +17,7 @@ use super::phrase::Phrase;
 use super::recorded::{recorded, recorded_all};
 use super::text::{moment, percent};
 use crate::language::{Language, english_plural, russian_plural};
-use crate::machine;
+use crate::{machine, words};
 
 pub(super) use alike::notes;
 
@@ -99,6 +99,7 @@ pub(super) fn note(note: &Note) -> Phrase {
                 format!("{run}: измерено, хотя машина не годилась для измерений: {ru}"),
             )
         }
+        Note::Lost { run, repeats, of, to } => words::lost(run, *repeats, *of, to),
         Note::LeftRunning { run, scenarios } => {
             let names = listed(scenarios);
             Phrase::new(
@@ -550,8 +551,8 @@ pub(super) fn lack(why: &Lack) -> Phrase {
             let (en, ru) = (remedy("mend it with:"), remedy("поможет:"));
             Phrase::new(format!("{}{en}", reason.en), format!("{}{ru}", reason.ru))
         }
-        Lack::Invalid { reasons } => recorded_all(reasons),
-        Lack::Failed { reason } => recorded(reason),
+        Lack::Invalid { causes } => words::causes(causes),
+        Lack::Failed { cause } => words::causes(std::slice::from_ref(cause)),
         Lack::NotReported { reason: Some(reason), .. } => return recorded(reason),
         Lack::NotReported { value, reason: None } => return not_reported(value),
         Lack::NotYet => return word,

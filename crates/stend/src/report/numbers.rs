@@ -95,7 +95,7 @@ pub(super) fn russian(text: &str) -> String {
 }
 
 /// A text that is made of figures, as a language writes it.
-pub(super) fn in_language(text: &str, language: Language) -> Cow<'_, str> {
+pub(crate) fn in_language(text: &str, language: Language) -> Cow<'_, str> {
     match language {
         Language::English => Cow::Borrowed(text),
         Language::Russian => Cow::Owned(russian(text)),

@@ -11,59 +11,7 @@ use crate::machine;
 
 /// English and Russian forms; the first one that fits is taken. The Russian form takes what was filled in in the same order.
 const FORMS: &[(&str, &str)] = &[
-    // Why a repeat is invalid.
-    ("the work was wrong", "работа сделана неверно"),
-    (
-        "the work was not verified; if it cannot be, say verification = \"none\"",
-        "работа не проверена; если её нельзя проверить, укажите verification = \"none\"",
-    ),
-    (
-        "the instrument did not report what the metric \"{}\" needs ({})",
-        "инструмент не сообщил того, что нужно показателю «{}» ({})",
-    ),
-    ("the clock fell by {} while it ran, from {} to {} GHz", "за время работы частота упала на {}: с {} до {} ГГц"),
-    ("the hypervisor took away {} of the machine's CPU time", "гипервизор отнял {} процессорного времени машины"),
-    ("other programs used {} of the machine's CPU time", "чужие программы заняли {} процессорного времени машины"),
-    ("{} pages were swapped", "страниц подкачано: {}"),
-    ("{} times a CPU was throttled by heat", "троттлинг из-за нагрева, раз: {}"),
-    // Why a repeat has failed.
-    ("it printed more than {} MiB", "напечатано больше {} МиБ"),
-    ("it printed more than {} lines", "напечатано больше {} строк"),
-    ("it did not end within {} and was ended", "не завершился за {} и был остановлен"),
-    ("it did not end within {} and could not be ended", "не завершился за {}, и остановить его не удалось"),
-    ("the guard died", "программа-сторож погибла"),
-    ("the link dropped, or the guard there died", "связь оборвалась, или программа-сторож там погибла"),
-    ("it was started wrongly (status 2): {}", "запущен неверно (код 2): {}"),
-    ("it was started wrongly (status 2)", "запущен неверно (код 2)"),
-    ("it reported no repeat", "не сообщил о повторе"),
-    ("it ended with status {}: {}", "завершился с кодом {}: {}"),
-    ("it ended with status {}", "завершился с кодом {}"),
-    ("it was killed by signal {}: {}", "убит сигналом {}: {}"),
-    ("it was killed by signal {}", "убит сигналом {}"),
-    ("nobody knows how it ended: {}", "чем завершился – неизвестно: {}"),
-    ("nobody knows how it ended", "чем завершился – неизвестно"),
-    ("it printed a line that is no event: {}", "напечатана строка, которая не является событием: {}"),
-    ("it printed a second \"begin\"", "напечатано второе событие «begin»"),
-    ("it printed no \"begin\"", "не напечатано событие «begin»"),
-    ("it printed no \"repeat\"", "не напечатано событие «repeat»"),
-    ("it printed no \"end\"", "не напечатано событие «end»"),
-    (
-        "it printed {} \"repeat\" events; stend wants one an invocation",
-        "напечатано событий «repeat»: {}; stend нужно одно за запуск",
-    ),
-    ("{} exited with status {}", "{} завершился с кодом {}"),
-    ("{} was ended by signal {}", "{} убит сигналом {}"),
-    ("{} was stopped because its time was up{}", "{} остановлен: время вышло{}"),
-    ("its files cannot be put there: {}", "не удалось положить его файлы: {}"),
-    // The same, of tools behind adapters.
-    ("fio's report is no complete JSON ({}): {}", "отчёт fio – не целый JSON ({}): {}"),
-    ("fio's report is no complete JSON ({})", "отчёт fio – не целый JSON ({})"),
-    ("fio's report is not as expected: {}", "отчёт fio не такой, как ожидалось: {}"),
-    ("fio's report has {} groups of jobs instead of {}", "в отчёте fio групп заданий: {} вместо {}"),
-    (
-        "fio's job \"{}\" read other data than were written: {}",
-        "задание fio «{}» прочло не те данные, что были записаны: {}",
-    ),
+    // Why the load's own figures lack something.
     ("the load does not say when it began", "нагрузка не сообщила, когда началась"),
     (
         "{} was not read close enough to the beginning and the end of the load",
@@ -72,43 +20,16 @@ const FORMS: &[(&str, &str)] = &[
     ("there are too few windows of the load before a fault", "перед отказом слишком мало окон нагрузки"),
     ("the load was not back before it ended", "нагрузка не восстановилась до своего конца"),
     ("the processor time of {} was not read", "процессорное время {} не читалось"),
-    ("fio's job \"{}\" read other data than were written", "задание fio «{}» прочло не те данные, что были записаны"),
     (
         "the machine's clock was set by about {} s while fio ran",
         "пока работала fio, часы машины переведены примерно на {} с",
     ),
-    ("fio wrote no report: {}", "fio не написал отчёта: {}"),
-    ("fio wrote no report", "fio не написал отчёта"),
+    // What fio checked.
     (
-        "fio's job \"{}\" failed with error {}, {} errors: {}",
-        "задание fio «{}» не удалось: код ошибки {}, ошибок {}: {}",
+        "fio's job \"{}\" read other data than were written: {}",
+        "задание fio «{}» прочло не те данные, что были записаны: {}",
     ),
-    ("fio's job \"{}\" failed with error {}, {} errors", "задание fio «{}» не удалось: код ошибки {}, ошибок {}"),
-    ("fio's job \"{}\" failed with error {}: {}", "задание fio «{}» не удалось: код ошибки {}: {}"),
-    ("fio's job \"{}\" failed with error {}", "задание fio «{}» не удалось: код ошибки {}"),
-    ("fio did no operation: {}", "fio не сделал ни одной операции: {}"),
-    ("fio did no operation", "fio не сделал ни одной операции"),
-    ("fio's {} log has the line {}", "в журнале {} программы fio есть строка {}"),
-    ("openssl speed counted in {} processes instead of {}: {}", "openssl speed считал процессов: {} вместо {}: {}"),
-    ("openssl speed counted in {} processes instead of {}", "openssl speed считал процессов: {} вместо {}"),
-    (
-        "openssl speed counted {} operations in {} s of {} s: {}",
-        "openssl speed насчитал операций: {}, секунд: {} из {}: {}",
-    ),
-    ("openssl speed counted {} operations in {} s of {} s", "openssl speed насчитал операций: {}, секунд: {} из {}"),
-    ("openssl speed printed {}", "openssl speed напечатал {}"),
-    (
-        "gzip took no time at all; the guard did not measure it",
-        "gzip не занял никакого времени; программа-сторож его не измерила",
-    ),
-    (
-        "expected the length and the last eight bytes of gzip's result, got {}",
-        "ожидались длина и последние восемь байт результата gzip, а получено {}",
-    ),
-    (
-        "its rate is a share of \"{}\", which has no repeat that counts",
-        "темп задан долей от «{}», а там нет годных повторов",
-    ),
+    ("fio's job \"{}\" read other data than were written", "задание fio «{}» прочло не те данные, что были записаны"),
     // What adapters checked.
     (
         "there is no known answer for {} that the openssl command can compute",
@@ -124,9 +45,6 @@ const FORMS: &[(&str, &str)] = &[
         "gzip's trailer says CRC-32 {} and {} bytes; the pages have {} and {}",
         "по хвосту gzip CRC-32 {}, байт {}; у страниц {} и {}",
     ),
-    // What became of a pool that failed.
-    ("scrubbing disk {} found {} errors that could not be mended", "проверка диска {} нашла неисправимых ошибок: {}"),
-    ("what is left of the pool cannot be read: {}", "не удалось прочесть то, что осталось от пула: {}"),
     // What a fault did, as its marks say it.
     ("disk {} dies", "диск {} отказывает"),
     ("disk {} replaced", "диск {} заменён"),
@@ -144,25 +62,6 @@ const FORMS: &[(&str, &str)] = &[
     ("{} is not on the machine's PATH", "программы {} нет в PATH машины"),
     ("{} is too old: {}, and {} is needed", "{} слишком старой версии: {}, нужна {}"),
     ("{} does not say its version ({}), and {} is needed", "{} не сообщает версию ({}), нужна {}"),
-    // Why a profile shows less than it might.
-    ("perf is forbidden here: {}", "perf здесь запрещён: {}"),
-    ("perf does not work here: {}", "perf здесь не работает: {}"),
-    ("perf takes no samples here", "perf здесь не делает отсчётов"),
-    ("perf took no samples of it", "perf не сделал ни одного отсчёта"),
-    ("perf cannot read its samples: {}", "perf не может прочесть свои отсчёты: {}"),
-    (
-        "perf may not look into the kernel (kernel.perf_event_paranoid is {})",
-        "perf не может заглянуть в ядро (kernel.perf_event_paranoid: {})",
-    ),
-    (
-        "the kernel hides the names of its functions (kernel.kptr_restrict is {})",
-        "ядро скрывает имена своих функций (kernel.kptr_restrict: {})",
-    ),
-    ("its samples cannot be folded: {}", "его отсчёты не удалось свернуть: {}"),
-    ("strace is forbidden here: {}", "strace здесь запрещён: {}"),
-    ("strace wrote no table", "strace не написал таблицы"),
-    ("strace's table has a head that stend does not know: {}", "у таблицы strace незнакомый заголовок: {}"),
-    ("strace's table has the line {}", "в таблице strace есть строка {}"),
     // What made the machine unfit.
     (
         "machine: {}; it must be within reach and have a POSIX shell",
@@ -269,16 +168,12 @@ fn filled_in(part: &str) -> String {
 
 /// A sentence of a run in both languages.
 pub(crate) fn recorded(sentence: &str) -> Phrase {
-    let wrong = || {
-        let evidence = sentence.strip_prefix("the work was wrong: ")?;
-        Some(format!("работа сделана неверно: {}", checked(evidence).ru))
-    };
-    let russian = wrong().or_else(|| fitted(FORMS, sentence, filled_in));
+    let russian = fitted(FORMS, sentence, filled_in);
     Phrase::new(sentence, russian.unwrap_or_else(|| sentence.to_owned()))
 }
 
 /// What an instrument says that it checked.
-pub(super) fn checked(evidence: &str) -> Phrase {
+pub(crate) fn checked(evidence: &str) -> Phrase {
     let russian = fitted(FORMS, evidence, filled_in).unwrap_or_else(|| checked_in_russian(evidence));
     Phrase::new(evidence, russian)
 }
@@ -354,26 +249,15 @@ fn filled(form: &str, parts: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use stend_model::suite::Gates;
-    use stend_model::wire::{Check, Event, parse_line};
-
     use super::*;
-    use crate::run::gates;
 
     #[test]
     fn what_was_filled_in_stands_in_the_russian_sentence() {
         let russian = |text: &str| recorded(text).ru.into_owned();
+        assert_eq!(russian("cannot start a: b: really"), "не запускается a: b: really");
         assert_eq!(
-            russian("the clock fell by 4.0 % while it ran, from 3.00 to 2.88 GHz"),
-            "за время работы частота упала на 4,0\u{a0}%: с 3,00 до 2,88 ГГц"
-        );
-        assert_eq!(russian("it ended with status 3: disk: full: really"), "завершился с кодом 3: disk: full: really");
-        assert_eq!(russian("it ended with status 3"), "завершился с кодом 3");
-        assert_eq!(
-            russian("the work was wrong: corrupt: 2 words of 512; before: corrupt: 1 words of 8"),
-            "работа сделана неверно: испорчено слов: 2 из 512; до этого испорчено слов: 1 из 8"
+            checked("corrupt: 2 words of 512; before: corrupt: 1 words of 8").ru,
+            "испорчено слов: 2 из 512; до этого испорчено слов: 1 из 8"
         );
         assert_eq!(
             checked("this OpenSSL's command line cannot compute the FIPS 180-4 digest of abc").ru,
@@ -386,30 +270,6 @@ mod tests {
             recorded_under_name("energy: no counter in /a and no sensor in /b").ru,
             "энергия: нет ни счётчиков в /a, ни датчиков в /b"
         );
-    }
-
-    #[test]
-    fn every_reason_of_the_gates_has_a_russian_form() {
-        let mut scenario = crate::testing::suite().scenarios.remove(0);
-        scenario.gates = Gates::DEFAULT;
-        let mut report = crate::testing::repeat(0, 0, 0, 1.0).report.unwrap();
-        report.check = Check::Failed;
-        report.observed =
-            [("clock_hz_before", 3e9), ("clock_hz_after", 2e9)].map(|(name, hz)| (name.into(), hz)).into();
-        report.work = BTreeMap::from([("operations".into(), 1.0)]);
-        let machine = r#"{"busy_ns":9e9,"idle_ns":1e9,"steal_ns":5e9,"cpus":2,"swapped_pages":7,"throttles":3}"#;
-        let usage = format!(
-            r#"{{"event":"usage","wall_ns":9000000000,"user_ns":0,"system_ns":0,"exit":0,"machine":{machine}}}"#
-        );
-        let Ok(Some(Event::Usage(usage))) = parse_line(&usage) else { panic!("{usage}") };
-        let mut closed = gates::reasons(&scenario, &report, Some(&usage), &[]);
-        report.check = Check::None;
-        closed.extend(gates::reasons(&scenario, &report, None, &[]));
-        let russian: BTreeSet<_> = closed.iter().map(|reason| recorded(reason).ru.into_owned()).collect();
-        assert_eq!(russian.len(), 8, "{closed:?}");
-        for reason in russian {
-            assert!(reason.chars().any(|c| ('а'..='я').contains(&c)), "{reason}");
-        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::compare::table::{
 };
 use crate::compare::weighing::{MachineFiles, facts, weigh};
 use crate::store::Record;
+use crate::testing::steal;
 pub(crate) use measured::{SampleRun, other_run, profiles, run};
 
 /// A name that would run a script if it were not escaped.
@@ -46,8 +47,6 @@ const SUMMIT: [(&str, [Option<f64>; 3]); 8] = [
     ("Core i3-7100, AVX2", [Some(1030.0), None, None]),
     ("Core i7-9700K", [None, None, Some(411.0)]),
 ];
-
-const STEAL: &str = "the hypervisor took away 4.1 % of the machine's CPU time";
 
 /// Lines that say what the base's machine is.
 pub(crate) fn fingerprint() -> Vec<String> {
@@ -111,7 +110,7 @@ pub(crate) fn table() -> Table {
             let remedy = Some("apt-get install -y fio".into());
             cells[0] =
                 Cell::Nothing { why: NoFigure::Skipped { reason: "fio is not on the machine's PATH".into(), remedy } };
-            cells[1] = Cell::Nothing { why: NoFigure::Invalid { reasons: vec![STEAL.into()] } };
+            cells[1] = Cell::Nothing { why: NoFigure::Invalid { causes: vec![steal()] } };
         }
         if place == 7 {
             cells[0] = measured_few(median);

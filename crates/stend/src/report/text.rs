@@ -65,7 +65,7 @@ pub(super) fn signed_percent(share: f64) -> String {
 }
 
 /// A share in percent, without a sign: `0.62 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }

@@ -313,7 +313,7 @@ fn a_value_far_from_the_rest_is_starred_whichever_column_it_stands_in() {
 fn scenarios_side_by_side_do_not_share_one_number_of_repeats() {
     let mut fewer = run("a", USUAL);
     let invalid = fewer.repeats.iter_mut().filter(|repeat| repeat.scenario == 4 && repeat.number > 6);
-    invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec!["steal".into()]));
+    invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec![testing::steal()]));
     let mut table = compare(&[&fewer], &[]);
     table.layout = Some(Layout { row: axis("jobs"), column: axis("depth"), metrics: vec![] });
     let text = shown(&table, 100);

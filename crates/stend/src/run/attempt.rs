@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use stend_model::cause::Cause;
 use stend_model::plan::fresh_seed;
 use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Part, Scenario};
@@ -64,13 +65,13 @@ pub(super) struct Attempt {
     pub(super) error_output: String,
     pub(super) series: Vec<Series>,
     /// Why it measured nothing, if it did not.
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Cause>,
     /// Why it does not count, although it measured: of its faults.
-    pub(super) reasons: Vec<String>,
+    pub(super) causes: Vec<Cause>,
     /// What was seen of its faults.
     pub(super) observed: BTreeMap<String, f64>,
     /// Why the target is not whole any more, if a fault of it could not be mended.
-    pub(super) broken: Option<String>,
+    pub(super) broken: Option<Cause>,
 }
 
 impl Attempt {
@@ -90,7 +91,7 @@ impl Attempt {
             attempt.take_line(line, &mut printed, &mut |line| reading.line(line));
         }
         if !in_time {
-            attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
+            attempt.failure = Some(Cause::TimedOutAlive { limit: scenario.timeout });
         }
         attempt.note_the_end(scenario);
         reading.finish(scenario, attempt)
@@ -101,7 +102,7 @@ impl Attempt {
         &mut self,
         text: &str,
         printed: &mut Printed,
-        take: &mut impl FnMut(&str) -> Result<(), String>,
+        take: &mut impl FnMut(&str) -> Result<(), Cause>,
     ) -> bool {
         // A command that ends without a newline has the guard's line glued to its last one.
         let (line, usage) = match text.find(USAGE_EVENT).map(|at| text.split_at(at)) {
@@ -116,8 +117,8 @@ impl Attempt {
             return false;
         }
         let taken = printed.is_bearable().and_then(|()| take(line));
-        let Err(reason) = taken else { return false };
-        self.failure = Some(reason);
+        let Err(cause) = taken else { return false };
+        self.failure = Some(cause);
         self.stopped = true;
         true
     }
@@ -125,10 +126,9 @@ impl Attempt {
     /// What the guard said of the command's end, or that it said nothing.
     fn note_the_end(&mut self, scenario: &Scenario) {
         if self.usage.as_ref().is_some_and(|usage| usage.timed_out) {
-            self.failure = Some(format!("it did not end within {} and was ended", scenario.timeout));
+            self.failure = Some(Cause::TimedOut { limit: scenario.timeout });
         } else if self.usage.is_none() && self.failure.is_none() {
-            self.failure =
-                Some(if self.lost { "the link dropped, or the guard there died" } else { "the guard died" }.into());
+            self.failure = Some(if self.lost { Cause::LinkDropped } else { Cause::GuardDied });
         }
     }
 }
@@ -141,11 +141,11 @@ struct Printed {
 }
 
 impl Printed {
-    fn is_bearable(&self) -> Result<(), String> {
+    fn is_bearable(&self) -> Result<(), Cause> {
         if self.lines > MOST_LINES {
-            Err(format!("it printed more than {MOST_LINES} lines"))
+            Err(Cause::TooManyLines { most: MOST_LINES })
         } else if self.bytes > MOST_PRINTED {
-            Err(format!("it printed more than {} MiB", MOST_PRINTED >> 20))
+            Err(Cause::TooMuchPrinted { most_mib: MOST_PRINTED >> 20 })
         } else {
             Ok(())
         }
@@ -277,10 +277,10 @@ impl<'a> Attempts<'a> {
         let invocation = adapter.invocation(scenario, &self.place_of(scenario));
         let Invocation { files, leaves, words, environment, results } = match invocation {
             Ok(invocation) => invocation,
-            Err(reason) => return Ok(Some(Attempt { failure: Some(reason), ..Attempt::default() })),
+            Err(cause) => return Ok(Some(Attempt { failure: Some(cause), ..Attempt::default() })),
         };
         if let Err(error) = self.put(&files, &leaves) {
-            let failure = Some(format!("its files cannot be put there: {error}"));
+            let failure = Some(Cause::FilesUnwritten { said: error.to_string() });
             return Ok(Some(Attempt { failure, ..Attempt::default() }));
         }
         let mut command = self.guarded(scenario, &words, Some(&self.place.work));
@@ -310,9 +310,9 @@ impl<'a> Attempts<'a> {
         let stderr = attempt.error_output.clone();
         let finished = Finished { stdout, stderr, files: finished_files, usage, started_ns, version };
         match adapter.translate(scenario, &finished) {
-            Err(reason) => {
-                attempt.lasting = adapter.lasts(&reason, &finished);
-                attempt.failure = Some(reason);
+            Err(cause) => {
+                attempt.lasting = adapter.lasts(&cause, &finished);
+                attempt.failure = Some(cause);
             }
             Ok(events) => {
                 let mut series = SeriesBuilder::default();
@@ -392,7 +392,7 @@ impl<'a> Attempts<'a> {
         command: &Command,
         scenario: &Scenario,
         attempt: &mut Attempt,
-        mut take: impl FnMut(&str) -> Result<(), String>,
+        mut take: impl FnMut(&str) -> Result<(), Cause>,
     ) -> anyhow::Result<bool> {
         let mut process = match self.host.start(command) {
             Ok(process) => process,
@@ -430,7 +430,7 @@ impl<'a> Attempts<'a> {
             }
             if Instant::now() > deadline {
                 process.kill();
-                attempt.failure = Some(format!("it did not end within {} and could not be ended", scenario.timeout));
+                attempt.failure = Some(Cause::TimedOutAlive { limit: scenario.timeout });
                 break;
             }
         }
@@ -439,9 +439,9 @@ impl<'a> Attempts<'a> {
             if self.interrupt.requested() {
                 return Ok(false);
             }
-            let Faults { marks, observed, reasons, broken, .. } = faults;
+            let Faults { marks, observed, causes, broken, .. } = faults;
             attempt.marks.extend(marks);
-            (attempt.observed, attempt.reasons, attempt.broken) = (observed, reasons, broken);
+            (attempt.observed, attempt.causes, attempt.broken) = (observed, causes, broken);
         }
         attempt.note_the_end(scenario);
         Ok(true)
@@ -467,21 +467,21 @@ fn end(mut process: Box<dyn Process>) {
 }
 
 /// Why a command that ended has failed, from how it ended.
-fn ended_badly(usage: Option<&Usage>, error_output: &str) -> Option<String> {
+fn ended_badly(usage: Option<&Usage>, error_output: &str) -> Option<Cause> {
     let usage = usage?;
-    let words = last_words(error_output);
+    let said = last_words(error_output);
     match (usage.exit, usage.signal) {
         (Some(0), _) => None,
-        (Some(exit), _) => Some(format!("it ended with status {exit}{words}")),
-        (None, Some(signal)) => Some(format!("it was killed by signal {signal}{words}")),
-        (None, None) => Some(format!("nobody knows how it ended{words}")),
+        (Some(status), _) => Some(Cause::Exited { status, said }),
+        (None, Some(signal)) => Some(Cause::Killed { signal, said }),
+        (None, None) => Some(Cause::EndUnknown { said }),
     }
 }
 
-/// The last line that says something, as the rest of a message: `: …`. Empty if there is none.
+/// The last line that says something. Empty if there is none.
 fn last_words(error_output: &str) -> String {
     let last = error_output.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    last.map(|line| format!(": {line}")).unwrap_or_default()
+    last.unwrap_or_default().to_owned()
 }
 
 /// What stands where lines are left out.
@@ -533,8 +533,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn line(&mut self, line: &str) -> Result<(), String> {
-        let event = parse_line(line).map_err(|error| format!("it printed a line that is no event: {error}"))?;
+    fn line(&mut self, line: &str) -> Result<(), Cause> {
+        let event = parse_line(line).map_err(|error| Cause::NoEvent { said: error.to_string() })?;
         match event {
             Some(Event::Sample(sample)) => {
                 self.series.add(&sample);
@@ -542,15 +542,15 @@ impl Reading {
             }
             Some(Event::Begin(begin)) => {
                 if self.begin.replace(begin).is_some() {
-                    return Err("it printed a second \"begin\"".into());
+                    return Err(Cause::SecondBegin);
                 }
             }
             Some(Event::Repeat(report)) => {
-                latency::check(&report).map_err(|why| format!("of its \"repeat\" {why}"))?;
+                latency::check(&report).map_err(|said| Cause::LatenciesWrong { said })?;
                 self.reports.push(report);
             }
             Some(Event::Mark(_)) if self.marks.len() == MOST_MARKS => {
-                return Err(format!("it printed more than {MOST_MARKS} \"mark\" events"));
+                return Err(Cause::TooManyMarks { most: MOST_MARKS });
             }
             Some(Event::Mark(mark)) => self.marks.push(mark),
             Some(Event::End(_)) => self.ended = true,
@@ -564,8 +564,8 @@ impl Reading {
     fn finish(self, scenario: &Scenario, mut attempt: Attempt) -> Attempt {
         let usage = attempt.usage.as_ref();
         let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
-        let misused = (refusal == Some(Refusal::Misused))
-            .then(|| format!("it was started wrongly (status 2){}", last_words(&attempt.error_output)));
+        let misused =
+            (refusal == Some(Refusal::Misused)).then(|| Cause::Misused { said: last_words(&attempt.error_output) });
         let complaint = || misused.or_else(|| self.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Self { begin, reports, marks, mut series, kept, .. } = self;
@@ -578,14 +578,12 @@ impl Reading {
     }
 
     /// What is missing of a whole repeat, if something is.
-    fn complaint(&self, usage: Option<&Usage>, error_output: &str) -> Option<String> {
-        ended_badly(usage, error_output).or_else(|| match (&self.begin, self.reports.len(), self.ended) {
-            (None, ..) => Some("it printed no \"begin\"".into()),
-            (_, 0, _) => Some("it printed no \"repeat\"".into()),
-            (_, 2.., _) => {
-                Some(format!("it printed {} \"repeat\" events; stend wants one an invocation", self.reports.len()))
-            }
-            (_, _, false) => Some("it printed no \"end\"".into()),
+    fn complaint(&self, usage: Option<&Usage>, error_output: &str) -> Option<Cause> {
+        ended_badly(usage, error_output).or(match (&self.begin, self.reports.len(), self.ended) {
+            (None, ..) => Some(Cause::NoBegin),
+            (_, 0, _) => Some(Cause::NoRepeat),
+            (_, count @ 2.., _) => Some(Cause::ManyRepeats { count }),
+            (_, _, false) => Some(Cause::NoEnd),
             _ => None,
         })
     }
@@ -605,11 +603,9 @@ mod tests {
         };
         let line = sample(1_000_000);
         let failed = failure(&line.repeat(67));
-        assert!(failed.contains("guard"), "it is borne, and fails for the guard that says nothing: {failed}");
-        let failed = failure(&line.repeat(68));
-        assert!(failed.contains("64 MiB"), "{failed}");
-        let failed = failure(&sample(0).repeat(MOST_LINES + 1));
-        assert!(failed.contains("100000 lines"), "{failed}");
+        assert_eq!(failed, Cause::GuardDied, "it is borne, and fails for the guard that says nothing");
+        assert_eq!(failure(&line.repeat(68)), Cause::TooMuchPrinted { most_mib: 64 });
+        assert_eq!(failure(&sample(0).repeat(MOST_LINES + 1)), Cause::TooManyLines { most: MOST_LINES });
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use stend_model::cause::Cause;
+use stend_model::quantity::Span;
 use stend_model::suite::{Action, Fault, Part, Scenario};
 use stend_model::wire::{Event, Mark, MarkKind, parse_line};
 
@@ -34,9 +36,9 @@ pub(super) struct Faults<'a> {
     /// What was seen of it: `disk3_write_io_errs`.
     pub(super) observed: BTreeMap<String, f64>,
     /// Why the repeat does not count, although it was measured.
-    pub(super) reasons: Vec<String>,
+    pub(super) causes: Vec<Cause>,
     /// Why the target is not whole any more.
-    pub(super) broken: Option<String>,
+    pub(super) broken: Option<Cause>,
 }
 
 /// A pool that mends itself: it is rebuilt onto a disk, or a disk of it is scrubbed.
@@ -69,7 +71,7 @@ impl<'a> Faults<'a> {
             mending: Vec::new(),
             marks: Vec::new(),
             observed: BTreeMap::new(),
-            reasons: Vec::new(),
+            causes: Vec::new(),
             broken: None,
         }
     }
@@ -130,10 +132,7 @@ impl<'a> Faults<'a> {
     /// The load has ended: mends what is still broken, and waits for it. `interrupted` says whether the user wants to end.
     pub(super) fn finish(&mut self, interrupted: &dyn Fn() -> bool) {
         for fault in &self.due {
-            self.reasons.push(format!(
-                "the load ended before \"{fault}\" at {}; let it run longer, or let that happen earlier",
-                fault.at
-            ));
+            self.causes.push(Cause::FaultTooLate { fault: fault.to_string(), at: fault.at });
         }
         // Of each part the first thing that is left to do says whether it is broken now.
         let mut seen = BTreeSet::new();
@@ -147,7 +146,8 @@ impl<'a> Faults<'a> {
             self.go_on();
             std::thread::sleep(Duration::from_millis(20));
             if Instant::now() > deadline {
-                self.broken = Some(format!("disk {} was not mended within an hour", self.mending[0].disk));
+                let (disk, limit) = (self.mending[0].disk, Span(LONGEST_REBUILDING));
+                self.broken = Some(Cause::DiskNotMended { disk, limit });
                 return;
             }
         }
@@ -160,7 +160,7 @@ impl<'a> Faults<'a> {
             self.count_errors(disk);
         }
         match self.injector.inject(fault) {
-            Err(reason) => self.broken = Some(format!("\"{fault}\" failed: {reason}")),
+            Err(said) => self.broken = Some(Cause::FaultFailed { fault: fault.to_string(), said }),
             Ok(None) => {
                 let kind = if fault.action.mends() { MarkKind::Recovery } else { MarkKind::Fault };
                 let t_ns = if fault.action.mends() { self.moment() } else { before };
@@ -178,17 +178,18 @@ impl<'a> Faults<'a> {
     }
 
     fn scrubbed(&mut self, ended: &Mending, exit: Option<i32>) {
-        let Mending { disk, words, text, .. } = ended;
+        let disk = ended.disk;
+        let text = &ended.text;
         let figures: BTreeMap<&str, f64> = text.lines().filter_map(scrub_figure).collect();
         if !matches!(exit, Some(0 | SOME_NOT_MENDED)) || figures.is_empty() {
-            self.broken = Some(format!("disk {disk} cannot be scrubbed: {words}"));
+            self.broken = Some(Cause::ScrubFailed { disk, said: ended.words.clone() });
             return;
         }
         let t_ns = self.moment();
         self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} scrubbed"));
         let lost = figures.get("uncorrectable_errors").copied().unwrap_or(0.0);
         if lost > 0.0 {
-            self.reasons.push(format!("scrubbing disk {disk} found {lost} errors that could not be mended"));
+            self.causes.push(Cause::ScrubErrors { disk, errors: lost });
         }
         let named = figures.into_iter().map(|(name, count)| (format!("disk{disk}_scrub_{name}"), count));
         self.observed.extend(named);
@@ -200,8 +201,8 @@ impl<'a> Faults<'a> {
             let t_ns = self.moment();
             self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} rebuilt"));
             self.observed.insert(format!("disk{disk}_rebuild_attempts"), f64::from(tries));
-            if let Err(reason) = self.injector.renew(disk) {
-                self.broken = Some(format!("the disk that was disk {disk} cannot be used again: {reason}"));
+            if let Err(said) = self.injector.renew(disk) {
+                self.broken = Some(Cause::DiskNotRenewed { disk, said });
             }
             return;
         }
@@ -210,26 +211,25 @@ impl<'a> Faults<'a> {
             self.mending.push(Mending { state, ..ended });
             return;
         }
-        let words = ended.words;
-        let hint = if words.contains("No space left") {
-            "; btrfs needs space that no LUN takes on each disk to rebuild: make the LUNs smaller"
+        self.broken = Some(if ended.words.contains("No space left") {
+            Cause::RebuildFull { disk, tries }
         } else {
-            ""
-        };
-        self.broken = Some(format!("disk {disk} cannot be rebuilt, tried {tries} times: {words}{hint}"));
+            Cause::RebuildFailed { disk, tries, said: ended.words }
+        });
     }
 
     fn rebuild_again(&mut self, ended: Mending) {
         let disk = ended.disk;
-        let fault =
-            Fault { at: stend_model::quantity::Span(Duration::ZERO), part: Part::Disk(disk), action: Action::Replace };
+        let fault = Fault { at: Span(Duration::ZERO), part: Part::Disk(disk), action: Action::Replace };
         match self.injector.inject(&fault) {
             Ok(Some(process)) => {
                 let state = State::Running(process);
                 self.mending.push(Mending { state, tries: ended.tries + 1, ..ended });
             }
             Ok(None) => {}
-            Err(reason) => self.broken = Some(format!("disk {disk} cannot be rebuilt: {reason}")),
+            Err(said) => {
+                self.broken = Some(Cause::RebuildFailed { disk, tries: ended.tries, said });
+            }
         }
     }
 
@@ -241,14 +241,14 @@ impl<'a> Faults<'a> {
                     *self.observed.entry(format!("disk{disk}_{name}")).or_default() += count;
                 }
             }
-            Err(reason) => self.reasons.push(format!("nobody says how many errors disk {disk} had: {reason}")),
+            Err(said) => self.causes.push(Cause::ErrorsUnread { disk, said }),
         }
     }
 
     fn mark(&mut self, t_ns: Option<i64>, kind: MarkKind, label: String) {
         match t_ns {
             Some(t_ns) => self.marks.push(Mark { t_ns, kind, label }),
-            None => self.reasons.push(format!("nobody says when \"{label}\" was")),
+            None => self.causes.push(Cause::MomentUnknown { fault: label }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stend_model::metric::three_digits;
+use stend_model::cause::Cause;
 use stend_model::run::Series;
 use stend_model::suite::{Gate, Scenario, Verification};
 use stend_model::wire::{Check, Report, Usage};
@@ -15,43 +15,39 @@ const TICK_NS: f64 = 10e6;
 /// A fall of the clock is not looked for in fewer samples.
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 
-/// Each reason why the repeat does not count, as a sentence; none if it does. `machine` is what was sampled while it ran.
-pub(crate) fn reasons(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<String> {
-    let mut reasons: Vec<_> = verification(scenario, report).into_iter().collect();
+/// Why the repeat does not count; nothing if it does. `machine` is what was sampled while it ran.
+pub(crate) fn causes(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<Cause> {
+    let mut causes: Vec<_> = verification(scenario, report).into_iter().collect();
     for metric in &scenario.metrics {
         if !metric.optional && metric.of(report).is_none() {
-            reasons.push(format!(
-                "the instrument did not report what the metric \"{}\" needs ({})",
-                metric.name, metric.value
-            ));
+            causes.push(Cause::MetricMissing { metric: metric.name.clone(), value: metric.value.to_string() });
         }
     }
-    reasons.extend(calibration(scenario, report));
+    causes.extend(calibration(scenario, report));
     if let Some(usage) = usage {
-        reasons.extend(interference(scenario, usage));
+        causes.extend(interference(scenario, usage));
     }
-    reasons.extend(frequency(scenario, machine));
-    reasons
+    causes.extend(frequency(scenario, machine));
+    causes
 }
 
-fn verification(scenario: &Scenario, report: &Report) -> Option<String> {
-    let evidence = report.evidence.as_deref().map(|evidence| format!(": {evidence}")).unwrap_or_default();
+fn verification(scenario: &Scenario, report: &Report) -> Option<Cause> {
     match report.check {
         Check::Passed => None,
-        Check::Failed => Some(format!("the work was wrong{evidence}")),
+        Check::Failed => Some(Cause::WorkWrong { evidence: report.evidence.clone().unwrap_or_default() }),
         Check::None if scenario.verification == Verification::None => None,
-        Check::None => Some("the work was not verified; if it cannot be, say verification = \"none\"".into()),
+        Check::None => Some(Cause::WorkUnverified),
     }
 }
 
 /// The instrument's own calibrations before and after its measured part.
-fn calibration(scenario: &Scenario, report: &Report) -> Option<String> {
+fn calibration(scenario: &Scenario, report: &Report) -> Option<Cause> {
     let (before, after) = (report.observed.get("clock_hz_before")?, report.observed.get("clock_hz_after")?);
     fall(scenario.gates.frequency_fall, *before, *after)
 }
 
 /// The machine's own frequency counters while the command ran: the median of the last third against that of the first.
-fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<String> {
+fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<Cause> {
     let values = fastest_clock(machine);
     if values.len() < FEWEST_FREQUENCY_SAMPLES {
         return None;
@@ -75,49 +71,32 @@ pub(crate) fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -
     fastest.into_values().collect()
 }
 
-fn fall(gate: Option<Gate>, before: f64, after: f64) -> Option<String> {
-    let fall = 1.0 - after / before;
-    let closed = gate.is_some_and(|gate| gate.exceeded_by(fall));
-    closed.then(|| {
-        format!(
-            "the clock fell by {} while it ran, from {} to {} GHz",
-            percent(fall),
-            three_digits(before / 1e9),
-            three_digits(after / 1e9)
-        )
-    })
+fn fall(gate: Option<Gate>, before_hz: f64, after_hz: f64) -> Option<Cause> {
+    let share = 1.0 - after_hz / before_hz;
+    gate?.closed_by(share).map(|limit| Cause::ClockFell { share, limit, before_hz, after_hz })
 }
 
-fn interference(scenario: &Scenario, usage: &Usage) -> Vec<String> {
-    let counter = |name: &str| usage.machine.get(name).copied();
+fn interference(scenario: &Scenario, usage: &Usage) -> Vec<Cause> {
     let gates = &scenario.gates;
-    let closed = |gate: Option<Gate>, value: f64| gate.is_some_and(|gate| gate.exceeded_by(value));
-    let mut reasons = Vec::new();
+    let mut causes = Vec::new();
     if let Some(cpu) = usage.machine_cpu() {
         let doubt = TICKS_OF_DOUBT * TICK_NS * cpu.cpus;
-        for (gate, time, what) in [
-            (gates.steal, cpu.steal_ns, "the hypervisor took away"),
-            (gates.foreign_cpu, cpu.foreign_ns, "other programs used"),
-        ] {
-            if cpu.total_ns > 0.0 && time > doubt && closed(gate, time / cpu.total_ns) {
-                reasons.push(format!("{what} {} of the machine's CPU time", percent(time / cpu.total_ns)));
-            }
-        }
+        let taken = |gate: Option<Gate>, time: f64| {
+            let share = time / cpu.total_ns;
+            let is_sure = cpu.total_ns > 0.0 && time > doubt;
+            Some((share, gate.filter(|_| is_sure)?.closed_by(share)?))
+        };
+        causes.extend(taken(gates.steal, cpu.steal_ns).map(|(share, limit)| Cause::Steal { share, limit }));
+        causes
+            .extend(taken(gates.foreign_cpu, cpu.foreign_ns).map(|(share, limit)| Cause::ForeignCpu { share, limit }));
     }
-    for (gate, name, what) in [
-        (gates.swapping, "swapped_pages", "pages were swapped"),
-        (gates.throttling, "throttles", "times a CPU was throttled by heat"),
-    ] {
-        if let Some(value) = counter(name).filter(|value| closed(gate, *value)) {
-            reasons.push(format!("{value} {what}"));
-        }
-    }
-    reasons
-}
-
-/// A share as people read it.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let counted = |gate: Option<Gate>, name: &str| {
+        let value = *usage.machine.get(name)?;
+        Some((value, gate?.closed_by(value)?))
+    };
+    causes.extend(counted(gates.swapping, "swapped_pages").map(|(pages, limit)| Cause::Swapping { pages, limit }));
+    causes.extend(counted(gates.throttling, "throttles").map(|(times, limit)| Cause::Throttling { times, limit }));
+    causes
 }
 
 #[cfg(test)]
@@ -141,9 +120,13 @@ mod tests {
         let mut other = scenario.metrics[0].clone();
         other.value = "operations/controllers_cpu".parse().unwrap();
         scenario.metrics.push(other);
-        assert!(reasons(&scenario, &report, None, &[])[0].contains("controllers_cpu"));
+        let missing = Cause::MetricMissing {
+            metric: scenario.metrics[1].name.clone(),
+            value: "operations/controllers_cpu".into(),
+        };
+        assert_eq!(causes(&scenario, &report, None, &[]), [missing]);
         scenario.metrics[1].optional = true;
-        assert!(reasons(&scenario, &report, None, &[]).is_empty());
+        assert!(causes(&scenario, &report, None, &[]).is_empty());
     }
 
     /// Ten seconds on two CPUs, of which the command used one; the counters as they are given.
@@ -160,7 +143,7 @@ mod tests {
         let closed = |gates: Gates, counters: &[(&str, f64)]| {
             let mut scenario = testing::suite().scenarios[0].clone();
             scenario.gates = gates;
-            reasons(&scenario, &report, Some(&usage(counters)), &[]).len()
+            causes(&scenario, &report, Some(&usage(counters)), &[]).len()
         };
         let limits = Gates::DEFAULT;
         assert_eq!(closed(limits, &[]), 0);
@@ -209,7 +192,7 @@ mod tests {
     fn a_clock_that_falls_while_the_command_runs_closes_the_gate() {
         let scenario = &testing::suite().scenarios[0];
         let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
-        let closed = |machine: &[Series]| !reasons(scenario, &report, None, machine).is_empty();
+        let closed = |machine: &[Series]| !causes(scenario, &report, None, machine).is_empty();
         assert!(!closed(&[clock(0, |_| 3e9)]));
         assert!(closed(&[clock(0, |tick| if tick < 15 { 3e9 } else { 2e9 })]));
         assert!(!closed(&[clock(0, |_| 3e9), clock(1, |tick| 3e9 / (tick + 1) as f64)]), "another CPU goes to sleep");

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
+use stend_model::cause::Cause;
 use stend_model::clocks::Clocks;
 use stend_model::plan::{Plan, Standing, Step};
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
@@ -38,9 +39,11 @@ use crate::dips;
 use crate::host::{Command, HERE, Host, lost_link};
 use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
+use crate::language::Language;
 use crate::profile::Profile;
 use crate::side::{self, Setting, Tuning};
 use crate::target;
+use crate::words;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
@@ -260,7 +263,7 @@ fn make_repeats<'a>(
         let own = step.side.map_or(Cow::Borrowed(scenario), |side| run.sides[side].applied(scenario));
         let made = match rate::applied(suite, &own, step.side, &repeats) {
             Ok(scenario) => attempts.make(&scenario, repeats.len())?,
-            Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
+            Err(cause) => Some(Attempt { failure: Some(cause), ..Attempt::default() }),
         };
         let Some(mut attempt) = made else { break Ending::Interrupted };
         if attempt.lost {
@@ -286,10 +289,11 @@ fn make_repeats<'a>(
         if scenario.ends_its_pool() {
             rig.has_ended();
         }
-        if let Some(reason) = broken {
+        if let Some(cause) = broken {
             anyhow::bail!(
-                "scenario \"{}\": {reason}; the target is not whole any more, so the run ends here",
-                scenario.name
+                "scenario \"{}\": {}; the target is not whole any more, so the run ends here",
+                scenario.name,
+                words::cause(&cause, Language::English)
             );
         }
         pace.note(step.scenario, began.elapsed());
@@ -369,13 +373,13 @@ fn as_judged(run: &Run, step: Step) -> Scenario {
 }
 
 fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome {
-    if let Some(reason) = &attempt.failure {
-        return Outcome::Failed(reason.clone());
+    if let Some(cause) = &attempt.failure {
+        return Outcome::Failed(cause.clone());
     }
-    let Some(report) = &attempt.report else { return Outcome::Failed("it reported no repeat".into()) };
-    let mut reasons = gates::reasons(scenario, report, attempt.usage.as_ref(), machine);
-    reasons.extend(attempt.reasons.iter().chain(&attempt.broken).cloned());
-    if reasons.is_empty() { Outcome::Valid } else { Outcome::Invalid(reasons) }
+    let Some(report) = &attempt.report else { return Outcome::Failed(Cause::NoRepeat) };
+    let mut causes = gates::causes(scenario, report, attempt.usage.as_ref(), machine);
+    causes.extend(attempt.causes.iter().chain(&attempt.broken).cloned());
+    if causes.is_empty() { Outcome::Valid } else { Outcome::Invalid(causes) }
 }
 
 /// How long the repeats that there are took.

@@ -5,18 +5,21 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use stend_model::cause::Cause;
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Run};
-use stend_model::wire::Check;
+use stend_model::wire::{Check, Report};
 
 use super::attempt::{Attempt, Attempts};
 use super::rig::Rig;
 use super::{Ending, Journal, Observer, rate};
-use crate::host::Host;
+use crate::host::{Host, HostError};
 use crate::interrupt::Interrupt;
+use crate::language::Language;
 use crate::profile::perf::{self, Perf};
 use crate::profile::{Lack, Observed, Profile, strace};
 use crate::target::Refusal;
+use crate::words;
 
 /// What profiling needs.
 pub(super) struct Profiling<'a, 'b> {
@@ -140,8 +143,9 @@ impl Profiling<'_, '_> {
                 let Some(attempt) = self.attempts.make(scenario, self.repeats.len())? else {
                     return Ok(Ending::Interrupted);
                 };
-                if let Some(reason) = wrong_with(&attempt) {
-                    observer.warn(&format!("profile: {} is not prepared again: {reason}", scenario.name));
+                if let Some(cause) = wrong_with(&attempt) {
+                    let why = words::cause(&cause, Language::English);
+                    observer.warn(&format!("profile: {} is not prepared again: {why}", scenario.name));
                     break;
                 }
             }
@@ -179,17 +183,18 @@ impl Profiling<'_, '_> {
         };
         let made = match rate::applied(&self.run.suite, scenario, None, self.repeats) {
             Ok(scenario) => self.attempts.make_under(&scenario, self.repeats.len(), words)?,
-            Err(reason) => Some(Attempt { failure: Some(reason), ..Attempt::default() }),
+            Err(cause) => Some(Attempt { failure: Some(cause), ..Attempt::default() }),
         };
         let Some(attempt) = made else { return Ok(None) };
         let observed = match (wrong_with(&attempt), profiler) {
-            (Some(reason), _) => Err(reason),
+            (Some(cause), _) => Err(cause),
             (None, Profiler::Perf(perf)) => {
                 let stretch = attempt.report.as_ref().and_then(|report| Some((report.t_ns?, report.wall_ns)));
                 perf.fold(self.host, &file, hertz, stretch).map(Observed::Stacks)
             }
             (None, _) => {
-                let table = self.host.read_text(&file).map_err(|error| error.to_string());
+                let unread = |error: HostError| Cause::ToolBroken { tool: "strace".into(), said: error.to_string() };
+                let table = self.host.read_text(&file).map_err(unread);
                 table.and_then(|table| strace::parse(&table)).map(|calls| Observed::SystemCalls { calls })
             }
         };
@@ -198,7 +203,7 @@ impl Profiling<'_, '_> {
         profile.command = attempt.command;
         match observed {
             Ok(observed) => profile.observed = observed,
-            Err(reason) => profile.lacks.push(Lack::new(reason, None)),
+            Err(cause) => profile.lacks.push(Lack::new(cause, None)),
         }
         Ok(Some(profile))
     }
@@ -211,7 +216,8 @@ impl Profiling<'_, '_> {
     }
 }
 
-fn wrong_with(attempt: &Attempt) -> Option<String> {
-    let wrong = attempt.report.as_ref().is_some_and(|report| report.check == Check::Failed);
-    attempt.failure.clone().or_else(|| wrong.then(|| "the work was wrong".to_owned()))
+fn wrong_with(attempt: &Attempt) -> Option<Cause> {
+    let wrong = attempt.report.as_ref().filter(|report| report.check == Check::Failed);
+    let evidence = |report: &Report| report.evidence.clone().unwrap_or_default();
+    attempt.failure.clone().or_else(|| wrong.map(|report| Cause::WorkWrong { evidence: evidence(report) }))
 }

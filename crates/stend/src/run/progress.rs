@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::language::Language;
+use crate::words;
 use stend_model::plan::{Phase, Step};
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
@@ -61,11 +63,19 @@ impl Observer for Progress<'_> {
                 self.say(&format!("{place} {name}{warmup}: {}", value.unwrap_or_default()));
             }
             Outcome::Invalid(_) if warmup.is_empty() => {
-                self.say(&format!("{place} {name}: does not count: {}", repeat.outcome.reason()));
+                self.say(&format!(
+                    "{place} {name}: does not count: {}",
+                    words::outcome(&repeat.outcome, Language::English)
+                ));
             }
             Outcome::Invalid(_) if self.bar.is_some() || self.quiet => {}
-            Outcome::Invalid(_) => self.say(&format!("{place} {name}{warmup}: disturbed: {}", repeat.outcome.reason())),
-            Outcome::Failed(reason) => self.say(&format!("{place} {name}{warmup}: failed: {reason}")),
+            Outcome::Invalid(_) => self.say(&format!(
+                "{place} {name}{warmup}: disturbed: {}",
+                words::outcome(&repeat.outcome, Language::English)
+            )),
+            Outcome::Failed(cause) => {
+                self.say(&format!("{place} {name}{warmup}: failed: {}", words::cause(cause, Language::English)));
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use stend_model::cause::Cause;
 use stend_model::run::Repeat;
 use stend_model::suite::{Scenario, Suite};
 
@@ -17,7 +18,7 @@ pub(super) fn applied<'a>(
     scenario: &'a Scenario,
     side: Option<usize>,
     repeats: &[Repeat],
-) -> Result<Cow<'a, Scenario>, String> {
+) -> Result<Cow<'a, Scenario>, Cause> {
     let Some(rate) = &scenario.rate else { return Ok(Cow::Borrowed(scenario)) };
     let reached: Vec<_> = repeats
         .iter()
@@ -25,8 +26,7 @@ pub(super) fn applied<'a>(
         .filter_map(|repeat| repeat.report.as_ref())
         .filter_map(|report| Some(report.work.get("operations")? / (report.wall_ns as f64 * 1e-9)))
         .collect();
-    let ceiling = stend_stats::median(&reached)
-        .ok_or_else(|| format!("its rate is a share of \"{}\", which has no repeat that counts", rate.of))?;
+    let ceiling = stend_stats::median(&reached).ok_or_else(|| Cause::RateUnknown { of: rate.of.clone() })?;
     let wanted = (ceiling * rate.share.0).round().max(1.0);
     let mut scenario = scenario.clone();
     scenario.parameters.insert(PARAMETER.into(), format!("{wanted}"));

@@ -184,7 +184,7 @@ mod tests {
             let bad = step.phase == Phase::Measured && step.scenario == 0 && (step.number == 1 || step.number == 4);
             let second = step.side == Some(1);
             let _ = sequence;
-            (if bad && second { Outcome::Invalid(vec!["steal".into()]) } else { Outcome::Valid }, false)
+            (if bad && second { Outcome::Invalid(vec![testing::steal()]) } else { Outcome::Valid }, false)
         };
         let repeats = go_on(&run, bad);
         assert_pairs(&run, &repeats);
@@ -200,7 +200,7 @@ mod tests {
         let run = run_of("shuffled", 6, 3);
         let happens = |_: usize, step: Step| {
             let fails = step.scenario == 0 && step.side == Some(1);
-            (if fails { Outcome::Failed("no".into()) } else { Outcome::Valid }, false)
+            (if fails { Outcome::Failed(testing::killed()) } else { Outcome::Valid }, false)
         };
         let repeats = go_on(&run, happens);
         let failed = repeats.iter().filter(|repeat| matches!(repeat.outcome, Outcome::Failed(_))).count();
@@ -235,7 +235,7 @@ mod tests {
             killed in prop::collection::btree_set(0usize..60, 0..5),
         ) {
             let run = run_of(ORDERS[order], wanted, seed);
-            let invalid = Outcome::Invalid(vec!["steal".into()]);
+            let invalid = Outcome::Invalid(vec![testing::steal()]);
             let repeats = go_on(&run, |sequence, _| {
                 (if bad.contains(&sequence) { invalid.clone() } else { Outcome::Valid }, killed.contains(&sequence))
             });

@@ -285,7 +285,7 @@ fn a_rebuilding_that_never_begins_is_not_asked_for_once_more_than_is_said() {
     let stand = Stand::new();
     let (ended, asked) = refused_rebuildings(&stand, 1000);
     assert_ne!(ended.status, Some(0));
-    let told = format!("disk 0 cannot be rebuilt, tried {asked} times: ERROR: No space left on device; btrfs needs");
+    let told = format!("disk 0 cannot be rebuilt, tried {asked} times: no space left; btrfs needs");
     assert!(ended.err.contains(&told), "{asked}: {}", ended.err);
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::common::histories::Template;
 use crate::common::{NO_GATES, Stand, instruments, probe};
 
@@ -92,10 +94,9 @@ fn a_histogram_that_cannot_be_read_is_one_line() {
     let stand = Stand::new();
     stand.run(&["run", &suite(&stand, "\"HISTFAAAABB4\""), "--no-progress"]);
     let shown = stand.json(&["show"]);
-    let outcome = shown["run"]["repeats"][0]["outcome"]["failed"].as_str().unwrap().to_owned();
-    let told =
-        "of its \"repeat\" the latencies \"latency\" cannot be read: it is no compressed HdrHistogram: it is cut off";
-    assert_eq!(outcome, told);
+    let failed = &shown["run"]["repeats"][0]["outcome"]["failed"];
+    let said = "the latencies \"latency\" cannot be read: it is no compressed HdrHistogram: it is cut off";
+    assert_eq!(*failed, json!({ "cause": "latencies_wrong", "said": said }));
 
     // One in a store.
     let stand = Stand::new();

@@ -64,7 +64,7 @@ fn with_canaries(mut run: Forged) -> Forged {
         repeat["report"]["canary"] = json!("canary");
     }
     let last = run.repeats.last_mut().unwrap();
-    last["outcome"] = json!({ "failed": "it ended with status 1: canary did not want to" });
+    last["outcome"] = json!({ "failed": { "cause": "exited", "status": 1, "said": "canary did not want to" } });
     last.as_object_mut().unwrap().remove("report");
     for (place, metric) in
         ["net.canary0.sent_bytes_total", "net.canary1.sent_bytes_total", "net.lo.sent_bytes_total"].iter().enumerate()
@@ -114,7 +114,7 @@ fn nothing_that_was_planted_in_a_run_is_in_its_public_export() {
         "net.interface2.",
         "/dev/sdb",
         "gcc (Debian 12) 12.2",
-        "it ended with status 1",
+        "\"cause\":\"exited\",\"status\":1",
         "{suite_directory}/wc.sh",
     ] {
         assert!(text.contains(kept), "{kept}");

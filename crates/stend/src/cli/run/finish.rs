@@ -10,12 +10,13 @@ use crate::cli::output::{self, Json};
 use crate::cli::{Global, noise as noise_command};
 use crate::compare::sides::views;
 use crate::compare::table::Table;
-use crate::language::english_plural;
+use crate::language::{Language, english_plural};
 use crate::noise;
-use crate::run::gates::percent;
+use crate::report::text::percent;
 use crate::run::{Refusal, refused_for_good, spent, standings};
 use crate::steady::never_steady;
 use crate::store::{Record, Store};
+use crate::words;
 
 /// Prints the table of a complete run, and concludes it.
 pub(in crate::cli) fn finish(
@@ -99,13 +100,13 @@ fn short_of_repeats(record: &Record) -> Vec<String> {
         let unprepared = scenario.is_precondition() && standing.failures_in_a_row > 0;
         if !skipped && (unprepared || !standing.settled && standing.valid < scenario.repeats) {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
-            let reason = of_it.map(|repeat| repeat.outcome.reason()).find(|reason| !reason.is_empty());
+            let last = of_it.map(|repeat| &repeat.outcome).find(|outcome| **outcome != Outcome::Valid);
             short.push(format!(
                 "{}: {} of {}{pairs} ({})",
                 scenario.name,
                 standing.valid,
                 scenario.repeats,
-                reason.unwrap_or_default()
+                last.map(|outcome| words::outcome(outcome, Language::English)).unwrap_or_default()
             ));
         }
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
 use stend_model::wire::quote;
 
 /// Buckets of fio's histograms: 29 groups of 64. In each group the buckets are twice as wide as in the one before.
@@ -68,9 +69,10 @@ fn middle(bucket: usize) -> f64 {
 }
 
 /// Reads a log: `time in ms, direction, block size, counts…`. Returns each line's time with its direction and its histogram.
-pub(super) fn parse(text: &str) -> Result<Vec<(f64, u8, Histogram)>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<(f64, u8, Histogram)>, Cause> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| entry(line).ok_or_else(|| format!("fio's clat_hist log has the line {}", quote(line)))).collect()
+    let unknown = |line| Cause::ToolLine { output: "fio's clat_hist log".into(), said: quote(line) };
+    lines.map(|line| entry(line).ok_or_else(|| unknown(line))).collect()
 }
 
 fn entry(line: &str) -> Option<(f64, u8, Histogram)> {

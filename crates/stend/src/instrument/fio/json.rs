@@ -5,6 +5,7 @@
 //! that begins like none of JSON's own is a message. Where a message stands within a line nothing can be sure any more.
 
 use serde_json::Value;
+use stend_model::cause::Cause;
 use stend_model::wire::quote;
 
 /// The documents of a report, and the messages that stood among them.
@@ -18,7 +19,7 @@ pub(super) struct Parts {
 ///
 /// # Errors
 /// A document is cut off, or a message stands within a line of it; with the line quoted.
-pub(super) fn separate(text: &str) -> Result<Parts, String> {
+pub(super) fn separate(text: &str) -> Result<Parts, Cause> {
     let mut json = Vec::new();
     let mut messages = Vec::new();
     let mut lines = text.lines().peekable();
@@ -46,8 +47,8 @@ pub(super) fn separate(text: &str) -> Result<Parts, String> {
         // A truncated document fails the repeat also where complete ones come before it: those are interim reports.
         documents.push(document.map_err(|error| {
             let line = json.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
-            let quoted = if line.is_empty() { String::new() } else { format!(": {}", quote(line)) };
-            format!("fio's report is no complete JSON ({error}){quoted}")
+            let said = if line.is_empty() { String::new() } else { quote(line) };
+            Cause::FioReportCut { error: error.to_string(), said }
         })?);
     }
     Ok(Parts { documents, messages })

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::cause::Cause;
 use stend_model::wire::quote;
 
 use super::histogram::{self, Histogram};
@@ -93,7 +94,7 @@ impl Layout {
 
 impl Logs {
     /// Reads the logs, which are files by their names; those of other names are left alone.
-    pub(super) fn parse<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, layout: &Layout) -> Result<Self, String> {
+    pub(super) fn parse<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, layout: &Layout) -> Result<Self, Cause> {
         let mut logs = Self {
             iops: Vec::new(),
             bandwidth: Vec::new(),
@@ -334,7 +335,7 @@ fn of_lun(lun: Option<u32>) -> String {
 }
 
 /// `time, value, direction, block size, offset`, and newer versions add more.
-fn parse(text: &str, name: &str, lun: Option<u32>, job: Option<u32>) -> Result<Vec<Entry>, String> {
+fn parse(text: &str, name: &str, lun: Option<u32>, job: Option<u32>) -> Result<Vec<Entry>, Cause> {
     let entry = |line: &str| {
         let mut fields = line.split(',').map(str::trim);
         let (ms, value, direction) = (fields.next()?, fields.next()?, fields.next()?);
@@ -342,5 +343,6 @@ fn parse(text: &str, name: &str, lun: Option<u32>, job: Option<u32>) -> Result<V
         Some(Entry { ms, value, direction: direction.parse().ok()?, lun, job })
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| entry(line).ok_or_else(|| format!("fio's {name} log has the line {}", quote(line)))).collect()
+    let unknown = |line| Cause::ToolLine { output: format!("fio's {name} log"), said: quote(line) };
+    lines.map(|line| entry(line).ok_or_else(|| unknown(line))).collect()
 }

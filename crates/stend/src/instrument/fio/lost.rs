@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::cause::Cause;
 use stend_model::suite::{Action, Scenario};
 
 use super::job::Job;
@@ -85,7 +86,7 @@ fn wrong_blocks(said: &str, luns: &[String]) -> Vec<Wrong> {
 }
 
 /// Checks that fio tried to read each block, and named each that it could not read.
-fn all_named(job: &Job, report: &str, wrong: &[Wrong]) -> Result<(), String> {
+fn all_named(job: &Job, report: &str, wrong: &[Wrong]) -> Result<(), Cause> {
     let mut output = Output::parse(report)?;
     output.forgive();
     let groups = output.groups()?;
@@ -93,34 +94,34 @@ fn all_named(job: &Job, report: &str, wrong: &[Wrong]) -> Result<(), String> {
         let named = group.read.io_bytes + (wrong.unreadable.len() as u64 * job.block) as f64;
         let tried = group.read.total_ios * job.block as f64;
         if tried != job.region as f64 || named != tried {
-            return Err(format!(
-                "fio tried {tried} bytes of {} in {} and accounts for {named}",
-                job.region, group.jobname
-            ));
+            let (job, wanted) = (group.jobname.clone(), job.region as f64);
+            return Err(Cause::FioBytesRead { job, tried, wanted, accounted: named });
         }
     }
-    if groups.len() == wrong.len() { Ok(()) } else { Err(format!("fio read {} LUNs of {}", groups.len(), wrong.len())) }
+    all_luns(groups.len(), wrong.len())
+}
+
+/// Checks that no LUN was left out.
+fn all_luns(count: usize, wanted: usize) -> Result<(), Cause> {
+    if count == wanted { Ok(()) } else { Err(Cause::FioLunsRead { count, wanted }) }
 }
 
 /// What of the load is lost. `load`: the files that it left.
-pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Remains<'_>) -> Result<Losses, String> {
+pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Remains<'_>) -> Result<Losses, Cause> {
     let text = |files: &Files, name: &str| {
         let found = files.iter().find(|(path, _)| path.rsplit('/').next() == Some(name));
         found.map(|(_, contents)| String::from_utf8_lossy(contents).into_owned())
     };
-    let log = |lun: u32| {
-        text(load, &format!("{WRITES}lun{lun}")).ok_or(format!("fio wrote no log of what it wrote to lun{lun}"))
-    };
-    let written = (0..job.luns).map(|lun| Ok(Written::of(&log(lun)?))).collect::<Result<Vec<_>, String>>()?;
+    let needed =
+        |files: &Files, name: &str| text(files, name).ok_or_else(|| Cause::FioFileMissing { file: name.to_owned() });
+    let log = |lun: u32| needed(load, &format!("{WRITES}lun{lun}"));
+    let written = (0..job.luns).map(|lun| Ok(Written::of(&log(lun)?))).collect::<Result<Vec<_>, Cause>>()?;
     let wrong: Vec<BTreeSet<u64>> = match remains {
-        Remains::Luns(luns, files) if luns.len() == written.len() => {
-            let said = text(files, SAID).ok_or("fio said nothing of what it read again")?;
-            let wrong = wrong_blocks(&said, luns);
-            all_named(job, &text(files, REPORT).ok_or("fio wrote no report of what it read again")?, &wrong)?;
+        Remains::Luns(luns, files) => {
+            all_luns(luns.len(), written.len())?;
+            let wrong = wrong_blocks(&needed(files, SAID)?, luns);
+            all_named(job, &needed(files, REPORT)?, &wrong)?;
             wrong.into_iter().map(|of_lun| &of_lun.unreadable | &of_lun.other).collect()
-        }
-        Remains::Luns(luns, _) => {
-            return Err(format!("there are {} LUNs left instead of {}", luns.len(), written.len()));
         }
         // All of it is gone.
         Remains::Nothing(_) => written.iter().map(|of_lun| of_lun.acknowledged.clone()).collect(),

@@ -40,6 +40,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
+use stend_model::cause::Cause;
 use stend_model::run::{Repeat, Run};
 use stend_model::suite::Scenario;
 use stend_model::target::Target;
@@ -53,6 +54,7 @@ use self::output::Output;
 use self::report::{Expected, Found};
 pub(super) use self::words::has_engine;
 use self::words::{ended_well, lasts, no_engine};
+use super::parameters::not_taken;
 use super::{Adapter, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
 use crate::host::Command;
 
@@ -211,57 +213,12 @@ impl Adapter for Fio {
         Ok(files)
     }
 
-    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
-        let load = Load::of(scenario)?;
-        let in_work = |name: &str| format!("{}/{name}", place.work);
-        let files = load.files(place)?;
-        let (text, directory, leaves, options, environment) = match &load {
-            Load::Own(job) => {
-                (job.text(place, LOG_PREFIX)?, &place.work, job.own_directory(place), Vec::new(), BTreeMap::new())
-            }
-            // Files that it names without a directory are to outlive the repeat.
-            Load::File(file) => {
-                let options = file.options(&in_work(LOG_PREFIX))?;
-                (
-                    file.text.clone(),
-                    &place.data,
-                    file.own_directory(place),
-                    options,
-                    file::variables(&file::paths(place, &files)?),
-                )
-            }
-        };
-        let count = files.len().to_string();
-        let words =
-            ["sh", "-c", SCRIPT, "stend-fio", &in_work(REPORT_FILE), directory, &load.size().to_string(), &count];
-        Ok(Invocation {
-            files: BTreeMap::from([(in_work(JOB_FILE), Cow::Owned(text.into_bytes()))]),
-            words: words
-                .map(str::to_owned)
-                .into_iter()
-                .chain(files)
-                .chain(options)
-                .chain([in_work(JOB_FILE)])
-                .collect(),
-            environment,
-            leaves: leaves.into_iter().collect(),
-            results: [
-                REPORT_FILE,
-                "log_iops.*",
-                "log_bw.*",
-                "log_clat.*",
-                "log_clat_hist.*",
-                &format!("{RECEIVED}*"),
-                &format!("{EXPECTED}*"),
-                &format!("{}*", lost::WRITES),
-            ]
-            .map(in_work)
-            .into(),
-        })
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, Cause> {
+        invocation(scenario, place).map_err(not_taken)
     }
 
-    fn reading_again(&self, scenario: &Scenario, place: &Place, luns: &[String]) -> Result<Invocation, String> {
-        let job = Job::of(scenario)?;
+    fn reading_again(&self, scenario: &Scenario, place: &Place, luns: &[String]) -> Result<Invocation, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
         let [text, said, report] =
             [lost::JOB_FILE, lost::SAID, lost::REPORT].map(|name| format!("{}/{name}", place.work));
         Ok(Invocation {
@@ -272,8 +229,8 @@ impl Adapter for Fio {
         })
     }
 
-    fn losses(&self, scenario: &Scenario, load: &Files, remains: Remains<'_>) -> Result<Losses, String> {
-        lost::losses(scenario, &Job::of(scenario)?, load, remains)
+    fn losses(&self, scenario: &Scenario, load: &Files, remains: Remains<'_>) -> Result<Losses, Cause> {
+        lost::losses(scenario, &Job::of(scenario).map_err(not_taken)?, load, remains)
     }
 
     fn job(&self, run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
@@ -303,12 +260,12 @@ impl Adapter for Fio {
         Some(REPORT_FILE)
     }
 
-    fn lasts(&self, reason: &str, finished: &Finished) -> bool {
-        lasts(reason, finished)
+    fn lasts(&self, cause: &Cause, finished: &Finished) -> bool {
+        lasts(cause, finished)
     }
 
-    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
-        let load = Load::of(scenario)?;
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause> {
+        let load = Load::of(scenario).map_err(not_taken)?;
         let text = file(finished, REPORT_FILE).unwrap_or_else(|| finished.stdout.clone().into());
         let mut output = Output::parse(&text).map_err(|error| match ended_well(finished) {
             // A fio that failed says so on standard error, and its report is then empty or cut off.
@@ -365,6 +322,48 @@ impl Adapter for Fio {
         events.push(Event::End(End { repeats: 1 }));
         Ok(events)
     }
+}
+
+fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
+    let load = Load::of(scenario)?;
+    let in_work = |name: &str| format!("{}/{name}", place.work);
+    let files = load.files(place)?;
+    let (text, directory, leaves, options, environment) = match &load {
+        Load::Own(job) => {
+            (job.text(place, LOG_PREFIX)?, &place.work, job.own_directory(place), Vec::new(), BTreeMap::new())
+        }
+        // Files that it names without a directory are to outlive the repeat.
+        Load::File(file) => {
+            let options = file.options(&in_work(LOG_PREFIX))?;
+            (
+                file.text.clone(),
+                &place.data,
+                file.own_directory(place),
+                options,
+                file::variables(&file::paths(place, &files)?),
+            )
+        }
+    };
+    let count = files.len().to_string();
+    let words = ["sh", "-c", SCRIPT, "stend-fio", &in_work(REPORT_FILE), directory, &load.size().to_string(), &count];
+    Ok(Invocation {
+        files: BTreeMap::from([(in_work(JOB_FILE), Cow::Owned(text.into_bytes()))]),
+        words: words.map(str::to_owned).into_iter().chain(files).chain(options).chain([in_work(JOB_FILE)]).collect(),
+        environment,
+        leaves: leaves.into_iter().collect(),
+        results: [
+            REPORT_FILE,
+            "log_iops.*",
+            "log_bw.*",
+            "log_clat.*",
+            "log_clat_hist.*",
+            &format!("{RECEIVED}*"),
+            &format!("{EXPECTED}*"),
+            &format!("{}*", lost::WRITES),
+        ]
+        .map(in_work)
+        .into(),
+    })
 }
 
 /// Fits a scenario to the LUNs of a target.

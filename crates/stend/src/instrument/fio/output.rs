@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use stend_model::cause::Cause;
 use stend_model::latency::LatencyCounts;
 use stend_model::wire::quote;
 use stend_stats::Latencies;
@@ -96,15 +97,15 @@ const VERIFICATION_FAILED: i64 = 84;
 
 impl Output {
     /// Reads a report. With `status-interval` fio writes several documents one after the other: the last one with jobs counts.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, Cause> {
         let Parts { documents, messages } = separate(text)?;
         let Some(mut found) = documents.into_iter().rev().find(|document| document.get("jobs").is_some()) else {
-            let said = messages.last().map_or_else(String::new, |line| format!(": {}", quote(line)));
-            return Err(format!("fio wrote no report{said}"));
+            let said = messages.last().map(|line| quote(line)).unwrap_or_default();
+            return Err(Cause::FioReportMissing { said });
         };
         without_nulls(&mut found);
         let document: Document =
-            serde_json::from_value(found).map_err(|error| format!("fio's report is not as expected: {error}"))?;
+            serde_json::from_value(found).map_err(|error| Cause::FioReportOther { error: error.to_string() })?;
         Ok(Self { version: document.version, written_ms: document.timestamp_ms, groups: document.jobs, messages })
     }
 
@@ -117,32 +118,28 @@ impl Output {
 
     /// The groups of jobs that the report has. The error is what a job failed of; a failed verification is no such error, because
     /// then the load was applied and its work is known to be wrong.
-    pub(super) fn groups(&self) -> Result<&[Group], String> {
+    pub(super) fn groups(&self) -> Result<&[Group], Cause> {
         let is_bad = |group: &&Group| group.error != 0 || group.total_err != 0.0;
         let failed = self.groups.iter().filter(is_bad).find(|group| group.error != VERIFICATION_FAILED);
         let Some(group) = failed else { return Ok(&self.groups) };
         let said = self.messages.iter().find(|line| line.contains("error=")).or(self.messages.first());
-        let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
-        let errors = if group.total_err > 0.0 { format!(", {} errors", group.total_err) } else { String::new() };
-        Err(format!("fio's job \"{}\" failed with error {}{errors}{said}", group.jobname, group.error))
+        let said = said.map(|line| quote(line)).unwrap_or_default();
+        let (job, error, errors) = (group.jobname.clone(), group.error, group.total_err);
+        Err(Cause::FioJobFailed { job, error, errors, said })
     }
 
     /// What a failed verification found, if one failed.
-    pub(super) fn wrong_data(&self, finished: &Finished) -> Option<String> {
+    pub(super) fn wrong_data(&self, finished: &Finished) -> Option<Cause> {
         let group = self.groups.iter().find(|group| group.error == VERIFICATION_FAILED)?;
         let said = finished.stderr.lines().chain(self.messages.iter().map(String::as_str));
         let said = said.filter(|line| line.contains("verify") || line.contains("bad ")).map(str::trim).next();
-        let said = said.map_or_else(String::new, |line| format!(": {}", quote(line)));
-        Some(format!(
-            "fio's job \"{}\" read other data than were written{}{said}",
-            group.jobname,
-            what_stands(finished)
-        ))
+        let said: Vec<_> = what_stands(finished).into_iter().chain(said.map(quote)).collect();
+        Some(Cause::FioDataWrong { job: group.jobname.clone(), said: said.join(": ") })
     }
 }
 
-/// What stands where something else was to stand, as far as fio kept it; as the rest of a message.
-fn what_stands(finished: &Finished) -> String {
+/// What stands where something else was to stand, as far as fio kept it.
+fn what_stands(finished: &Finished) -> Option<String> {
     const SHOWN: usize = 2;
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let files: BTreeMap<_, _> = finished.files.iter().map(|(path, contents)| (name(path), contents)).collect();
@@ -156,7 +153,7 @@ fn what_stands(finished: &Finished) -> String {
     let more = told.len().saturating_sub(SHOWN);
     told.truncate(SHOWN);
     let more = if more > 0 { format!("; and so on in {more} more") } else { String::new() };
-    if told.is_empty() { String::new() } else { format!(": {}{more}", told.join("; ")) }
+    (!told.is_empty()).then(|| format!("{}{more}", told.join("; ")))
 }
 
 /// A value that is no number is as one that is not there.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Map;
+use stend_model::cause::Cause;
 use stend_model::wire::{Check, Report, Usage};
 
 use super::clock::Clock;
@@ -12,6 +13,8 @@ use super::logs::Logs;
 use super::output::{self, Direction, Group, Output};
 use super::words::first_words;
 use crate::instrument::Finished;
+use crate::language::Language;
+use crate::words;
 
 /// An open load that reaches less than this share of the rate asked for was not open.
 const LEAST_OF_RATE: f64 = 0.9;
@@ -41,7 +44,7 @@ impl Expected<'_> {
     ///
     /// # Errors
     /// fio did nothing, or its report has groups of jobs that nobody asked for.
-    pub(super) fn report(&self, found: &Found) -> Result<Report, String> {
+    pub(super) fn report(&self, found: &Found) -> Result<Report, Cause> {
         let Found { output, logs, clock, finished } = *found;
         let wrong = output.wrong_data(finished);
         let (measured, read_back) = self.parts(output.groups()?)?;
@@ -49,7 +52,7 @@ impl Expected<'_> {
         let milliseconds = longest_ms(&measured);
         if milliseconds < 1.0 {
             // fio can end so with status 0 and error 0.
-            return Err(wrong.unwrap_or_else(|| format!("fio did no operation{}", first_words(&finished.stderr))));
+            return Err(wrong.unwrap_or_else(|| Cause::FioIdle { said: first_words(&finished.stderr) }));
         }
         let mut work = BTreeMap::new();
         for (name, direction) in &directions {
@@ -87,12 +90,12 @@ impl Expected<'_> {
             }
         }
         if let Some(wrong) = wrong {
-            verdict.evidence.insert(0, wrong);
+            verdict.evidence.insert(0, words::cause(&wrong, Language::English));
             verdict.passed = false;
         }
         let no_amount = |figure: f64| !figure.is_finite() || figure < 0.0;
         if let Some((name, figure)) = work.iter().chain(&observed).find(|(_, figure)| no_amount(**figure)) {
-            return Err(format!("what fio reports makes \"{name}\" {figure}, which is no amount"));
+            return Err(Cause::FioFigure { name: name.clone(), figure: figure.to_string() });
         }
         let wall_ns = (milliseconds * 1e6) as u64;
         // What others used meanwhile is to be of the same operations.
@@ -117,7 +120,7 @@ impl Expected<'_> {
     }
 
     /// The groups whose figures count, and what was read back after them.
-    fn parts(&self, groups: &[Group]) -> Result<(Vec<Group>, Option<Direction>), String> {
+    fn parts(&self, groups: &[Group]) -> Result<(Vec<Group>, Option<Direction>), Cause> {
         match (self.job, groups) {
             (Some(job), [written, read_back]) if job.reads_back() => {
                 Ok((vec![written.clone()], Some(read_back.read.clone())))
@@ -125,7 +128,7 @@ impl Expected<'_> {
             (Some(job), [_]) if !job.reads_back() => Ok((groups.to_vec(), None)),
             (Some(job), groups) => {
                 let wanted = if job.reads_back() { 2 } else { 1 };
-                Err(format!("fio's report has {} groups of jobs instead of {wanted}", groups.len()))
+                Err(Cause::FioGroups { count: groups.len(), wanted })
             }
             (None, groups) => {
                 let mut measured = groups.to_vec();

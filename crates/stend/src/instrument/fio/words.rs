@@ -1,26 +1,27 @@
 //! What fio says against what it was asked for.
 
+use stend_model::cause::Cause;
 use stend_model::wire::quote;
 
 use crate::instrument::Finished;
-use crate::instrument::parameters::{ended, last_words};
+use crate::instrument::parameters::{self, last_words};
 
 /// Errors by which a file, a disk or an engine refuses what is asked of it, and would again: `errno` of EPERM, ENOENT, EACCES, ENODEV, ENOTDIR,
 /// EISDIR, EINVAL, EFBIG, ENOSPC, EROFS, ENOSYS, EOPNOTSUPP, EDQUOT.
-const LASTING: [u32; 13] = [1, 2, 13, 19, 20, 21, 22, 27, 28, 30, 38, 95, 122];
+const LASTING: [i64; 13] = [1, 2, 13, 19, 20, 21, 22, 27, 28, 30, 38, 95, 122];
 
 /// The same where fio says it only in words.
 const LASTING_WORDS: [&str; 5] =
     ["No space left on device", "Disk quota exceeded", "Read-only file system", "Not a directory", "Permission denied"];
 
 /// Fails unless fio exited with status 0; quotes its first error.
-pub(super) fn ended_well(finished: &Finished) -> Result<(), String> {
-    ended("fio", finished).map_or(Ok(()), |how| Err(format!("{how}{}", first_words(&finished.stderr))))
+pub(super) fn ended_well(finished: &Finished) -> Result<(), Cause> {
+    parameters::ended_well("fio", finished, first_words)
 }
 
-/// The first line that says what is wrong, as the rest of a message: what follows from it stands behind it. Empty if there is no line.
+/// The first line that says what is wrong: what follows from it stands behind it. Empty if there is no line.
 pub(super) fn first_words(said: &str) -> String {
-    first_error(said).map_or_else(|| last_words(said), |line| format!(": {}", quote(line)))
+    first_error(said).map_or_else(|| last_words(said), quote)
 }
 
 /// The first line that says what is wrong.
@@ -36,13 +37,16 @@ fn is_beside(line: &str) -> bool {
 }
 
 /// Whether fio, which failed for this reason, would fail in the same way again.
-pub(super) fn lasts(reason: &str, finished: &Finished) -> bool {
+pub(super) fn lasts(cause: &Cause, finished: &Finished) -> bool {
     let number = |(_, rest): (&str, &str)| {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        rest[..digits].parse::<u32>().ok()
+        rest[..digits].parse::<i64>().ok()
     };
     let said = finished.stderr.split_once(" err=").and_then(number);
-    let told = reason.split_once(" failed with error ").and_then(number);
+    let told = match cause {
+        Cause::FioJobFailed { error, .. } => Some(*error),
+        _ => None,
+    };
     let in_words = || LASTING_WORDS.iter().any(|words| finished.stderr.contains(words));
     let not_taken = finished.stderr.contains(" not loadable") || finished.stderr.contains(" dropped");
     not_taken || in_words() || said.or(told).is_some_and(|number| LASTING.contains(&number))

@@ -19,11 +19,12 @@ mod corpus;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use stend_model::cause::Cause;
 use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
 use self::corpus::{Corpus, PAGES};
-use super::parameters::{Parameters, ended_well};
+use super::parameters::{Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, File, Finished, Invocation, Place, Tool};
 
 /// gzip, as an instrument.
@@ -69,8 +70,8 @@ impl Adapter for Gzip {
         Ok(BTreeMap::from([(job.file(place), File { bytes, ..File::default() })]))
     }
 
-    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
-        let job = Job::of(scenario)?;
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
         let corpus = Corpus::of(job.pages);
         let path = job.file(place);
         let script = "gzip -n -c -\"$1\" \"$2\" >pages.gz && wc -c <pages.gz && tail -c 8 pages.gz | od -An -v -tu1";
@@ -81,11 +82,11 @@ impl Adapter for Gzip {
         })
     }
 
-    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
-        let job = Job::of(scenario)?;
-        ended_well("gzip", finished)?;
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
+        ended_well("gzip", finished, last_words)?;
         if finished.usage.wall_ns == 0 {
-            return Err("gzip took no time at all; the guard did not measure it".into());
+            return Err(Cause::GzipUntimed);
         }
         let trailer = Trailer::parse(&finished.stdout)?;
         let corpus = Corpus::of(job.pages);
@@ -140,7 +141,7 @@ struct Trailer {
 }
 
 impl Trailer {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, Cause> {
         let mut words = text.split_whitespace();
         let compressed = words.next().and_then(|word| word.parse().ok());
         let bytes: Option<Vec<u8>> = words.map(|word| word.parse().ok()).collect();
@@ -150,7 +151,7 @@ impl Trailer {
                 crc32: u32::from_le_bytes([a, b, c, d]),
                 length: u32::from_le_bytes([e, f, g, h]),
             }),
-            _ => Err(format!("expected the length and the last eight bytes of gzip's result, got {}", quote(text))),
+            _ => Err(Cause::ToolLine { output: "gzip".into(), said: quote(text) }),
         }
     }
 }

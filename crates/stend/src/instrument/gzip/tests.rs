@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use stend_model::cause::Cause;
 use tempfile::tempdir;
 
 use super::*;
@@ -25,10 +26,13 @@ fn the_trailer_proves_what_was_read() {
     let (_, _, report) = taken_apart(Gzip.translate(&scenario, &finished).unwrap());
     assert_eq!(report.check, Check::Failed);
     finished.stdout = "12\n 1 2 3\n".into();
-    assert!(Gzip.translate(&scenario, &finished).unwrap_err().contains("last eight bytes"));
+    let line = Cause::ToolLine { output: "gzip".into(), said: stend_model::wire::quote(&finished.stdout) };
+    assert_eq!(Gzip.translate(&scenario, &finished), Err(line));
     finished.usage.exit = Some(1);
     finished.stderr = "gzip: pages.html: No such file or directory\n".into();
-    assert!(Gzip.translate(&scenario, &finished).unwrap_err().contains("No such file"));
+    let said = stend_model::wire::quote(finished.stderr.trim());
+    let exited = Cause::ToolExited { tool: "gzip".into(), status: 1, said };
+    assert_eq!(Gzip.translate(&scenario, &finished), Err(exited));
 }
 
 #[test]

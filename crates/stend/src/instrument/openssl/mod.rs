@@ -19,11 +19,12 @@ mod known_answer;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use stend_model::cause::Cause;
 use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
 use self::known_answer::KnownAnswer;
-use super::parameters::{Parameters, ended_well, last_words};
+use super::parameters::{Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, Finished, Invocation, Place, Tool};
 
 /// `openssl speed`, as an instrument.
@@ -116,31 +117,25 @@ impl Adapter for OpenSsl {
         Job::of(scenario).map(drop)
     }
 
-    fn invocation(&self, scenario: &Scenario, _place: &Place) -> Result<Invocation, String> {
-        let script = Job::of(scenario)?.script();
+    fn invocation(&self, scenario: &Scenario, _place: &Place) -> Result<Invocation, Cause> {
+        let script = Job::of(scenario).map_err(not_taken)?.script();
         Ok(Invocation { words: ["sh", "-c", &script].map(str::to_owned).into(), ..Invocation::default() })
     }
 
-    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
-        let job = Job::of(scenario)?;
-        ended_well("openssl", finished)?;
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
+        ended_well("openssl", finished, last_words)?;
         let counts = counts(&finished.stderr)?;
-        if counts.len() != job.processes as usize {
-            let last = last_words(&finished.stderr);
-            return Err(format!(
-                "openssl speed counted in {} processes instead of {}{last}",
-                counts.len(),
-                job.processes
-            ));
+        let said = || last_words(&finished.stderr);
+        let wanted = job.processes as usize;
+        if counts.len() != wanted {
+            return Err(Cause::OpensslProcesses { count: counts.len(), wanted, said: said() });
         }
         let operations: f64 = counts.iter().map(|(operations, _)| operations).sum();
         let seconds = counts.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
         let nominal = f64::from(job.seconds);
         if operations == 0.0 || seconds < nominal - 2.0 * TICK {
-            return Err(format!(
-                "openssl speed counted {operations} operations in {seconds} s of {nominal} s{}",
-                last_words(&finished.stderr)
-            ));
+            return Err(Cause::OpensslCount { operations, seconds, wanted: nominal, said: said() });
         }
         let seconds = if seconds > nominal + TICK { seconds } else { nominal };
         let (check, evidence) = verdict(&job, &finished.stdout);
@@ -181,7 +176,7 @@ fn begin(job: &Job, finished: &Finished) -> Begin {
 }
 
 /// Operations and seconds of each process.
-fn counts(stderr: &str) -> Result<Vec<(f64, f64)>, String> {
+fn counts(stderr: &str) -> Result<Vec<(f64, f64)>, Cause> {
     let count = |line: &str| {
         let mut fields = line.strip_prefix("+R:")?.split(':');
         let operations = fields.next()?.parse::<u64>().ok()? as f64;
@@ -189,7 +184,8 @@ fn counts(stderr: &str) -> Result<Vec<(f64, f64)>, String> {
         (seconds.is_finite() && (0.0..1e6).contains(&seconds)).then_some((operations, seconds))
     };
     let lines = stderr.lines().map(str::trim).filter(|line| line.contains("+R:"));
-    lines.map(|line| count(line).ok_or_else(|| format!("openssl speed printed {}", quote(line)))).collect()
+    let unknown = |line| Cause::ToolLine { output: "openssl speed".into(), said: quote(line) };
+    lines.map(|line| count(line).ok_or_else(|| unknown(line))).collect()
 }
 
 fn verdict(job: &Job, stdout: &str) -> (Check, String) {

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
+use stend_model::cause::Cause;
 use tempfile::tempdir;
 
 use super::*;
 use crate::instrument::fixture::{have, read, record, run, scenario, taken_apart};
 
-fn translated(name: &str) -> Result<Vec<Event>, String> {
+fn translated(name: &str) -> Result<Vec<Event>, Cause> {
     let (scenario, finished) = read(&OpenSsl, name);
     OpenSsl.translate(&scenario, &finished)
 }
@@ -75,17 +76,16 @@ fn a_wrong_answer_is_a_failed_check() {
 
 #[test]
 fn what_was_not_measured_fails_the_repeat() {
-    let message = translated("openssl-3.0-unknown").unwrap_err();
-    assert!(message.contains("status 1") && !message.contains('\n'), "{message}");
+    let unknown = translated("openssl-3.0-unknown").unwrap_err();
+    let Cause::ToolExited { status: 1, said, .. } = unknown else { panic!("{unknown:?}") };
+    assert!(said.contains("nonsense") && !said.contains('\n'), "{said}");
     let (scenario, finished) = read(&OpenSsl, "openssl-3.0-sha256-multi");
-    for (stderr, part) in [
-        (String::new(), "0 processes instead of 2"),
-        (finished.stderr.replacen("+R:", "+R:x", 1), "printed `+R:x"),
-        (finished.stderr.replace(":1.000000", ":0.500000"), "of 1 s"),
-    ] {
-        let message = OpenSsl.translate(&scenario, &Finished { stderr, ..finished.clone() }).unwrap_err();
-        assert!(message.contains(part), "{part}: {message}");
-    }
+    let of = |stderr: String| OpenSsl.translate(&scenario, &Finished { stderr, ..finished.clone() }).unwrap_err();
+    assert_eq!(of(String::new()), Cause::OpensslProcesses { count: 0, wanted: 2, said: String::new() });
+    let line = of(finished.stderr.replacen("+R:", "+R:x", 1));
+    assert!(matches!(&line, Cause::ToolLine { said, .. } if said.contains("+R:x")), "{line:?}");
+    let short = of(finished.stderr.replace(":1.000000", ":0.500000"));
+    assert!(matches!(short, Cause::OpensslCount { seconds: 0.5, wanted: 1.0, .. }), "{short:?}");
 }
 
 #[test]

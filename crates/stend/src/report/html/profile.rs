@@ -7,8 +7,8 @@ use crate::profile::{Observed, Profile, Stacks, SystemCall};
 use crate::report::flame::{Flame, NARROWEST, for_page};
 use crate::report::phrase::Phrase;
 use crate::report::profile::{MOST_LISTED, part, samples, share, time_of};
-use crate::report::recorded::recorded;
 use crate::report::text::{duration, grouped};
+use crate::words;
 
 /// A profile.
 pub(super) struct ProfileView {
@@ -51,7 +51,10 @@ const FLAMES_WITH_ALL_FRAMES: f64 = 20.0;
 const WIDEST_LEFT_OUT: f64 = 1.0;
 
 pub(super) fn view(profile: &Profile, input: &Input) -> Result<ProfileView> {
-    let lacks = profile.lacks.iter().map(|lack| (recorded(&lack.reason), lack.remedy.clone().unwrap_or_default()));
+    let lacks = profile
+        .lacks
+        .iter()
+        .map(|lack| (words::causes(std::slice::from_ref(&lack.why)), lack.remedy.clone().unwrap_or_default()));
     let mut view = ProfileView { lacks: lacks.collect(), stacks: None, calls: Vec::new() };
     match &profile.observed {
         Observed::Stacks(stacks) => {

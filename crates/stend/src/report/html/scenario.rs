@@ -31,9 +31,10 @@ use crate::report::notes;
 use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::reason::{ReasonView, reasons};
-use crate::report::recorded::{checked, recorded, recorded_all};
+use crate::report::recorded::{checked, recorded};
 use crate::report::text::{self, interval, percent, shell_words};
 use crate::report::timeline::{self, Timeline, timeline};
+use crate::words;
 
 /// One scenario.
 pub(super) struct ScenarioView {
@@ -537,11 +538,7 @@ fn outcome(outcome: &Outcome) -> Phrase {
 
 /// Why a repeat does not count.
 fn reason(outcome: &Outcome) -> Option<Phrase> {
-    match outcome {
-        Outcome::Valid => None,
-        Outcome::Invalid(reasons) => Some(recorded_all(reasons)),
-        Outcome::Failed(reason) => Some(recorded(reason)),
-    }
+    (*outcome != Outcome::Valid).then(|| words::causes(outcome.causes()))
 }
 
 /// A repeat in a drawing: its number and value, and what became of it unless it is valid.

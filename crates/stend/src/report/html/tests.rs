@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use stend_model::cause::Cause;
 use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
@@ -361,13 +362,13 @@ fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_al
 fn where_no_scenario_has_a_figure_the_first_lines_say_why() {
     let mut table = sample::table();
     for (place, row) in table.rows.iter_mut().enumerate() {
-        let reasons = vec![format!("other programs used {}.5 % of the machine's CPU time", place + 6)];
-        row.cells[0] = Cell::Nothing { why: Lack::Invalid { reasons } };
+        let causes = vec![Cause::ForeignCpu { share: 0.065 + place as f64 / 1000.0, limit: 0.05 }];
+        row.cells[0] = Cell::Nothing { why: Lack::Invalid { causes } };
     }
     let html = page_of_table(&table).replace('\u{a0}', " ");
     for said in [
         "(most often invalid: other programs used 6.5 % of the machine&#39;s CPU time)",
-        "(чаще всего негоден: чужие программы заняли 6,5 % процессорного времени машины)",
+        "(чаще всего негоден: посторонние программы заняли 6,5 % процессорного времени машины)",
     ] {
         assert!(html.contains(said), "{said}");
     }

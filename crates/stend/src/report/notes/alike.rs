@@ -56,6 +56,7 @@ fn run_of(note: &mut Note) -> Option<&mut String> {
         | Note::FewRepeats { run, .. }
         | Note::Unverified { run, .. }
         | Note::Unfit { run, .. }
+        | Note::Lost { run, .. }
         | Note::LeftRunning { run, .. }
         | Note::Unprepared { run, .. }
         | Note::NotSteady { run, .. }

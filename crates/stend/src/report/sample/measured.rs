@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
 use stend_model::latency::LatencyCounts;
 use stend_model::machine::{Hardware, Machine, Software};
 use stend_model::metric::{Better, Metric, Unit};
@@ -11,9 +12,10 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, 
 use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Titles, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
-use super::{EVIL, SCENARIOS, STEAL};
+use super::{EVIL, SCENARIOS};
 use crate::profile::{Lack, Observed, Profile, Stacks, SystemCall};
 use crate::report::html::RunData;
+use crate::testing::steal;
 
 /// A run with its sessions, repeats and series.
 pub(crate) struct SampleRun {
@@ -41,8 +43,8 @@ pub(crate) fn profiles() -> Vec<Profile> {
     let stacks = Stacks { event: "cpu-clock".into(), hertz: 3989, measured_stretch: true, folded };
     let call = |name: &str, calls, time_ns| SystemCall { name: name.into(), calls, errors: 1, time_ns };
     let calls = vec![call("read", 20_002, 75_000_000), call("write", 20_000, 25_000_000)];
-    let no_perf = Lack::new("perf is not on the machine's PATH", Some("apt-get install -y linux-perf"));
-    let killed = Lack::new("it was killed by signal 9", None);
+    let no_perf = Lack::new(Cause::ToolMissing { tool: "perf".into() }, Some("apt-get install -y linux-perf"));
+    let killed = Lack::new(crate::testing::killed(), None);
     let profile = |place: usize, observed, lacks| Profile {
         scenario: SCENARIOS[place].0.into(),
         made_at: "2026-11-21T06:01:00Z".parse().expect("a moment"),
@@ -206,8 +208,8 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         unknown: Default::default(),
     };
     let outcome = match (place, round) {
-        (3, 4) => Outcome::Invalid(vec![STEAL.into()]),
-        (8, 6) => Outcome::Failed(EVIL.into()),
+        (3, 4) => Outcome::Invalid(vec![steal()]),
+        (8, 6) => Outcome::Failed(Cause::Exited { status: 1, said: EVIL.into() }),
         _ => Outcome::Valid,
     };
     let failed = matches!(outcome, Outcome::Failed(_));

@@ -1,5 +1,6 @@
 //! What is left of a pool that has failed: it is brought up again and read, and what of the load is lost is noted in the repeat.
 
+use stend_model::cause::Cause;
 use stend_model::suite::{Action, Part, Scenario};
 use stend_model::wire::Check;
 
@@ -18,7 +19,7 @@ impl Attempts<'_> {
     ) -> anyhow::Result<bool> {
         let (Some(injector), Some(_)) = (&self.injector, &attempt.report) else { return Ok(true) };
         // What was to happen did not.
-        if !attempt.reasons.is_empty() || attempt.broken.is_some() {
+        if !attempt.causes.is_empty() || attempt.broken.is_some() {
             return Ok(true);
         }
         let lost = scenario.faults.iter().filter_map(|fault| match (fault.part, fault.action) {
@@ -31,7 +32,7 @@ impl Attempts<'_> {
             let Some(files) = self.read_luns(scenario, adapter, luns)? else { return Ok(false) };
             read = files;
         }
-        let losses = left.and_then(|left| {
+        let losses = left.map_err(|said| Cause::PoolDown { said }).and_then(|left| {
             let read = read?;
             let remains = match &left {
                 Ok(luns) => Remains::Luns(luns, &read),
@@ -48,7 +49,7 @@ impl Attempts<'_> {
                     report.check = Check::Failed;
                 }
             }
-            (Err(why), _) => attempt.reasons.push(format!("what is left of the pool cannot be read: {why}")),
+            (Err(why), _) => attempt.causes.push(Cause::RemainsUnread { why: Box::new(why) }),
             (Ok(_), None) => {}
         }
         Ok(true)
@@ -60,10 +61,10 @@ impl Attempts<'_> {
         scenario: &Scenario,
         adapter: &dyn Adapter,
         luns: &[String],
-    ) -> anyhow::Result<Option<Result<Files, String>>> {
+    ) -> anyhow::Result<Option<Result<Files, Cause>>> {
         let Invocation { files, words, results, .. } = match adapter.reading_again(scenario, &self.place, luns) {
             Ok(invocation) => invocation,
-            Err(reason) => return Ok(Some(Err(reason))),
+            Err(cause) => return Ok(Some(Err(cause))),
         };
         for (path, contents) in &files {
             self.host.write(path, contents)?;
@@ -76,7 +77,7 @@ impl Attempts<'_> {
         }
         let failed = reading.failure.or_else(|| ended_badly(reading.usage.as_ref(), &reading.error_output));
         Ok(Some(match failed {
-            Some(reason) => Err(reason),
+            Some(cause) => Err(cause),
             None => Ok(self.host.read_matching(&results)?),
         }))
     }

@@ -1,5 +1,6 @@
 //! Job files, and what is refused before one is written.
 
+use stend_model::cause::Cause;
 use stend_model::quantity::Share;
 use stend_model::suite::Rate;
 use stend_model::target::{Medium, TargetOfRun, TargetText};
@@ -60,9 +61,13 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
     let of_null = invocation(vec![nbd("lun0")], &[("ioengine", "null")]).unwrap();
     let text = String::from_utf8_lossy(&of_null.files["/repeat/job.fio"]).into_owned();
     assert!(text.ends_with("\n[lun0]\nfilename=null\n"), "{text}");
-    let message = invocation(vec![nbd("lun0")], &[]).unwrap_err();
+    let refused = |luns, parameters| match invocation(luns, parameters) {
+        Err(Cause::Parameters { said }) => said,
+        other => panic!("{other:?}"),
+    };
+    let message = refused(vec![nbd("lun0")], &[]);
     assert!(message.contains("\"libaio\"") && message.contains("must be nbd"), "{message}");
-    let message = invocation(vec![path("/dev/loop4")], &[("luns", "8")]).unwrap_err();
+    let message = refused(vec![path("/dev/loop4")], &[("luns", "8")]);
     assert!(message.contains("\"luns\" is 8, and the target has 1"), "{message}");
     assert!(invocation(vec![path("/dev/`id`")], &[]).is_err());
 }

@@ -8,8 +8,9 @@ mod report;
 
 use super::*;
 use crate::instrument::fixture::{read, record};
+use stend_model::cause::Cause;
 
-fn translated(name: &str) -> Result<Vec<Event>, String> {
+fn translated(name: &str) -> Result<Vec<Event>, Cause> {
     let (scenario, finished) = read(&Fio, name);
     Fio.translate(&scenario, &finished)
 }
@@ -32,7 +33,7 @@ fn record_fixtures() {
 }
 
 /// The recorded report, changed by hand in ways in which fio is known to change it.
-fn with_report(change: impl Fn(&str) -> String) -> Result<Vec<Event>, String> {
+fn with_report(change: impl Fn(&str) -> String) -> Result<Vec<Event>, Cause> {
     let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
     let report = finished.files.get_mut("/repeat/report.json").unwrap();
     *report = change(&String::from_utf8_lossy(report)).into_bytes();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use stend_model::cause::Cause;
 use stend_model::quantity::Span;
 use stend_model::suite::{Action, Fault, Part};
 use stend_model::wire::Check;
@@ -94,7 +95,7 @@ impl Adapter for Between {
     fn check(&self, scenario: &Scenario) -> Result<(), String> {
         Fio.check(scenario)
     }
-    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
+    fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, Cause> {
         let mut invocation = Fio.invocation(scenario, place)?;
         for text in invocation.files.values_mut() {
             let changed =
@@ -103,7 +104,7 @@ impl Adapter for Between {
         }
         Ok(invocation)
     }
-    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, String> {
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause> {
         Fio.translate(scenario, finished)
     }
 }

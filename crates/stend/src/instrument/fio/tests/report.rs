@@ -1,6 +1,7 @@
 //! What fio reports at its end, and what becomes of a report that is not as it should be.
 
 use proptest::prelude::*;
+use stend_model::cause::Cause;
 use stend_model::wire::Check;
 
 use super::super::*;
@@ -81,14 +82,15 @@ fn a_mixed_load_has_both_directions_and_one_histogram() {
 
 #[test]
 fn what_fio_failed_of_is_quoted() {
-    for (name, parts) in [
-        ("fio-3.33-no-directory", ["status", "Not a directory"]),
-        ("fio-3.33-no-engine", ["status 1", "engine nonsense not loadable"]),
-        ("fio-3.33-disk-full", ["status", "No space left on device"]),
+    for (name, part) in [
+        ("fio-3.33-no-directory", "Not a directory"),
+        ("fio-3.33-no-engine", "engine nonsense not loadable"),
+        ("fio-3.33-disk-full", "No space left on device"),
     ] {
-        let message = translated(name).unwrap_err();
-        assert!(Fio.lasts(&message, &read(&Fio, name).1), "{name}: it would fail again");
-        assert!(parts.iter().all(|part| message.contains(part)) && !message.contains('\n'), "{name}: {message}");
+        let cause = translated(name).unwrap_err();
+        assert!(Fio.lasts(&cause, &read(&Fio, name).1), "{name}: it would fail again");
+        let Cause::ToolExited { said, .. } = cause else { panic!("{name}: {cause:?}") };
+        assert!(said.contains(part) && !said.contains('\n'), "{name}: {said}");
     }
 }
 
@@ -138,9 +140,9 @@ fn messages_before_after_and_within_the_report_are_no_hindrance() {
 
 #[test]
 fn a_message_within_a_line_of_the_report_is_quoted_with_the_line() {
-    let message = with_report(|report| report.replacen("\"short_ios\" : 0", "\"short_ios\" : fio: pid=4896, err=5", 1))
-        .unwrap_err();
-    assert!(message.contains("complete JSON") && message.contains("\"short_ios\" : fio: pid=4896"), "{message}");
+    let cause = with_report(|report| report.replacen("\"short_ios\" : 0", "\"short_ios\" : fio: pid=4896, err=5", 1));
+    let Err(Cause::FioReportCut { said, .. }) = cause else { panic!("{cause:?}") };
+    assert!(said.contains("\"short_ios\" : fio: pid=4896"), "{said}");
 }
 
 #[test]
@@ -154,10 +156,14 @@ fn what_is_no_number_is_not_reported() {
         })
     };
     // Times the number of operations it is more than any number, which could not be stored.
-    let message = with_mean("1e308").unwrap_err();
-    assert!(message.contains("\"latency_mean_ns\""), "{message}");
-    let less_than_none = with_report(|report| report.replacen("\"io_bytes\" : ", "\"io_bytes\" : -", 1)).unwrap_err();
-    assert!(less_than_none.contains("bytes\" -"), "{less_than_none}");
+    let endless = with_mean("1e308");
+    assert!(matches!(&endless, Err(Cause::FioFigure { name, .. }) if name == "latency_mean_ns"), "{endless:?}");
+    let less_than_none = with_report(|report| report.replacen("\"io_bytes\" : ", "\"io_bytes\" : -", 1));
+    let is_less = |figure: &str| figure.parse::<f64>().unwrap() < 0.0;
+    assert!(
+        matches!(&less_than_none, Err(Cause::FioFigure { name, figure }) if name == "bytes" && is_less(figure)),
+        "{less_than_none:?}"
+    );
     let (_, _, report) = taken_apart(with_mean("-nan").unwrap());
     assert!(!report.observed.contains_key("latency_mean_ns") && report.observed.contains_key("latency_p99_ns"));
     assert_eq!(report.check, Check::Passed);
@@ -166,19 +172,16 @@ fn what_is_no_number_is_not_reported() {
 #[test]
 fn a_report_that_is_cut_off_or_wrong_fails_the_repeat() {
     for share in [1, 10, 50, 90, 99] {
-        let message = with_report(|report| report[..report.len() * share / 100].into()).unwrap_err();
-        assert!(message.contains("complete JSON") && message.len() < 400, "{share}%: {message}");
+        let cut = with_report(|report| report[..report.len() * share / 100].into());
+        assert!(matches!(&cut, Err(Cause::FioReportCut { said, .. }) if said.len() < 300), "{share}%: {cut:?}");
     }
-    assert!(with_report(|_| String::new()).unwrap_err().contains("no report"));
-    assert!(
-        with_report(|report| report.replace("\"jobs\" : [", "\"jobs\" : 7, \"x\" : ["))
-            .unwrap_err()
-            .contains("not as expected")
-    );
-    let idle = with_report(|report| report.replace("\"total_ios\" : ", "\"total_ios\" : 0.")).unwrap_err();
-    assert!(idle.contains("no operation"), "{idle}");
-    let failed = with_report(|report| report.replacen("\"error\" : 0", "\"error\" : 5", 1)).unwrap_err();
-    assert!(failed.contains("job \"lun0\" failed with error 5"), "{failed}");
+    assert_eq!(with_report(|_| String::new()), Err(Cause::FioReportMissing { said: String::new() }));
+    let other = with_report(|report| report.replace("\"jobs\" : [", "\"jobs\" : 7, \"x\" : ["));
+    assert!(matches!(other, Err(Cause::FioReportOther { .. })), "{other:?}");
+    let idle = with_report(|report| report.replace("\"total_ios\" : ", "\"total_ios\" : 0."));
+    assert!(matches!(idle, Err(Cause::FioIdle { .. })), "{idle:?}");
+    let failed = with_report(|report| report.replacen("\"error\" : 0", "\"error\" : 5", 1));
+    assert!(matches!(&failed, Err(Cause::FioJobFailed { job, error: 5, .. }) if job == "lun0"), "{failed:?}");
 }
 
 #[test]
@@ -187,12 +190,13 @@ fn a_fio_that_was_killed_is_said_to_have_been() {
     let report = finished.files.get_mut("/repeat/report.json").unwrap();
     report.truncate(report.len() / 2);
     (finished.usage.exit, finished.usage.signal) = (None, Some(9));
-    assert_eq!(Fio.translate(&scenario, &finished).unwrap_err(), "fio was ended by signal 9");
-    assert!(!Fio.lasts("fio was ended by signal 9", &finished), "the next one may end well");
+    let killed = Cause::ToolKilled { tool: "fio".into(), signal: 9, said: String::new() };
+    assert_eq!(Fio.translate(&scenario, &finished), Err(killed.clone()));
+    assert!(!Fio.lasts(&killed, &finished), "the next one may end well");
     // The same where it had ended its report before.
     let (_, whole) = read(&Fio, "fio-3.33-randread");
     finished.files = whole.files;
-    assert_eq!(Fio.translate(&scenario, &finished).unwrap_err(), "fio was ended by signal 9");
+    assert_eq!(Fio.translate(&scenario, &finished), Err(killed));
 }
 
 #[test]
