@@ -10,8 +10,16 @@ RUN_FLAGS ?=
 
 TARGET = target
 RELEASE = $(TARGET)/release
-# As seen from native/, not from the root: make cannot build in a folder whose path has spaces, and the project may lie in one.
+# As seen from the folders of the C half, not from the root: make cannot build in a folder whose path has spaces, and the project may
+# lie in one.
 NATIVE_BUILD = ../$(TARGET)/native/$(notdir $(firstword $(CC)))
+C_FOLDERS = kuzma pipe-writer morse probe
+JOBS = -j$(shell nproc 2>/dev/null || echo 1)
+# Ends what hangs, with all that it started.
+WATCHED = $(if $(shell command -v timeout),timeout -k 10 $$((1800 * $${PATIENCE:-1})))
+# $(1): a folder of the C half, $(2): what is made there, $(3): where all is built; the libraries are in folders of the probe's.
+make_in = $(MAKE) --no-print-directory -s $(JOBS) -C $(1) $(2) BUILD="$(3)$(addprefix /,$(filter-out probe,$(1)))"
+in_folder = $(call make_in,$(1),$(2) CC="$(CC)",$(NATIVE_BUILD))
 CARGO_FLAGS = --locked --target-dir $(TARGET)
 
 # A check that cannot be made here is said, and under CI it fails.
@@ -22,7 +30,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test fuzz test-all test-browser test-cross test-mutants test-steady test-native test-lab test-rust schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test fuzz test-all test-browser test-mutants test-steady test-native fuzz-native test-lab test-rust schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,21 +43,45 @@ build: programs ## build target/release/stend, target/release/stend-probe and ta
 	@$(CARGO) build --release $(CARGO_FLAGS) --package stend
 
 programs: toolchains
-	@$(MAKE) --no-print-directory -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@$(call in_folder,probe,all)
+	@$(call in_folder,morse,program)
 	@mkdir -p $(RELEASE)
-	@for program in stend-probe bin/morse; do \
-		to=$(RELEASE)/$${program#bin/}; cmp -s native/$(NATIVE_BUILD)/$$program $$to || install -m 755 native/$(NATIVE_BUILD)/$$program $$to || exit 1; done
+	@for program in stend-probe morse/bin/morse; do \
+		to=$(RELEASE)/$${program##*/}; cmp -s probe/$(NATIVE_BUILD)/$$program $$to || install -m 755 probe/$(NATIVE_BUILD)/$$program $$to || exit 1; done
 
-# What a check of the C half depends on; where nothing of it has changed since the check passed, it is not made again.
-NATIVE = native setup/stamped.sh
+# What a check of a folder depends on; where nothing of it has changed since the check passed, it is not made again.
+kuzma_needs = kuzma
+pipe-writer_needs = pipe-writer
+morse_needs = morse pipe-writer
+probe_needs = probe kuzma pipe-writer
+# $(1): a folder, $(2): a check there, $(3): programs that it needs besides, $(4): other words for make.
+check = setup/stamped.sh "$(1) $(2)" $($(1)_needs) setup/stamped.sh $(addprefix +,$(firstword $(CC)) $(3)) -- \
+	env AGREEMENT_STEP=13 $(WATCHED) $(call in_folder,$(1),-k $(2) $(4)) || failed=1
 
 test: packages-test test-native test-rust ## set up what the tests need and run them all
 
 # Of the longer lengths that backends must agree on, some; make test-all takes each.
 test-native: toolchains
-	@failed=; for part in test constant-time sanitize; do \
-		setup/stamped.sh "native $$part" $(NATIVE) +$(CC) +clang +valgrind +pv -- \
-			env AGREEMENT_STEP=13 $(MAKE) --no-print-directory -C native $$part CC="$(CC)" BUILD="$(NATIVE_BUILD)" || failed=1; done; [ -z "$$failed" ]
+	@failed=; \
+	$(call check,kuzma,test,pkg-config cmake); \
+	$(call check,kuzma,constant-time,valgrind); \
+	$(call check,kuzma,sanitize); \
+	$(call check,pipe-writer,test,pkg-config cmake pv); \
+	$(call check,pipe-writer,sanitize,pv); \
+	$(call check,morse,test,pkg-config cmake); \
+	$(call check,morse,sanitize); \
+	$(call check,probe,test); \
+	$(call check,probe,sanitize); \
+	$(MAKE) --no-print-directory fuzz-native || failed=1; [ -z "$$failed" ]
+
+# In short: one second for each target. What is found is kept there.
+fuzz-native: FUZZ_SECONDS = 1
+fuzz-native: toolchains
+	@failed=; if echo 'int LLVMFuzzerTestOneInput(const char *a, long n) { return a && n; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then \
+		$(call check,kuzma,fuzz,clang,FUZZ_SECONDS=$(FUZZ_SECONDS)); \
+		$(call check,morse,fuzz,clang,FUZZ_SECONDS=$(FUZZ_SECONDS)); \
+		$(call check,probe,fuzz,clang,FUZZ_SECONDS=$(FUZZ_SECONDS)); \
+	else $(call left_out,fuzzing,there is no clang with libFuzzer here); fi; [ -z "$$failed" ]
 
 # The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: noise::' runs only those with such names.
 # Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
@@ -74,12 +106,7 @@ test-rust: programs
 test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
 	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"
 
-# Other processors: one of 64 bits with vectors of its own, and one whose first byte is the highest. make test-all has more.
-CROSS = aarch64 s390x
-test-cross: packages-cross toolchains ## the C half as other processors and compilers have it, in emulators; CROSS='riscv64 i686' names others
-	@failed=; for one in $(CROSS); do \
-		setup/stamped.sh "native as $$one" $(NATIVE) +$$one-linux-gnu-gcc +qemu-$$one-static -- \
-			$(MAKE) --no-print-directory -C native test-$$one BUILD="../$(TARGET)/native/cross" || failed=1; done; [ -z "$$failed" ]
+include setup/cross.mk
 
 # Each target until it has made FUZZ_RUNS runs (10 million) or FUZZ_SECONDS (60) are over. A workspace of its own, built with other flags.
 FUZZ =
@@ -118,23 +145,23 @@ bench-report: build ## large reports: written, their size, and how soon headless
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench report
 
 bench-pipe: toolchains ## the pipe writer beside write(), by processor time of both ends
-	@$(MAKE) --no-print-directory -s -C native bench-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@$(call in_folder,pipe-writer,bench)
 
 soak-pipe: packages-test toolchains ## 100 GB through pipes with readers of all kinds, every byte looked at
-	@$(MAKE) --no-print-directory -s -C native soak-pipe CC="$(CC)" BUILD="$(NATIVE_BUILD)"
+	@$(call in_folder,pipe-writer,soak)
 
 # Other people's Morse coder is built for this very processor, as bench-kuzma has its peers. Writes what it measured, and
 # two tables of docs/pipes.md, to docs/data/.
 PIPES_ROUNDS = 15
 bench-pipes: packages-bench toolchains ## all bars of pipes, Morse code and Fizz Buzz in one run, and which writers survive which readers
-	@$(MAKE) --no-print-directory -s -C native CC="$(CC)" BUILD="$(NATIVE_BUILD)" all bench
+	@$(call in_folder,probe,all) && $(call in_folder,pipe-writer,tests) && $(call in_folder,morse,all tests)
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) install --quiet --locked ripmors --version 0.1.0 --root $(TARGET)/peers --target-dir $(TARGET)/peers || \
 		echo 'bench-pipes: the program ripmors cannot be had; what is measured beside it is left out' >&2
 	@mkdir -p docs/data
-	@native/probe/bench/bars.sh "native/$(NATIVE_BUILD)" $(TARGET)/peers docs/data/pipes-bars $(PIPES_ROUNDS)
-	@native/probe/bench/survivors.sh "native/$(NATIVE_BUILD)" docs/data/pipes-survivors
-	@native/probe/bench/set_tables.sh docs/pipes.md
+	@probe/bench/bars.sh "probe/$(NATIVE_BUILD)" $(TARGET)/peers docs/data/pipes-bars $(PIPES_ROUNDS)
+	@probe/bench/survivors.sh "probe/$(NATIVE_BUILD)" docs/data/pipes-survivors
+	@probe/bench/set_tables.sh docs/pipes.md
 
 # Writes what it measured, and two tables of docs/storage.md, to docs/data/. What is not met is said last.
 STORAGE_PAIRS = 12
@@ -143,32 +170,32 @@ bench-storage: packages-bench build ## fio under stend beside fio alone, and the
 	@mkdir -p docs/data
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench storage >$(TARGET)/storage-hour
 	@crates/stend/benches/storage.sh "$(CURDIR)/$(RELEASE)/stend" "$(CURDIR)/$(RELEASE)/stend-probe" docs/data/storage \
-		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; native/probe/bench/set_tables.sh docs/storage.md; exit $$status
+		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; probe/bench/set_tables.sh docs/storage.md; exit $$status
 
 # All shell that is kept here, whoever runs it.
-SHELL_FILES = .ci/run $(shell find setup native crates fuzz -name '*.sh')
+SHELL_FILES = .ci/run $(shell find setup $(C_FOLDERS) crates fuzz -name '*.sh')
 
 # Builds kuzma with both compilers and the peers for this very processor, and measures all in one run. Writes what it
-# measured, and the tables of docs/kuzma.md, to docs/data/.
+# measured, and the tables of kuzma/docs/inside.md, to docs/data/.
 bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and all its modes and backends
 	@for compiler in gcc clang; do \
-		$(MAKE) --no-print-directory -s -C native CC=$$compiler BUILD="../$(TARGET)/native/$$compiler" all || exit 1; done
-	@$(MAKE) --no-print-directory -s -C native CC=gcc BUILD="../$(TARGET)/native/gcc" peers || \
+		$(call make_in,probe,all CC=$$compiler,../$(TARGET)/native/$$compiler) || exit 1; done
+	@$(call make_in,kuzma,peers CC=gcc,../$(TARGET)/native/gcc) || \
 		echo 'bench-kuzma: GnuTLS is left out: apt-get install libgnutls28-dev' >&2
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@mkdir -p docs/data
-	@$(RELEASE)/stend run native/kuzma/bench/peers.toml $(RUN_FLAGS) || [ $$? -eq 3 ]
+	@$(RELEASE)/stend run kuzma/bench/peers.toml $(RUN_FLAGS) || [ $$? -eq 3 ]
 	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-peers.csv
-	@native/kuzma/bench/peers_table.sh docs/data/kuzma-peers.csv >docs/data/kuzma-peers.md
+	@kuzma/bench/peers_table.sh docs/data/kuzma-peers.csv >docs/data/kuzma-peers.md
 	@$(RELEASE)/stend run ciphers $(RUN_FLAGS) || [ $$? -eq 3 ] || [ $$? -eq 4 ]
 	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-ciphers.csv
-	@native/kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
+	@kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
 	@cat docs/data/kuzma-peers.md docs/data/kuzma-ciphers.md
 
 # The peer is built for this very processor, as bench-kuzma has it.
 bench-morse: toolchains ## the Morse coder in memory beside another program's: text and code, every backend, in turns
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
-	@$(MAKE) --no-print-directory -s -C native bench-morse CC="$(CC)" BUILD="$(NATIVE_BUILD)" \
+	@$(call in_folder,morse,bench) \
 		BENCH_FLAGS="-p '$(CURDIR)/$(TARGET)/peers/release/stend-peer-morse' $(BENCH_FLAGS)"
 
 lint: packages-test toolchains ## rustfmt, clippy, the fuzz targets' lock file, C warnings as errors under gcc and clang, shellcheck, no built files in git
@@ -178,8 +205,9 @@ lint: packages-test toolchains ## rustfmt, clippy, the fuzz targets' lock file, 
 	$(CARGO) metadata --locked --quiet --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null || failed=1; \
 	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
 	for compiler in gcc clang; do \
-		if command -v $$compiler >/dev/null; then setup/stamped.sh "lint $$compiler" $(NATIVE) +$$compiler -- \
-			$(MAKE) --no-print-directory -C native lint CC=$$compiler BUILD="../$(TARGET)/native/lint-$$compiler" || failed=1; \
+		if command -v $$compiler >/dev/null; then $(foreach folder,$(C_FOLDERS), \
+			setup/stamped.sh "lint $(folder) $$compiler" $($(folder)_needs) setup/stamped.sh +$$compiler -- \
+				$(call make_in,$(folder),lint CC=$$compiler,../$(TARGET)/native/$$compiler) || failed=1;) \
 		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done; \
 	if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES) || failed=1; \
 	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \
@@ -195,7 +223,7 @@ install: build ## install under PREFIX, /usr/local if not given
 	@echo "installed: $(DESTDIR)$(PREFIX)/bin/stend, stend-probe and morse"
 
 clean: ## remove what was built here
-	@rm -rf $(TARGET) native/build
+	@rm -rf $(TARGET) $(C_FOLDERS:%=%/build) $(C_FOLDERS:%=%/build-*)
 
 toolchains:
 	@command -v $(firstword $(CARGO)) >/dev/null || { echo "stend: cargo is missing. Install Rust 1.89 or newer from https://rustup.rs (Debian's own is too old before Debian 14)." >&2; exit 1; }

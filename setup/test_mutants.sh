@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many mistakes the tests find: those of native/tests/mutants.txt in the C half, and those that cargo-mutants makes in chosen
+# How many mistakes the tests find: those of probe/tests/mutants.txt in the C half, and those that cargo-mutants makes in chosen
 # files of the Rust half, every fourth of them. Names the survivors, and fails where less than 95 % of all are caught.
 # Usage: setup/test_mutants.sh TARGET
 # SHARD=1/4: another fourth of those in the Rust half; 0/1: all, which takes hours.
@@ -14,9 +14,9 @@ survived=0
 status=0
 
 echo 'mutants: the C half'
-(cd native && sh tests/mutants.sh) >"$out/native" 2>&1 || status=1
-grep -vE '^caught by ' "$out/native"
-sum=$(grep '^mutants: ' "$out/native" | tail -n 1)
+sh probe/tests/mutants.sh >"$out/c" 2>&1 || status=1
+grep -vE '^caught by ' "$out/c"
+sum=$(grep '^mutants: ' "$out/c" | tail -n 1)
 caught=$(printf %s "$sum" | sed -n 's/^mutants: \([0-9]*\) caught.*/\1/p')
 survived=$(printf %s "$sum" | sed -n 's/.* \([0-9]*\) survived.*/\1/p')
 

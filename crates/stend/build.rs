@@ -3,29 +3,28 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What `native/build.sh` builds, and what it reads.
-const FOLDERS: [&str; 7] =
-    ["fizzbuzz/include", "fizzbuzz/src", "kuzma/include", "kuzma/src", "pipe/include", "pipe/src", "probe/src"];
-const FILES: [&str; 2] = ["build.sh", "instructions.mk"];
+/// What `probe/build.sh` builds, and what it reads.
+const FOLDERS: [&str; 5] = ["kuzma/include", "kuzma/src", "pipe-writer/include", "pipe-writer/src", "probe/src"];
+const FILES: [&str; 3] = ["kuzma/instructions.mk", "probe/build.sh", "probe/instructions.mk"];
 
 fn main() {
-    let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
-    let mut paths: Vec<PathBuf> = FILES.iter().map(|file| native.join(file)).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     for folder in FOLDERS {
-        println!("cargo::rerun-if-changed={}", native.join(folder).display());
-        sources(&native.join(folder), &mut paths);
+        println!("cargo::rerun-if-changed={}", root.join(folder).display());
+        sources(&root.join(folder), &mut paths);
     }
-    // As texts, which is the order of native/Makefile too.
+    // As texts, which is the order of probe/Makefile too.
     paths.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
     let mut text = String::from("&[\n");
     for path in &paths {
         println!("cargo::rerun-if-changed={}", path.display());
-        let name = path.strip_prefix(&native).expect("it is below native");
+        let name = path.strip_prefix(&root).expect("it is below the root");
         writeln!(text, "    ({name:?}, include_bytes!({path:?}) as &[u8]),").expect("a string takes all");
     }
     text.push_str("]\n");
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
-    std::fs::write(Path::new(&out).join("native_sources.rs"), text).expect("the build directory can be written");
+    std::fs::write(Path::new(&out).join("probe_sources.rs"), text).expect("the build directory can be written");
 }
 
 fn sources(folder: &Path, paths: &mut Vec<PathBuf>) {

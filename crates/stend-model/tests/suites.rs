@@ -476,7 +476,7 @@ fn the_tables_of_storage_have_what_the_articles_ask_for() {
 /// `quick` measures the pipe writer as programs that use the library have it.
 #[test]
 fn quick_writes_to_pipes_by_the_sizes_of_the_library() {
-    let text = include_str!("../../../native/pipe/src/sizes.c");
+    let text = include_str!("../../../pipe-writer/src/sizes.c");
     let number = |name: &str| -> u64 {
         let line = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(" = ")).unwrap();
         let words: Vec<&str> = line.split([' ', ',']).collect();

@@ -1,4 +1,4 @@
-//! Other people's Morse coder, ripmors, for native/morse/bench: what it does in so much processor time.
+//! Other people's Morse coder, ripmors, for morse/bench: what it does in so much processor time.
 //!
 //! `stend-peer-morse encode|encode-ascii|decode|decode-russian FILE SECONDS` prints bytes read and nanoseconds.
 //! It fails if the letters do not come back from what it coded.

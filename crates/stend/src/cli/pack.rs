@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         talk!("on the machine: stend-probe run {name} > result.jsonl");
     } else {
         talk!(
-            "on the machine: tar xf {name}; cd {directory}; sh build.sh; build/stend-probe run {PLAN} > result.jsonl"
+            "on the machine: tar xf {name}; cd {directory}; sh probe/build.sh; build/stend-probe run {PLAN} > result.jsonl"
         );
     }
     talk!("then here: {} import result.jsonl", output::program());
@@ -117,7 +117,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 const README: &str =
     "What measures this machine, and what is to be measured (suite.json). It takes a shell and a C compiler:
 
-    sh build.sh                               # CC=gcc or another compiler before it, flags behind it
+    sh probe/build.sh                         # CC=gcc or another compiler before it, flags behind it
     build/stend-probe run suite.json > result.jsonl    # each repeat is a line; Ctrl-C keeps what there is
     build/stend-probe run suite.json --continue result.jsonl
 

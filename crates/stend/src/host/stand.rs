@@ -14,8 +14,8 @@ use stend_model::run::Build;
 use super::{Command, HERE, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
 
-/// The sources: path below `native/`, contents; in the order of their paths.
-const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/native_sources.rs"));
+/// The sources: path, contents; in the order of their paths.
+const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/probe_sources.rs"));
 
 /// Finished builds are called so, and a number.
 const BUILD: &str = "build-";
@@ -400,7 +400,7 @@ fn identity(version: &str, compiler: &Compiler, sources: &str) -> String {
     digest_of(format!("{sources}\n{version}\n{}\n{}", compiler.program, compiler.flags).as_bytes())
 }
 
-/// The sources in a number, as `native/Makefile` counts them too.
+/// The sources in a number, as `probe/Makefile` counts them too.
 pub(crate) fn sources() -> String {
     let contents: Vec<u8> = SOURCES.iter().flat_map(|(_, contents)| *contents).copied().collect();
     digest_of(&contents)[..16].to_owned()

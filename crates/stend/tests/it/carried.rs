@@ -406,16 +406,17 @@ fn the_archive_has_all_that_the_machine_needs() {
     let unpacked = Command::new("tar").args(["-x", "-f", "stend-test.tar"]).current_dir(isolated.stand.path()).status();
     assert!(unpacked.unwrap().success());
     let there = isolated.at("stend-test");
-    let native = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../native");
-    for file in ["build.sh", "instructions.mk", "probe/src/run.c", "kuzma/src/backend.c"] {
-        assert_eq!(fs::read(there.join(file)).unwrap(), fs::read(native.join(file)).unwrap(), "{file}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in ["probe/build.sh", "kuzma/instructions.mk", "probe/src/run.c", "kuzma/src/backend.c"] {
+        assert_eq!(fs::read(there.join(file)).unwrap(), fs::read(root.join(file)).unwrap(), "{file}");
     }
     assert!(there.join("build").is_dir() && there.join("README").is_file());
     let plan: serde_json::Value = serde_json::from_slice(&fs::read(there.join("suite.json")).unwrap()).unwrap();
     assert_eq!(plan["steps"].as_array().unwrap().len(), 2);
     // Built as it is told to be, the program says of which sources; `true` compiles nothing, and what it is told to is written all the same.
     let digest = fs::read_to_string(there.join("sources.digest")).unwrap();
-    let built = Command::new("sh").arg("build.sh").env("CC", "true").env_remove("SOURCES").current_dir(&there).output();
+    let built =
+        Command::new("sh").arg("probe/build.sh").env("CC", "true").env_remove("SOURCES").current_dir(&there).output();
     assert!(!built.unwrap().status.success());
     let told = fs::read_to_string(there.join("build/build_info.h")).unwrap();
     assert!(digest.trim().len() == 16 && told.contains(&format!("BUILD_SOURCES \"{}\"", digest.trim())), "{told}");

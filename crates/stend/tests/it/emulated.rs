@@ -22,7 +22,12 @@ fn emulated_probe(directory: &Path) -> Option<PathBuf> {
     // The objects of `make test-cross`, if it was there first.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let make = Command::new("make")
-        .args(["-s", "-C", "native", &format!("probe-{CROSS}"), "BUILD=../target/native/cross"])
+        .args(["-s", "-C", "probe", "LDFLAGS=-static"])
+        .args([
+            format!("CC={compiler}"),
+            format!("AR={CROSS}-linux-gnu-ar"),
+            format!("BUILD=../target/native/cross-{CROSS}"),
+        ])
         .current_dir(&root)
         .env_remove("MAKEFLAGS")
         .output()
