@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "switch_coroutine.h"
+#include "base/clock.h"
+#include "switch/coroutine.h"
 
 /* <boost/context/detail/fcontext.hpp>, which is C++; the functions are C's. */
 struct transfer {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_read.h"
+#include "wire/json_read.h"
 
 /* What must hold whatever a fuzzer gives: else the program stops where the fuzzer sees it. */
 #define REQUIRE(condition)                                                                   \

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/version.h"
 #include "commands.h"
-#include "emulator.h"
-#include "fail.h"
-#include "version.h"
-#include "wire.h"
+#include "machine/emulator.h"
+#include "wire/wire.h"
 
 static const struct {
 	const char *name;

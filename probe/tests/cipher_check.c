@@ -1,5 +1,5 @@
 /* The check of the ciphers' output: it passes what is right, and finds one wrong bit wherever it says that it looked. */
-#include "cipher_job.h"
+#include "cipher/job.h"
 #include "harness.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Each way to move memory, at every short length and at places of every alignment that it takes: it does all of the work
  * and nothing beside it. */
-#include "copy_methods.h"
+#include "copy/methods.h"
 #include "harness.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Each way to switch between coroutines: what it must keep stays, what it does not keep is as it says, and the stacks are
  * apart. */
 #include "harness.h"
-#include "switch_coroutine.h"
+#include "switch/coroutine.h"
 
 #include <errno.h>
 #include <fenv.h>

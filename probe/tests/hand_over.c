@@ -1,8 +1,8 @@
 /* Handing over between threads: both count the same, on one core and on two; and what was woken out of turn, or counts that
  * disagree, would be seen. */
-#include "cores.h"
+#include "base/cores.h"
 #include "harness.h"
-#include "switch_threads.h"
+#include "switch/threads.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "json_read.h"
+#include "wire/json_read.h"
 
 #define HOLDS(condition) CHECK(condition, "%s", #condition)
 

@@ -1,7 +1,7 @@
 /* The ring between two processes: every byte once and in order, whatever the sizes, and neither end waits for one that is
  * gone. */
-#include "shared_ring.h"
 #include "harness.h"
+#include "pipe/ring.h"
 
 #include <errno.h>
 #include <sys/wait.h>

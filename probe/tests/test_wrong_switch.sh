@@ -14,13 +14,13 @@ case ${CFLAGS:-} in
 esac
 static=
 [ -z "${RUN:-}" ] || static=-static
-sources='switch_coroutine.c switch_assembly.c switch_setjmp.c switch_ucontext.c'
+sources='switch/coroutine.c switch/assembly.c switch/setjmp.c switch/ucontext.c'
 
 # Compiles the copy with its tests.
 compile() {
 	rm -f "$work/coroutines"
 	# shellcheck disable=SC2086 # words
-	(cd "$work/copy" && $cc -std=c11 ${CFLAGS:-} -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I"$here/../src" -I"$here/../../tests" \
+	(cd "$work/copy" && $cc -std=c11 ${CFLAGS:-} -O1 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I"$here/../src" \
 		$static -o "$work/coroutines" $sources "$here/coroutines.c" -pthread -lm) >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
 }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,42 +38,42 @@ chmod +x "$work/runs"
 wrong() {
 	rm -rf "$work/copy"
 	mkdir "$work/copy"
-	cp "$here"/../src/switch_*.c "$here"/../src/switch_*.h "$work/copy"
+	cp -R "$here/../src/switch" "$work/copy"
 	sed -e "$3" "$here/../src/$2" >"$work/copy/$2"
 	ok "$1: a change" sh -c "! cmp -s '$work/copy/$2' '$here/../src/$2'"
 	ok "$1: it compiles" compile
 	ok "$1: it is found" sh -c "! '$work/runs'"
 }
 mkdir "$work/copy"
-cp "$here"/../src/switch_*.c "$here"/../src/switch_*.h "$work/copy"
+cp -R "$here/../src/switch" "$work/copy"
 ok 'without a mistake it compiles' compile
 ok 'and is right' "$work/runs"
 
-wrong 'a turn counted twice' switch_coroutine.h 's/pair->received++;  /pair->received += 2;/'
-wrong 'no page that nobody may touch' switch_coroutine.c 's/mprotect(mapping, page, PROT_NONE) == 0 \&\& //'
-wrong 'contexts whose signal mask is said to be shared' switch_ucontext.c 's/\.keeps_signal_mask = true/.keeps_signal_mask = false/'
-wrong 'jumps that keep the signal mask' switch_setjmp.c 's/sigsetjmp(\([a-z]*\)->jump, 0)/sigsetjmp(\1->jump, 1)/'
+wrong 'a turn counted twice' switch/coroutine.h 's/pair->received++;  /pair->received += 2;/'
+wrong 'no page that nobody may touch' switch/coroutine.c 's/mprotect(mapping, page, PROT_NONE) == 0 \&\& //'
+wrong 'contexts whose signal mask is said to be shared' switch/ucontext.c 's/\.keeps_signal_mask = true/.keeps_signal_mask = false/'
+wrong 'jumps that keep the signal mask' switch/setjmp.c 's/sigsetjmp(\([a-z]*\)->jump, 0)/sigsetjmp(\1->jump, 1)/'
 case $architecture in
 x86_64)
-	wrong 'a register that is not kept' switch_x86_64.h 's/"r12", //'
-	wrong 'a frame that is lost' switch_x86_64.h 's/"mov 8(%1), %%rbp/"xor %%ebp, %%ebp/'
-	wrong 'a base that is lost' switch_x86_64.h 's/"mov %%rbx, 16(%0)/"nop/'
-	wrong 'a rounding mode that stays' switch_x86_64.h 's/"ldmxcsr 32(%1)/"nop/'
-	wrong 'an x87 control word that stays' switch_x86_64.h 's/"fldcw 36(%1)/"nop/'
-	wrong 'a control word that is not looked at' switch_x86_64.h 's/"cmp 36(%0), %%ax/"cmp 36(%1), %%ax/'
-	wrong 'half a control word that is looked at' switch_x86_64.h 's/"cmp 36(%0), %%ax/"cmpb 36(%0), %%al/'
-	wrong 'a crooked stack' switch_x86_64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	wrong 'a register that is not kept' switch/x86_64.h 's/"r12", //'
+	wrong 'a frame that is lost' switch/x86_64.h 's/"mov 8(%1), %%rbp/"xor %%ebp, %%ebp/'
+	wrong 'a base that is lost' switch/x86_64.h 's/"mov %%rbx, 16(%0)/"nop/'
+	wrong 'a rounding mode that stays' switch/x86_64.h 's/"ldmxcsr 32(%1)/"nop/'
+	wrong 'an x87 control word that stays' switch/x86_64.h 's/"fldcw 36(%1)/"nop/'
+	wrong 'a control word that is not looked at' switch/x86_64.h 's/"cmp 36(%0), %%ax/"cmp 36(%1), %%ax/'
+	wrong 'half a control word that is looked at' switch/x86_64.h 's/"cmp 36(%0), %%ax/"cmpb 36(%0), %%al/'
+	wrong 'a crooked stack' switch/x86_64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
 	;;
 aarch64)
-	wrong 'a register that is not kept' switch_aarch64.h 's/"x20",$//; s/"x21", //'
-	wrong 'vectors that are not kept' switch_aarch64.h 's/"v8", "v9", "v10", "v11", //'
-	wrong 'a base that is lost' switch_aarch64.h 's/"stp x19, x30, \[%0, #16\]/"str x30, [%0, #24]/'
-	wrong 'a crooked stack' switch_aarch64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	wrong 'a register that is not kept' switch/aarch64.h 's/"x20",$//; s/"x21", //'
+	wrong 'vectors that are not kept' switch/aarch64.h 's/"v8", "v9", "v10", "v11", //'
+	wrong 'a base that is lost' switch/aarch64.h 's/"stp x19, x30, \[%0, #16\]/"str x30, [%0, #24]/'
+	wrong 'a crooked stack' switch/aarch64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
 	;;
 riscv64)
-	wrong 'a register that is not kept' switch_riscv64.h 's/"s2", "s3", //'
-	wrong 'a base that is lost' switch_riscv64.h 's/"sd s1, 16(%0)/"nop/'
-	wrong 'a crooked stack' switch_riscv64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
+	wrong 'a register that is not kept' switch/riscv64.h 's/"s2", "s3", //'
+	wrong 'a base that is lost' switch/riscv64.h 's/"sd s1, 16(%0)/"nop/'
+	wrong 'a crooked stack' switch/riscv64.h 's/\.stack = stack_end,/.stack = stack_end - 8,/'
 	;;
 esac
 finish

@@ -1,13 +1,13 @@
 /* The parts of the probe that can be tested by themselves: sizes, durations, JSON, patterns, the clock. */
-#include "buffer.h"
-#include "clock.h"
-#include "fail.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/options.h"
 #include "harness.h"
-#include "json.h"
-#include "options.h"
-#include "pipe_pattern.h"
-#include "sample_output.h"
-#include "wire.h"
+#include "pipe/pattern.h"
+#include "sample/output.h"
+#include "wire/json.h"
+#include "wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -178,7 +178,7 @@ fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<
         printf '%s\n' 'int command_lock(int, char **);' \
             'int main(int count, char **words) { return command_lock(count - 1, words + 1); }' >build/lock_main.c || exit
         $CC -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iprobe/src -o build/stend-lock \
-            build/lock_main.c probe/src/lock.c probe/src/options.c probe/src/fail.c ||
+            build/lock_main.c probe/src/machine/lock.c probe/src/base/options.c probe/src/base/fail.c ||
             { echo "build.sh: $CC does not build what holds locks" >&2; exit 1; }
         [ -s build/stend-lock ] ||
             { echo "build.sh: $CC says that all is well, and did not write stend-lock; is it a C compiler?" >&2; exit 1; }

@@ -407,7 +407,7 @@ fn the_archive_has_all_that_the_machine_needs() {
     assert!(unpacked.unwrap().success());
     let there = isolated.at("stend-test");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for file in ["probe/build.sh", "kuzma/instructions.mk", "probe/src/run.c", "kuzma/src/backend.c"] {
+    for file in ["probe/build.sh", "kuzma/instructions.mk", "probe/src/carried/command.c", "kuzma/src/backend.c"] {
         assert_eq!(fs::read(there.join(file)).unwrap(), fs::read(root.join(file)).unwrap(), "{file}");
     }
     assert!(there.join("build").is_dir() && there.join("README").is_file());

@@ -16,12 +16,12 @@ fn at_info(deed: &str) -> String {
 /// Ways in which a compiler fails, the size of the disk that it is on, if that matters, and what is said of it.
 fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>); 7] {
     [
-        ("crashes", at_info("kill -SEGV $$"), None, vec!["bad was ended by signal 11", "probe/src/info.c"]),
+        ("crashes", at_info("kill -SEGV $$"), None, vec!["bad was ended by signal 11", "probe/src/machine/info.c"]),
         (
             "says that it crashed",
             at_info("echo \"$source:5:1: internal compiler error: Segmentation fault\" >&2; exit 4"),
             None,
-            vec!["bad does not compile probe/src/info.c", "info.c:5:1: internal compiler error: Segmentation fault"],
+            vec!["bad does not compile probe/src/machine/info.c", "info.c:5:1: internal compiler error: Segmentation fault"],
         ),
         (
             "says more than is kept",
@@ -51,7 +51,7 @@ fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>
             "fills the disk",
             at_info("/bin/dd if=/dev/zero bs=1M count=64 of=\"$output\" || exit 1"),
             Some("size=8m"),
-            vec!["bad does not compile probe/src/info.c", "No space left on device"],
+            vec!["bad does not compile probe/src/machine/info.c", "No space left on device"],
         ),
     ]
 }
@@ -93,7 +93,7 @@ fn a_compiler_that_fails_there_is_named_with_its_file_and_its_first_error() {
     sshd.put_program("cc", &quick_compiler("good 1", ""));
     sshd.put_program("bad", &quick_compiler("bad 1", &at_info("echo 'x.c:1: error: no such luck' >&2; exit 1")));
     let ab = ["run", &suite, "--on", "stand", "--even-if-unfit", "--ab", "cc=cc", "cc=bad"];
-    sshd.refuses(&ab, 4, &["--ab: side \"cc=bad\"", "bad does not compile probe/src/info.c", "no such luck"]);
+    sshd.refuses(&ab, 4, &["--ab: side \"cc=bad\"", "bad does not compile probe/src/machine/info.c", "no such luck"]);
     assert!(sshd.left().iter().all(|name| name.starts_with("build-")), "{:?}", sshd.left());
     assert!(parse(&sshd.fine(&["list", "--json"]).out)["runs"].as_array().unwrap().is_empty(), "nothing was begun");
 }
@@ -240,7 +240,7 @@ fn busybox_is_shell_and_tar_enough() {
     sshd.refuses(
         &bad,
         4,
-        &[&["bad does not compile probe/src/info.c"], &left[..if removes.success() { 0 } else { 2 }]].concat(),
+        &[&["bad does not compile probe/src/machine/info.c"], &left[..if removes.success() { 0 } else { 2 }]].concat(),
     );
     let begun = sshd.left().len();
     sshd.put_program("cc", &quick_compiler("quick 1", ""));
@@ -255,7 +255,7 @@ fn busybox_is_shell_and_tar_enough() {
     };
     let (there, here) = (sshd.fine(&["probe", "--on", "stand", "--json"]).out, sshd.fine(&["probe", "--json"]).out);
     assert_eq!(of(&there), of(&here), "the same machine: {there}");
-    sshd.refuses(&bad, 4, &["bad does not compile probe/src/info.c"]);
+    sshd.refuses(&bad, 4, &["bad does not compile probe/src/machine/info.c"]);
     assert_eq!(sshd.left().len(), begun + 1, "nothing is added to it but the build: {:?}", sshd.left());
     sshd.fine(&["clean", "--on", "stand"]);
     assert!(!sshd.there().exists(), "{:?}", sshd.left());
