@@ -72,6 +72,8 @@ test-native: toolchains
 	$(call check,morse,sanitize); \
 	$(call check,probe,test); \
 	$(call check,probe,sanitize); \
+	setup/stamped.sh alone kuzma pipe-writer morse setup/test_alone.sh setup/stamped.sh +cc +pkg-config +cmake -- \
+		$(WATCHED) setup/test_alone.sh || failed=1; \
 	$(MAKE) --no-print-directory fuzz-native || failed=1; [ -z "$$failed" ]
 
 # In short: one second for each target. What is found is kept there.

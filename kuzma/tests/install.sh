@@ -32,11 +32,37 @@ ok 'the version is that of the header' grep -q "KUZMA_VERSION \"$(pkg-config --m
 		ok 'and links' env LD_LIBRARY_PATH="$lib" "$work/plus"
 	fi
 }
+# The same by CMake.
+if command -v cmake >/dev/null; then
+	cat >"$work/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(example C)
+find_package(kuzma 0.1 REQUIRED)
+add_executable(cmake_shared $PWD/examples/seal_records.c)
+target_link_libraries(cmake_shared kuzma::kuzma)
+add_executable(cmake_static $PWD/examples/seal_records.c)
+target_link_libraries(cmake_static kuzma::static)
+END
+	ok 'CMake finds it' cmake -S "$work" -B "$work/cmake" -D kuzma_DIR="$lib/cmake/kuzma" -D CMAKE_C_COMPILER="$cc" -D CMAKE_C_FLAGS="$CFLAGS"
+	ok 'and links both libraries' cmake --build "$work/cmake"
+	ok 'the programs run' sh -c "'$work/cmake/cmake_shared' && '$work/cmake/cmake_static'"
+	sed 's/0.1 REQUIRED/0.2 REQUIRED/' "$work/CMakeLists.txt" >"$work/other" && mv "$work/other" "$work/CMakeLists.txt"
+	ok 'another version is refused' sh -c "! cmake -S '$work' -B '$work/other' -D kuzma_DIR='$lib/cmake/kuzma'"
+else
+	skip 'CMake' 'there is no cmake here'
+fi
+# The names that programs, the loader and the linker ask for.
+version=$(pkg-config --modversion kuzma)
+ok 'the library says its name' sh -c "readelf -d '$lib/libkuzma.so.$version' | grep -q 'SONAME.*\[libkuzma.so.0\]'"
+ok 'the loader finds it' [ "$(readlink "$lib/libkuzma.so.0")" = "libkuzma.so.$version" ]
+ok 'the linker finds it' [ "$(readlink "$lib/libkuzma.so")" = libkuzma.so.0 ]
 # What is exported is what the header declares: no more, no less.
 grep -o '\bkuzma_[a-z_0-9]*(' "$prefix/include/kuzma.h" | tr -d '(' | sort -u >"$work/declared"
 nm -D --defined-only "$lib/libkuzma.so" | sed -n 's/.* T \(kuzma_[a-z_0-9]*\)@@KUZMA_0$/\1/p' | sort -u >"$work/exported"
 ok 'exported are the declared functions, with a version' cmp "$work/declared" "$work/exported"
 ok 'there are some' [ -s "$work/exported" ]
+grep -o '\bkuzma_[a-z_0-9]*' "$prefix/share/man/man3/kuzma.3" | sort -u | comm -23 "$work/declared" - >"$work/unnamed"
+ok "the manual names them all: $(head -n 3 "$work/unnamed" | tr '\n' ' ')" [ ! -s "$work/unnamed" ]
 # All else is reached directly, also from other files: no object asks for a name that the linker might have to look for elsewhere.
 readelf -sW "$lib/libkuzma.a" >"$work/symbols"
 awk '$7 == "UND" && $8 ~ /^kuzma_/ && $6 != "HIDDEN" { print $8 }' "$work/symbols" | sort -u | comm -23 - "$work/declared" >"$work/indirect"
