@@ -29,6 +29,7 @@ enum magma_long_kernel { MAGMA_UNDECIDED, MAGMA_GROUPS, MAGMA_SLICED };
 
 /* The faster one on this processor, which is decided at the first call. */
 enum magma_long_kernel kuzma_magma_avx512_long_kernel(void);
+struct kuzma_cpu_model;
 /* How: by the processor if both were measured on it, else by `measure` if that is allowed, else the groups. */
 enum magma_long_kernel kuzma_magma_avx512_decide(const struct kuzma_cpu_model *cpu,
                                                  enum magma_long_kernel (*measure)(void));
