@@ -1,7 +1,7 @@
 #!/bin/sh
 # An instrument that says why it lacks what a metric is made of; or that has it all.
 # Usage: lacking.sh [NAME WHY...]
-missing= observed='"latency_p99_ns":500,"controllers_cpu_ns":1000'
+missing='' observed='"latency_p99_ns":500,"controllers_cpu_ns":1000'
 if [ $# -gt 0 ]; then
 	name=$1
 	shift
