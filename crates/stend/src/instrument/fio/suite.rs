@@ -245,7 +245,7 @@ fn counted_together(sections: &[Section]) -> Option<Wrong> {
     Some(Wrong { line, message: message.into() })
 }
 
-/// What is wrong with a section that would write until nothing is left of the file system.
+/// What is wrong with a section that may never end, or only when nothing is left of the file system.
 fn endless(section: &Section) -> Option<Wrong> {
     if let Some((line, ..)) = section.last(&["io_submit_mode"]).filter(|(_, _, value)| value == "offload") {
         // With fio 3.33 each third job or so, whatever else is asked of it.
