@@ -31,7 +31,7 @@ fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>
                  while [ $n -lt 200 ]; do echo \"$long\"; n=$((n + 1)); done; echo \"error $long\"; } >&2; exit 1",
             ),
             None,
-            vec!["bad does not compile probe/src/info.c: a first word"],
+            vec!["bad does not compile probe/src/machine/info.c: a first word"],
         ),
         ("is no compiler", "exit 0".into(), None, vec!["bad says that all is well", "is it a C compiler?"]),
         (

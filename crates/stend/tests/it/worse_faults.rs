@@ -65,8 +65,9 @@ fn a_disk_is_slow_for_a_while() {
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 
-/// The repeats of a run of this load, one operation at a time, with these faults; and how it ended. `before`: what the shell does before it
-/// becomes this program. Made until each has written a mebibyte before its fault, of which something is on every disk.
+/// The repeats of a run of this load, one operation at a time, with these faults at four seconds; and how it ended. `before`: what the shell
+/// does before it becomes this program. Each is to write a mebibyte before its fault, of which something is on every disk: where the
+/// machine is too slow for that, all is made again with four seconds more, which is less than the load takes.
 fn repeats(
     stand: &Stand,
     target: &str,
@@ -75,17 +76,19 @@ fn repeats(
     faults: &str,
     (program, before): (&str, &str),
 ) -> (Option<i32>, Vec<Value>) {
-    let suite = suite_of(stand, repeats, load, faults);
-    let text = std::fs::read_to_string(&suite).unwrap().replace("iodepth = 4", "iodepth = 1");
-    std::fs::write(&suite, text).unwrap();
     let pool = pool(stand, target);
-    // None is made again because it does not count.
-    let run = ["run", &suite, "--target", &pool, "--time-budget", "1ms", "--even-if-unfit", "--no-progress"];
-    let mut command = stand.command(&run);
-    if !before.is_empty() {
-        command.env("PATH", path_with(stand, program, before));
-    }
+    let mut seconds = 4;
     loop {
+        let faults = faults.replace("\"4s\"", &format!("\"{seconds}s\""));
+        let suite = suite_of(stand, repeats, load, &faults);
+        let text = std::fs::read_to_string(&suite).unwrap().replace("iodepth = 4", "iodepth = 1");
+        std::fs::write(&suite, text).unwrap();
+        // None is made again because it does not count.
+        let run = ["run", &suite, "--target", &pool, "--time-budget", "1ms", "--even-if-unfit", "--no-progress"];
+        let mut command = stand.command(&run);
+        if !before.is_empty() {
+            command.env("PATH", path_with(stand, program, before));
+        }
         let ended = ended(&mut command);
         assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
         assert_eq!(traces(stand), [""; 0], "and all is taken down");
@@ -94,6 +97,7 @@ fn repeats(
         if found.iter().all(|repeat| written(repeat) >= 1024.0 * 1024.0) {
             return (ended.status, found);
         }
+        seconds += 4;
     }
 }
 
