@@ -28,6 +28,10 @@ ln -s "$work/elsewhere" "$work/trap"
 ok 'a link is not followed' [ $? -eq 1 ]
 ok 'which is said' grep -q 'symbolic link' "$work/err"
 
+mkfifo "$work/fifo"
+"$probe" lock --shared --file "$work/fifo" </dev/null >"$work/out" 2>"$work/err"
+ok 'nor is anything but a file taken' [ $? -eq 1 ]
+
 # Nothing is written over somebody's data, nor is it removed.
 for shared in '' --shared; do
 	for data in precious 'stend' ' '; do

@@ -289,6 +289,9 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         refused("directory");
+        std::fs::remove_dir(&path).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        refused("no plain file");
         assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
     }
 }
