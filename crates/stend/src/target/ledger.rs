@@ -88,7 +88,9 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
     let token = |name: &str| name.strip_prefix("stend-").is_some_and(|rest| rest.split('-').any(is_token));
     let is_own = |path: &str| {
         let below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
-        !path.split('/').any(|name| name == "..") && (below(base) || below("/dev") || path.split('/').any(token))
+        // Memory that anybody keeps files in is no device.
+        let is_device = below("/dev") && !below("/dev/shm");
+        !path.split('/').any(|name| name == "..") && (below(base) || is_device || path.split('/').any(token))
     };
     let mut rest = match entry {
         // What the user asked for: where it was to lie, and on which devices.
@@ -138,6 +140,7 @@ mod tests {
             "/srv/stend-mine/x",
             "/sys/fs/cgroup/system.slice",
             "/dev/../etc",
+            "/dev/shm/letter",
         ] {
             std::fs::write(standing(&base), &good).unwrap();
             note(&Thing::SparseFile { path: path.into(), bytes: 1 });

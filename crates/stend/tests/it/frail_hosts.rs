@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::sshd::{Mounted, Sshd, parse, quick_compiler};
 use crate::common::{Gate, Stand, executable, wait_until};
+use crate::elsewhere::{HOSTILE, harmless};
 
 /// The same deed at one file.
 fn at_info(deed: &str) -> String {
@@ -14,7 +15,7 @@ fn at_info(deed: &str) -> String {
 }
 
 /// Ways in which a compiler fails, the size of the disk that it is on, if that matters, and what is said of it.
-fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>); 7] {
+fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>); 8] {
     [
         ("crashes", at_info("kill -SEGV $$"), None, vec!["bad was ended by signal 11", "probe/src/machine/info.c"]),
         (
@@ -32,6 +33,12 @@ fn misdeeds() -> [(&'static str, String, Option<&'static str>, Vec<&'static str>
             ),
             None,
             vec!["bad does not compile probe/src/machine/info.c: a first word"],
+        ),
+        (
+            "does something to a terminal",
+            at_info(&format!("printf '%s\\n' '{HOSTILE}' >&2; exit 1")),
+            None,
+            vec!["bad does not compile probe/src/machine/info.c", "txet"],
         ),
         ("is no compiler", "exit 0".into(), None, vec!["bad says that all is well", "is it a C compiler?"]),
         (
@@ -74,7 +81,7 @@ fn a_compiler_that_fails_there_is_named_with_its_file_and_its_first_error() {
         assert_eq!(ended.status, Some(4), "{what}: {}", ended.err);
         let last = ended.err.lines().last().unwrap_or_default();
         let all = last.contains("stand: ") && parts.iter().all(|part| last.contains(part));
-        assert!(all, "{what}: {parts:?}\n{}", ended.err);
+        assert!(all && harmless(last), "{what}: {parts:?}\n{}", ended.err);
         wait_until("nothing is left there", || sshd.left().is_empty());
         wait_until("nothing runs there", || sshd.running().is_empty() && !is_running("sleep 98765"));
     }
@@ -111,7 +118,7 @@ fn a_compiler_that_fails_here_is_named_with_its_file_and_its_first_error() {
         let ended = crate::common::ended(run.env("STEND_BUILD_TIME", build_time(what)).env("PATH", &path));
         assert_eq!(ended.status, Some(4), "{what}: {}", ended.err);
         let last = ended.err.lines().last().unwrap_or_default();
-        assert!(parts.iter().all(|part| last.contains(part)), "{what}: {parts:?}\n{}", ended.err);
+        assert!(parts.iter().all(|part| last.contains(part)) && harmless(last), "{what}: {parts:?}\n{}", ended.err);
         wait_until("nothing is left", || names(&work).iter().all(|name| !name.starts_with("build")));
         wait_until("nothing runs", || !is_running("sleep 98765"));
     }
