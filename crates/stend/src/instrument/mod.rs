@@ -74,6 +74,11 @@ pub(crate) trait Adapter: Sync {
         Err(Cause::NotReadAgain { tool: self.name().into() })
     }
 
+    /// What stands in a block of which the load was lost, in words. `found`: what was read there.
+    fn what_stands(&self, _: &Place, _: Block, _found: &[u8]) -> String {
+        String::new()
+    }
+
     /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is why the repeat has failed.
     fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause>;
 
@@ -228,6 +233,19 @@ pub(crate) struct Losses {
     pub(crate) observed: BTreeMap<String, f64>,
     /// In words.
     pub(crate) evidence: String,
+    /// Where it is worth looking what stands there: blocks that must not be lost, and are.
+    pub(crate) looks: Vec<Block>,
+}
+
+/// A block of a LUN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// The LUN's number, from 0.
+    pub(crate) lun: usize,
+    /// Its offset in bytes, a multiple of its length.
+    pub(crate) offset: u64,
+    /// Its length in bytes.
+    pub(crate) bytes: u64,
 }
 
 /// What a tool left after one repeat.

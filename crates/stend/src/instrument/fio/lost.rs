@@ -10,7 +10,7 @@ use stend_model::suite::{Action, Scenario};
 
 use super::job::Job;
 use super::output::Output;
-use crate::instrument::{Files, Losses, Remains};
+use crate::instrument::{Block, Files, Losses, Remains};
 
 /// How the logs of operations are called, with the LUN's name behind.
 pub(super) const WRITES: &str = "writes.";
@@ -135,6 +135,7 @@ pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Rema
     let (of_acknowledged, of_flushed) = (lost(|of_lun| &of_lun.acknowledged), lost(|of_lun| &of_lun.flushed));
     let (acknowledged, flushed) = (all(|of_lun| &of_lun.acknowledged), all(|of_lun| &of_lun.flushed));
     let (lost, lost_flushed) = (count(&of_acknowledged), count(&of_flushed));
+    let first = |(lun, lost): (usize, &BTreeSet<u64>)| Some(Block { lun, offset: *lost.first()?, bytes: job.block });
     let is_expected = scenario.faults.iter().any(|fault| fault.action == Action::Lose);
     let mut evidence = Vec::new();
     if is_expected && lost == 0 {
@@ -163,6 +164,7 @@ pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Rema
             ("lost_flushed_bytes".into(), lost_flushed as f64),
         ]),
         evidence: evidence.join("; "),
+        looks: of_flushed.iter().enumerate().filter_map(first).filter(|_| !is_expected).take(SHOWN).collect(),
     })
 }
 

@@ -16,14 +16,30 @@ const MOST_BITS: u32 = 64;
 /// The pattern of a LUN, as fio's `verify_pattern` takes it. `mark` is this start's own, without quotes.
 pub(super) fn pattern(mark: &str, lun: usize) -> String {
     use std::fmt::Write as _;
-    let head = format!("{BEGIN}{mark} lun{lun}{BEFORE_OFFSET}");
-    let seed = u64::from_str_radix(&digest_of(head.as_bytes())[..16], 16).expect("these are hexadecimal digits");
-    let mut random = SplitMix64::new(seed);
+    let head = head(mark, lun);
     let mut pattern = format!("\"{head}\"%o0x");
-    for _ in head.len() + OFFSET..LENGTH {
-        let _ = write!(pattern, "{:02x}", random.next_u64() as u8);
+    for byte in rest(&head) {
+        let _ = write!(pattern, "{byte:02x}");
     }
     pattern
+}
+
+/// What fio makes of that pattern in a block at this offset.
+pub(super) fn block(mark: &str, lun: usize, offset: u64, length: usize) -> Vec<u8> {
+    let head = head(mark, lun);
+    let one: Vec<u8> = head.bytes().chain(offset.to_le_bytes()).chain(rest(&head)).collect();
+    one.into_iter().cycle().take(length).collect()
+}
+
+fn head(mark: &str, lun: usize) -> String {
+    format!("{BEGIN}{mark} lun{lun}{BEFORE_OFFSET}")
+}
+
+/// The random bytes behind the offset.
+fn rest(head: &str) -> impl Iterator<Item = u8> {
+    let seed = u64::from_str_radix(&digest_of(head.as_bytes())[..16], 16).expect("these are hexadecimal digits");
+    let mut random = SplitMix64::new(seed);
+    (head.len() + OFFSET..LENGTH).map(move |_| random.next_u64() as u8)
 }
 
 /// What stands in a block where something else was to stand, in words.
@@ -59,29 +75,20 @@ fn who_wrote(sector: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What fio makes of a pattern in a block at this offset.
-    fn block(pattern: &str, offset: u64, length: usize) -> Vec<u8> {
-        let (text, rest) = pattern.strip_prefix('"').unwrap().split_once('"').unwrap();
-        let digits = rest.strip_prefix("%o0x").unwrap().as_bytes();
-        let bytes = digits.chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap());
-        let one: Vec<u8> = text.bytes().chain(offset.to_le_bytes()).chain(bytes).collect();
-        assert_eq!(one.len(), LENGTH);
-        one.into_iter().cycle().take(length).collect()
-    }
-
     #[test]
     fn whatever_else_stands_in_a_block_is_told() {
         let marks = ["20261124-0816-3f9a 7 0123456789abcdef", "20261124-0816-3f9a 6 fedcba9876543210"];
-        let own = block(&pattern(marks[0], 0), 8192, 4096);
-        let older = block(&pattern(marks[1], 0), 8192, 4096);
-        let other = block(&pattern(marks[0], 12), 1 << 40, 4096);
+        let own = block(marks[0], 0, 8192, 4096);
+        let older = block(marks[1], 0, 8192, 4096);
+        let other = block(marks[0], 12, 1 << 40, 4096);
+        assert_eq!(own[..LENGTH], own[LENGTH..2 * LENGTH]);
         assert_eq!(what_stands(&older, &own), "what repeat 6 of run 20261124-0816-3f9a wrote to lun0 at offset 8192");
         assert_eq!(
             what_stands(&other, &own),
             "what repeat 7 of run 20261124-0816-3f9a wrote to lun12 at offset 1099511627776"
         );
         assert_eq!(what_stands(&[0; 4096], &own), "zeros");
-        let next = block(&pattern(marks[0], 0), 12288, 4096);
+        let next = block(marks[0], 0, 12288, 4096);
         assert_eq!(what_stands(&next, &own), "what repeat 7 of run 20261124-0816-3f9a wrote to lun0 at offset 12288");
         let mut torn = own.clone();
         torn[3072..].copy_from_slice(&older[3072..]);
@@ -96,8 +103,8 @@ mod tests {
 
     #[test]
     fn patterns_differ_in_more_than_their_words() {
-        let one = block(&pattern("a 1 0", 0), 0, LENGTH);
-        let other = block(&pattern("a 2 0", 0), 0, LENGTH);
+        let one = block("a 1 0", 0, 0, LENGTH);
+        let other = block("a 2 0", 0, 0, LENGTH);
         let same = one.iter().zip(&other).filter(|(a, b)| a == b).count();
         assert!(same < 64, "{same} bytes of {LENGTH} are the same");
     }

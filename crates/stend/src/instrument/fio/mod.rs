@@ -55,7 +55,7 @@ use self::report::{Expected, Found};
 pub(super) use self::words::has_engine;
 use self::words::{ended_well, lasts, no_engine};
 use super::parameters::not_taken;
-use super::{Adapter, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
+use super::{Adapter, Block, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
 use crate::host::Command;
 
 /// fio, as an instrument.
@@ -231,6 +231,15 @@ impl Adapter for Fio {
 
     fn losses(&self, scenario: &Scenario, load: &Files, remains: Remains<'_>) -> Result<Losses, Cause> {
         lost::losses(scenario, &Job::of(scenario).map_err(not_taken)?, load, remains)
+    }
+
+    fn what_stands(&self, place: &Place, block: Block, found: &[u8]) -> String {
+        let Block { lun, offset, bytes } = block;
+        let stands = match found {
+            [] => "it cannot be read".into(),
+            found => mark::what_stands(found, &mark::block(&place.mark, lun, offset, bytes as usize)),
+        };
+        format!("at offset {offset} of lun{lun} stands: {stands}")
     }
 
     fn job(&self, run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {

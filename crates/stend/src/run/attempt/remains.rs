@@ -5,7 +5,8 @@ use stend_model::suite::{Action, Part, Scenario};
 use stend_model::wire::Check;
 
 use super::{Attempt, Attempts, ended_badly};
-use crate::instrument::{Adapter, Files, Invocation, Remains};
+use crate::host::Command;
+use crate::instrument::{Adapter, Block, Files, Invocation, Remains};
 
 impl Attempts<'_> {
     /// Reads what is left of a pool that has failed, and notes what of the load is lost. `load`: the files that it left. `false` if the user
@@ -32,6 +33,7 @@ impl Attempts<'_> {
             let Some(files) = self.read_luns(scenario, adapter, luns)? else { return Ok(false) };
             read = files;
         }
+        let luns = left.as_ref().ok().and_then(|left| left.as_ref().ok()).cloned().unwrap_or_default();
         let losses = left.map_err(|said| Cause::PoolDown { said }).and_then(|left| {
             let read = read?;
             let remains = match &left {
@@ -43,8 +45,12 @@ impl Attempts<'_> {
         match (losses, &mut attempt.report) {
             (Ok(losses), Some(report)) => {
                 report.observed.extend(losses.observed);
+                let stands = losses.looks.iter().filter_map(|block| {
+                    let found = self.read_block(luns.get(block.lun)?, *block);
+                    Some(adapter.what_stands(&self.place, *block, &found))
+                });
                 let before = report.evidence.take().into_iter();
-                report.evidence = Some(before.chain([losses.evidence]).collect::<Vec<_>>().join("; "));
+                report.evidence = Some(before.chain([losses.evidence]).chain(stands).collect::<Vec<_>>().join("; "));
                 if !losses.passed {
                     report.check = Check::Failed;
                 }
@@ -53,6 +59,14 @@ impl Attempts<'_> {
             (Ok(_), None) => {}
         }
         Ok(true)
+    }
+
+    /// What stands in a block of a LUN's file; nothing if it cannot be read.
+    fn read_block(&self, file: &str, block: Block) -> Vec<u8> {
+        const SCRIPT: &str = r#"exec dd if="$1" bs="$2" skip="$3" count=1 2>/dev/null"#;
+        let (bytes, before) = (block.bytes.to_string(), (block.offset / block.bytes).to_string());
+        let command = Command::new(["sh", "-c", SCRIPT, "sh", file, &bytes, &before]);
+        self.host.run(&command).map(|output| output.stdout).unwrap_or_default()
     }
 
     /// What a reading of the LUNs' files left, or why they cannot be read; `None` if the user interrupted it.
