@@ -605,7 +605,8 @@ impl Software {
 
 fn leave_out_said(cause: &mut Value) {
     for (name, value) in cause.as_object_mut().into_iter().flatten() {
-        if name == "said" {
+        // An error of a reader's quotes what it read; that of a job is a number.
+        if name == "said" || name == "error" && value.is_string() {
             *value = "".into();
         } else {
             leave_out_said(value);
