@@ -311,6 +311,32 @@ fn a_small_file_that_unpacks_to_a_large_one_is_read_so_far_and_no_further() {
     assert!(ended.err.contains("carried.jsonl") && ended.err.contains("more than 268435456"), "{}", ended.err);
 }
 
+/// A run as root, or by `su` or `sudo` without a home of one's own.
+#[test]
+fn the_home_of_another_user_is_not_used() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root can make a home for another user");
+    }
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
+    let home = stand.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    std::os::unix::fs::chown(&home, Some(65_534), Some(65_534)).unwrap();
+    for kept in [".cache/stend", ".local/share/stend"] {
+        std::fs::create_dir_all(home.join(kept)).unwrap();
+        for arguments in [&["run", &suite][..], &["clean"]] {
+            let mut command = stand.command(arguments);
+            for name in ["STEND_WORK", "XDG_CACHE_HOME", "STEND_STORE", "XDG_DATA_HOME"] {
+                command.env_remove(name);
+            }
+            let ended = crate::common::ended(command.env("HOME", &home));
+            assert_eq!((ended.status, ended.err.lines().count()), (Some(4), 1), "{arguments:?}: {}", ended.err);
+            let owner = format!("{} belongs to another user", home.display());
+            assert!(ended.err.contains(&owner), "{arguments:?}: {}", ended.err);
+        }
+    }
+}
+
 #[test]
 fn a_stand_that_prints_without_end_is_heard_so_long_and_no_longer() {
     let Some(mut sshd) = Sshd::new() else { return };
@@ -322,6 +348,24 @@ fn a_stand_that_prints_without_end_is_heard_so_long_and_no_longer() {
     sshd.reconfigure(noise);
     let suite = sshd.suite("0.02");
     sshd.refuses(&["run", &suite, "--on", "stand"], 4, &["login shell", "more than 1024 KiB"]);
+}
+
+/// Each line would be waited for anew.
+#[test]
+fn a_login_shell_that_goes_on_slowly_does_not_hold_up_the_end_of_a_repeat() {
+    let Some(mut sshd) = Sshd::new() else { return };
+    sshd.with_build();
+    sshd.reconfigure(
+        "ForceCommand case \"$SSH_ORIGINAL_COMMAND\" in *magma*) while echo hello; do /bin/sleep 0.1; done ;; esac; \
+         eval \"$SSH_ORIGINAL_COMMAND\"",
+    );
+    let suite = sshd.suite("0.02");
+    let text = std::fs::read_to_string(&suite).unwrap().replace("repeats = 6", "repeats = 1\ntimeout = \"1s\"");
+    std::fs::write(&suite, text).unwrap();
+    let ended = sshd.run(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
+    assert_eq!(ended.status, Some(4), "{}", ended.err);
+    let shown = parse(&sshd.fine(&["show", "--json"]).out);
+    assert_eq!(shown["run"]["repeats"][0]["outcome"], "timed_out", "{shown:#}");
 }
 
 #[test]

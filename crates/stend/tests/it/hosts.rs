@@ -100,6 +100,20 @@ fn clean_leaves_there_what_it_cannot_lock_and_takes_an_empty_directory() {
     assert!(!lock.exists());
 }
 
+#[test]
+fn clean_takes_the_cache_directory_that_was_made_there() {
+    let Some(mut sshd) = Sshd::new() else { return };
+    sshd.reconfigure("ForceCommand unset STEND_WORK; eval \"$SSH_ORIGINAL_COMMAND\"");
+    let cache = sshd.stand.path().join("home/.cache");
+    fs::create_dir_all(cache.join("stend/build-0123456789abcdef")).unwrap();
+    let cleaned = sshd.fine(&["clean", "--on", "stand"]).err;
+    assert!(cleaned.contains(&format!("removed {}, in", cache.display())) && !cache.exists(), "{cleaned}");
+    fs::create_dir_all(cache.join("stend/build-0123456789abcdef")).unwrap();
+    fs::write(cache.join("other"), "").unwrap();
+    sshd.fine(&["clean", "--on", "stand"]);
+    assert!(cache.join("other").exists() && !cache.join("stend").exists());
+}
+
 /// fio leaves a file of each kind for each job. They are fetched together: one by one they took seconds for each repeat.
 #[test]
 fn what_a_real_tool_leaves_there_is_fetched_all_at_once() {

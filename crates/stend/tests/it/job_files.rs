@@ -326,6 +326,11 @@ fn what_fio_wrote_itself_is_given_back() {
     let other = Stand::new();
     other.fine(&["import", file.to_str().unwrap()]);
     assert!(given(&other, "reports") == reports);
+    // But not with one that may be published: they name the machine and its files.
+    assert!(other.fine(&["export", "last", "--public", "-o", "public.gz"]).err.contains("reports of fio's own"));
+    let third = Stand::new();
+    third.fine(&["import", other.path().join("public.gz").to_str().unwrap()]);
+    assert_eq!(third.run(&["export", "--fio", "last"]).status, Some(2));
     let none = Stand::new();
     let suite = none.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1")]);
     none.fine(&["run", &suite, "--quiet"]);

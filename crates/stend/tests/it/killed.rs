@@ -147,8 +147,8 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
 fn breaking_suite(stand: &Stand, name: &str, faults: &str) -> String {
     let text = format!(
         "name = \"t\"\ntitle = \"t\"\norder = \"grouped\"\nrepeats = {REPEATS}\nwarmup = 0\nsample_hertz = 5\ntimeout = \"20s\"\n{NO_GATES}\
-         [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"16k\", \
-         verify = \"marks\", rate_iops = 1000, rate_process = \"linear\" }}\nfaults = {faults}\n\
+         [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"64k\", \
+         verify = \"marks\", rate_iops = 250, rate_process = \"linear\" }}\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n"
     );
     let path = stand.path().join(name);
@@ -192,6 +192,19 @@ fn processes(stand: &Stand, not: u32) -> BTreeMap<u32, String> {
     all.into_iter().filter(|(number, _)| own.contains(number)).map(|(number, (_, line))| (number, line)).collect()
 }
 
+/// The command lines of what this process started, and of what that started.
+fn started_by(process: &str) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let children = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    let mut lines = Vec::new();
+    for child in children.collect::<String>().split_whitespace() {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        lines.push(String::from_utf8_lossy(&line).replace('\0', " "));
+        lines.extend(started_by(child));
+    }
+    lines
+}
+
 /// Killed in a run: the lab, or something that it started. What is going on is known by who is there.
 #[test]
 fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() {
@@ -232,7 +245,7 @@ fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() 
                 let targets = std::fs::read_dir(directories[0].join("targets")).into_iter().flatten().flatten();
                 targets.map(|entry| entry.path()).any(|path| path.join("ledger-taking-down").exists())
             } else {
-                processes(&stand, server.id()).values().any(|line| line.contains(moment))
+                started_by(&lab.id().to_string()).iter().any(|line| line.contains(moment))
             };
             is_reached || !goes_on
         });

@@ -66,6 +66,15 @@ fn with_canaries(mut run: Forged) -> Forged {
     let last = run.repeats.last_mut().unwrap();
     last["outcome"] = json!({ "failed": { "cause": "exited", "status": 1, "said": "canary did not want to" } });
     last.as_object_mut().unwrap().remove("report");
+    // What a reader cannot read, it quotes.
+    let error = "invalid type: string \"canary\", expected u64";
+    for (repeat, cause) in run.repeats.iter_mut().zip([
+        json!({ "cause": "fio_report_other", "error": error }),
+        json!({ "cause": "fio_report_cut", "error": error, "said": "canary" }),
+    ]) {
+        repeat["outcome"] = json!({ "failed": cause });
+        repeat.as_object_mut().unwrap().remove("report");
+    }
     for (place, metric) in
         ["net.canary0.sent_bytes_total", "net.canary1.sent_bytes_total", "net.lo.sent_bytes_total"].iter().enumerate()
     {
@@ -83,7 +92,9 @@ fn nothing_that_was_planted_in_a_run_is_in_its_public_export() {
     let stand = &runs.stand;
     let ordinary = stand.path().join("ordinary.gz");
     stand.fine(&["export", A, "-o", ordinary.to_str().unwrap()]);
-    assert!(unpacked(&ordinary).matches("canary").count() > 30, "they are in the run");
+    let planted = unpacked(&ordinary);
+    assert!(planted.matches("canary").count() > 30, "they are in the run");
+    assert!(["fio_report_other", "fio_report_cut"].iter().all(|cause| planted.contains(cause)));
 
     let said = stand.fine(&["export", A, "--public"]).err;
     let public = stand.path().join(format!("{A}.public.stend.gz"));

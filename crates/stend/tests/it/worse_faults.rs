@@ -19,7 +19,7 @@ fn a_disk_that_rots_is_mended_by_a_scrub_and_nothing_is_lost() {
         return;
     }
     let stand = Stand::new();
-    let suite = suite_of(&stand, 1, "rate_iops = 600, rate_process = \"linear\"", ROT);
+    let suite = suite_of(&stand, 1, "rate_iops = 150, rate_process = \"linear\"", ROT);
     let pool = pool(&stand, &format!("{}checksums = true\n", local()));
     let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
@@ -36,7 +36,7 @@ fn a_disk_that_rots_is_mended_by_a_scrub_and_nothing_is_lost() {
 #[test]
 fn a_disk_rots_only_where_somebody_can_tell() {
     let stand = Stand::new();
-    let suite = suite_of(&stand, 1, "rate_iops = 600", ROT);
+    let suite = suite_of(&stand, 1, "rate_iops = 150", ROT);
     for (target, words) in [
         (POOL.to_owned(), "checksums = true"),
         (format!("{POOL}manager = \"md\"\nchecksums = true\n"), "only LUNs in a btrfs"),
@@ -56,7 +56,7 @@ fn a_disk_is_slow_for_a_while() {
     }
     let stand = Stand::new();
     let faults = "[{ at = \"300ms\", disk = 1, action = \"slow\" }, { at = \"10s\", disk = 1, action = \"recover\" }]";
-    let suite = suite_of(&stand, 1, "rate_iops = 300, rate_process = \"linear\"", faults);
+    let suite = suite_of(&stand, 1, "rate_iops = 75, rate_process = \"linear\"", faults);
     let pool = pool(&stand, &local());
     let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
@@ -110,7 +110,7 @@ fn evidence(repeat: &Value) -> &str {
 }
 
 const POWER: &str = "[{ at = \"4s\", pool = true, action = \"power-off\" }]";
-const FLUSHES: &str = "rate_iops = 200, rate_process = \"linear\", fsync = 4";
+const FLUSHES: &str = "rate_iops = 50, rate_process = \"linear\", fsync = 4";
 
 #[test]
 fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_own() {
@@ -164,7 +164,7 @@ fn what_was_not_flushed_does_not_survive_a_power_failure() {
         return;
     }
     let stand = Stand::new();
-    let (status, found) = repeats(&stand, POOL, 1, "rate_iops = 200, rate_process = \"linear\"", POWER, ("", ""));
+    let (status, found) = repeats(&stand, POOL, 1, "rate_iops = 50, rate_process = \"linear\"", POWER, ("", ""));
     assert_eq!((status, found.len()), (Some(0), 1), "{found:#?}");
     let repeat = &found[0];
     assert_eq!(observed(repeat, "flushed_bytes"), 0.0, "{repeat:#}");
@@ -230,7 +230,7 @@ fn lost_disks_lose_data_where_there_is_no_other_copy_and_none_where_there_is() {
     let one = "[{ at = \"4s\", disk = 1, action = \"lose\" }]";
     let three = "[{ at = \"4s\", disk = 0, action = \"lose\" }, { at = \"4s\", disk = 1, action = \"lose\" }, \
         { at = \"4s\", disk = 2, action = \"lose\" }]";
-    let load = "rate_iops = 200, rate_process = \"linear\"";
+    let load = "rate_iops = 50, rate_process = \"linear\"";
     let stripe = local().replace("raid10", "stripe");
     // Of metadata a stripe has two copies too, so with one disk less it can be mounted; with one disk of four nothing can.
     for (target, faults, least, most) in
@@ -268,10 +268,10 @@ fn an_end_that_cannot_be_checked_is_refused() {
     let mended =
         "[{ at = \"2s\", pool = true, action = \"power-off\" }, { at = \"3s\", disk = 1, action = \"recover\" }]";
     for (load, faults, words) in [
-        ("rate_iops = 200", POWER, "iodepth = 1"),
-        ("rate_iops = 200", mended, "nothing comes after that"),
-        ("rate_iops = 200", "[{ at = \"2s\", disk = 1, action = \"power-off\" }]", "pool = true"),
-        ("rate_iops = 200", "[{ at = \"2s\", pool = true, action = \"die\" }]", "power-off"),
+        ("rate_iops = 50", POWER, "iodepth = 1"),
+        ("rate_iops = 50", mended, "nothing comes after that"),
+        ("rate_iops = 50", "[{ at = \"2s\", disk = 1, action = \"power-off\" }]", "pool = true"),
+        ("rate_iops = 50", "[{ at = \"2s\", pool = true, action = \"die\" }]", "power-off"),
     ] {
         let suite = suite_of(&stand, 1, load, faults);
         let ended = stand.run(&["run", &suite, "--target", &pool(&stand, POOL)]);
