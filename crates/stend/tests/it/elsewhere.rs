@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::common::histories::Template;
-use crate::common::sshd::Sshd;
+use crate::common::sshd::{Sshd, parse};
 use crate::common::{Gate, Stand, open_directories};
 use serde_json::{Value, json};
 
