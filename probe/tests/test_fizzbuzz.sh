@@ -30,15 +30,15 @@ for writer in write fresh; do
 		skip "writer $writer" 'this system has no vmsplice()'
 		continue
 	}
-	carried "$writer, cat" 0 'every byte of 3000000"' "$writer" cat
-	carried "$writer, small reads" 0 'every byte of 3000000"' "$writer" 'dd bs=1000 status=none'
-	carried "$writer, cut off" 1 'right, but 2000000 bytes instead of 3000000' "$writer" 'head -c 2000000'
-	carried "$writer, a byte lost" 1 'wrong from byte 1234' "$writer" 'head -c 1234; dd bs=1 count=1 of=/dev/null 2>/dev/null; cat'
-	carried "$writer, a letter changed" 1 'in line 150[0-9]*: .* 1 of 3000000 bytes are' "$writer" \
+	carried "$writer, cat" 0 '"check":"every_byte","bytes":3000000}' "$writer" cat
+	carried "$writer, small reads" 0 '"check":"every_byte","bytes":3000000}' "$writer" 'dd bs=1000 status=none'
+	carried "$writer, cut off" 1 '"check":"other_length","bytes":2000000,"wanted":3000000}' "$writer" 'head -c 2000000'
+	carried "$writer, a byte lost" 1 '"check":"wrong_from","byte":1234,' "$writer" 'head -c 1234; dd bs=1 count=1 of=/dev/null 2>/dev/null; cat'
+	carried "$writer, a letter changed" 1 '"line":150[0-9]*,.*"wrong":1,"bytes":3000000}' "$writer" \
 		"sed '1500s/Fizz/Fuzz/'"
-	carried "$writer, nothing came" 1 'right, but 0 bytes\|no byte came' "$writer" 'cat >/dev/null'
+	carried "$writer, nothing came" 1 '"check":"other_length","bytes":0,' "$writer" 'cat >/dev/null'
 	if command -v pv >/dev/null 2>&1; then
-		carried "$writer, pv, which moves pages on" 0 'every byte of 3000000"' "$writer" 'pv -q'
+		carried "$writer, pv, which moves pages on" 0 '"check":"every_byte","bytes":3000000}' "$writer" 'pv -q'
 	else
 		skip "$writer through pv" 'there is no pv'
 	fi
@@ -66,7 +66,7 @@ for reader in read readv splice-pipe tee splice-file read-enlarged; do
 		[ -n "$vmsplice" ] || [ "$writer" = write ] || continue
 		through "$writer" "$reader"
 		ok "$writer to $reader: status" [ $? -eq 0 ]
-		ok "$writer to $reader: every byte" grep -q "every byte of $((mib * 1048576))\"" "$work/lines"
+		ok "$writer to $reader: every byte" grep -q "\"check\":\"every_byte\",\"bytes\":$((mib * 1048576))}" "$work/lines"
 		ok "$writer to $reader: no wrong bytes" grep -q '"wrong_bytes":0[,}]' "$work/lines"
 	done
 	[ -n "$vmsplice" ] || continue
@@ -102,7 +102,7 @@ if [ -n "$vmsplice" ]; then
 	"$probe" fizzbuzz --pipe-size 4096 --writer two-buffers --bytes 1MB | cmp -s - "$work/expected"
 	ok 'two buffers of a page' [ $? -eq 0 ]
 	(timeout 20 "$probe" fizzbuzz; echo $? >"$work/status") | "$probe" fizzbuzz --verify --most 1MB >"$work/lines"
-	ok 'the beginning of what has no end' grep -q 'every byte of 1000000"' "$work/lines"
+	ok 'the beginning of what has no end' grep -q '"check":"every_byte","bytes":1000000}' "$work/lines"
 	ok 'the beginning of what has no end: the writer ends' [ "$(cat "$work/status")" -eq 0 ]
 	(timeout 20 "$probe" fizzbuzz --writer two-buffers; echo $? >"$work/status") | head -c 100000 >"$work/head"
 	ok 'two buffers, a reader that goes away' [ "$(cat "$work/status")" -eq 0 ]

@@ -26,7 +26,7 @@ for method in assembly assembly-registers setjmp ucontext call futex pipe eventf
 	fi
 	run "$method" "$probe" switch --method $method --seconds 5ms
 	ok "$method: operations, and no bytes" grep -q '"work":{"operations":[1-9][0-9]*}' "$work/lines"
-	ok "$method: both sides counted the same" grep -Eq '"evidence":"([0-9]+) counted here, \1 counted there"' "$work/lines"
+	ok "$method: both sides counted the same" grep -Eq '"check":"counted","here":([0-9]+),"there":\1}' "$work/lines"
 	ok "$method: no time but some" grep -q '"cpu_ns":[1-9]' "$work/lines"
 	cat "$work/lines" >>"$work/all"
 	run "$method on one core" "$probe" switch --method $method --seconds 5ms --cores same

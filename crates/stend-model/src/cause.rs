@@ -1,11 +1,13 @@
-//! Why a repeat does not count, was not measured, or could not be profiled. These are facts: whoever tells them puts them into words, in the reader's language.
+//! Why a repeat does not count, was not measured, or could not be profiled; why something of a machine is not known. These are facts: whoever tells them puts them into words, in the reader's language.
 
 #![allow(missing_docs, reason = "the fields are named after what they hold, and the variants say the rest")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::checked::Checks;
 use crate::quantity::Span;
+use crate::wire::Deed;
 
 /// One reason. Shares are of one, frequencies in Hz. `said` quotes what a program or the system said, and is empty where nothing was said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +27,7 @@ pub enum Cause {
 
     // The work and the figures.
     /// The work was verified and is wrong.
-    WorkWrong { evidence: String },
+    WorkWrong { evidence: Checks },
     /// The work was not verified, and the suite does not say that it cannot be.
     WorkUnverified,
     /// The instrument did not report what a metric needs.
@@ -35,9 +37,9 @@ pub enum Cause {
 
     // Faults.
     /// The load ended before a fault was due.
-    FaultTooLate { fault: String, at: Span },
+    FaultTooLate { fault: Deed, at: Span },
     /// A fault could not be made, or not mended.
-    FaultFailed { fault: String, said: String },
+    FaultFailed { fault: Deed, said: String },
     /// A scrub found errors that it could not mend.
     ScrubErrors { disk: u32, errors: f64 },
     /// A scrub could not be made.
@@ -53,7 +55,7 @@ pub enum Cause {
     /// The error counters of a disk could not be read.
     ErrorsUnread { disk: u32, said: String },
     /// The machine did not say when a fault was.
-    MomentUnknown { fault: String },
+    MomentUnknown { fault: Deed },
     /// A pool that failed could not be brought up again.
     PoolDown { said: String },
     /// What is left of a pool that failed could not be read.
@@ -126,8 +128,6 @@ pub enum Cause {
     FioGroups { count: usize, wanted: usize },
     /// A job failed; `error` is an `errno`, `errors` how many there were.
     FioJobFailed { job: String, error: i64, errors: f64, said: String },
-    /// A job read other data than were written.
-    FioDataWrong { job: String, said: String },
     /// fio did no operation.
     FioIdle { said: String },
     /// A figure computed from the report is negative or infinite.
@@ -147,7 +147,64 @@ pub enum Cause {
     /// Where a tool behind an adapter does not read again what it wrote.
     NotReadAgain { tool: String },
 
-    // Profilers.
+    // What is not known.
+    /// The machine could not be asked.
+    Unasked { said: String },
+    /// What asks the machine ended before it had asked all.
+    AskedInPart,
+    /// There is no such file or directory.
+    NotThere { file: String },
+    /// A file or a directory may not be read.
+    NotReadable { file: String },
+    /// A file or a directory cannot be read for another reason.
+    Unread { file: String, said: String },
+    /// None of these says it.
+    Silent { sources: Vec<String> },
+    /// What should count it does not.
+    Uncounted { source: String },
+    /// None of these programs is on the machine's `PATH`.
+    NoneOnPath { tools: Vec<String> },
+
+    /// It can be taken out, so it is no part of the machine.
+    Removable,
+
+    // Why the figures of a load lack something.
+    /// The load does not say when it began.
+    BeginUnknown,
+    /// This was not read close enough to the beginning and the end of the load.
+    NotReadAround { metric: String },
+    /// The CPU time of this was not read.
+    CpuTimeUnread { of: String },
+    /// There are too few windows before a fault.
+    TooFewWindows,
+    /// The load was not back before it ended.
+    NotBack,
+    /// The machine's clock was set while fio ran, by about so many seconds.
+    ClockSet { seconds: f64 },
+    /// fio's logs have no window of this length.
+    NoWindow { window: Span },
+    /// fio's own report is too large to be kept.
+    OwnReportTooLarge { mib: usize, most_mib: usize },
+
+    // Why a scenario is left out.
+    /// Another version of the tool is needed.
+    ToolTooOld { tool: String, version: String, needed: String },
+    /// The tool does not say its version.
+    ToolVersionUnknown { tool: String, version: String, needed: String },
+    /// fio lacks an engine.
+    EngineMissing { engine: String },
+    /// A side sets a parameter that the scenario lacks.
+    ParameterLacking { parameter: String },
+    /// The sides differ in what native instruments are built with, and the scenario has none of those.
+    NotNative,
+    /// The sides differ in their target, and the scenario does not load it.
+    NotOnTarget,
+    /// Without a lab nobody makes faults.
+    FaultsNeedLab,
+    /// Without a lab nobody reads what a real tool prints.
+    ToolsNeedLab,
+
+    // Tools that scenarios need, and profilers.
     /// The tool is not on the machine's `PATH`.
     ToolMissing { tool: String },
     /// The system forbids what the tool does.
@@ -160,4 +217,26 @@ pub enum Cause {
     KernelUnseen { level: String },
     /// The kernel hides the names of its functions; `level` is `kernel.kptr_restrict`.
     KernelNameless { level: String },
+}
+
+/// Why an instrument lacks something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Why {
+    /// A fact.
+    Fact(Cause),
+    /// What an instrument says.
+    Said(String),
+}
+
+impl From<Cause> for Why {
+    fn from(cause: Cause) -> Self {
+        Self::Fact(cause)
+    }
+}
+
+impl From<&str> for Why {
+    fn from(words: &str) -> Self {
+        Self::Said(words.to_owned())
+    }
 }

@@ -14,6 +14,8 @@
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
 //! | [`cause`] | why a repeat does not count, or was not measured |
+//! | [`checked`] | what was checked of a repeat's work |
+//! | [`condition`] | what a machine is like just before it is measured |
 //! | [`carried`] | a run on a machine that no lab reaches: its plan and its result |
 //! | [`clocks`] | the clocks of two machines beside each other |
 //! | [`latency`] | how many operations of a repeat took how long |
@@ -25,7 +27,9 @@
 
 pub mod carried;
 pub mod cause;
+pub mod checked;
 pub mod clocks;
+pub mod condition;
 pub mod identity;
 pub mod latency;
 pub mod machine;

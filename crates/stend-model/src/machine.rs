@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
 use crate::identity::identity_of;
 use crate::quantity::format_size;
 
@@ -24,7 +25,7 @@ pub struct Machine {
     pub software: Software,
     /// What could not be read, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub missing: BTreeMap<String, String>,
+    pub missing: BTreeMap<String, Cause>,
     /// The texts that all this was read from, by file name or command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub raw: BTreeMap<String, String>,
@@ -332,7 +333,7 @@ mod tests {
     fn neither_its_name_nor_what_was_kept_or_missed_is_part_of_an_id() {
         let mut other = machine();
         other.name = "b".into();
-        other.missing.insert("libc".into(), "why".into());
+        other.missing.insert("libc".into(), Cause::AskedInPart);
         other.raw.insert("/proc/version".into(), "text".into());
         assert_eq!(machine().hardware_id(), other.hardware_id());
         assert_eq!(machine().software_id(), other.software_id());

@@ -7,6 +7,8 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cause::Cause;
@@ -98,10 +100,6 @@ impl Publisher {
         said
     }
 
-    fn texts(&mut self, texts: &[String]) -> Vec<String> {
-        texts.iter().map(|text| self.text(text)).collect()
-    }
-
     /// A word of a command or a value, which may be a path with spaces in it.
     fn word(&mut self, word: &str) -> String {
         let short = path_shortened(word);
@@ -183,7 +181,7 @@ impl Publisher {
     }
 
     fn skipped(&mut self, Skipped { scenario, reason, remedy }: &Skipped) -> Skipped {
-        Skipped { scenario: scenario.clone(), reason: self.text(reason), remedy: self.maybe(remedy.as_ref()) }
+        Skipped { scenario: scenario.clone(), reason: self.cause(reason), remedy: self.maybe(remedy.as_ref()) }
     }
 
     fn suite(&mut self, suite: &Suite) -> Suite {
@@ -417,7 +415,7 @@ impl Publisher {
             network_name: None,
             hardware: hardware.clone(),
             software: made,
-            missing: missing.iter().map(|(what, why)| (what.clone(), self.text(why))).collect(),
+            missing: self.facts(missing),
             raw: BTreeMap::new(),
             public: true,
         }
@@ -432,9 +430,9 @@ impl Publisher {
             started_at: *started_at,
             // Sessions of one boot are still told from those of several.
             boot_id: boot_id.as_ref().map(|boot| format!("boot {}", number_of(boot))),
-            conditions: self.texts(conditions),
-            noted: self.texts(noted),
-            missing_sensors: self.texts(missing_sensors),
+            conditions: conditions.iter().map(|one| self.fact(one)).collect(),
+            noted: noted.iter().map(|one| self.fact(one)).collect(),
+            missing_sensors: self.facts(missing_sensors),
             clocks: *clocks,
         }
     }
@@ -483,7 +481,7 @@ impl Publisher {
             report: report.as_ref().map(|report| self.report(report)),
             marks: marks
                 .iter()
-                .map(|Mark { t_ns, kind, label }| Mark { t_ns: *t_ns, kind: *kind, label: self.text(label) })
+                .map(|Mark { t_ns, kind, label }| Mark { t_ns: *t_ns, kind: *kind, label: self.fact(label) })
                 .collect(),
             usage: usage.clone(),
             stopped: *stopped,
@@ -497,9 +495,17 @@ impl Publisher {
 
     /// A cause without what programs and the system said.
     pub fn cause(&mut self, cause: &Cause) -> Cause {
-        let mut value = serde_json::to_value(cause).expect("a cause can be written");
+        self.fact(cause)
+    }
+
+    fn fact<T: Serialize + DeserializeOwned>(&mut self, fact: &T) -> T {
+        let mut value = serde_json::to_value(fact).expect("a fact can be written");
         leave_out_said(&mut value);
-        serde_json::from_value(self.value(&value)).expect("a cause of the same fields")
+        serde_json::from_value(self.value(&value)).expect("a fact of the same fields")
+    }
+
+    fn facts<T: Serialize + DeserializeOwned>(&mut self, facts: &BTreeMap<String, T>) -> BTreeMap<String, T> {
+        facts.iter().map(|(name, fact)| (name.clone(), self.fact(fact))).collect()
     }
 
     fn begin(&mut self, begin: &Begin) -> Begin {
@@ -512,7 +518,7 @@ impl Publisher {
             t_ns: *t_ns,
             build: self.map(build),
             parameters: self.json(parameters),
-            missing: self.map(missing),
+            missing: self.facts(missing),
             unknown: Map::new(),
         }
     }
@@ -529,7 +535,7 @@ impl Publisher {
             observed: observed.clone(),
             latencies: latencies.clone(),
             check: *check,
-            evidence: evidence.as_ref().map(|evidence| self.text(evidence)),
+            evidence: evidence.as_ref().map(|evidence| self.fact(evidence)),
             unknown: Map::new(),
         }
     }
@@ -603,8 +609,9 @@ impl Software {
     }
 }
 
-fn leave_out_said(cause: &mut Value) {
-    for (name, value) in cause.as_object_mut().into_iter().flatten() {
+fn leave_out_said(fact: &mut Value) {
+    fact.as_array_mut().into_iter().flatten().for_each(leave_out_said);
+    for (name, value) in fact.as_object_mut().into_iter().flatten() {
         // An error of a reader's quotes what it read; that of a job is a number.
         if name == "said" || name == "error" && value.is_string() {
             *value = "".into();

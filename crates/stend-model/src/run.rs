@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Why};
 use crate::clocks::Clocks;
+use crate::condition::Condition;
 use crate::machine::Machine;
 use crate::metric::Metric;
 use crate::plan::Phase;
@@ -116,19 +117,19 @@ pub enum RunState {
 }
 
 /// A scenario that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// The scenario's name.
     pub scenario: String,
     /// Why.
-    pub reason: String,
+    pub reason: Cause,
     /// The command that would mend it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
 /// One stretch of measuring: from the start of the program, or of `resume`, to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its number in the run, from 0.
     pub number: u32,
@@ -139,13 +140,13 @@ pub struct Session {
     pub boot_id: Option<String>,
     /// What made the machine unfit to measure when the session began. It was measured because the user insisted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<String>,
+    pub conditions: Vec<Condition>,
     /// What `stend check` warned of when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub noted: Vec<String>,
-    /// What the sampler could not read, as `name: reason`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing_sensors: Vec<String>,
+    pub noted: Vec<Condition>,
+    /// What the sampler could not read, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing_sensors: BTreeMap<String, Why>,
     /// The machine's clocks beside the lab's, where they are not the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocks: Option<Clocks>,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::cause::Why;
+use crate::checked::Checks;
 use crate::latency::LatencyCounts;
 
 /// The version of the wire that this crate speaks.
@@ -51,7 +53,7 @@ pub struct Begin {
     pub parameters: Map<String, Value>,
     /// What could not be read on this machine, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub missing: BTreeMap<String, String>,
+    pub missing: BTreeMap<String, Why>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -101,9 +103,81 @@ pub struct Mark {
     pub t_ns: i64,
     /// What kind of thing.
     pub kind: MarkKind,
-    /// What happened, for people: `disk 3 dies`.
-    #[schemars(length(min = 1))]
-    pub label: String,
+    /// What happened.
+    pub label: Label,
+}
+
+/// What happened at a moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Label {
+    /// A fault that `stend` made, or mended.
+    Deed(Deed),
+    /// As an instrument says it, for people.
+    Said(#[schemars(length(min = 1))] String),
+}
+
+/// What became of a part of the target; disks and controllers have numbers from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "deed", rename_all = "snake_case")]
+pub enum Deed {
+    /// It answers every read and write with an error from here on.
+    DiskDies {
+        /// Which.
+        disk: u32,
+    },
+    /// A fresh one took its place, and the pool begins to rebuild itself onto it.
+    DiskReplaced {
+        /// Which.
+        disk: u32,
+    },
+    /// The pool has rebuilt itself.
+    DiskRebuilt {
+        /// Which.
+        disk: u32,
+    },
+    /// Blocks of it change.
+    DiskRots {
+        /// Which.
+        disk: u32,
+    },
+    /// All that it holds begins to be read and mended.
+    ScrubBegins {
+        /// Which.
+        disk: u32,
+    },
+    /// All that it holds was read.
+    ScrubEnds {
+        /// Which.
+        disk: u32,
+    },
+    /// It moves only so much from here on.
+    DiskSlows {
+        /// Which.
+        disk: u32,
+    },
+    /// It is as fast as before.
+    DiskRecovers {
+        /// Which.
+        disk: u32,
+    },
+    /// It died, and none takes its place.
+    DiskLost {
+        /// Which.
+        disk: u32,
+    },
+    /// All disks lost their power.
+    PowerLost,
+    /// It was ended by SIGKILL.
+    ControllerKilled {
+        /// Which.
+        controller: u32,
+    },
+    /// It was started again.
+    ControllerBack {
+        /// Which.
+        controller: u32,
+    },
 }
 
 /// What kind of thing happened at a moment.
@@ -146,7 +220,7 @@ pub struct Report {
     pub check: Check,
     /// What was checked, and how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<String>,
+    pub evidence: Option<Checks>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -281,7 +355,9 @@ fn check(event: Event, line: &str) -> Result<Event, WireError> {
         Event::Sample(sample) if sample.metric.is_none() && sample.values.is_empty() => {
             Err(bad("sample", "neither \"metric\" nor \"values\"".into()))
         }
-        Event::Mark(mark) if mark.label.trim().is_empty() => Err(bad("mark", "\"label\" is empty".into())),
+        Event::Mark(Mark { label: Label::Said(words), .. }) if words.trim().is_empty() => {
+            Err(bad("mark", "\"label\" is empty".into()))
+        }
         Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", "\"wall_ns\" is 0".into())),
         Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", "\"work\" is empty".into())),
         Event::Repeat(report) => match report.work.iter().find(|(_, amount)| **amount < 0.0) {
@@ -414,7 +490,7 @@ mod tests {
     #[test]
     fn a_mark_says_when_and_what() {
         let line = r#"{"event":"mark","t_ns":5,"kind":"fault","label":"disk 3 dies"}"#;
-        let mark = Mark { t_ns: 5, kind: MarkKind::Fault, label: "disk 3 dies".into() };
+        let mark = Mark { t_ns: 5, kind: MarkKind::Fault, label: Label::Said("disk 3 dies".into()) };
         assert_eq!(parse_line(line), Ok(Some(Event::Mark(mark.clone()))));
         assert_eq!(serde_json::to_string(&Event::Mark(mark)).unwrap(), line);
     }
@@ -443,7 +519,7 @@ mod tests {
                 n: 3, t_ns: Some(7), wall_ns, cpu_ns: None,
                 work: BTreeMap::from([("bytes".into(), f64::from(bytes))]),
                 observed: BTreeMap::new(), latencies: BTreeMap::from([("latency".into(), LatencyCounts::Pairs(pairs))]),
-                check: Check::Passed, evidence: Some(evidence), unknown: Map::new(),
+                check: Check::Passed, evidence: Some(Checks::Said(evidence)), unknown: Map::new(),
             });
             let line = serde_json::to_string(&event).unwrap();
             prop_assert_eq!(parse_line(&line), Ok(Some(event)));

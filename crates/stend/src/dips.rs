@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
 use stend_model::run::{Origin, Repeat, Series};
-use stend_model::wire::MarkKind;
+use stend_model::wire::{Deed, Label, MarkKind};
 use stend_stats::median;
 
 /// The load is back when it does so much of what it did before.
@@ -12,20 +13,17 @@ const BACK: f64 = 0.9;
 /// Fewer windows before a fault say nothing of what the load did.
 const LEAST_WINDOWS: usize = 3;
 
-const TOO_FEW_WINDOWS: &str = "there are too few windows of the load before a fault";
-const NOT_BACK: &str = "the load was not back before it ended";
-
 /// What became of the load after one fault.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Dip {
-    /// The fault, as its mark says it.
-    pub(crate) fault: String,
+    /// The fault.
+    pub(crate) fault: Label,
     /// The median of the windows before it, in operations per second.
     pub(crate) before: f64,
     /// The lowest window after it, until the load was back, or to its end.
     pub(crate) lowest: f64,
-    /// What had happened last when the load fell, as its mark says it, if that was something else.
-    pub(crate) fell_after: Option<String>,
+    /// What had happened last when the load fell, if that was something else.
+    pub(crate) fell_after: Option<Label>,
     /// How long after the fault the load was back for two windows together. `None`: not before its end.
     pub(crate) length_ns: Option<i64>,
 }
@@ -105,21 +103,20 @@ pub(crate) fn observe(repeat: &mut Repeat, series: &[Series]) {
     let Some(begin) = begin else { return };
     if deepest.is_none() {
         for name in ["dip_share", "dip_ns"] {
-            begin.missing.insert(name.into(), TOO_FEW_WINDOWS.into());
+            begin.missing.insert(name.into(), Cause::TooFewWindows.into());
         }
     } else if longest.is_none() {
-        begin.missing.insert("dip_ns".into(), NOT_BACK.into());
+        begin.missing.insert("dip_ns".into(), Cause::NotBack.into());
     }
 }
 
-/// How long each disk that was replaced took to be rebuilt, in nanoseconds: what was rebuilt, as in `disk 3`, and the time.
-pub(crate) fn rebuildings(repeat: &Repeat) -> Vec<(&str, i64)> {
+/// The number of each disk that was replaced, and how long it took to be rebuilt, in nanoseconds.
+pub(crate) fn rebuildings(repeat: &Repeat) -> Vec<(u32, i64)> {
     let of = |(place, mark): (usize, &stend_model::wire::Mark)| {
-        let part = mark.label.strip_suffix(" rebuilt")?.len();
-        let part = &repeat.marks[place].label[..part];
-        let begun =
-            repeat.marks[..place].iter().rfind(|earlier| earlier.label.strip_suffix(" replaced") == Some(part))?;
-        Some((part, mark.t_ns - begun.t_ns))
+        let Label::Deed(Deed::DiskRebuilt { disk }) = mark.label else { return None };
+        let begin = Label::Deed(Deed::DiskReplaced { disk });
+        let begun = repeat.marks[..place].iter().rfind(|earlier| earlier.label == begin)?;
+        Some((disk, mark.t_ns - begun.t_ns))
     };
     repeat.marks.iter().enumerate().filter_map(of).collect()
 }
@@ -132,11 +129,11 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn repeat(marks: &[(i64, MarkKind, &str)]) -> Repeat {
-        let mark = |&(seconds, kind, label): &(i64, MarkKind, &str)| Mark {
+    fn repeat(marks: &[(i64, MarkKind, Deed)]) -> Repeat {
+        let mark = |&(seconds, kind, label): &(i64, MarkKind, Deed)| Mark {
             t_ns: seconds * SECOND,
             kind,
-            label: label.into(),
+            label: Label::Deed(label),
         };
         let mut repeat = crate::testing::repeat(0, 0, 0, 100_000.0);
         repeat.marks = marks.iter().map(mark).collect();
@@ -151,20 +148,27 @@ mod tests {
 
     #[test]
     fn a_dip_has_a_depth_and_a_length() {
-        let marks = [(4, MarkKind::Fault, "disk 3 dies"), (6, MarkKind::Recovery, "disk 3 replaced")];
+        let marks =
+            [(4, MarkKind::Fault, Deed::DiskDies { disk: 3 }), (6, MarkKind::Recovery, Deed::DiskReplaced { disk: 3 })];
         let series = iops(&[100.0, 102.0, 98.0, 100.0, 60.0, 25.0, 95.0, 80.0, 91.0, 99.0]);
         let found = dips(&repeat(&marks), &[&series]);
         let length_ns = Some(5 * SECOND);
         assert_eq!(
             found,
-            [Dip { fault: "disk 3 dies".into(), before: 100.0, lowest: 25.0, fell_after: None, length_ns }]
+            [Dip {
+                fault: Label::Deed(Deed::DiskDies { disk: 3 }),
+                before: 100.0,
+                lowest: 25.0,
+                fell_after: None,
+                length_ns
+            }]
         );
         assert!((found[0].depth() - 0.75).abs() < 1e-12);
     }
 
     #[test]
     fn what_never_comes_back_has_no_length_and_what_never_falls_none_either() {
-        let marks = [(3, MarkKind::Fault, "controller 0 killed")];
+        let marks = [(3, MarkKind::Fault, Deed::ControllerKilled { controller: 0 })];
         let gone = dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 100.0, 0.0, 0.0, 95.0])]);
         assert_eq!((gone[0].lowest, gone[0].length_ns), (0.0, None), "one window is not yet back");
         let steady = dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 100.0, 95.0, 92.0])]);
@@ -174,9 +178,9 @@ mod tests {
     #[test]
     fn each_fault_is_held_against_what_was_between_it_and_the_mark_before() {
         let marks = [
-            (3, MarkKind::Fault, "disk 0 dies"),
-            (5, MarkKind::Recovery, "disk 0 replaced"),
-            (9, MarkKind::Fault, "disk 1 dies"),
+            (3, MarkKind::Fault, Deed::DiskDies { disk: 0 }),
+            (5, MarkKind::Recovery, Deed::DiskReplaced { disk: 0 }),
+            (9, MarkKind::Fault, Deed::DiskDies { disk: 1 }),
         ];
         let series = iops(&[100.0, 100.0, 100.0, 50.0, 50.0, 200.0, 200.0, 200.0, 200.0, 20.0, 190.0, 195.0]);
         let found: Vec<_> = dips(&repeat(&marks), &[&series]).iter().map(|dip| (dip.before, dip.length_ns)).collect();
@@ -185,10 +189,14 @@ mod tests {
 
     #[test]
     fn a_load_that_falls_late_fell_after_what_happened_last() {
-        let marks = [(3, MarkKind::Fault, "disk 0 dies"), (5, MarkKind::Recovery, "disk 0 replaced")];
+        let marks =
+            [(3, MarkKind::Fault, Deed::DiskDies { disk: 0 }), (5, MarkKind::Recovery, Deed::DiskReplaced { disk: 0 })];
         let late = iops(&[100.0, 100.0, 100.0, 99.0, 98.0, 40.0, 100.0, 100.0]);
         let found = dips(&repeat(&marks), &[&late]);
-        assert_eq!((found[0].fell_after.as_deref(), found[0].length_ns), (Some("disk 0 replaced"), Some(4 * SECOND)));
+        assert_eq!(
+            (found[0].fell_after.clone(), found[0].length_ns),
+            (Some(Label::Deed(Deed::DiskReplaced { disk: 0 })), Some(4 * SECOND))
+        );
         // In the window in which it was replaced the load may have fallen before that.
         let at_once = iops(&[100.0, 100.0, 100.0, 99.0, 50.0, 40.0, 100.0, 100.0]);
         assert_eq!(dips(&repeat(&marks), &[&at_once])[0].fell_after, None);
@@ -196,17 +204,17 @@ mod tests {
 
     #[test]
     fn nothing_is_said_without_a_load_before_or_after_its_end() {
-        let marks = [(2, MarkKind::Fault, "disk 0 dies")];
+        let marks = [(2, MarkKind::Fault, Deed::DiskDies { disk: 0 })];
         assert!(dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 1.0])]).is_empty(), "two windows are too few");
         assert!(dips(&repeat(&marks), &[]).is_empty());
         // The report's part begins at 1 ns and lasts three seconds; the fourth is of what is read back.
-        let mut short = repeat(&[(3, MarkKind::Fault, "disk 0 dies")]);
+        let mut short = repeat(&[(3, MarkKind::Fault, Deed::DiskDies { disk: 0 })]);
         short.report.as_mut().unwrap().wall_ns = 3 * SECOND as u64;
         assert!(dips(&short, &[&iops(&[100.0, 100.0, 100.0, 10.0])]).is_empty());
     }
 
     /// What is observed of a repeat with these marks and windows, and what is missing.
-    fn observed(marks: &[(i64, MarkKind, &str)], windows: &[f64]) -> (BTreeMap<String, f64>, Vec<String>) {
+    fn observed(marks: &[(i64, MarkKind, Deed)], windows: &[f64]) -> (BTreeMap<String, f64>, Vec<String>) {
         let mut repeat = repeat(marks);
         repeat.begin = Some(crate::testing::begin("fio"));
         observe(&mut repeat, &[iops(windows)]);
@@ -216,10 +224,10 @@ mod tests {
     #[test]
     fn what_faults_did_are_figures_of_the_repeat() {
         let marks = [
-            (3, MarkKind::Fault, "disk 0 dies"),
-            (4, MarkKind::Recovery, "disk 0 replaced"),
-            (7, MarkKind::Recovery, "disk 0 rebuilt"),
-            (9, MarkKind::Fault, "disk 1 dies"),
+            (3, MarkKind::Fault, Deed::DiskDies { disk: 0 }),
+            (4, MarkKind::Recovery, Deed::DiskReplaced { disk: 0 }),
+            (7, MarkKind::Recovery, Deed::DiskRebuilt { disk: 0 }),
+            (9, MarkKind::Fault, Deed::DiskDies { disk: 1 }),
         ];
         let back = [100.0, 100.0, 100.0, 50.0, 50.0, 100.0, 100.0, 100.0, 100.0, 20.0, 95.0, 95.0];
         let (figures, missing) = observed(&marks, &back);
@@ -230,7 +238,7 @@ mod tests {
         let (figures, missing) = observed(&marks, &back[..10]);
         assert_eq!((figures.get("dip_share"), figures.get("dip_ns")), (Some(&0.8), None));
         assert_eq!(missing, ["dip_ns"]);
-        let (figures, missing) = observed(&[(2, MarkKind::Fault, "disk 0 dies")], &back);
+        let (figures, missing) = observed(&[(2, MarkKind::Fault, Deed::DiskDies { disk: 0 })], &back);
         assert!(figures.is_empty());
         assert_eq!(missing, ["dip_ns", "dip_share"]);
         assert_eq!(observed(&[], &back), Default::default());
@@ -239,11 +247,11 @@ mod tests {
     #[test]
     fn a_rebuilding_lasts_from_the_replacement_on() {
         let marks = [
-            (2, MarkKind::Fault, "disk 3 dies"),
-            (4, MarkKind::Recovery, "disk 3 replaced"),
-            (9, MarkKind::Recovery, "disk 3 rebuilt"),
-            (9, MarkKind::Recovery, "disk 4 rebuilt"),
+            (2, MarkKind::Fault, Deed::DiskDies { disk: 3 }),
+            (4, MarkKind::Recovery, Deed::DiskReplaced { disk: 3 }),
+            (9, MarkKind::Recovery, Deed::DiskRebuilt { disk: 3 }),
+            (9, MarkKind::Recovery, Deed::DiskRebuilt { disk: 4 }),
         ];
-        assert_eq!(rebuildings(&repeat(&marks)), [("disk 3", 5 * SECOND)]);
+        assert_eq!(rebuildings(&repeat(&marks)), [(3, 5 * SECOND)]);
     }
 }

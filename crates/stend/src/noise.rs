@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use stend_model::condition::Condition;
 use stend_model::machine::Machine;
 use stend_model::metric::{Better, Metric, Unit};
 use stend_model::run::{Repeat, Series};
@@ -44,7 +45,7 @@ pub(crate) struct Noise {
     /// The sensors that the machine lacks, or that never moved.
     pub(crate) silent: Vec<Sensor>,
     /// What made the machine unfit when it was measured all the same.
-    pub(crate) conditions: Vec<String>,
+    pub(crate) conditions: Vec<Condition>,
 }
 
 impl Noise {

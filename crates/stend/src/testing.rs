@@ -107,7 +107,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
         boot_id: None,
         conditions: Vec::new(),
         noted: Vec::new(),
-        missing_sensors: vec!["thermal: none here".into()],
+        missing_sensors: [("thermal".into(), "none here".into())].into(),
         clocks: None,
     }];
     Record { sessions, repeats, ..Record::empty(run) }

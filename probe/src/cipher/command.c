@@ -218,27 +218,20 @@ static void print_begin(struct json *json, const struct kuzma_backend *backend)
 	wire_close_begin(json);
 }
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void tell_checked(struct repeat *repeat, const struct cipher_job *job, const struct cipher_checked *checked)
 {
-	char text[160] = "", tags[80] = "";
+	bool keys = job->mode->unit == UNIT_KEY, text = checked->blocks > 0 || job->mode->makes_text;
 
-	if (checked->blocks > 0)
-		snprintf(text, sizeof text, "%zu bytes from the start and %zu blocks behind, the first and last of each message among them,",
-		         checked->bytes, checked->blocks);
-	else if (job->mode->makes_text)
-		snprintf(text, sizeof text, "all %zu byte%s", checked->bytes, plural(checked->bytes));
-	if (job->mode->unit == UNIT_KEY)
-		snprintf(tags, sizeof tags, "%zu key%s, the last of each message,", checked->tags, plural(checked->tags));
-	else if (job->mode->makes_tag)
-		snprintf(tags, sizeof tags, "%s%zu tag%s", job->mode->makes_text ? " and " : "", checked->tags, plural(checked->tags));
-	snprintf(repeat->evidence, sizeof repeat->evidence, "RFC vector; %s%s against the backend %s%s", text, tags,
-	         kuzma_backend_name(kuzma_context_backend(&job->base)),
-	         checked->by_digest ? ", by a digest from an earlier repeat" : "");
+	repeat_check(repeat, "rfc_vector", NULL);
+	repeat_check(repeat, "backend", (struct check_field[]){
+		{ .name = "backend", .text = kuzma_backend_name(kuzma_context_backend(&job->base)) },
+		{ .name = "bytes", .number = text ? checked->bytes : 0 },
+		{ .name = "blocks", .number = checked->blocks },
+		{ .name = "keys", .number = keys ? checked->tags : 0 },
+		{ .name = "tags", .number = !keys && job->mode->makes_tag ? checked->tags : 0 },
+		{ .name = NULL } });
+	if (checked->by_digest)
+		repeat_check(repeat, "by_digest", NULL);
 }
 
 int command_cipher(int argc, char **argv)

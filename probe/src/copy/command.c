@@ -156,11 +156,11 @@ static const struct operation {
 	bool (*right)(const struct passes *passes);
 	unsigned buffers; /* that share the working set */
 	bool reads, writes;
-	const char *evidence; /* of so many bytes */
+	const char *check; /* what is checked, of so many bytes */
 } operations[] = {
-	{ "copy", copy_pass, copied, 2, true, true, "all %zu bytes of the target against the source" },
-	{ "load", load_pass, loaded, 1, true, false, "sum of the words of every pass over %zu bytes" },
-	{ "store", store_pass, stored, 1, false, true, "all %zu bytes against what the last pass stored" },
+	{ "copy", copy_pass, copied, 2, true, true, "target" },
+	{ "load", load_pass, loaded, 1, true, false, "sum_of_words" },
+	{ "store", store_pass, stored, 1, false, true, "last_pass" },
 };
 
 static const struct operation *choose_operation(void)
@@ -231,7 +231,7 @@ int command_copy(int argc, char **argv)
 		struct clock_estimate after = clock_measure(CALIBRATION_NS);
 		repeat_observe_clock(&repeat, before, after);
 		repeat.passed = operation->right(&passes);
-		snprintf(repeat.evidence, sizeof repeat.evidence, operation->evidence, passes.bytes);
+		repeat_check(&repeat, operation->check, (struct check_field[]){ { .name = "bytes", .number = passes.bytes }, { .name = NULL } });
 		wire_repeat(&json, &repeat);
 	}
 	wire_end(&json, chosen.repeats);

@@ -1,6 +1,7 @@
 /* Every byte of standard input against Fizz Buzz. */
 #include "fizzbuzz/ends.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,22 +58,28 @@ static void check(struct fizzbuzz *stream, const uint8_t *data, size_t bytes, st
 
 static void describe(const struct findings *found, const struct fizzbuzz_input *how, struct repeat *repeat)
 {
-	char *text = repeat->evidence;
-	size_t room = sizeof repeat->evidence;
 	bool missing = how->bytes != 0 && found->bytes != how->bytes;
 
 	repeat->passed = found->wrong == 0 && !missing && found->bytes > 0;
-	if (found->wrong > 0)
-		snprintf(text, room, "wrong from byte %llu on, in line %llu: 0x%02x instead of 0x%02x; %llu of %llu bytes are",
-		         (unsigned long long)found->wrong_at, (unsigned long long)fizzbuzz_line_at(found->wrong_at), found->had,
-		         found->wanted, (unsigned long long)found->wrong, (unsigned long long)found->bytes);
-	else if (missing)
-		snprintf(text, room, "right, but %llu bytes instead of %llu", (unsigned long long)found->bytes,
-		         (unsigned long long)how->bytes);
-	else if (found->bytes == 0)
-		snprintf(text, room, "no byte came");
-	else
-		snprintf(text, room, "every byte of %llu", (unsigned long long)found->bytes);
+	if (found->wrong > 0) {
+		uint64_t line = fizzbuzz_line_at(found->wrong_at);
+
+		repeat_check(repeat, "wrong_from", (struct check_field[]){
+			{ .name = "byte", .number = found->wrong_at }, { .name = "line", .number = line },
+			{ .name = "had", .number = found->had }, { .name = "wanted", .number = found->wanted },
+			{ .name = "wrong", .number = found->wrong }, { .name = "bytes", .number = found->bytes }, { .name = NULL } });
+		warn_line("wrong from byte %" PRIu64 " on, in line %" PRIu64 ": 0x%02x instead of 0x%02x; %" PRIu64 " of %" PRIu64 " bytes are",
+		          found->wrong_at, line, found->had, found->wanted, found->wrong, found->bytes);
+	} else if (missing) {
+		repeat_check(repeat, "other_length", (struct check_field[]){
+			{ .name = "bytes", .number = found->bytes }, { .name = "wanted", .number = how->bytes }, { .name = NULL } });
+		warn_line("right, but %" PRIu64 " bytes instead of %" PRIu64, found->bytes, how->bytes);
+	} else if (found->bytes == 0) {
+		repeat_check(repeat, "nothing_came", NULL);
+		warn_line("no byte came");
+	} else {
+		repeat_check(repeat, "every_byte", (struct check_field[]){ { .name = "bytes", .number = found->bytes }, { .name = NULL } });
+	}
 	repeat_observe(repeat, "wrong_bytes", (double)found->wrong);
 }
 
@@ -117,8 +124,6 @@ bool fizzbuzz_verify(struct fizzbuzz *stream, const struct fizzbuzz_input *how)
 	repeat.cpu_ns = process_cpu_ns() - repeat.cpu_ns;
 	repeat.bytes = found.bytes;
 	describe(&found, how, &repeat);
-	if (!repeat.passed)
-		warn_line("%s", repeat.evidence);
 	wire_repeat(&json, &repeat);
 	wire_end(&json, 1);
 	reader_close(&reader);

@@ -268,23 +268,26 @@ static void observe_ends(struct repeat *repeat, const struct pipe_transfer_resul
 	}
 }
 
-/* Empty, or what is wrong with the stream. */
-static void find_fault(char *to, size_t bytes, const struct pipe_transfer_result *result)
+/* Whether the stream is right; notes what is wrong with it. */
+static bool is_right(const struct pipe_transfer_result *result, const char *when, struct repeat *repeat)
 {
 	const struct pipe_check *seen = &result->reader.check;
 
-	*to = '\0';
 	if (seen->wrong > 0)
-		snprintf(to, bytes, "corrupt: %" PRIu64 " words of %" PRIu64, seen->wrong, seen->words);
+		repeat_check(repeat, "corrupt", (struct check_field[]){
+			{ .name = "wrong", .number = seen->wrong }, { .name = "words", .number = seen->words },
+			{ .name = "when", .text = when }, { .name = NULL } });
 	else if (result->reader.bytes != result->writer.bytes)
-		snprintf(to, bytes, "%" PRIu64 " bytes were sent and %" PRIu64 " arrived", result->writer.bytes, result->reader.bytes);
+		repeat_check(repeat, "unequal", (struct check_field[]){
+			{ .name = "sent", .number = result->writer.bytes }, { .name = "arrived", .number = result->reader.bytes },
+			{ .name = "when", .text = when }, { .name = NULL } });
+	return seen->wrong == 0 && result->reader.bytes == result->writer.bytes;
 }
 
 static void measure(struct pipe_transfer *transfer, const struct pipe_job *job, struct repeat *repeat)
 {
 	struct pipe_job rehearsal = rehearsal_of(job, REHEARSAL_BYTES);
 	struct pipe_transfer_result before = { 0 }, result;
-	char fault[96], fault_before[96];
 
 	if (!job->check_all)
 		pipe_transfer_run(transfer, &rehearsal, &before);
@@ -296,19 +299,19 @@ static void measure(struct pipe_transfer *transfer, const struct pipe_job *job, 
 	repeat->operations = result.writer.chunks;
 	observe_ends(repeat, &result);
 
-	find_fault(fault, sizeof fault, &result);
-	find_fault(fault_before, sizeof fault_before, &before);
-	repeat->passed = *fault == '\0' && *fault_before == '\0';
+	repeat->passed = is_right(&result, "measured", repeat);
+	repeat->passed = is_right(&before, "before", repeat) && repeat->passed;
 	if (!repeat->passed)
-		snprintf(repeat->evidence, sizeof repeat->evidence, "%s%s%s%s", fault, *fault != '\0' && *fault_before != '\0' ? "; " : "",
-		         *fault_before != '\0' ? "before: " : "", fault_before);
-	else if (job->check_all)
-		snprintf(repeat->evidence, sizeof repeat->evidence, "every one of %" PRIu64 " bytes", repeat->bytes);
-	else
-		snprintf(repeat->evidence, sizeof repeat->evidence, "count of %" PRIu64 " bytes%s; %" PRIu64 " bytes in full before",
-		         repeat->bytes, job->reader->blind ? "" : job->pattern.fill == FILL_FIZZBUZZ ? ", 4096 of each MiB"
-		                                                                                     : ", a word of each 4096",
-		         before.reader.bytes);
+		return;
+	if (job->check_all) {
+		repeat_check(repeat, "every_byte", (struct check_field[]){ { .name = "bytes", .number = repeat->bytes }, { .name = NULL } });
+		return;
+	}
+	repeat_check(repeat, "count", (struct check_field[]){
+		{ .name = "bytes", .number = repeat->bytes },
+		{ .name = "and", .text = job->reader->blind ? "nothing" : job->pattern.fill == FILL_FIZZBUZZ ? "blocks" : "words" },
+		{ .name = NULL } });
+	repeat_check(repeat, "full_before", (struct check_field[]){ { .name = "bytes", .number = before.reader.bytes }, { .name = NULL } });
 }
 
 int command_pipe(int argc, char **argv)

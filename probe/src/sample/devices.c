@@ -143,13 +143,13 @@ void sample_devices_make(struct sample_devices *devices, const char *root, const
 	source_file_make(&devices->disks_file, root, "/proc/diskstats");
 	source_file_make(&devices->networks_file, root, "/proc/net/dev");
 	if (!source_file_read(&devices->disks_file))
-		json_text(missing, "disk", "cannot read /proc/diskstats");
+		missing_file(missing, "disk", "/proc/diskstats", "");
 	if (!source_file_read(&devices->networks_file))
-		json_text(missing, "net", "cannot read /proc/net/dev");
+		missing_file(missing, "net", "/proc/net/dev", "");
 	find_all(devices, "/sys/class/thermal", "thermal_zone", find_zone);
 	find_all(devices, "/sys/class/hwmon", "hwmon", find_hwmon);
 	if (devices->temperature_count == 0)
-		json_text(missing, "thermal", "no thermal zone in /sys/class/thermal and no temperature in /sys/class/hwmon");
+		missing_in(missing, "thermal", "/sys/class/thermal", "/sys/class/hwmon");
 }
 
 void sample_devices_free(struct sample_devices *devices)

@@ -55,8 +55,10 @@ static void add(struct sample_energy *energy, const char *path, const char *name
 
 		if (descriptor >= 0)
 			close(descriptor);
-		else if (errno == EACCES || errno == EPERM)
-			snprintf(energy->refused, sizeof energy->refused, "cannot read %.120s: %s", path, strerror(errno));
+		else if (errno == EACCES || errno == EPERM) {
+			energy->refusal = errno;
+			snprintf(energy->refused, sizeof energy->refused, "%.120s", path);
+		}
 		source_file_free(&sensor.file);
 		return;
 	}
@@ -157,9 +159,9 @@ void sample_energy_make(struct sample_energy *energy, const char *root, struct j
 	find_all(energy, "/sys/class/powercap", find_zone);
 	find_all(energy, "/sys/class/hwmon", find_monitor);
 	if (*energy->refused != '\0')
-		json_text(missing, "energy", energy->refused);
+		missing_file(missing, "energy", energy->refused, strerror(energy->refusal));
 	else if (energy->count == 0)
-		json_text(missing, "energy", "no counter in /sys/class/powercap and no sensor in /sys/class/hwmon");
+		missing_in(missing, "energy", "/sys/class/powercap", "/sys/class/hwmon");
 }
 
 void sample_energy_add_readings(struct sample_energy *energy, struct sample_line *line)

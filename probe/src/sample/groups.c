@@ -44,13 +44,11 @@ void sample_groups_make(struct sample_groups *groups, const char *root, const st
 	for (size_t i = 0; i < directories->count; i++) {
 		const struct option_pair *pair = &directories->all[i];
 		struct control_group *group = &groups->all[groups->count++];
-		char reason[512];
 
 		metric_name(group->name, sizeof group->name, pair->name, pair->length);
 		if (open_group(group, root, pair->value))
 			continue;
-		snprintf(reason, sizeof reason, "no control group in %s", pair->value);
-		json_text(missing, group->name, reason);
+		missing_in(missing, group->name, pair->value, NULL);
 	}
 }
 

@@ -7,6 +7,10 @@
 #include "sample/output.h"
 #include "wire/json.h"
 
+/* Why something is not sampled, as a fact: a file that cannot be read, with what the system says of it, or places where there is nothing. */
+void missing_file(struct json *missing, const char *name, const char *file, const char *said);
+void missing_in(struct json *missing, const char *name, const char *one, const char *other);
+
 struct frequency {
 	struct source_file file;
 	char name[24]; /* "cpu12" */
@@ -87,7 +91,8 @@ struct sample_energy {
 	const char *root;
 	struct energy_sensor *all;
 	size_t count;
-	char refused[192]; /* the last one that may not be read */
+	char refused[128]; /* the last one that may not be read */
+	int refusal; /* its errno */
 };
 
 void sample_energy_make(struct sample_energy *energy, const char *root, struct json *missing);

@@ -36,16 +36,33 @@ static void find_frequencies(struct sample_system *system, const char *root)
 	}
 }
 
+void missing_file(struct json *missing, const char *name, const char *file, const char *said)
+{
+	json_open_object(missing, name);
+	json_text(missing, "cause", "unread");
+	json_text(missing, "file", file);
+	json_text(missing, "said", said);
+	json_close_object(missing);
+}
+
+void missing_in(struct json *missing, const char *name, const char *one, const char *other)
+{
+	json_open_object(missing, name);
+	json_text(missing, "cause", "silent");
+	json_open_array(missing, "sources");
+	json_text(missing, NULL, one);
+	if (other != NULL)
+		json_text(missing, NULL, other);
+	json_close_array(missing);
+	json_close_object(missing);
+}
+
 static void make_file(struct source_file *file, const char *root, const char *path, const char *name,
                       struct json *missing)
 {
-	char reason[128];
-
 	source_file_make(file, root, path);
-	if (!source_file_read(file)) {
-		snprintf(reason, sizeof reason, "cannot read %s", path);
-		json_text(missing, name, reason);
-	}
+	if (!source_file_read(file))
+		missing_file(missing, name, path, "");
 }
 
 void sample_system_make(struct sample_system *system, const char *root, struct json *missing)
@@ -65,7 +82,7 @@ void sample_system_make(struct sample_system *system, const char *root, struct j
 	}
 	find_frequencies(system, root);
 	if (system->frequency_count == 0)
-		json_text(missing, "frequency", "no cpufreq in /sys/devices/system/cpu");
+		missing_in(missing, "frequency", "/sys/devices/system/cpu/cpu*/cpufreq", NULL);
 }
 
 void sample_system_free(struct sample_system *system)

@@ -128,8 +128,10 @@ static void measure_pings(void (*ping)(struct ping_pong *, uint64_t), struct pin
 static void judge(struct repeat *repeat, uint64_t sent, uint64_t received, bool right)
 {
 	repeat->passed = sent == received && right;
-	snprintf(repeat->evidence, sizeof repeat->evidence, "%" PRIu64 " counted here, %" PRIu64 " counted there%s", sent, received,
-	         right ? "" : "; woken out of turn");
+	repeat_check(repeat, "counted", (struct check_field[]){
+		{ .name = "here", .number = sent }, { .name = "there", .number = received }, { .name = NULL } });
+	if (!right)
+		repeat_check(repeat, "out_of_turn", NULL);
 }
 
 static void measure_calls(struct repeat *repeat)

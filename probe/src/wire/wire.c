@@ -104,6 +104,23 @@ void repeat_observe(struct repeat *repeat, const char *name, double value)
 	repeat->observed[i] = (struct observation){ name, value };
 }
 
+void repeat_check(struct repeat *repeat, const char *name, const struct check_field *fields)
+{
+	size_t i = 0, field = 0;
+
+	while (i < sizeof repeat->checks / sizeof *repeat->checks && repeat->checks[i].name != NULL)
+		i++;
+	if (i == sizeof repeat->checks / sizeof *repeat->checks)
+		fail(EXIT_BROKEN, "there is no room for the check %s", name);
+	repeat->checks[i].name = name;
+	for (; fields != NULL && fields[field].name != NULL; field++) {
+		if (field + 1 == sizeof repeat->checks[i].fields / sizeof *repeat->checks[i].fields)
+			fail(EXIT_BROKEN, "there is no room for the fields of the check %s", name);
+		repeat->checks[i].fields[field] = fields[field];
+	}
+	repeat->checks[i].fields[field] = (struct check_field){ .name = NULL };
+}
+
 void repeat_observe_clock(struct repeat *repeat, struct clock_estimate before, struct clock_estimate after)
 {
 	double difference = before.hz > after.hz ? before.hz - after.hz : after.hz - before.hz;
@@ -140,7 +157,18 @@ void wire_repeat(struct json *json, const struct repeat *repeat)
 		json_close_object(json);
 	}
 	json_text(json, "check", repeat->passed ? "passed" : "failed");
-	json_text(json, "evidence", repeat->evidence);
+	json_open_array(json, "evidence");
+	for (size_t i = 0; i < sizeof repeat->checks / sizeof *repeat->checks && repeat->checks[i].name != NULL; i++) {
+		json_open_object(json, NULL);
+		json_text(json, "check", repeat->checks[i].name);
+		for (const struct check_field *field = repeat->checks[i].fields; field->name != NULL; field++)
+			if (field->text != NULL)
+				json_text(json, field->name, field->text);
+			else
+				json_unsigned(json, field->name, field->number);
+		json_close_object(json);
+	}
+	json_close_array(json);
 	json_close_object(json);
 	wire_send(json);
 }

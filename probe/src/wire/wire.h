@@ -27,13 +27,26 @@ struct observation {
 	double value;
 };
 
+/* A fact about what was checked, in fields: numbers, or texts that outlive the repeat. */
+struct check_field {
+	const char *name; /* NULL ends the list */
+	uint64_t number;
+	const char *text; /* instead of the number, if not NULL */
+};
+
 struct repeat {
 	uint64_t n, t_ns, wall_ns, cpu_ns;
 	uint64_t bytes, operations; /* 0: not sent; one of them always is */
 	struct observation observed[24];
 	bool passed;
-	char evidence[256];
+	struct {
+		const char *name; /* NULL ends the list */
+		struct check_field fields[8];
+	} checks[5];
 };
+
+/* Adds what was checked: `name` is a tag of the lab's, `fields` end with a name NULL, and may be NULL. */
+void repeat_check(struct repeat *repeat, const char *name, const struct check_field *fields);
 
 void repeat_observe(struct repeat *repeat, const char *name, double value);
 /* clock_hz_before, clock_hz_after, and their mean as clock_hz if they are within 2 % of each other; those that are known. */

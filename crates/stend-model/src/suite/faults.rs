@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::template::fill;
 use super::text::FaultText;
 use crate::quantity::{Share, Span, parse_duration, parse_share};
+use crate::wire::Deed;
 
 /// Something that is done to the target while it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +132,28 @@ impl fmt::Display for Fault {
             Action::Restart => "back",
         };
         write!(f, "{} {verb}", self.part)
+    }
+}
+
+impl Fault {
+    /// What becomes of its part.
+    ///
+    /// # Panics
+    /// The part cannot have it done, which no suite passes.
+    pub fn deed(&self) -> Deed {
+        match (self.part, self.action) {
+            (Part::Disk(disk), Action::Die) => Deed::DiskDies { disk },
+            (Part::Disk(disk), Action::Replace) => Deed::DiskReplaced { disk },
+            (Part::Disk(disk), Action::Rot) => Deed::DiskRots { disk },
+            (Part::Disk(disk), Action::Scrub) => Deed::ScrubBegins { disk },
+            (Part::Disk(disk), Action::Slow) => Deed::DiskSlows { disk },
+            (Part::Disk(disk), Action::Recover) => Deed::DiskRecovers { disk },
+            (Part::Disk(disk), Action::Lose) => Deed::DiskLost { disk },
+            (Part::Controller(controller), Action::Kill) => Deed::ControllerKilled { controller },
+            (Part::Controller(controller), Action::Restart) => Deed::ControllerBack { controller },
+            (Part::Pool, Action::PowerOff) => Deed::PowerLost,
+            (part, action) => unreachable!("{action} of {part}"),
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use super::on::On;
 use super::output::{self, Json};
 use crate::catalogue;
 use crate::host::{Host as _, Local};
+use crate::language::Language;
 use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
+use crate::words;
 
 #[derive(Debug, Args)]
 #[command(
@@ -55,9 +57,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             State::Warning => "warning",
             State::Unfit => "unfit  ",
         };
-        let _ = writeln!(text, "{mark}  {}: {}", finding.what, finding.value);
-        if finding.state != State::Fine && !finding.advice.is_empty() {
-            let _ = writeln!(text, "         {}", finding.advice);
+        let told = words::condition(&finding.condition, Language::English);
+        let _ = writeln!(text, "{mark}  {}", told.in_a_line());
+        if finding.state != State::Fine && !told.advice.is_empty() {
+            let _ = writeln!(text, "         {}", told.advice);
         }
     }
     output::print(&text)?;

@@ -9,9 +9,11 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::Local;
 use crate::instrument::ADAPTERS;
+use crate::language::Language;
 use crate::profile::{perf, strace};
 use crate::run::prepare;
 use crate::target::{self, Ability};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -55,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             needed: purpose.is_none(),
             purpose,
             remedy: state.is_err().then(|| prepare::install_command(tool.package)),
-            state: state.unwrap_or_else(|reason| reason),
+            state: state.unwrap_or_else(|cause| words::cause(&cause, Language::English)),
         });
     }
     for Ability { what, state } in target::abilities(&host) {

@@ -1,10 +1,14 @@
 //! How a command ends: its exit status, and the one line that says why.
 
+use stend_model::cause::Cause;
+
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::language::Language;
 use crate::store::StoreError;
 use crate::target::Refusal;
+use crate::words;
 
 /// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +51,13 @@ impl Failure {
     /// Something that is needed is missing or does not work.
     pub(super) fn unusable(message: impl Into<String>) -> Self {
         Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.into()), stopped: false }
+    }
+
+    /// A machine that does not say what it is.
+    #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+    pub(super) fn nameless(cause: Cause) -> Self {
+        let cause = words::cause(&cause, Language::English);
+        Self::unusable(format!("the machine does not say what it is: {cause}"))
     }
 
     /// The same, of a run that had begun.

@@ -71,7 +71,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             talk!("{name}: the machine of run {id} is called {} now, and no longer {before}", record.run.host);
         }
         for skipped in &record.run.skipped {
-            talk!("skipped: {}: {}", skipped.scenario, skipped.reason);
+            talk!("skipped: {}: {}", skipped.scenario, words::cause(&skipped.reason, Language::English));
         }
         if record.run.state == RunState::Open {
             talk!(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use stend_model::cause::Cause;
 use stend_model::run::Skipped;
 
 use super::changing::Changing;
@@ -13,8 +14,10 @@ use super::output;
 use super::run::fresh_seed;
 use crate::catalogue;
 use crate::host::stand;
+use crate::language::Language;
 use crate::language::english_plural;
 use crate::run::carried;
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -37,7 +40,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let plan = carried::pack(suite, seed);
     if plan.commands.is_empty() {
-        let reason = plan.skipped.first().map(|skipped| skipped.reason.as_str()).unwrap_or_default();
+        let reason = plan.skipped.first().map(|skipped| words::cause(&skipped.reason, Language::English));
+        let reason = reason.unwrap_or_default();
         return Err(Failure::usage(format!(
             "no scenario of suite \"{}\" can be measured without a link: {reason}",
             plan.suite.name
@@ -62,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     write(&path, &contents)?;
     for (reason, scenarios) in left_out(&plan.skipped) {
         let names: Vec<_> = scenarios.iter().map(|name| format!("\"{name}\"")).collect();
-        talk!("left out: {}: {reason}", names.join(", "));
+        talk!("left out: {}: {}", names.join(", "), words::cause(reason, Language::English));
     }
     let shown = path.display();
     let name = path.file_name().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());
@@ -84,10 +88,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// The scenarios that cannot be carried, by why not.
-fn left_out(skipped: &[Skipped]) -> Vec<(&str, Vec<&str>)> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+fn left_out(skipped: &[Skipped]) -> Vec<(&Cause, Vec<&str>)> {
+    let mut reasons: Vec<(&Cause, Vec<&str>)> = Vec::new();
     for Skipped { scenario, reason, .. } in skipped {
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, scenarios)) => scenarios.push(scenario),
             None => reasons.push((reason, vec![scenario])),
         }

@@ -6,8 +6,10 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
+use crate::language::Language;
 use crate::machine;
 use crate::run::prepare;
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -19,15 +21,15 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let (host, probe) = arguments.on.host_with_probe(global)?;
-    let machine = prepare::fingerprint(&*host, probe.as_deref()).map_err(Failure::unusable)?;
+    let machine = prepare::fingerprint(&*host, probe.as_deref()).map_err(Failure::nameless)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);
     }
     let mut text = machine::five_lines(&machine).join("\n");
     text.push('\n');
-    for (what, reason) in &machine.missing {
-        text.push_str(&format!("not known: {what}: {reason}\n"));
+    for (what, why) in &machine.missing {
+        text.push_str(&format!("not known: {what}: {}\n", words::cause(why, Language::English)));
     }
     output::print(&text)?;
     Ok(Exit::Fine)

@@ -30,9 +30,11 @@ use super::target::TargetFlags;
 use crate::host::{HERE, Host, Local, stand};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
+use crate::language::Language;
 use crate::language::english_plural;
 use crate::run::{Ending, prepare};
 use crate::store::{Record, Store};
+use crate::words;
 use crate::{catalogue, side, target};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
@@ -362,11 +364,12 @@ fn measure_on(
     let settings = bench.settings(global, &mut sides)?;
     let skipped = prepare::skipped(&*bench.host, &suite, &sides);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
-        return Err(Failure::unusable(reason));
+        return Err(Failure::unusable(words::cause(reason, Language::English)));
     }
     for skipped in &skipped {
         let remedy = skipped.remedy.as_deref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
-        talk!("skipped: {}: {}{remedy}", skipped.scenario, skipped.reason);
+        let reason = words::cause(&skipped.reason, Language::English);
+        talk!("skipped: {}: {reason}{remedy}", skipped.scenario);
     }
     if skipped.len() == suite.scenarios.len() {
         let is_missing = skipped.iter().any(|skipped| skipped.remedy.is_some());

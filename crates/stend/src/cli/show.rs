@@ -106,17 +106,19 @@ fn head(record: &Record, samples: i64) -> String {
     if let Some(target) = &run.target {
         let _ = writeln!(text, "target: {}", target.target);
     }
-    for missing in record.sessions.first().map(|session| &session.missing_sensors[..]).unwrap_or_default() {
-        let _ = writeln!(text, "no sensor: {missing}");
+    for (name, why) in record.sessions.first().iter().flat_map(|session| &session.missing_sensors) {
+        let _ = writeln!(text, "no sensor: {name}: {}", words::reason(why).en);
     }
     for session in &record.sessions {
         if let Some(clocks) = &session.clocks {
             let _ = writeln!(text, "{}", report::how_clocks_stood(clocks).en);
         }
-        for (what, conditions) in [("measured although unfit", &session.conditions), ("noted", &session.noted)] {
-            for condition in conditions {
-                let _ = writeln!(text, "{what}: {condition}");
-            }
+        let told = |condition| words::condition(condition, Language::English);
+        for condition in &session.conditions {
+            let _ = writeln!(text, "measured although unfit: {}", told(condition).with_advice());
+        }
+        for condition in &session.noted {
+            let _ = writeln!(text, "noted: {}", told(condition).in_a_line());
         }
     }
     let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.outcome != Outcome::Valid).collect();

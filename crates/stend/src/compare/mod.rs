@@ -17,6 +17,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::cause::Why;
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::reference::{Grade, Reference};
@@ -269,7 +270,7 @@ pub(crate) fn values_by_session(record: &Record, scenario: &str, metric: &Metric
 }
 
 /// What a repeat says of why it lacks something that a metric is computed from.
-fn why_missing(repeat: &Repeat, value: &str) -> Option<String> {
+fn why_missing(repeat: &Repeat, value: &str) -> Option<Why> {
     let missing = &repeat.begin.as_ref()?.missing;
     let mut words = value.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
     words.find_map(|word| missing.get(word).or_else(|| missing.get(&format!("{word}_ns"))).cloned())

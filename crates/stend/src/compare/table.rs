@@ -6,6 +6,8 @@ use clap::ValueEnum;
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::cause::Cause;
+use stend_model::cause::Why;
+use stend_model::condition::Condition;
 
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
@@ -188,7 +190,7 @@ pub(crate) enum Note {
     /// The work of so many scenarios cannot be verified.
     Unverified { run: String, scenarios: usize },
     /// What made the machine unfit to measure when the run, or a later session of it, began.
-    Unfit { run: String, conditions: Vec<String> },
+    Unfit { run: String, conditions: Vec<Condition> },
     /// So many of the measured repeats do not count; what they were lost to, the most frequent first.
     Lost { run: String, repeats: usize, of: usize, to: Vec<(Loss, usize)> },
     /// Repeats of these scenarios left processes running, which belong to no repeat.
@@ -369,7 +371,7 @@ pub(crate) enum Lack {
     /// It was left out.
     Skipped {
         /// Why.
-        reason: String,
+        reason: Cause,
         /// The command that would mend it, if there is one.
         remedy: Option<String>,
     },
@@ -383,7 +385,7 @@ pub(crate) enum Lack {
         value: String,
         /// Why the last of them did not, if it said so.
         #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
+        reason: Option<Why>,
     },
     /// The run has not come to it.
     NotYet,

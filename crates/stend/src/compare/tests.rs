@@ -1,3 +1,4 @@
+use stend_model::cause::Cause;
 use stend_model::machine::Difference;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, RunState, Skipped};
@@ -171,10 +172,12 @@ fn repeats_that_do_not_count_are_shown_and_not_counted() {
 fn a_scenario_without_any_valid_repeat_says_why() {
     let mut base = record("a", &[1.0]);
     base.repeats[0].outcome = Outcome::Failed(testing::killed());
-    base.run.skipped.push(Skipped { scenario: "beta".into(), reason: "no fio".into(), remedy: Some("get fio".into()) });
+    let (reason, remedy) = (Cause::ToolMissing { tool: "fio".into() }, Some("get fio".to_owned()));
+    let skipped = Skipped { scenario: "beta".into(), reason: reason.clone(), remedy: remedy.clone() };
+    base.run.skipped.push(skipped);
     let table = compare(&[&base], &[]);
     assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { cause: testing::killed() } });
-    let why = Lack::Skipped { reason: "no fio".into(), remedy: Some("get fio".into()) };
+    let why = Lack::Skipped { reason, remedy };
     assert_eq!(table.rows[1].cells[0], Cell::Nothing { why });
 }
 

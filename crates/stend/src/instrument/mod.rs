@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub(crate) use self::fio::suite as fio_files;
 
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
+use stend_model::checked::Stood;
 use stend_model::run::{Repeat, Run};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
@@ -41,7 +43,7 @@ pub(crate) trait Adapter: Sync {
     }
 
     /// What the tool, which said so of its abilities, lacks for the scenario; as the reason why that is skipped.
-    fn lacks(&self, _: &Scenario, _said: &str) -> Option<String> {
+    fn lacks(&self, _: &Scenario, _said: &str) -> Option<Cause> {
         None
     }
 
@@ -74,9 +76,9 @@ pub(crate) trait Adapter: Sync {
         Err(Cause::NotReadAgain { tool: self.name().into() })
     }
 
-    /// What stands in a block of which the load was lost, in words. `found`: what was read there.
-    fn what_stands(&self, _: &Place, _: Block, _found: &[u8]) -> String {
-        String::new()
+    /// What stands in a block of which the load was lost. `found`: what was read there, empty if it cannot be read.
+    fn what_stands(&self, _: &Place, block: Block, _found: &[u8]) -> Checked {
+        Checked::Stands { file: format!("lun{}", block.lun), offset: block.offset, what: Stood::Unreadable }
     }
 
     /// Turns what the tool left into events: one `begin`, samples, one `repeat`, one `end`. The error is why the repeat has failed.
@@ -231,8 +233,8 @@ pub(crate) struct Losses {
     pub(crate) passed: bool,
     /// In figures.
     pub(crate) observed: BTreeMap<String, f64>,
-    /// In words.
-    pub(crate) evidence: String,
+    /// As facts.
+    pub(crate) evidence: Vec<Checked>,
     /// Where it is worth looking what stands there: blocks that must not be lost, and are.
     pub(crate) looks: Vec<Block>,
 }

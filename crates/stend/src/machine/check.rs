@@ -1,5 +1,6 @@
 //! Is the machine fit to measure?
 
+use stend_model::condition::Condition;
 use stend_model::suite::Gates;
 
 use super::command;
@@ -18,14 +19,10 @@ pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Fin
     let directories: Vec<_> = spaces.iter().map(|space| space.directory.as_str()).collect();
     match host.run(&command(SCRIPT, &directories)) {
         Ok(output) => judge(&Texts::parse(&output), spaces, gates),
-        Err(error) => vec![Finding {
-            what: "machine",
-            state: State::Unfit,
-            value: error.to_string(),
-            advice: "it must be within reach and have a POSIX shell".into(),
-            lasting: true,
-            never: false,
-        }],
+        Err(error) => {
+            let out_of_reach = Finding::of(State::Unfit, Condition::Machine { said: error.to_string() });
+            vec![Finding { lasting: true, ..out_of_reach }]
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Whole disks.
 
+use stend_model::cause::Cause;
 use stend_model::machine::Disk;
 
 use super::texts::Texts;
 
 /// Disks that are part of the machine, and those that are not, with why.
-pub(super) fn disks(texts: &Texts) -> (Vec<Disk>, Vec<(String, String)>) {
+pub(super) fn disks(texts: &Texts) -> (Vec<Disk>, Vec<(String, Cause)>) {
     let mut disks = Vec::new();
     let mut left_out = Vec::new();
     for name in texts.get("disks").unwrap_or("").lines().map(str::trim) {
@@ -18,7 +19,7 @@ pub(super) fn disks(texts: &Texts) -> (Vec<Disk>, Vec<(String, String)>) {
         let sectors = field("size").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
         let Some(bytes) = sectors.checked_mul(512).filter(|&bytes| bytes > 0) else { continue };
         if field("removable") == Some("1") {
-            left_out.push((name.to_owned(), "removable, so no part of the machine".to_owned()));
+            left_out.push((name.to_owned(), Cause::Removable));
             continue;
         }
         let rotational = field("queue/rotational") == Some("1");

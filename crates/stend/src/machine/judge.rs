@@ -1,6 +1,8 @@
 //! Judges what would disturb a measurement, from texts alone.
 
 use serde::Serialize;
+use stend_model::cause::Cause;
+use stend_model::condition::{Condition, Resource, Topic};
 use stend_model::suite::{Gate, Gates};
 
 use super::cpuinfo::CpuInfo;
@@ -9,23 +11,19 @@ use super::settings::{boost, chosen};
 use super::texts::{Texts, tallied};
 use super::topology::count;
 use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
-use crate::language::english_plural;
 
 /// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
 /// wrong by two ticks a processor between two readings. No gate closes for less than that.
 pub(crate) const TICKS_OF_DOUBT: f64 = 2.0;
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Finding {
-    /// What: `governor`, `free memory`.
-    pub(crate) what: &'static str,
+    /// What was found.
+    #[serde(flatten)]
+    pub(crate) condition: Condition,
     /// How good it is.
     pub(crate) state: State,
-    /// What was found, with its unit; why nothing was, if nothing was.
-    pub(crate) value: String,
-    /// What to do about it, or what it means; empty if nothing.
-    pub(crate) advice: String,
     /// Whether it stays as it is until somebody changes it, so that waiting is no use.
     #[serde(skip)]
     pub(crate) lasting: bool,
@@ -35,10 +33,9 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// The finding in one line: what, its value, and what to do about it.
-    pub(crate) fn in_a_line(&self) -> String {
-        let advice = if self.advice.is_empty() { String::new() } else { format!("; {}", self.advice) };
-        format!("{}: {}{advice}", self.what, self.value)
+    /// One that waiting may change.
+    pub(crate) fn of(state: State, condition: Condition) -> Self {
+        Self { condition, state, lasting: false, never: false }
     }
 }
 
@@ -76,8 +73,8 @@ pub(crate) enum State {
     Unfit,
 }
 
-fn finding(what: &'static str, state: State, value: impl Into<String>, advice: &str) -> Finding {
-    Finding { what, state, value: value.into(), advice: advice.to_owned(), lasting: false, never: false }
+fn unread(state: State, of: Topic, why: Cause) -> Finding {
+    Finding::of(state, Condition::Unread { of, why })
 }
 
 /// The worse of two limits that a value passes. A value that is no number passes none.
@@ -89,10 +86,6 @@ fn graded(value: f64, warning: f64, unfit: f64) -> State {
     } else {
         State::Fine
     }
-}
-
-fn unless_fine(state: State, advice: &str) -> &str {
-    if state == State::Fine { "" } else { advice }
 }
 
 /// What a gate that closes at once for this value makes of it; less than that is only worth a warning.
@@ -122,15 +115,12 @@ fn threads(texts: &Texts) -> u32 {
 }
 
 fn load(texts: &Texts) -> Finding {
-    let what = "load average";
-    let Some(load) = texts.line("proc/loadavg").and_then(|line| line.split(' ').next()?.parse::<f64>().ok()) else {
-        return finding(what, State::Fine, texts.why("proc/loadavg"), "");
-    };
+    let average = texts.line("proc/loadavg").and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    let Some(average) = average else { return unread(State::Fine, Topic::Load, texts.why("proc/loadavg")) };
     let threads = threads(texts);
-    // Only a warning: it may be what ended a second ago. What runs now shows in the processor's time.
-    let state = graded(load / f64::from(threads), 0.25, f64::INFINITY);
-    let value = format!("{load:.2} over the last minute, on {threads} hardware threads");
-    finding(what, state, value, unless_fine(state, "wait until it is quiet, or end what runs beside"))
+    // Only a warning: it may be what ended a second ago. What runs now shows in the CPU time.
+    let state = graded(average / f64::from(threads), 0.25, f64::INFINITY);
+    Finding::of(state, Condition::Load { average, threads })
 }
 
 /// The fields of the line `cpu` in `/proc/stat`, in ticks: user, nice, system, idle, iowait, irq, softirq, steal. Time of
@@ -152,23 +142,13 @@ fn ticks(texts: &Texts, when: &str) -> Option<[u64; 8]> {
 
 fn processor_time(texts: &Texts, gates: &Gates) -> Vec<Finding> {
     let (Some(before), Some(after)) = (ticks(texts, "before"), ticks(texts, "after")) else {
-        return vec![finding(
-            "foreign load",
-            State::Warning,
-            texts.why("before proc/stat"),
-            "whether the machine is idle cannot be told",
-        )];
+        return vec![unread(State::Warning, Topic::ForeignLoad, texts.why("before proc/stat"))];
     };
     // idle and iowait can go backwards by a tick.
     let passed = |place: usize| after[place].saturating_sub(before[place]) as f64;
     let total: f64 = (0..8).map(passed).sum();
     if total <= 0.0 {
-        return vec![finding(
-            "foreign load",
-            State::Warning,
-            "no processor time passed",
-            "/proc/stat does not count here",
-        )];
+        return vec![unread(State::Warning, Topic::ForeignLoad, Cause::Uncounted { source: "/proc/stat".into() })];
     }
     let busy = [0, 1, 2, 5, 6].into_iter().map(passed).sum::<f64>();
     let steal = passed(7);
@@ -179,37 +159,35 @@ fn processor_time(texts: &Texts, gates: &Gates) -> Vec<Finding> {
         share if ticks >= 2.0 => graded(share, warning, f64::INFINITY),
         _ => State::Fine,
     };
-    let of = |what, ticks: f64, warning, gate: Option<Gate>, advice: &str| {
-        let state = state_of(ticks, warning, gate);
-        let limit = match gate {
-            Some(Gate::Limit(limit)) => format!(": above {} % all repeats are invalid", (limit * 1e3).round() / 10.0),
-            _ => String::new(),
-        };
-        let value = format!("{:.1} % of the processors' time", ticks / total * 100.0);
-        finding(what, state, value, unless_fine(state, &format!("{advice}{limit}")))
+    let limit = |gate: Option<Gate>| match gate {
+        Some(Gate::Limit(limit)) => Some(limit),
+        Some(Gate::Off) | None => None,
     };
+    let (of_others, of_host) = (gates.foreign_cpu, gates.steal);
     vec![
-        of("foreign load", busy, 0.01, gates.foreign_cpu, "end what runs beside"),
-        of("steal", steal, 0.0, gates.steal, "the host gives this virtual machine's time to others"),
+        Finding::of(
+            state_of(busy, 0.01, of_others),
+            Condition::ForeignLoad { share: busy / total, limit: limit(of_others) },
+        ),
+        Finding::of(state_of(steal, 0.0, of_host), Condition::Steal { share: steal / total, limit: limit(of_host) }),
     ]
 }
 
 fn pressures(texts: &Texts) -> Vec<Finding> {
     let kinds = [
-        ("pressure cpu", "proc/pressure/cpu", 5.0),
-        ("pressure io", "proc/pressure/io", 5.0),
-        ("pressure memory", "proc/pressure/memory", 1.0),
+        (Resource::Cpu, "proc/pressure/cpu", 5.0),
+        (Resource::Io, "proc/pressure/io", 5.0),
+        (Resource::Memory, "proc/pressure/memory", 1.0),
     ];
-    let found = kinds.into_iter().filter_map(|(what, file, limit)| {
+    let found = kinds.into_iter().filter_map(|(resource, file, limit)| {
         let line = texts.get(file)?.lines().find_map(|line| line.trim().strip_prefix("some "))?;
         let percent: f64 = line.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
         let state = graded(percent, limit, f64::INFINITY);
-        let value = format!("{percent:.1} % of the last 10 s something waited");
-        Some(finding(what, state, value, unless_fine(state, "wait until it is quiet, or end what runs beside")))
+        Some(Finding::of(state, Condition::Pressure { resource, share: percent / 100.0 }))
     });
     let found: Vec<_> = found.collect();
     if found.is_empty() {
-        return vec![finding("pressure", State::Fine, texts.why("proc/pressure/cpu"), "")];
+        return vec![unread(State::Fine, Topic::Pressure, texts.why("proc/pressure/cpu"))];
     }
     found
 }
@@ -223,28 +201,26 @@ fn swap(texts: &Texts, gates: &Gates) -> Finding {
         let lines = texts.get(&format!("{when} proc/vmstat"))?.lines();
         Some(lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).fold(0, u64::saturating_add))
     };
-    let traffic = swapped("before").zip(swapped("after")).map_or(0, |(before, after)| after.saturating_sub(before));
+    let pages = swapped("before").zip(swapped("after")).map_or(0, |(before, after)| after.saturating_sub(before));
     let total = meminfo(texts, "SwapTotal").unwrap_or(0);
     let used = total.saturating_sub(meminfo(texts, "SwapFree").unwrap_or(total));
-    let value = if total == 0 { "none".to_owned() } else { format!("{} of {} MiB used", used >> 20, total >> 20) };
-    let (state, advice) = match (traffic, used >> 20) {
-        (1.., _) => (gated(gates.swapping, traffic as f64), "the machine swaps: free memory, or repeats are invalid"),
-        (0, 0) => (State::Fine, ""),
-        (0, _) => (State::Warning, "what lies in swap may come back during a repeat: swapoff -a && swapon -a"),
+    let state = match (pages, used >> 20) {
+        (1.., _) => gated(gates.swapping, pages as f64),
+        (0, 0) => State::Fine,
+        (0, _) => State::Warning,
     };
-    finding("swap", state, value, advice)
+    Finding::of(state, Condition::Swap { used, total, pages })
 }
 
 fn free_memory(texts: &Texts) -> Finding {
-    let what = "free memory";
     // Kernels before 3.14 do not say what is available.
     let (Some(total), Some(available)) = (meminfo(texts, "MemTotal"), meminfo(texts, "MemAvailable")) else {
-        return finding(what, State::Fine, "/proc/meminfo does not say", "");
+        let why = Cause::Silent { sources: vec!["/proc/meminfo".into()] };
+        return unread(State::Fine, Topic::FreeMemory, why);
     };
     // Only a warning: no gate looks at it, and if the machine swaps, one does.
     let state = graded(1.0 - available as f64 / total.max(1) as f64, 0.9, f64::INFINITY);
-    let value = format!("{} of {} MiB available", available >> 20, total >> 20);
-    finding(what, state, value, unless_fine(state, "free memory, or the machine will swap"))
+    Finding::of(state, Condition::FreeMemory { available, total })
 }
 
 /// What must be free beyond what is known to be written, in bytes.
@@ -256,31 +232,17 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
     // Bytes available and the mount point, of each directory.
     let volumes: Vec<_> = (0..spaces.len()).map(|number| volume(texts.get(&format!("df {number}"))?)).collect();
     let of = |(number, space): (usize, &Space)| {
-        let (what, elsewhere) = match space.purpose {
-            Use::Results => ("free space for results", "keep results elsewhere: --store"),
-            Use::Work | Use::JobFile if space.bytes == 0 => {
-                ("free space for the load", "set STEND_WORK to another directory")
-            }
-            Use::Work => (
-                "free space for the load",
-                "have the files elsewhere (STEND_WORK, or fio's \"directory\") or smaller (--scale, --only)",
-            ),
-            Use::JobFile => (
-                "free space for the load",
-                "have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)",
-            ),
-        };
-        if let Some(place) = texts.line(&format!("unwritable {number}")) {
-            let value = format!("{place} cannot be written");
-            let advice = match space.purpose {
-                Use::Results => elsewhere,
-                Use::Work | Use::JobFile => "set STEND_WORK, or fio's \"directory\", to another directory",
-            };
-            return Finding { lasting: true, ..finding(what, State::Unfit, value, advice) };
+        let of_results = space.purpose == Use::Results;
+        if let Some(path) = texts.line(&format!("unwritable {number}")) {
+            let path = path.to_owned();
+            let condition =
+                if of_results { Condition::ResultsUnwritable { path } } else { Condition::LoadUnwritable { path } };
+            return Finding { lasting: true, ..Finding::of(State::Unfit, condition) };
         }
         let Some((available, mount)) = &volumes[number] else {
-            let value = format!("df does not say how much there is in {}", space.directory);
-            return finding(what, State::Warning, value, "how much may be written cannot be told");
+            let topic = if of_results { Topic::ResultsSpace } else { Topic::LoadSpace };
+            let why = Cause::Silent { sources: vec![format!("df {}", space.directory)] };
+            return unread(State::Warning, topic, why);
         };
         // Directories on one file system share what is free there. How much that is may change from one look to the next.
         let here = |other: &Option<(u64, String)>| other.as_ref().is_some_and(|(_, other)| other == mount);
@@ -291,15 +253,18 @@ fn free_space(texts: &Texts, spaces: &[Space]) -> Vec<Finding> {
             left if left < AMPLE_SPACE => State::Warning,
             _ => State::Fine,
         };
-        let mut value = format!("{} in {mount}", amount(*available));
-        if needed > 0 {
-            value = format!("{value}; the files in {} need {}", space.directory, amount(needed));
-        }
-        Finding {
-            lasting: true,
-            never: needed > *available,
-            ..finding(what, state, value, unless_fine(state, &format!("make room, or {elsewhere}")))
-        }
+        let (available, mount) = (*available, mount.clone());
+        let condition = match space.purpose {
+            Use::Results => Condition::ResultsSpace { available, mount },
+            Use::Work | Use::JobFile => Condition::LoadSpace {
+                available,
+                mount,
+                directory: space.directory.clone(),
+                needed,
+                job_file: space.purpose == Use::JobFile,
+            },
+        };
+        Finding { lasting: true, never: needed > available, ..Finding::of(state, condition) }
     };
     spaces.iter().enumerate().map(of).collect()
 }
@@ -311,26 +276,15 @@ fn volume(text: &str) -> Option<(u64, String)> {
     Some((kib.saturating_mul(1024), fields.get(5..).filter(|words| !words.is_empty())?.join(" ")))
 }
 
-/// Bytes as people say them.
-fn amount(bytes: u64) -> String {
-    if bytes < 10 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", bytes >> 30) }
-}
-
 const CPU: &str = "sys/devices/system/cpu";
 
 fn governor(texts: &Texts) -> Finding {
-    let what = "governor";
     let name = format!("{CPU}/cpu[0-9]*/cpufreq/scaling_governor");
-    let governors: Vec<_> =
-        texts.get(&name).map(tallied).unwrap_or_default().into_iter().map(|(_, name)| name).collect();
-    match governors.as_slice() {
-        // A guest's frequency is its host's affair, and many boards have a fixed one.
-        [] => finding(what, State::Fine, "not visible", "the frequency is not in this system's hands"),
-        ["performance"] => finding(what, State::Fine, "performance", ""),
-        some => {
-            finding(what, State::Warning, some.join(", "), "set performance: cpupower frequency-set -g performance")
-        }
-    }
+    let found = texts.get(&name).map(tallied).unwrap_or_default();
+    let governors: Vec<_> = found.into_iter().map(|(_, name)| name.to_owned()).collect();
+    // A guest's frequency is its host's affair, and many boards have a fixed one.
+    let fine = governors.iter().all(|name| name == "performance");
+    Finding::of(if fine { State::Fine } else { State::Warning }, Condition::Governor { governors })
 }
 
 fn frequency_limit(texts: &Texts) -> Option<Finding> {
@@ -339,27 +293,16 @@ fn frequency_limit(texts: &Texts) -> Option<Finding> {
         tallied(texts.get(&name)?).into_iter().filter_map(|(_, kilohertz)| kilohertz.parse::<u64>().ok()).max()
     };
     let (allowed, possible) = (highest("scaling_max_freq")?, highest("cpuinfo_max_freq")?);
-    let limited = allowed < possible;
-    let value = format!("up to {} of {} MHz allowed", allowed / 1000, possible / 1000);
-    let state = if limited { State::Warning } else { State::Fine };
-    Some(finding(
-        "frequency limit",
-        state,
-        value,
-        unless_fine(state, "somebody, or heat, has set a limit: cpupower frequency-info"),
-    ))
+    let state = if allowed < possible { State::Warning } else { State::Fine };
+    let hertz = |kilohertz: u64| kilohertz as f64 * 1e3;
+    Some(Finding::of(state, Condition::FrequencyLimit { allowed_hz: hertz(allowed), possible_hz: hertz(possible) }))
 }
 
 fn turbo(texts: &Texts) -> Finding {
-    match boost(texts).as_deref() {
-        Some("on") => finding("turbo", State::Fine, "on", "short loads run faster than long ones"),
-        Some(word) => finding("turbo", State::Fine, word, ""),
-        None => finding("turbo", State::Fine, "not visible", ""),
-    }
+    Finding::of(State::Fine, Condition::Turbo { setting: boost(texts).unwrap_or_default() })
 }
 
 fn throttling(texts: &Texts, gates: &Gates) -> Finding {
-    let what = "throttling";
     let events = |when: &str| -> Option<u64> {
         let counts = tallied(texts.get(&format!("{when} throttled"))?);
         let events =
@@ -367,39 +310,22 @@ fn throttling(texts: &Texts, gates: &Gates) -> Finding {
         Some(events.fold(0, u64::saturating_add))
     };
     match (events("before"), events("after")) {
-        (Some(before), Some(after)) if after > before => finding(
-            what,
-            gated(gates.throttling, (after - before) as f64),
-            format!("{} just now", events_in_words(after - before)),
-            "it is too hot: cool it, or repeats are invalid",
+        (Some(before), Some(after)) if after > before => {
+            let times = after - before;
+            Finding::of(gated(gates.throttling, times as f64), Condition::Throttling { times, just_now: true })
+        }
+        (Some(_), Some(times)) => Finding::of(
+            if times == 0 { State::Fine } else { State::Warning },
+            Condition::Throttling { times, just_now: false },
         ),
-        (Some(_), Some(0)) => finding(what, State::Fine, "none since the start", ""),
-        (Some(_), Some(after)) => finding(
-            what,
-            State::Warning,
-            format!("{} since the start", events_in_words(after)),
-            "it has been too hot before, and may be again under load",
-        ),
-        _ => finding(what, State::Fine, "no counters", "whether heat slows it down shows only in its frequency"),
+        _ => Finding::of(State::Fine, Condition::ThrottlingUncounted),
     }
-}
-
-fn events_in_words(events: u64) -> String {
-    english_plural(events as usize, "event", "events")
 }
 
 fn sensors(texts: &Texts) -> Finding {
     let names = ["sys/class/thermal/thermal_zone*/type", "sys/class/hwmon/hwmon*/name"];
-    let found: Vec<_> = names
-        .into_iter()
-        .filter_map(|name| texts.get(name))
-        .flat_map(tallied)
-        .map(|(_, name)| name.to_owned())
-        .collect();
-    if found.is_empty() {
-        return finding("temperature sensors", State::Fine, "none", "temperatures will be recorded as missing");
-    }
-    finding("temperature sensors", State::Fine, found.join(", "), "")
+    let found = names.into_iter().filter_map(|name| texts.get(name)).flat_map(tallied);
+    Finding::of(State::Fine, Condition::TemperatureSensors { names: found.map(|(_, name)| name.to_owned()).collect() })
 }
 
 /// Only where there is a battery is there something to say.
@@ -413,57 +339,46 @@ fn power(texts: &Texts) -> Option<Finding> {
     };
     of_type("Battery").next()?;
     let on_line = of_type("Mains").any(|name| texts.line(&format!("{directory}{name}/online")) == Some("1"));
-    let (state, value) = if on_line { (State::Fine, "mains") } else { (State::Warning, "battery") };
-    Some(finding("power", state, value, unless_fine(state, "plug it in: on its battery it may run slower")))
+    let state = if on_line { State::Fine } else { State::Warning };
+    Some(Finding::of(state, Condition::Power { battery: !on_line }))
 }
 
 fn allowed_processors(texts: &Texts) -> Option<Finding> {
     let allowed = texts.line("proc/self/status")?.split_once(':')?.1.trim();
     let (allowed, online) = (count(allowed), threads(texts));
     let state = if allowed < online { State::Warning } else { State::Fine };
-    let value = format!("{allowed} of {online} hardware threads may be used");
-    Some(finding("processors", state, value, unless_fine(state, "a container or an affinity keeps the rest away")))
+    Some(Finding::of(state, Condition::Processors { allowed, online }))
 }
 
 fn clocksource(texts: &Texts) -> Finding {
     let name = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     let Some(clock) = texts.line(name) else {
-        return finding("clock source", State::Fine, texts.why(name), "");
+        return unread(State::Fine, Topic::ClockSource, texts.why(name));
     };
     let slow = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"].contains(&clock);
     let state = if slow { State::Warning } else { State::Fine };
-    finding(
-        "clock source",
-        state,
-        clock,
-        unless_fine(state, "reading it is slow or coarse: see what the kernel's log says of the better one"),
-    )
+    Finding::of(state, Condition::ClockSource { name: clock.to_owned() })
 }
 
 fn hypervisor(texts: &Texts) -> Finding {
     let info = CpuInfo::parse(texts.get("proc/cpuinfo").unwrap_or(""));
-    match virtualization(texts, &info) {
-        None => finding("virtualization", State::Fine, "no sign of any", ""),
-        Some(name) if name.contains(UNKNOWN_HYPERVISOR) => {
-            finding("virtualization", State::Warning, name, "what else runs on its host cannot be told")
-        }
-        Some(name) => finding("virtualization", State::Fine, name, "neighbours on its host can disturb"),
-    }
+    let by = virtualization(texts, &info).unwrap_or_default();
+    let known = !by.contains(UNKNOWN_HYPERVISOR);
+    Finding::of(if known { State::Fine } else { State::Warning }, Condition::Virtualization { by, known })
 }
 
 fn huge_pages(texts: &Texts) -> Finding {
     let name = "sys/kernel/mm/transparent_hugepage/enabled";
-    finding("transparent huge pages", State::Fine, texts.line(name).map_or_else(|| texts.why(name), chosen), "")
+    match texts.line(name) {
+        Some(text) => Finding::of(State::Fine, Condition::HugePages { setting: chosen(text) }),
+        None => unread(State::Fine, Topic::HugePages, texts.why(name)),
+    }
 }
 
 fn address_randomization(texts: &Texts) -> Finding {
     let name = "proc/sys/kernel/randomize_va_space";
-    let value = match texts.line(name) {
-        Some("0") => "off".to_owned(),
-        Some("1") => "stack and libraries".to_owned(),
-        Some("2") => "full".to_owned(),
-        Some(other) => other.to_owned(),
-        None => texts.why(name),
-    };
-    finding("address randomization", State::Fine, value, "")
+    match texts.line(name) {
+        Some(text) => Finding::of(State::Fine, Condition::AddressRandomization { setting: text.to_owned() }),
+        None => unread(State::Fine, Topic::AddressRandomization, texts.why(name)),
+    }
 }

@@ -26,6 +26,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use stend_model::cause::Cause;
 use stend_model::machine::{Hardware, Machine, Software};
 
 use crate::host::{Command, Host, HostError, Output};
@@ -69,7 +70,7 @@ pub(crate) fn from_answers(
         Ok(output) => read(&output),
         Err(error) => {
             let mut machine = read(&Output::default());
-            machine.missing.insert("collection".into(), error);
+            machine.missing.insert("collection".into(), Cause::Unasked { said: error });
             return machine;
         }
     };
@@ -80,7 +81,7 @@ pub(crate) fn from_answers(
             machine.missing.extend(missing);
         }
         Some(Err(error)) => {
-            machine.missing.insert("tools".into(), error);
+            machine.missing.insert("tools".into(), Cause::Unasked { said: error });
         }
         None => {}
     }
@@ -104,21 +105,25 @@ fn read(output: &Output) -> Machine {
     let hardware = hardware(&texts, &info, &mut missing);
     let software = software(&texts, &info, &mut missing);
     if !output.text().lines().any(|line| line == "end:") {
-        missing.insert("collection".into(), "the script that asks the machine ended early".into());
+        missing.insert("collection".into(), Cause::AskedInPart);
     }
     let name = texts.line("uname -n").unwrap_or("").to_owned();
     Machine { name, network_name: None, hardware, software, missing, raw: raw(&texts), public: false }
 }
 
 /// What could not be read, and why.
-type Missing = BTreeMap<String, String>;
+type Missing = BTreeMap<String, Cause>;
 
 /// The value, or an empty one and a note on why there is none.
-fn or_missing<T: Default>(missing: &mut Missing, what: &str, value: Option<T>, why: impl FnOnce() -> String) -> T {
+fn or_missing<T: Default>(missing: &mut Missing, what: &str, value: Option<T>, why: impl FnOnce() -> Cause) -> T {
     value.unwrap_or_else(|| {
         missing.insert(what.to_owned(), why());
         T::default()
     })
+}
+
+fn nothing_in(sources: &[&str]) -> Cause {
+    Cause::Silent { sources: sources.iter().map(|&source| source.to_owned()).collect() }
 }
 
 fn hardware(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Hardware {
@@ -128,7 +133,7 @@ fn hardware(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Hardware {
     let topology = Topology::of(texts, info);
     for (what, count) in [("sockets", topology.sockets), ("cores", topology.cores), ("threads", topology.threads)] {
         if count == 0 {
-            missing.insert(what.into(), "neither /sys/devices/system/cpu nor /proc/cpuinfo says it".into());
+            missing.insert(what.into(), nothing_in(&["/sys/devices/system/cpu", "/proc/cpuinfo"]));
         }
     }
     if texts.get("sys/devices/system/node/online").is_none() {
@@ -139,20 +144,20 @@ fn hardware(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Hardware {
         caches = caches::from_cpuinfo(info, &topology);
     }
     if caches.is_empty() {
-        missing.insert("caches".into(), "neither /sys/devices/system/cpu nor /proc/cpuinfo says it".into());
+        missing.insert("caches".into(), nothing_in(&["/sys/devices/system/cpu", "/proc/cpuinfo"]));
     }
     let memory = texts.get("proc/meminfo").and_then(|text| memory::entry(text, "MemTotal")).map(memory::rounded);
     let (disks, left_out) = disks::disks(texts);
     missing.extend(left_out.into_iter().map(|(name, why)| (format!("disks.{name}"), why)));
     if disks.is_empty() {
-        missing.entry("disks".into()).or_insert_with(|| "/sys/block has none that is a device".into());
+        missing.entry("disks".into()).or_insert_with(|| nothing_in(&["/sys/block"]));
     }
     let board = board(texts);
     if board.is_none() {
         missing.insert("board".into(), texts.why("sys/class/dmi/id/product_name"));
     }
     Hardware {
-        processor: or_missing(missing, "processor", processor.name, || "/proc/cpuinfo has no name for it".into()),
+        processor: or_missing(missing, "processor", processor.name, || nothing_in(&["/proc/cpuinfo"])),
         architecture,
         vendor: processor.vendor,
         revision: processor.revision,
@@ -213,7 +218,8 @@ fn software(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Software {
     }
     let compiler = userland::compiler(texts);
     if compiler.is_none() {
-        missing.insert("compiler".into(), format!("none of {} is on the PATH", userland::COMPILERS.join(", ")));
+        let tools = userland::COMPILERS.map(str::to_owned).into();
+        missing.insert("compiler".into(), Cause::NoneOnPath { tools });
     }
     let vulnerabilities = "sys/devices/system/cpu/vulnerabilities/";
     let mitigations: BTreeMap<_, _> =

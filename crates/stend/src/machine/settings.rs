@@ -1,6 +1,8 @@
 //! Settings of the kernel that change speeds. Values that move by themselves have no place here: they would change the
 //! software's id from one minute to the next.
 
+use stend_model::cause::Cause;
+
 use std::collections::BTreeMap;
 
 use super::texts::{Texts, tallied};
@@ -37,7 +39,7 @@ const EXPECTED: [&str; 6] =
     ["governor", "boost", "clocksource", "transparent_hugepage", "kernel.randomize_va_space", "vm.swappiness"];
 
 /// The settings, and of those that matter most the ones that could not be read, with why.
-pub(super) fn settings(texts: &Texts) -> (BTreeMap<String, String>, Vec<(String, String)>) {
+pub(super) fn settings(texts: &Texts) -> (BTreeMap<String, String>, Vec<(String, Cause)>) {
     let mut settings = BTreeMap::new();
     let mut put = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -158,6 +160,6 @@ mod tests {
         let name = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor";
         let (settings, missing) = settings(&texts(&format!("{name}:      4 performance\n{name}:      2 powersave\n")));
         assert_eq!(settings["governor"], "performance (4), powersave (2)");
-        assert!(missing.iter().any(|(name, why)| name == "settings.boost" && why.contains("says nothing")));
+        assert!(missing.iter().any(|(name, why)| name == "settings.boost" && matches!(why, Cause::Silent { .. })));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
+
 use crate::host::Output;
 
 /// Before the name of what is to be counted, and of what is to be sorted and kept once.
@@ -12,7 +14,7 @@ const DISTINCT: &str = "distinct";
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     texts: BTreeMap<String, String>,
-    reasons: BTreeMap<String, String>,
+    reasons: BTreeMap<String, Cause>,
 }
 
 impl Texts {
@@ -47,8 +49,16 @@ impl Texts {
         }
         let errors = String::from_utf8_lossy(&output.stderr);
         let reasons = errors.lines().filter_map(|line| {
-            let (name, reason) = line.strip_prefix("unread: ")?.split_once(": ")?;
-            Some((name.to_owned(), reason.trim().to_owned()))
+            let (kind, name) = line.split_once(": ")?;
+            match kind {
+                "gone" => Some((name.to_owned(), Cause::NotThere { file: source(name) })),
+                "denied" => Some((name.to_owned(), Cause::NotReadable { file: source(name) })),
+                "absent" => {
+                    let (name, tool) = name.split_once(": ")?;
+                    Some((name.to_owned(), Cause::ToolMissing { tool: tool.to_owned() }))
+                }
+                _ => None,
+            }
         });
         Self { reasons: reasons.collect(), texts }
     }
@@ -63,12 +73,9 @@ impl Texts {
         self.get(name)?.lines().next().map(str::trim)
     }
 
-    /// Why there is no text of this name, in the words of the machine where it gave some.
-    pub(super) fn why(&self, name: &str) -> String {
-        let reason = self.reasons.get(name).map_or("it says nothing", String::as_str);
-        // Commands have no directory in their name.
-        let slash = if name.split(' ').next().is_some_and(|word| word.contains('/')) { "/" } else { "" };
-        format!("{slash}{name}: {reason}")
+    /// Why there is no text of this name.
+    pub(super) fn why(&self, name: &str) -> Cause {
+        self.reasons.get(name).cloned().unwrap_or_else(|| Cause::Silent { sources: vec![source(name)] })
     }
 
     /// Names and texts below a directory, which is given with its last slash.
@@ -80,6 +87,12 @@ impl Texts {
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
+}
+
+/// Where a text comes from: the path of a file, or a command, which has no directory in its name.
+fn source(name: &str) -> String {
+    let slash = if name.split(' ').next().is_some_and(|word| word.contains('/')) { "/" } else { "" };
+    format!("{slash}{name}")
 }
 
 /// The lines of a tally: each with how often it was there.
@@ -101,16 +114,16 @@ mod tests {
         let output = Output {
             exit: Some(0),
             stdout: b"proc/version:Linux: 5\nrubbish\nproc/version:more\nempty:\n".to_vec(),
-            stderr: b"unread: sys/x: No such file or directory\nunread: ldd --version: ldd is not on the PATH\n"
-                .to_vec(),
+            stderr: b"gone: sys/x\ndenied: sys/y\nabsent: ldd --version: ldd\n".to_vec(),
         };
         let texts = Texts::parse(&output);
         assert_eq!(texts.get("proc/version"), Some("Linux: 5\nmore"));
         assert_eq!(texts.line("proc/version"), Some("Linux: 5"));
         assert_eq!(texts.get("empty"), None);
-        assert_eq!(texts.why("empty"), "empty: it says nothing");
-        assert_eq!(texts.why("sys/x"), "/sys/x: No such file or directory");
-        assert_eq!(texts.why("ldd --version"), "ldd --version: ldd is not on the PATH");
+        assert_eq!(texts.why("empty"), Cause::Silent { sources: vec!["empty".into()] });
+        assert_eq!(texts.why("sys/x"), Cause::NotThere { file: "/sys/x".into() });
+        assert_eq!(texts.why("sys/y"), Cause::NotReadable { file: "/sys/y".into() });
+        assert_eq!(texts.why("ldd --version"), Cause::ToolMissing { tool: "ldd".into() });
     }
 
     #[test]

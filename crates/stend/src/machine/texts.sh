@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # What collect.sh and check.sh share. They print what a machine says of itself, every line as `name:text`, and on standard error why something
-# cannot be read, as `unread: name: reason`. It takes a POSIX shell and cat, and nothing else: where there is no grep, a machine is the same
+# cannot be read: `gone: name`, `denied: name`, or `absent: command: program`. It takes a POSIX shell and cat, and nothing else: where there is no grep, a machine is the same
 # machine. Runs in the root directory.
 LC_ALL=C
 export LC_ALL
@@ -8,10 +8,10 @@ export LC_ALL
 # Whether a file can be read. A pattern that nothing matches is a file that is not there.
 readable() {
     if [ ! -e "$1" ]; then
-        echo "unread: $1: No such file or directory" >&2
+        echo "gone: $1" >&2
         return 1
     elif [ ! -r "$1" ] || [ -d "$1" ]; then
-        echo "unread: $1: Permission denied" >&2
+        echo "denied: $1" >&2
         return 1
     fi
 }
@@ -70,6 +70,6 @@ output() {
     if command -v "$1" >/dev/null 2>&1; then
         "$@" 2>&1 </dev/null | named "$*"
     else
-        echo "unread: $*: $1 is not on the PATH" >&2
+        echo "absent: $*: $1" >&2
     fi
 }

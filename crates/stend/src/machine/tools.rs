@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use stend_model::cause::Cause;
 use stend_model::identity::digest_of;
 use stend_model::machine::Tool;
 
@@ -118,7 +119,7 @@ pub(super) fn add_digests(host: &dyn Host, tools: &mut BTreeMap<String, Tool>, m
                 missing.remove(&what);
             }
             Err(error) => {
-                missing.insert(what, error.to_string());
+                missing.insert(what, Cause::Unread { file: tool.path.clone(), said: error.to_string() });
             }
         }
     }
@@ -130,19 +131,19 @@ fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, 
     for (number, query) in queries.iter().enumerate() {
         let name = &query.program;
         let Some(path) = texts.line(&format!("{number}.path")) else {
-            missing.insert(format!("tools.{name}"), format!("{name} is not on the PATH"));
+            missing.insert(format!("tools.{name}"), Cause::ToolMissing { tool: name.clone() });
             continue;
         };
         let version = texts.line(&format!("{number}.version")).unwrap_or("").to_owned();
         if version.is_empty() {
-            let asked = query.version_arguments.join(" ");
-            missing.insert(format!("tools.{name}.version"), format!("{name} {asked} printed nothing"));
+            let asked = format!("{name} {}", query.version_arguments.join(" "));
+            missing.insert(format!("tools.{name}.version"), Cause::Silent { sources: vec![asked] });
         }
         let name_of_digest = format!("{number}.sha256");
         let digest = texts.line(&name_of_digest).and_then(|line| line.split_whitespace().next());
         let sha256 = digest.filter(|digest| digest.len() == 64).map(str::to_owned);
         if sha256.is_none() {
-            missing.insert(format!("tools.{name}.sha256"), "sha256sum is not on the PATH".into());
+            missing.insert(format!("tools.{name}.sha256"), Cause::ToolMissing { tool: "sha256sum".into() });
         }
         tools.insert(name.clone(), Tool { version, path: path.to_owned(), sha256 });
     }

@@ -2,25 +2,26 @@
 
 use stend_model::metric::Unit;
 use stend_model::run::{Repeat, Series};
+use stend_model::wire::{Deed, Label};
 
 use super::numbers::russian;
 use super::phrase::Phrase;
-use super::recorded::recorded;
 use super::text::{duration, percent};
 use crate::dips::{Dip, dips, rebuildings};
+use crate::words;
 
 /// A line for each fault, and one for each disk that was rebuilt.
-pub(crate) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
+pub(crate) fn what_they_did(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
     let of_dips = dips(repeat, series).into_iter().map(|dip| dip_in_words(&dip));
-    let of_rebuildings = rebuildings(repeat).into_iter().map(|(part, nanoseconds)| {
+    let of_rebuildings = rebuildings(repeat).into_iter().map(|(disk, nanoseconds)| {
         let time = duration(nanoseconds as f64);
-        let errors = errors(repeat, part);
+        let errors = errors(repeat, disk);
         let (en, ru) = if errors.is_empty() {
             (String::new(), String::new())
         } else {
             (format!("; btrfs counted before that: {errors}"), format!("; до этого btrfs насчитал: {errors}"))
         };
-        let rebuilt = recorded(&format!("{part} rebuilt"));
+        let rebuilt = words::label(&Label::Deed(Deed::DiskRebuilt { disk }));
         Phrase::new(format!("{} in {time}{en}", rebuilt.en), format!("{} за {}{ru}", rebuilt.ru, russian(&time)))
     });
     of_dips.chain(of_rebuildings).collect()
@@ -29,10 +30,10 @@ pub(crate) fn words(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
 fn dip_in_words(dip: &Dip) -> Phrase {
     let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
     let depth = percent(dip.depth());
-    let fault = recorded(&dip.fault);
+    let fault = words::label(&dip.fault);
     let [before_ru, lowest_ru, depth_ru] = [&before, &lowest, &depth].map(|figure| russian(figure));
     let (late_en, late_ru) = dip.fell_after.as_ref().map_or_else(Default::default, |mark| {
-        let mark = recorded(mark);
+        let mark = words::label(mark);
         (format!(", which began only after \"{}\"", mark.en), format!(", что началось лишь после «{}»", mark.ru))
     });
     let (en, ru) = match dip.length_ns {
@@ -58,8 +59,8 @@ fn dip_in_words(dip: &Dip) -> Phrase {
 }
 
 /// The errors of a disk that were counted, as btrfs calls them.
-fn errors(repeat: &Repeat, part: &str) -> String {
-    let prefix = format!("{}_", part.replace(' ', ""));
+fn errors(repeat: &Repeat, disk: u32) -> String {
+    let prefix = format!("disk{disk}_");
     let observed = repeat.report.iter().flat_map(|report| &report.observed);
     let counts = observed.filter_map(|(name, count)| {
         let name = name.strip_prefix(&prefix).filter(|name| name.ends_with("_errs") && *count > 0.0)?;

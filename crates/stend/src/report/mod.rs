@@ -18,7 +18,6 @@
 
 mod answer;
 mod chart;
-mod checked;
 mod clocks;
 pub(crate) mod csv;
 mod curve;
@@ -42,7 +41,6 @@ pub(crate) mod phrase;
 mod points;
 pub(crate) mod profile;
 mod reason;
-pub(crate) mod recorded;
 #[cfg(test)]
 pub(crate) mod sample;
 mod scale;
@@ -57,7 +55,7 @@ pub(crate) mod why;
 mod wide;
 
 pub(crate) use clocks::words as how_clocks_stood;
-pub(crate) use faults::words as what_faults_did;
+pub(crate) use faults::what_they_did as what_faults_did;
 pub(crate) use grid::{sequences, wrapped};
 pub(crate) use notes::without_place;
 pub(crate) use text::shell_words;

@@ -14,7 +14,6 @@ use crate::compare::table::{Lack, LeftOut, Note, Only, Table};
 
 use super::numbers::russian;
 use super::phrase::Phrase;
-use super::recorded::{recorded, recorded_all};
 use super::text::{moment, percent};
 use crate::language::{Language, english_plural, russian_plural};
 use crate::{machine, words};
@@ -93,7 +92,7 @@ pub(super) fn note(note: &Note) -> Phrase {
             ),
         ),
         Note::Unfit { run, conditions } => {
-            let Phrase { en, ru } = recorded_all(conditions);
+            let Phrase { en, ru } = words::conditions(conditions);
             Phrase::new(
                 format!("{run}: measured although the machine was unfit: {en}"),
                 format!("{run}: измерено, хотя машина не годилась для измерений: {ru}"),
@@ -546,14 +545,14 @@ pub(super) fn lack(why: &Lack) -> Phrase {
     let word = lack_in_a_word(why);
     let reason = match why {
         Lack::Skipped { reason, remedy } => {
-            let reason = recorded(reason);
+            let reason = words::causes(std::slice::from_ref(reason));
             let remedy = |words: &str| remedy.as_ref().map(|remedy| format!("; {words} {remedy}")).unwrap_or_default();
             let (en, ru) = (remedy("mend it with:"), remedy("поможет:"));
             Phrase::new(format!("{}{en}", reason.en), format!("{}{ru}", reason.ru))
         }
         Lack::Invalid { causes } => words::causes(causes),
         Lack::Failed { cause } => words::causes(std::slice::from_ref(cause)),
-        Lack::NotReported { reason: Some(reason), .. } => return recorded(reason),
+        Lack::NotReported { reason: Some(reason), .. } => return words::reason(reason),
         Lack::NotReported { value, reason: None } => return not_reported(value),
         Lack::NotYet => return word,
     };

@@ -102,13 +102,6 @@ pub(crate) fn in_language(text: &str, language: Language) -> Cow<'_, str> {
     }
 }
 
-/// The same of a text that may be anything: only a figure with nothing about it is changed.
-pub(super) fn russian_if_figure(text: &str) -> String {
-    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
-    let is_figure = is_number(number) && (["", "%", "°C"].contains(&unit) || russian_unit(unit).is_some());
-    if is_figure { russian(text) } else { text.to_owned() }
-}
-
 /// Whether a word is a number with at most one point, with signs and brackets about it.
 fn is_number(word: &str) -> bool {
     const ABOUT: [char; 10] = ['+', '−', '-', '±', '(', ')', ',', ';', '≤', '≥'];
@@ -167,19 +160,6 @@ mod tests {
             ("1.03 MB/s / USD", "1,03\u{a0}МБ/с / USD"),
         ] {
             assert_eq!(russian(english), expected);
-        }
-    }
-
-    #[test]
-    fn what_a_sentence_quotes_is_changed_only_if_it_is_a_figure() {
-        for (quoted, expected) in [
-            ("4.1 %", "4,1\u{a0}%"),
-            ("2.5", "2,5"),
-            ("1.5 GHz", "1,5\u{a0}ГГц"),
-            ("kernel 6.12", "kernel 6.12"),
-            ("6.12 is too old", "6.12 is too old"),
-        ] {
-            assert_eq!(russian_if_figure(quoted), expected);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod measured;
 
+use stend_model::cause::Cause;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Grade;
@@ -108,8 +109,8 @@ pub(crate) fn table() -> Table {
         let mut cells = vec![measured(median, place, None), measured(median * ratio, place, Some(ratio))];
         if place == 5 {
             let remedy = Some("apt-get install -y fio".into());
-            cells[0] =
-                Cell::Nothing { why: NoFigure::Skipped { reason: "fio is not on the machine's PATH".into(), remedy } };
+            let reason = Cause::ToolMissing { tool: "fio".into() };
+            cells[0] = Cell::Nothing { why: NoFigure::Skipped { reason, remedy } };
             cells[1] = Cell::Nothing { why: NoFigure::Invalid { causes: vec![steal()] } };
         }
         if place == 7 {

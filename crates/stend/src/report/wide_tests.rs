@@ -187,7 +187,7 @@ fn a_scenario_that_was_left_out_is_a_line_with_its_reason() {
     left_out.repeats.retain(|repeat| repeat.scenario != 1);
     left_out.run.skipped.push(stend_model::run::Skipped {
         scenario: "4k write".into(),
-        reason: "fio is not on the machine's PATH".into(),
+        reason: stend_model::cause::Cause::ToolMissing { tool: "fio".into() },
         remedy: None,
     });
     let text = shown(&compare(&[&left_out], &[]), 100);

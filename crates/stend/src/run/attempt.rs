@@ -333,8 +333,7 @@ impl<'a> Attempts<'a> {
         }
         if let (Some(bytes), Some(begin)) = (left_out, &mut attempt.begin) {
             let (has, most) = (bytes.div_ceil(1 << 20), MOST_OWN_REPORT >> 20);
-            let why = format!("it has {has} MiB, and no more than {most} MiB are kept");
-            begin.missing.insert("report".into(), why);
+            begin.missing.insert("report".into(), Cause::OwnReportTooLarge { mib: has, most_mib: most }.into());
         }
         Ok(Some(attempt))
     }

@@ -8,6 +8,8 @@ use std::io::BufRead;
 
 use jiff::Timestamp;
 use stend_model::carried::{CarriedPlan, CarriedStep, Load, PLAN_VERSION, Question, RESULT_VERSION, ResultLine};
+use stend_model::cause::Cause;
+use stend_model::cause::Why;
 use stend_model::machine::Machine;
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Step};
 use stend_model::run::{Build, Origin, Repeat, Run, RunState, Series, Session, Skipped, is_run_id};
@@ -19,8 +21,10 @@ use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
 use crate::bounded::Lines;
 use crate::host::{Command, Output};
 use crate::instrument;
+use crate::language::Language;
 use crate::machine;
 use crate::store::Record;
+use crate::words;
 
 /// The questions that make the fingerprint.
 const COLLECTION: &str = "collection";
@@ -35,9 +39,7 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     for scenario in &suite.scenarios {
         match load(scenario) {
             Ok(command) => commands.push(command),
-            Err(reason) => {
-                skipped.push(Skipped { scenario: scenario.name.clone(), reason: reason.into(), remedy: None });
-            }
+            Err(reason) => skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy: None }),
         }
     }
     let of_step = |step: &Step| {
@@ -72,15 +74,15 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     }
 }
 
-/// The command that applies a scenario's load, or why there is none without a lab, in words that suit one scenario and many.
-fn load(scenario: &Scenario) -> Result<Load, &'static str> {
+/// The command that applies a scenario's load, or why there is none without a lab.
+fn load(scenario: &Scenario) -> Result<Load, Cause> {
     if !scenario.faults.is_empty() {
-        return Err("faults take a lab within reach");
+        return Err(Cause::FaultsNeedLab);
     }
     let (by_probe, words) = match &scenario.instrument {
         Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
         Instrument::Command(words) => (false, words.clone()),
-        Instrument::Adapter(_) => return Err("real tools take a lab within reach, which reads what they print"),
+        Instrument::Adapter(_) => return Err(Cause::ToolsNeedLab),
     };
     Ok(Load {
         scenario: scenario.name.clone(),
@@ -245,7 +247,7 @@ impl Reading {
                 let load = self.plan.commands.get(command).ok_or("there is no such command in the plan")?;
                 let skipped = Skipped {
                     scenario: load.scenario.clone(),
-                    reason: format!("{program} is not on the machine's PATH"),
+                    reason: Cause::ToolMissing { tool: program },
                     remedy: None,
                 };
                 if !self.run.skipped.contains(&skipped) {
@@ -269,7 +271,7 @@ impl Reading {
         number: u32,
         realtime_ns: i64,
         boot_id: Option<String>,
-        missing: Option<BTreeMap<String, String>>,
+        missing: Option<BTreeMap<String, Why>>,
     ) -> Result<(), String> {
         if number as usize != self.sessions.len() {
             return Err(format!("session {number} is out of its order"));
@@ -292,7 +294,7 @@ impl Reading {
             boot_id,
             conditions: unfit,
             noted,
-            missing_sensors: missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect(),
+            missing_sensors: missing.unwrap_or_default(),
             clocks: None,
         });
         Ok(())
@@ -314,7 +316,9 @@ impl Reading {
         let mut machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
         machine.software.emulator.clone_from(&self.emulator);
         match machine.missing.get("collection") {
-            Some(reason) => Err(format!("the machine does not say what it is: {reason}")),
+            Some(cause) => {
+                Err(format!("the machine does not say what it is: {}", words::cause(cause, Language::English)))
+            }
             None => Ok(machine),
         }
     }

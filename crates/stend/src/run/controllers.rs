@@ -2,6 +2,7 @@
 //!
 //! Their control groups are read by the sampler; run-up and layout are left out ([`super::counters`]).
 
+use stend_model::cause::Cause;
 use stend_model::run::Series;
 use stend_model::wire::Report;
 
@@ -14,16 +15,16 @@ use crate::target::watched::controller;
 pub(super) fn count(attempt: &mut Attempt, controllers: usize, series: &[Series]) {
     let Attempt { report: Some(report), begin, .. } = attempt else { return };
     let lacking = match report.t_ns {
-        None => Some("the load does not say when it began".to_owned()),
+        None => Some(Cause::BeginUnknown),
         Some(began) => count_from(report, began, controllers, series),
     };
     if let (Some(why), Some(begin), true) = (lacking, begin, controllers > 0) {
-        begin.missing.insert("controllers_cpu_ns".into(), why);
+        begin.missing.insert("controllers_cpu_ns".into(), why.into());
     }
 }
 
 /// Why there is no sum of processor time, if there is none.
-fn count_from(report: &mut Report, began: i64, controllers: usize, series: &[Series]) -> Option<String> {
+fn count_from(report: &mut Report, began: i64, controllers: usize, series: &[Series]) -> Option<Cause> {
     // Many jobs together may take longer than any of them.
     let span = report.observed.get("span_ns").map_or(report.wall_ns, |span| (*span as u64).max(report.wall_ns));
     let ended = began.saturating_add_unsigned(span);
@@ -39,12 +40,9 @@ fn count_from(report: &mut Report, began: i64, controllers: usize, series: &[Ser
                 report.observed.insert(format!("{}_cpu_ns", controller(number)), used);
             }
             Some(None) => {
-                lacking = Some(format!(
-                    "{} was not read close enough to the beginning and the end of the load",
-                    controller(number)
-                ));
+                lacking = Some(Cause::NotReadAround { metric: controller(number) });
             }
-            None => lacking = Some(format!("the processor time of {} was not read", controller(number))),
+            None => lacking = Some(Cause::CpuTimeUnread { of: controller(number) }),
         }
     }
     if lacking.is_none() && controllers > 0 {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use stend_model::cause::Cause;
 use stend_model::quantity::Span;
 use stend_model::suite::{Action, Fault, Part, Scenario};
-use stend_model::wire::{Event, Mark, MarkKind, parse_line};
+use stend_model::wire::{Deed, Event, Label, Mark, MarkKind, parse_line};
 
 use crate::host::{Command, Happening, Host, Process};
 use crate::target::Injector;
@@ -132,7 +132,7 @@ impl<'a> Faults<'a> {
     /// The load has ended: mends what is still broken, and waits for it. `interrupted` says whether the user wants to end.
     pub(super) fn finish(&mut self, interrupted: &dyn Fn() -> bool) {
         for fault in &self.due {
-            self.causes.push(Cause::FaultTooLate { fault: fault.to_string(), at: fault.at });
+            self.causes.push(Cause::FaultTooLate { fault: fault.deed(), at: fault.at });
         }
         // Of each part the first thing that is left to do says whether it is broken now.
         let mut seen = BTreeSet::new();
@@ -160,14 +160,14 @@ impl<'a> Faults<'a> {
             self.count_errors(disk);
         }
         match self.injector.inject(fault) {
-            Err(said) => self.broken = Some(Cause::FaultFailed { fault: fault.to_string(), said }),
+            Err(said) => self.broken = Some(Cause::FaultFailed { fault: fault.deed(), said }),
             Ok(None) => {
                 let kind = if fault.action.mends() { MarkKind::Recovery } else { MarkKind::Fault };
                 let t_ns = if fault.action.mends() { self.moment() } else { before };
-                self.mark(t_ns, kind, fault.to_string());
+                self.mark(t_ns, kind, fault.deed());
             }
             Ok(Some(process)) => {
-                self.mark(before, MarkKind::Recovery, fault.to_string());
+                self.mark(before, MarkKind::Recovery, fault.deed());
                 if let Part::Disk(disk) = fault.part {
                     let state = State::Running(process);
                     let (words, text) = (String::new(), String::new());
@@ -186,7 +186,7 @@ impl<'a> Faults<'a> {
             return;
         }
         let t_ns = self.moment();
-        self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} scrubbed"));
+        self.mark(t_ns, MarkKind::Recovery, Deed::ScrubEnds { disk });
         let lost = figures.get("uncorrectable_errors").copied().unwrap_or(0.0);
         if lost > 0.0 {
             self.causes.push(Cause::ScrubErrors { disk, errors: lost });
@@ -199,7 +199,7 @@ impl<'a> Faults<'a> {
         let Mending { disk, tries, .. } = ended;
         if exit == Some(0) {
             let t_ns = self.moment();
-            self.mark(t_ns, MarkKind::Recovery, format!("disk {disk} rebuilt"));
+            self.mark(t_ns, MarkKind::Recovery, Deed::DiskRebuilt { disk });
             self.observed.insert(format!("disk{disk}_rebuild_attempts"), f64::from(tries));
             if let Err(said) = self.injector.renew(disk) {
                 self.broken = Some(Cause::DiskNotRenewed { disk, said });
@@ -245,10 +245,10 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn mark(&mut self, t_ns: Option<i64>, kind: MarkKind, label: String) {
+    fn mark(&mut self, t_ns: Option<i64>, kind: MarkKind, deed: Deed) {
         match t_ns {
-            Some(t_ns) => self.marks.push(Mark { t_ns, kind, label }),
-            None => self.causes.push(Cause::MomentUnknown { fault: label }),
+            Some(t_ns) => self.marks.push(Mark { t_ns, kind, label: Label::Deed(deed) }),
+            None => self.causes.push(Cause::MomentUnknown { fault: deed }),
         }
     }
 

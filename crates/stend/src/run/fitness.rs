@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use stend_model::condition::Condition;
 use stend_model::suite::{Gate, Gates, Scenario};
 
 use crate::interrupt::Interrupt;
@@ -13,12 +14,12 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What was found of a machine before it is measured.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Conditions {
-    /// What makes it unfit, with what to do about it, one line each; nothing if it is fit.
-    pub(crate) unfit: Vec<String>,
-    /// What makes results less steady or says less of them, one line each.
-    pub(crate) noted: Vec<String>,
+    /// What makes it unfit; nothing if it is fit.
+    pub(crate) unfit: Vec<Condition>,
+    /// What makes results less steady or says less of them.
+    pub(crate) noted: Vec<Condition>,
     /// Whether waiting is no use.
     pub(crate) lasting: bool,
     /// Whether nobody may insist.
@@ -29,10 +30,13 @@ impl Conditions {
     /// Sorts findings by how bad they are.
     pub(crate) fn of(findings: &[Finding]) -> Self {
         let of = |state: State| findings.iter().filter(move |finding| finding.state == state);
-        let noted = of(State::Warning).map(|finding| format!("{}: {}", finding.what, finding.value));
-        let lasting = findings.iter().any(|finding| finding.state == State::Unfit && finding.lasting);
-        let never = findings.iter().any(|finding| finding.never);
-        Self { never, unfit: of(State::Unfit).map(Finding::in_a_line).collect(), noted: noted.collect(), lasting }
+        let conditions = |state: State| of(state).map(|finding| finding.condition.clone()).collect();
+        Self {
+            unfit: conditions(State::Unfit),
+            noted: conditions(State::Warning),
+            lasting: of(State::Unfit).any(|finding| finding.lasting),
+            never: findings.iter().any(|finding| finding.never),
+        }
     }
 }
 
@@ -61,7 +65,7 @@ pub(crate) fn wait(
     look: impl Fn() -> Vec<Finding>,
     patience: Duration,
     interrupt: &Interrupt,
-    mut tell: impl FnMut(&[String], Duration),
+    mut tell: impl FnMut(&[Condition], Duration),
 ) -> Option<Conditions> {
     let mut deadline = None;
     loop {
@@ -90,7 +94,11 @@ mod tests {
     use crate::testing;
 
     fn finding(state: State, lasting: bool) -> Finding {
-        Finding { what: "foreign load", state, value: "97 %".into(), advice: "end it".into(), lasting, never: false }
+        Finding { lasting, ..Finding::of(state, busy()) }
+    }
+
+    fn busy() -> Condition {
+        Condition::ForeignLoad { share: 0.97, limit: Some(0.02) }
     }
 
     fn looked(findings: &[Finding], patience: Duration) -> (Conditions, usize) {
@@ -112,7 +120,7 @@ mod tests {
         let in_time = || {
             let started = Instant::now();
             let (conditions, looks) = looked(std::slice::from_ref(&busy), Duration::from_millis(100));
-            assert_eq!(conditions.unfit, ["foreign load: 97 %; end it"]);
+            assert_eq!(conditions.unfit, [self::busy()]);
             looks == 2 && started.elapsed() < LOOK_INTERVAL
         };
         assert!((0..20).any(|_| in_time()));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
+use stend_model::condition::Condition;
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
 use stend_model::side::Side;
@@ -97,29 +99,16 @@ pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, String> {
 
 /// Whether another lab builds or measures on the machine now; `has_probe`: a `stend-probe` is there, by which that can be found out.
 pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
-    let finding = |state, value: String, advice: &str| Finding {
-        what: "other labs",
-        state,
-        value,
-        advice: advice.to_owned(),
-        lasting: false,
-        never: false,
-    };
-    let none = || finding(State::Fine, "none at work".into(), "");
+    let none = || Finding::of(State::Fine, Condition::OtherLabs);
     let look = || -> Result<Finding, String> {
         let Some(path) = machine_lock_there(host)? else { return Ok(none()) };
         if !has_probe {
-            let value = format!("not known: {path} is there, and no stend-probe yet that could tell who holds it");
-            return Ok(finding(
-                State::Warning,
-                value,
-                "the first run on the machine builds one, and is refused if somebody does",
-            ));
+            return Ok(Finding::of(State::Warning, Condition::LabUnknown { path }));
         }
         // Given back at once. Whoever wants it just then tries for a second.
         host.lock(&Lockable::Machine(path)).map(|_lock| none()).map_err(|error| error.to_string())
     };
-    look().unwrap_or_else(|reason| finding(State::Unfit, reason, ""))
+    look().unwrap_or_else(|said| Finding::of(State::Unfit, Condition::LabAtWork { said }))
 }
 
 /// The path of the file that is the machine's lock, if it is there.
@@ -149,10 +138,10 @@ fn machine_lock(host: &dyn Host) -> Result<String, String> {
 ///
 /// # Errors
 /// The machine cannot be asked at all.
-pub(crate) fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, String> {
+pub(crate) fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, Cause> {
     let mut machine = machine::collect(host, &instrument::tool_queries());
-    if let Some(reason) = machine.missing.get("collection") {
-        return Err(format!("the machine does not say what it is: {reason}"));
+    if let Some(cause) = machine.missing.remove("collection") {
+        return Err(cause);
     }
     machine.software.emulator = probe.and_then(|probe| emulator(host, probe));
     Ok(machine)
@@ -173,7 +162,7 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
         if skipped.iter().any(|skipped| skipped.scenario == scenario.name) {
             continue;
         }
-        let mut skip = |reason: String, remedy: Option<String>| {
+        let mut skip = |reason: Cause, remedy: Option<String>| {
             skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy });
         };
         if let Instrument::Adapter(name) = &scenario.instrument
@@ -204,17 +193,17 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
             }
         }
         if let Some(missing) = scenario.needs.iter().find(|program| host.find_program(program).is_none()) {
-            skip(format!("{missing} is not on the machine's PATH"), None);
+            skip(Cause::ToolMissing { tool: missing.clone() }, None);
         }
     }
     skipped
 }
 
 /// Why nothing of a suite can be measured, if all of it is skipped for the same reason and nothing can be had to mend it.
-pub(crate) fn common_reason(suite: &Suite, skipped: &[Skipped]) -> Option<String> {
+pub(crate) fn common_reason<'a>(suite: &Suite, skipped: &'a [Skipped]) -> Option<&'a Cause> {
     let first = skipped.first().filter(|first| first.remedy.is_none())?;
     let alike = skipped.iter().all(|other| other.reason == first.reason) && skipped.len() == suite.scenarios.len();
-    alike.then(|| first.reason.clone())
+    alike.then_some(&first.reason)
 }
 
 /// The scenarios of a suite without those that are skipped.
@@ -280,19 +269,17 @@ pub(crate) fn install_command(package: &str) -> String {
 }
 
 /// Whether a tool, called by this name or path, is there and new enough: its version, or why it will not do.
-pub(crate) fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, String> {
+pub(crate) fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, Cause> {
     if host.find_program(program).is_none() {
-        return Err(format!("{program} is not on the machine's PATH"));
+        return Err(Cause::ToolMissing { tool: program.into() });
     }
     let version = version_of(host, program, tool);
-    match (tool.least, numbers(&version)) {
-        (Some(least), Some(found)) if found < least => {
-            Err(format!("{program} is too old: \"{version}\", and {}.{} is needed", least.0, least.1))
-        }
-        (Some(least), None) => {
-            Err(format!("{program} does not say its version (\"{version}\"), and {}.{} is needed", least.0, least.1))
-        }
-        _ => Ok(version),
+    let Some(least) = tool.least else { return Ok(version) };
+    let (tool, needed) = (program.to_owned(), format!("{}.{}", least.0, least.1));
+    match numbers(&version) {
+        Some(found) if found < least => Err(Cause::ToolTooOld { tool, version, needed }),
+        Some(_) => Ok(version),
+        None => Err(Cause::ToolVersionUnknown { tool, version, needed }),
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::language::Language;
 use crate::words;
+use stend_model::condition::Condition;
 use stend_model::plan::{Phase, Step};
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
@@ -121,8 +122,9 @@ impl Waiting {
     }
 
     /// Says what is waited for, and how long at most.
-    pub(crate) fn tell(&mut self, unfit: &[String], left: Duration) {
-        let line = format!("waiting {} at most for the machine to be fit: {}", in_words(left), unfit.join("; "));
+    pub(crate) fn tell(&mut self, unfit: &[Condition], left: Duration) {
+        let line =
+            format!("waiting {} at most for the machine to be fit: {}", in_words(left), words::conditions(unfit).en);
         if let Some(bar) = &self.bar {
             bar.show(&line);
         } else if !self.quiet && self.said.is_none_or(|said| said.elapsed() >= Self::SILENCE) {

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use stend_model::cause::Why;
 use stend_model::run::{Origin, Series};
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
@@ -46,7 +47,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     series: SeriesBuilder,
-    missing: Option<BTreeMap<String, String>>,
+    missing: Option<BTreeMap<String, Why>>,
     /// The moment of the newest sample, if there is one.
     newest_ns: Option<i64>,
     /// What it has printed since a repeat ended, in bytes.
@@ -118,10 +119,9 @@ impl Sampler {
         Ok(sampler)
     }
 
-    /// What it could not read, as `name: reason`.
-    pub(super) fn missing(&self) -> Vec<String> {
-        let state = self.shared.lock();
-        state.missing.iter().flatten().map(|(name, reason)| format!("{name}: {reason}")).collect()
+    /// What it could not read, and why.
+    pub(super) fn missing(&self) -> BTreeMap<String, Why> {
+        self.shared.lock().missing.clone().unwrap_or_default()
     }
 
     /// What was sampled from the last sample of the call before until a command's end, a little after it too ([`cut_to`] leaves what is

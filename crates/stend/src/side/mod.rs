@@ -4,6 +4,7 @@ mod tuning;
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
 use stend_model::run::Skipped;
 use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
@@ -127,13 +128,9 @@ pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     for scenario in suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
         let lacking = sides.iter().find_map(|side| lacks(scenario, side));
         let reason = match lacking {
-            Some(name) => format!("it has no parameter \"{name}\", which a side sets"),
-            None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => {
-                "it is none of the native instruments, and the sides differ in what those are built with".into()
-            }
-            None if only_target && !loads_luns(&scenario.instrument) => {
-                "it does not load the target, and that is what the sides differ in".into()
-            }
+            Some(name) => Cause::ParameterLacking { parameter: name.to_owned() },
+            None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => Cause::NotNative,
+            None if only_target && !loads_luns(&scenario.instrument) => Cause::NotOnTarget,
             None => continue,
         };
         skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy: None });

@@ -20,7 +20,7 @@ pub(crate) enum StoreError {
         found: i64,
     },
     /// The file was written by a version whose format this one does not read any more.
-    #[error("{path} was written by an older stend (format {found}; this one reads {known}): export its runs with that one, and give this one another --store", path = .path.display(), known = schema::FORMAT)]
+    #[error("{path} was written by an older stend (format {found}; this one reads {known}): use that one, or another --store", path = .path.display(), known = schema::FORMAT)]
     Older {
         /// The file.
         path: PathBuf,

@@ -20,7 +20,7 @@ use crate::latency;
 use crate::profile::{Observed, Profile};
 
 /// The version of the format.
-const EXPORT_VERSION: u32 = 1;
+const EXPORT_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -13,7 +13,7 @@ mod reports;
 mod schema;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stend_model::condition::Condition;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use crate::owned;
@@ -68,9 +69,14 @@ impl Record {
     }
 
     /// What made the machine unfit in any session, measured all the same; each once.
-    pub(crate) fn unfit_conditions(&self) -> Vec<String> {
-        let conditions: BTreeSet<_> = self.sessions.iter().flat_map(|session| &session.conditions).collect();
-        conditions.into_iter().cloned().collect()
+    pub(crate) fn unfit_conditions(&self) -> Vec<Condition> {
+        let mut conditions: Vec<Condition> = Vec::new();
+        for condition in self.sessions.iter().flat_map(|session| &session.conditions) {
+            if !conditions.contains(condition) {
+                conditions.push(condition.clone());
+            }
+        }
+        conditions
     }
 }
 

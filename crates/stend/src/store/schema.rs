@@ -1,7 +1,7 @@
 //! The tables.
 
 /// The format that this version writes, kept in SQLite's `user_version`.
-pub(super) const FORMAT: i64 = 3;
+pub(super) const FORMAT: i64 = 4;
 
 /// Documents are JSON: what is searched or listed stands in columns of its own beside them. Each row has a checksum of the run's id and of its other
 /// columns; a run's covers its document by that one's own checksum, so that a list does not read documents. `repeat.series` is one of the checksums

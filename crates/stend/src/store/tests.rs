@@ -2,7 +2,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use stend_model::run::RunState;
-use stend_model::wire::{Mark, MarkKind};
+use stend_model::wire::{Label, Mark, MarkKind};
 
 use super::*;
 use crate::profile::{Observed, Stacks};
@@ -11,7 +11,7 @@ use crate::testing::{record, repeat, series};
 fn filled(directory: &Path, id: &str) -> (Store, Record) {
     let mut store = Store::open(directory).unwrap();
     let mut record = record(id, &[1.0, 2.0, 3.0]);
-    let mark = |t_ns, kind, label: &str| Mark { t_ns, kind, label: label.into() };
+    let mark = |t_ns, kind, label: &str| Mark { t_ns, kind, label: Label::Said(label.into()) };
     record.repeats[1].marks =
         vec![mark(1_300_000_000, MarkKind::Fault, "disk 3 \"dies\""), mark(1_200_000_000, MarkKind::Phase, "чтение")];
     let all: Vec<_> =
@@ -131,7 +131,7 @@ fn what_is_known_at_a_sessions_end_can_be_added() {
     let Record { run, sessions, .. } = record("r", &[]);
     store.add_run(&Run { state: RunState::Open, ..run }).unwrap();
     store.add_session("r", &sessions[0]).unwrap();
-    let later = Session { noted: vec!["known at the end".into()], ..sessions[0].clone() };
+    let later = Session { noted: vec![Condition::ThrottlingUncounted], ..sessions[0].clone() };
     store.update_session("r", &later).unwrap();
     assert_eq!(store.load("r").unwrap().sessions, [later]);
 }

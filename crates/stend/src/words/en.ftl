@@ -79,7 +79,6 @@ cause-fio-job-failed = fio's job "{ $job }" failed with error { $error }{ $error
     [one] , { $errors } error
    *[other] , { $errors } errors
 }
-cause-fio-data-wrong = fio's job "{ $job }" read other data than were written
 cause-fio-idle = fio did no operation
 cause-fio-figure = what fio reports makes "{ $name }" { $figure }, which is no amount
 cause-fio-luns-read = fio read again { $count ->
@@ -98,6 +97,35 @@ cause-openssl-count = openssl speed counted { $operations ->
 } in { $seconds } s of { $wanted } s
 cause-gzip-untimed = gzip took no time at all; the guard did not measure it
 cause-not-read-again = { $tool } does not read again what it wrote
+
+cause-unasked = the machine cannot be asked
+cause-asked-in-part = the script that asks the machine ended early
+cause-not-there = there is no { $file }
+cause-not-readable = { $file } may not be read
+cause-unread = { $file } cannot be read
+cause-silent = nothing in { $sources }
+cause-uncounted = { $source } does not count here
+cause-none-on-path = none of { $tools } is on the machine's PATH
+
+cause-removable = removable, so no part of the machine
+
+cause-begin-unknown = the load does not say when it began
+cause-not-read-around = { $metric } was not read close enough to the beginning and the end of the load
+cause-cpu-time-unread = the CPU time of { $of } was not read
+cause-too-few-windows = there are too few windows of the load before a fault
+cause-not-back = the load was not back before it ended
+cause-clock-set = the machine's clock was set by about { $seconds } s while fio ran
+cause-no-window = no window of { $window } in fio's logs
+cause-own-report-too-large = it has { $mib } MiB, and no more than { $most_mib } MiB are kept
+
+cause-tool-too-old = { $tool } is too old: "{ $version }", and { $needed } is needed
+cause-tool-version-unknown = { $tool } does not say its version ("{ $version }"), and { $needed } is needed
+cause-engine-missing = fio here has no engine "{ $engine }" (fio --enghelp lists those that it has)
+cause-parameter-lacking = it has no parameter "{ $parameter }", which a side sets
+cause-not-native = it is none of the native instruments, and the sides differ in what those are built with
+cause-not-on-target = it does not load the target, and that is what the sides differ in
+cause-faults-need-lab = faults take a lab within reach
+cause-tools-need-lab = real tools take a lab within reach, which reads what they print
 
 cause-tool-missing = { $tool } is not on the machine's PATH
 cause-tool-forbidden = { $tool } is forbidden here
@@ -120,3 +148,280 @@ lost-throttling = { $count } for throttling
 lost-work = { $count } for wrong or unverified work
 lost-failure = { $count } failed
 lost-other = { $count } for other reasons
+
+# What a machine is like before it is measured: its name, what was found, and what to do about it or what it means.
+
+condition-machine = machine
+    .value = { $said }
+    .advice = it must be within reach and have a POSIX shell
+condition-load = load average
+    .value = { FIXED($average) } over the last minute, on { $threads ->
+        [one] { $threads } hardware thread
+       *[other] { $threads } hardware threads
+    }
+    .advice = wait until it is quiet, or stop other programs
+condition-foreign-load = other programs
+    .value = { PERCENT($share) } of the CPU time
+    .advice = stop them{ $limit ->
+        [none] {""}
+       *[other] : above { PERCENT($limit) } no repeat counts
+    }
+condition-steal = steal
+    .value = { PERCENT($share) } of the CPU time
+    .advice = the host gives this virtual machine's time to others{ $limit ->
+        [none] {""}
+       *[other] : above { PERCENT($limit) } no repeat counts
+    }
+condition-pressure = pressure { $resource ->
+    [cpu] cpu
+    [io] io
+   *[memory] memory
+}
+    .value = for { PERCENT($share) } of the last 10 s something waited
+    .advice = wait until it is quiet, or stop other programs
+condition-swap = swap
+    .value = { $total ->
+        [0] none
+       *[other] { MIB($used) } of { MIB($total) } MiB used
+    }
+    .advice = { $pages ->
+        [0] what lies in swap may come back during a repeat: swapoff -a && swapon -a
+       *[other] the machine swaps: free memory, or repeats do not count
+    }
+condition-free-memory = free memory
+    .value = { MIB($available) } of { MIB($total) } MiB available
+    .advice = free memory, or the machine will swap
+condition-results-space = free space for results
+    .value = { SIZE($available) } in { $mount }
+    .advice = make room, or keep results elsewhere: --store
+condition-load-space = free space for the load
+    .value = { SIZE($available) } in { $mount }{ $needed ->
+        [0] {""}
+       *[other] ; the files in { $directory } need { SIZE($needed) }
+    }
+    .advice = make room, or { $needed ->
+        [0] set STEND_WORK to another directory
+       *[other] { $job_file ->
+            [true] have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)
+           *[false] have the files elsewhere (STEND_WORK, or fio's "directory") or smaller (--scale, --only)
+        }
+    }
+condition-results-unwritable = free space for results
+    .value = { $path } cannot be written
+    .advice = keep results elsewhere: --store
+condition-load-unwritable = free space for the load
+    .value = { $path } cannot be written
+    .advice = set STEND_WORK, or fio's "directory", to another directory
+condition-governor = governor
+    .value = { $governors ->
+        [none] not visible; the host or the firmware sets the clock
+       *[other] { $governors }
+    }
+    .advice = set performance: cpupower frequency-set -g performance
+condition-frequency-limit = frequency limit
+    .value = up to { MEGAHERTZ($allowed_hz) } of { MEGAHERTZ($possible_hz) } MHz allowed
+    .advice = somebody, or heat, has set a limit: cpupower frequency-info
+condition-turbo = turbo
+    .value = { $setting ->
+        [none] not visible
+        [on] on; short loads run faster than long ones
+       *[other] { $setting }
+    }
+condition-throttling = throttling
+    .value = { $times ->
+        [0] none since the start
+        [one] { $times } event { $just_now ->
+            [true] just now
+           *[false] since the start
+        }
+       *[other] { $times } events { $just_now ->
+            [true] just now
+           *[false] since the start
+        }
+    }
+    .advice = { $just_now ->
+        [true] it is too hot: cool it, or repeats do not count
+       *[false] it has been too hot before, and may be again under load
+    }
+condition-throttling-uncounted = throttling
+    .value = not counted; only the clock shows whether heat slows the machine down
+condition-temperature-sensors = temperature sensors
+    .value = { $names ->
+        [none] none; temperatures will be recorded as missing
+       *[other] { $names }
+    }
+condition-power = power
+    .value = { $battery ->
+        [true] battery
+       *[false] mains
+    }
+    .advice = plug it in: on its battery it may run slower
+condition-processors = processors
+    .value = { $allowed } of { $online } hardware threads may be used
+    .advice = a container or an affinity keeps the rest away
+condition-clock-source = clock source
+    .value = { $name }
+    .advice = reading it is slow or coarse: see what the kernel's log says of the better one
+condition-virtualization = virtualization
+    .value = { $by ->
+        [none] no sign of any
+       *[other] { $by }{ $known ->
+            [true] ; neighbours on its host can disturb
+           *[false] {""}
+        }
+    }
+    .advice = what else runs on its host cannot be told
+condition-huge-pages = transparent huge pages
+    .value = { $setting }
+condition-address-randomization = address randomization
+    .value = { $setting ->
+        [0] off
+        [1] stack and libraries
+        [2] full
+       *[other] { $setting }
+    }
+condition-other-labs = other labs
+    .value = none at work
+condition-lab-at-work = other labs
+    .value = { $said }
+condition-lab-unknown = other labs
+    .value = not known: { $path } is there, and no stend-probe yet that could tell who holds it
+    .advice = the first run on the machine builds one, and is refused if somebody does
+condition-unread = not known
+    .advice = { $of ->
+        [foreign_load] whether the machine is idle cannot be told
+       *[other] how much may be written cannot be told
+    }
+
+# What is missing. Parts of the fingerprint have names of their own; tools and control groups are called as they are.
+
+missing-energy = energy
+missing-power = power
+missing-frequency = frequency
+missing-thermal = thermal
+missing-cpu = cpu
+missing-memory = memory
+missing-swap = swap
+missing-load = load
+missing-disk = disk
+missing-net = net
+missing-collection = collection
+missing-tools = tools
+missing-mitigations = mitigations
+missing-series = series
+missing-report = report
+
+# What a fault did to a part of the target.
+
+deed-disk-dies = disk { $disk } dies
+deed-disk-replaced = disk { $disk } replaced
+deed-disk-rebuilt = disk { $disk } rebuilt
+deed-disk-rots = disk { $disk } rots
+deed-scrub-begins = disk { $disk } is scrubbed
+deed-scrub-ends = disk { $disk } scrubbed
+deed-disk-slows = disk { $disk } slows down
+deed-disk-recovers = disk { $disk } recovers
+deed-disk-lost = disk { $disk } is lost
+deed-power-lost = the pool loses its power
+deed-controller-killed = controller { $controller } killed
+deed-controller-back = controller { $controller } back
+
+# What was checked of the work.
+
+check-rfc-vector = RFC vector
+check-backend = { $blocks ->
+    [0] { $bytes ->
+        [0] {""}
+        [one] all { $bytes } byte{" "}
+       *[other] all { $bytes } bytes{" "}
+    }
+   *[other] { $bytes } bytes from the start and { $blocks } blocks behind, the first and last of each message among them,{" "}
+}{ $keys ->
+    [0] {""}
+    [one] { $keys } key, the last of each message,{" "}
+   *[other] { $keys } keys, the last of each message,{" "}
+}{ $tags ->
+    [0] {""}
+   *[other] { $bytes ->
+        [0] {""}
+       *[other] and{" "}
+    }
+}{ $tags ->
+    [0] {""}
+    [one] { $tags } tag{" "}
+   *[other] { $tags } tags{" "}
+}against the backend { $backend }
+check-by-digest = by a digest from an earlier repeat
+check-target = all { $bytes } bytes of the target against the source
+check-sum-of-words = sum of the words of every pass over { $bytes } bytes
+check-last-pass = all { $bytes } bytes against what the last pass stored
+check-every-byte = every one of { $bytes } bytes
+check-count = count of { $bytes } bytes{ $and ->
+    [words] , a word of each 4096
+    [blocks] , 4096 of each MiB
+   *[nothing] {""}
+}
+check-full-before = { $bytes } bytes in full before
+check-corrupt = { $when ->
+    [before] before:{" "}
+   *[measured] {""}
+}corrupt: { $wrong } words of { $words }
+check-unequal = { $when ->
+    [before] before:{" "}
+   *[measured] {""}
+}{ $sent } bytes were sent and { $arrived } arrived
+check-counted = { $here } counted here, { $there } counted there
+check-out-of-turn = woken out of turn
+check-wrong-from = wrong from byte { $byte } on, in line { $line }: { $had } instead of { $wanted }; { $wrong } of { $bytes } bytes are
+check-other-length = right, but { $bytes } bytes instead of { $wanted }
+check-nothing-came = no byte came
+
+check-no-known-answer = there is no known answer for { $algorithm } that the openssl command can compute
+check-answer-right = this OpenSSL computes { $vector ->
+    [sp-800-38a] the NIST SP 800-38A vector of this cipher
+    [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
+   *[other] the { $vector } digest of abc
+}; the operations of the timed loop are counted, their results not looked at
+check-answer-impossible = this OpenSSL's command line cannot compute { $vector ->
+    [sp-800-38a] the NIST SP 800-38A vector of this cipher
+    [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
+   *[other] the { $vector } digest of abc
+}
+check-answer-wrong = { $vector ->
+    [sp-800-38a] the NIST SP 800-38A vector of this cipher
+    [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
+   *[other] the { $vector } digest of abc
+}: { $right } is right, this OpenSSL computes { $computed }
+check-gzip-trailer = gzip's trailer says CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
+
+check-fio-counts = { $direction }: { $operations } operations{ $block ->
+    [none] {""}
+   *[other] {" "}of { $block } bytes
+}, { $bytes } bytes counted, { $short } short, { $dropped } dropped
+check-ramp-spanned = up to { $operations } operations may have spanned the end of the ramp
+check-read-back = { $bytes } of { $written } bytes written were read back with the marks of this repeat
+check-counts-only = no error; counts only, the data are not compared
+check-too-short = ran { $ms } ms of { $wanted_ms } ms
+check-loops = { $bytes } of { $wanted } bytes in { $loops } loops
+check-rate = { $reached } operations/s of { $asked } asked for{ $open ->
+    [false] : operations waited for others, so the load was not open
+   *[true] {""}
+}
+check-data-wrong = fio's job "{ $job }" read other data than were written
+check-stands = at offset { $offset } of { $file } stands: { $what }
+check-more-stand = and so on in { $places } more
+stood-unreadable = it cannot be read
+stood-part = only a part of the block
+stood-written = what repeat { $repeat } of run { $run } wrote to { $lun } at offset { $offset }
+stood-bits-turned = { $bits } of the block's bits turned over, the first in byte { $first }
+stood-zeros = zeros
+stood-bytes = other bytes: { $hex } …
+
+check-lost-as-expected = data lost as expected: { $bytes } of { $acknowledged } bytes acknowledged ({ $places })
+check-none-lost = of { $acknowledged } bytes acknowledged none is lost, although that was expected
+check-flushed-lost = { $bytes } of { $flushed } bytes flushed are lost ({ $places })
+check-flushed-there = all of { $bytes } bytes flushed are there
+check-unflushed-lost = { $bytes } of { $unflushed } bytes acknowledged, but not flushed, are gone
+check-pool-unmountable = the pool cannot be mounted any more
+check-lost-in = lun{ $lun } { $bytes } between offsets { $first } and { $end }
+check-more-lost = and so on

@@ -6,16 +6,20 @@ use std::sync::LazyLock;
 
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use serde::Serialize;
 use serde_json::{Map, Value};
-use stend_model::cause::Cause;
+use stend_model::cause::{Cause, Why};
+use stend_model::checked::Checks;
+use stend_model::condition::Condition;
 use stend_model::metric::three_digits;
 use stend_model::run::Outcome;
+use stend_model::wire::Label;
 
 use crate::compare::table::Loss;
 use crate::language::Language;
+use crate::machine;
 use crate::report::numbers::in_language;
 use crate::report::phrase::Phrase;
-use crate::report::recorded::checked;
 use crate::report::text::percent;
 
 type Bundle = FluentBundle<FluentResource>;
@@ -57,25 +61,127 @@ pub(crate) fn lost(run: &str, repeats: usize, of: usize, to: &[(Loss, usize)]) -
 
 /// A cause in words.
 pub(crate) fn cause(cause: &Cause, language: Language) -> String {
-    let value = serde_json::to_value(cause).expect("a cause can be written");
+    fact(cause, language)
+}
+
+/// A condition in words: what was looked at, what was found, and what to do about it or what it means.
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) advice: String,
+}
+
+impl Told {
+    /// In one line, with what to do about it.
+    pub(crate) fn with_advice(&self) -> String {
+        let Self { name, value, advice } = self;
+        if advice.is_empty() { format!("{name}: {value}") } else { format!("{name}: {value}; {advice}") }
+    }
+
+    /// In one line, without that.
+    pub(crate) fn in_a_line(&self) -> String {
+        format!("{}: {}", self.name, self.value)
+    }
+}
+
+/// A condition in words.
+pub(crate) fn condition(condition: &Condition, language: Language) -> Told {
+    let value = serde_json::to_value(condition).expect("a condition can be written");
+    let fields = value.as_object().expect("it has fields");
+    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (tag, arguments) = (name("condition", text("condition")), arguments(fields, language));
+    let advice = part(&tag, Some("advice"), &arguments, language).unwrap_or_default();
+    if let Condition::Unread { why, .. } = condition {
+        let name = part(&name("condition", text("of")), None, &arguments, language).unwrap_or_default();
+        return Told { name, value: cause(why, language), advice };
+    }
+    let part = |attribute| part(&tag, attribute, &arguments, language).unwrap_or_default();
+    Told { name: part(None), value: part(Some("value")), advice }
+}
+
+/// Conditions as one phrase, with what to do about them.
+pub(crate) fn conditions(conditions: &[Condition]) -> Phrase {
+    let say = |language| {
+        let lines: Vec<_> = conditions.iter().map(|one| condition(one, language).with_advice()).collect();
+        lines.join("; ")
+    };
+    Phrase::new(say(Language::English), say(Language::Russian))
+}
+
+/// What was checked.
+pub(crate) fn checks(checks: &Checks) -> Phrase {
+    match checks {
+        Checks::Facts(facts) => {
+            let say = |language| facts.iter().map(|one| fact(one, language)).collect::<Vec<_>>().join("; ");
+            Phrase::new(say(Language::English), say(Language::Russian))
+        }
+        Checks::Said(words) => Phrase::new(words.clone(), words.clone()),
+    }
+}
+
+fn fact(fact: &impl Serialize, language: Language) -> String {
+    let value = serde_json::to_value(fact).expect("a fact can be written");
     value.as_object().map(|fields| said(fields, language)).unwrap_or_default()
 }
 
-fn said(fields: &Map<String, Value>, language: Language) -> String {
-    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    let mut arguments = FluentArgs::new();
-    for (name, value) in fields {
-        match value {
-            Value::String(text) => arguments.set(name.as_str(), text.as_str()),
-            Value::Number(number) => arguments.set(name.as_str(), number.as_f64().unwrap_or(f64::NAN)),
-            Value::Bool(flag) => arguments.set(name.as_str(), flag.to_string()),
-            Value::Object(inner) => arguments.set(name.as_str(), said(inner, language)),
-            Value::Null | Value::Array(_) => {}
-        }
+/// What a mark says.
+pub(crate) fn label(label: &Label) -> Phrase {
+    match label {
+        Label::Deed(deed) => Phrase::new(fact(deed, Language::English), fact(deed, Language::Russian)),
+        Label::Said(words) => Phrase::new(words.clone(), words.clone()),
     }
-    let mut line = message(&name("cause", text("cause")), &arguments, language);
-    let evidence =
-        Some(text("evidence")).filter(|text| !text.is_empty()).map(|text| checked(text).say(language).to_owned());
+}
+
+/// Why something lacks.
+pub(crate) fn reason(reason: &Why) -> Phrase {
+    match reason {
+        Why::Fact(one) => causes(std::slice::from_ref(one)),
+        Why::Said(words) => Phrase::new(words.clone(), words.clone()),
+    }
+}
+
+/// What something that is missing is called: a sensor, or a part of the fingerprint.
+pub(crate) fn missing_called(what: &str) -> Phrase {
+    let say = |language| {
+        part(&name("missing", what), None, &FluentArgs::new(), language)
+            .unwrap_or_else(|| machine::part_called(what, language))
+    };
+    Phrase::new(say(Language::English), say(Language::Russian))
+}
+
+/// What a message may be filled with: the fields of a fact. A list is a text; `none` is what is empty or not known.
+fn arguments<'a>(fields: &'a Map<String, Value>, language: Language) -> FluentArgs<'a> {
+    let of = |value: &'a Value| match value {
+        Value::String(text) => FluentValue::from(text.as_str()),
+        Value::Number(number) => number.as_f64().unwrap_or(f64::NAN).into(),
+        Value::Bool(flag) => flag.to_string().into(),
+        Value::Object(inner) => said(inner, language).into(),
+        Value::Array(all) => all.iter().map(|one| in_list(one, language)).collect::<Vec<_>>().join(", ").into(),
+        Value::Null => "none".into(),
+    };
+    let none_if_empty = |value| if value == FluentValue::from("") { "none".into() } else { value };
+    fields.iter().map(|(name, value)| (name.as_str(), none_if_empty(of(value)))).collect()
+}
+
+fn in_list(one: &Value, language: Language) -> String {
+    match one {
+        Value::Object(fact) => said(fact, language),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+/// A fact in words, and what somebody said behind it.
+fn said(fields: &Map<String, Value>, language: Language) -> String {
+    const KINDS: [&str; 4] = ["cause", "deed", "check", "stood"];
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let kind = KINDS.into_iter().find(|kind| fields.contains_key(*kind)).unwrap_or_default();
+    let mut line = message(&name(kind, text(kind)), &arguments(fields, language), language);
+    let evidence = match fields.get("evidence") {
+        Some(Value::Array(facts)) => {
+            Some(facts.iter().map(|fact| in_list(fact, language)).collect::<Vec<_>>().join("; "))
+        }
+        other => other.and_then(Value::as_str).map(str::to_owned),
+    };
     for words in evidence.into_iter().chain([text("said").to_owned()]).filter(|words| !words.is_empty()) {
         line.push_str(": ");
         line.push_str(&words);
@@ -89,14 +195,22 @@ fn name(kind: &str, tag: &str) -> String {
 }
 
 fn message(name: &str, arguments: &FluentArgs, language: Language) -> String {
+    // A test holds that there is one.
+    part(name, None, arguments, language).unwrap_or_else(|| name.to_owned())
+}
+
+/// A message, or one of its attributes.
+fn part(name: &str, attribute: Option<&str>, arguments: &FluentArgs, language: Language) -> Option<String> {
     let bundle: &Bundle = match language {
         Language::English => &ENGLISH,
         Language::Russian => &RUSSIAN,
     };
-    let pattern = bundle.get_message(name).and_then(|message| message.value());
-    // A test holds that there is one.
-    let Some(pattern) = pattern else { return name.to_owned() };
-    bundle.format_pattern(pattern, Some(arguments), &mut Vec::new()).into_owned()
+    let message = bundle.get_message(name)?;
+    let pattern = match attribute {
+        None => message.value()?,
+        Some(attribute) => message.get_attribute(attribute)?.value(),
+    };
+    Some(bundle.format_pattern(pattern, Some(arguments), &mut Vec::new()).into_owned())
 }
 
 fn bundle(language: Language, text: &str) -> Bundle {
@@ -109,7 +223,15 @@ fn bundle(language: Language, text: &str) -> Bundle {
         Language::English => |value, _| number(value, Language::English),
         Language::Russian => |value, _| number(value, Language::Russian),
     }));
-    for (name, say) in [("PERCENT", percent as fn(f64) -> String), ("GIGAHERTZ", |hertz| three_digits(hertz / 1e9))] {
+    let functions = [
+        ("PERCENT", percent as fn(f64) -> String),
+        ("GIGAHERTZ", |hertz| three_digits(hertz / 1e9)),
+        ("MEGAHERTZ", |hertz| format!("{:.0}", hertz / 1e6)),
+        ("FIXED", |number| format!("{number:.2}")),
+        ("MIB", |bytes| (bytes as u64 >> 20).to_string()),
+        ("SIZE", amount),
+    ];
+    for (name, say) in functions {
         let added = bundle.add_function(name, move |positional, _| match positional {
             [FluentValue::Number(number)] => in_language(&say(number.value), language).into_owned().into(),
             _ => FluentValue::Error,
@@ -117,6 +239,12 @@ fn bundle(language: Language, text: &str) -> Bundle {
         added.expect("no two functions have one name");
     }
     bundle
+}
+
+/// Bytes as people say them.
+fn amount(bytes: f64) -> String {
+    let bytes = bytes as u64;
+    if bytes < 10 << 30 { format!("{} MiB", bytes >> 20) } else { format!("{} GiB", bytes >> 30) }
 }
 
 /// A number as a language writes it.

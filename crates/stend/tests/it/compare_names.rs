@@ -235,7 +235,7 @@ fn what_is_said_of_both_sides_is_said_once() {
     let runs = Runs::new();
     let mut run = of_two_sides(runs.mould.run(A, &[("x", [1.0, 0.5].repeat(10))]));
     run.run["suite"]["scale"] = json!(0.5);
-    run.sessions[0]["conditions"] = json!(["a battery"]);
+    run.sessions[0]["conditions"] = json!([{ "condition": "power", "battery": true }]);
     runs.add(&[run]);
     let table = runs.table(&[A]);
     let of = |kind: &str| -> Vec<String> {

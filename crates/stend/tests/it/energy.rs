@@ -115,7 +115,9 @@ fn what_a_machine_lacks_is_recorded_as_missing() {
     std::fs::write(&suite, sampled).unwrap();
     let run = ended(stand.command(&["run", &suite, "--no-progress", "--quiet"]).env("STEND_PROBE", &wrapper));
     assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
-    let shown = stand.json(&["show", "last"]).to_string();
-    assert!(shown.contains("energy: no counter in /sys/class/powercap and no sensor in /sys/class/hwmon"), "{shown}");
+    let shown = stand.json(&["show", "last"]);
+    let why = &shown["run"]["sessions"][0]["missing_sensors"]["energy"];
+    let sources = ["/sys/class/powercap", "/sys/class/hwmon"];
+    assert_eq!(*why, serde_json::json!({ "cause": "silent", "sources": sources }));
     assert!(stand.json(&["compare", "last"])["table"]["weighings"].is_null());
 }

@@ -78,7 +78,11 @@ pub(crate) fn marks(repeat: &Value) -> Vec<(String, String)> {
     let marks = repeat["marks"].as_array().map_or(&[][..], Vec::as_slice);
     let times: Vec<_> = marks.iter().map(|mark| mark["t_ns"].as_i64().unwrap()).collect();
     assert!(times.is_sorted(), "{repeat:#}");
-    marks.iter().map(|mark| (text(&mark["kind"]), text(&mark["label"]))).collect()
+    let label = |label: &Value| {
+        let number = ["disk", "controller"].iter().find_map(|part| label[part].as_u64());
+        text(&label["deed"]) + &number.map(|number| format!(" {number}")).unwrap_or_default()
+    };
+    marks.iter().map(|mark| (text(&mark["kind"]), label(&mark["label"]))).collect()
 }
 
 #[test]
@@ -95,7 +99,7 @@ fn a_disk_dies_under_load_twice_and_is_replaced_and_nothing_is_lost() {
     let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
     let repeat = valid_repeat(&stand);
-    let once = [("fault", "disk 1 dies"), ("recovery", "disk 1 replaced"), ("recovery", "disk 1 rebuilt")];
+    let once = [("fault", "disk_dies 1"), ("recovery", "disk_replaced 1"), ("recovery", "disk_rebuilt 1")];
     let twice: Vec<_> =
         once.iter().chain(&once).map(|(kind, label)| ((*kind).to_owned(), (*label).to_owned())).collect();
     assert_eq!(marks(&repeat), twice);
@@ -120,7 +124,7 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     let ended = stand.run(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress", "--profile"]);
     says(&ended, 0, &["profile: load has faults and gets none"]);
     let repeat = valid_repeat(&stand);
-    let wanted = [("fault", "controller 1 killed"), ("recovery", "controller 1 back")];
+    let wanted = [("fault", "controller_killed 1"), ("recovery", "controller_back 1")];
     assert_eq!(marks(&repeat), wanted.map(|(kind, label)| (kind.to_owned(), label.to_owned())));
     // Nothing was written while it was away, so writing took longer than at its rate: it was waited for.
     let killed = |number: usize| repeat["marks"][number]["t_ns"].as_i64().unwrap();
@@ -128,19 +132,21 @@ fn a_controller_is_killed_under_load_and_comes_back_and_nothing_is_lost() {
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 
-/// What becomes of the first LUN's file between writing and reading back, in the shell; at which offset that is found, and what is said to
-/// stand there.
+/// What becomes of the first LUN's file between writing and reading back, in the shell; at which offset that is found, and what stands there
+/// then, as JSON.
 type Deed = (&'static str, Option<(u32, &'static str)>);
 
 /// Nothing but that the bytes are kept.
 const KEEP: Deed = ("cp \"$lun\" \"$old\"", None);
-const EARLIER: Deed = ("$put if=\"$old\" of=\"$lun\"", Some((0, "what repeat 0 of run ")));
-const SWAP: Deed =
-    ("$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1", Some((4_587_520, "wrote to lun0 at offset 458752")));
-const ZERO: Deed = ("$put if=/dev/zero of=\"$lun\" seek=200 count=1", Some((13_107_200, "zeros")));
+const EARLIER: Deed = ("$put if=\"$old\" of=\"$lun\"", Some((0, r#"{"stood":"written","repeat":"0"}"#)));
+const SWAP: Deed = (
+    "$put if=\"$lun\" of=\"$lun\" skip=7 seek=70 count=1",
+    Some((4_587_520, r#"{"stood":"written","lun":"lun0","offset":458752}"#)),
+);
+const ZERO: Deed = ("$put if=/dev/zero of=\"$lun\" seek=200 count=1", Some((13_107_200, r#"{"stood":"zeros"}"#)));
 const BITS: Deed = (
     "printf '\\377' | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
-    Some((0, "bits turned over, the first in byte 200")),
+    Some((0, r#"{"stood":"bits_turned","first":200}"#)),
 );
 
 const ALL: [Deed; 5] = [KEEP, EARLIER, SWAP, ZERO, BITS];
@@ -187,9 +193,16 @@ fn assert_found(target: &str, load: &str, faults: &str, last: Option<&str>, deed
             continue;
         };
         assert_eq!(report["check"], "failed", "{deed}: {repeat:#}");
-        let evidence = report["evidence"].as_str().unwrap_or_default();
-        let place = format!("\"readback-lun0\" read other data than were written: at offset {offset} of ");
-        assert!(evidence.contains(&place) && evidence.contains(stands), "{deed}: {evidence}");
+        let facts = &report["evidence"];
+        assert_eq!(
+            (&facts[0]["check"], &facts[0]["job"]),
+            (&"data_wrong".into(), &"readback-lun0".into()),
+            "{facts:#}"
+        );
+        assert_eq!((&facts[1]["check"], &facts[1]["offset"]), (&"stands".into(), &(*offset).into()), "{facts:#}");
+        let wanted: Value = serde_json::from_str(stands).unwrap();
+        let wanted = wanted.as_object().unwrap();
+        assert!(wanted.iter().all(|(name, value)| facts[1]["what"][name] == *value), "{deed}: {facts:#}");
     }
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
@@ -210,27 +223,27 @@ fn what_controllers_lose_mix_up_or_change_is_found() {
 #[test]
 fn what_is_lost_mixed_up_or_changed_after_a_disk_was_rebuilt_is_found() {
     let faults = "[{ at = \"300ms\", disk = 1, action = \"die\" }, { at = \"600ms\", disk = 1, action = \"replace\" }]";
-    assert_found(&local(), WRITING, faults, Some("disk 1 rebuilt"), &ALL);
+    assert_found(&local(), WRITING, faults, Some("disk_rebuilt 1"), &ALL);
 }
 
 #[test]
 fn what_is_lost_or_changed_after_a_controller_came_back_is_found() {
     let faults = "[{ at = \"300ms\", controller = 0, action = \"kill\" }, { at = \"600ms\", controller = 0, action = \"restart\" }]";
-    assert_found(POOL, WRITING, faults, Some("controller 0 back"), &[KEEP, EARLIER, ZERO]);
+    assert_found(POOL, WRITING, faults, Some("controller_back 0"), &[KEEP, EARLIER, ZERO]);
 }
 
 #[test]
 fn what_is_changed_after_a_scrub_is_found() {
     let faults = "[{ at = \"300ms\", disk = 1, action = \"rot\" }, { at = \"600ms\", disk = 1, action = \"scrub\" }]";
     let checked = format!("{}checksums = true\n", local());
-    assert_found(&checked, WRITING, faults, Some("disk 1 scrubbed"), &[SWAP, BITS]);
+    assert_found(&checked, WRITING, faults, Some("scrub_ends 1"), &[SWAP, BITS]);
 }
 
 #[test]
 fn what_is_lost_after_a_slow_disk_recovered_is_found() {
     let faults =
         "[{ at = \"300ms\", disk = 1, action = \"slow\" }, { at = \"600ms\", disk = 1, action = \"recover\" }]";
-    assert_found(&local(), WRITING, faults, Some("disk 1 recovers"), &[ZERO]);
+    assert_found(&local(), WRITING, faults, Some("disk_recovers 1"), &[ZERO]);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn runs(stand: &Stand) -> usize {
 fn assert_refused(ended: &Ended) {
     assert_eq!(ended.status, Some(4), "{}\n{}", ended.out, ended.err);
     let last = ended.err.trim().lines().last().unwrap();
-    for part in ["not fit to measure", "foreign load: ", "above 5 %", "--wait", "--even-if-unfit"] {
+    for part in ["not fit to measure", "other programs: ", "above 5.0 %", "--wait", "--even-if-unfit"] {
         assert!(last.contains(part), "`{part}` is not in: {last}");
     }
 }
@@ -63,10 +63,10 @@ fn a_busy_machine_is_refused_unless_the_user_insists() {
     assert!(insisted.err.contains("waiting 1 s at most"), "what the user asks for is done: {}", insisted.err);
     let insisted = stand.run(&["run", &suite, "--even-if-unfit", "--no-progress"]);
     assert!(!insisted.err.contains("waiting"), "{}", insisted.err);
-    assert!(insisted.err.contains("warning: the machine is not fit to measure: foreign load"), "{}", insisted.err);
-    assert!(insisted.out.contains("measured although the machine was unfit: foreign load"), "{}", insisted.out);
+    assert!(insisted.err.contains("warning: the machine is not fit to measure: other programs"), "{}", insisted.err);
+    assert!(insisted.out.contains("measured although the machine was unfit: other programs"), "{}", insisted.out);
     let shown = stand.fine(&["show"]).out;
-    assert!(shown.contains("measured although unfit: foreign load"), "{shown}");
+    assert!(shown.contains("measured although unfit: other programs"), "{shown}");
 }
 
 #[test]

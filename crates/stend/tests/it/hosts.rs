@@ -103,6 +103,7 @@ fn clean_leaves_there_what_it_cannot_lock_and_takes_an_empty_directory() {
 #[test]
 fn clean_takes_the_cache_directory_that_was_made_there() {
     let Some(mut sshd) = Sshd::new() else { return };
+    sshd.has_all_programs();
     sshd.reconfigure("ForceCommand unset STEND_WORK; eval \"$SSH_ORIGINAL_COMMAND\"");
     let cache = sshd.stand.path().join("home/.cache");
     fs::create_dir_all(cache.join("stend/build-0123456789abcdef")).unwrap();

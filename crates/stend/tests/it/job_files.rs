@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Ended, Gate, Stand, environment, in_own_mounts, on_path, path_with};
 use crate::load::{have_fio, repeats};
@@ -357,7 +357,11 @@ fn a_report_of_fios_that_is_too_large_is_left_out_and_the_repeat_says_so() {
     assert!(matches!(ended.status, Some(0 | 3)), "{}\n{}", ended.out, ended.err);
     let repeat = &repeats(&stand)[0];
     assert_eq!(repeat["report"]["check"], "passed", "it is read all the same: {repeat:#}");
-    assert_eq!(repeat["begin"]["missing"]["report"], "it has 33 MiB, and no more than 32 MiB are kept", "{repeat:#}");
+    assert_eq!(
+        repeat["begin"]["missing"]["report"],
+        json!({ "cause": "own_report_too_large", "mib": 33, "most_mib": 32 }),
+        "{repeat:#}"
+    );
     let none = stand.run(&["export", "--fio", "last"]);
     assert_eq!((none.status, none.err.trim_end().lines().count()), (Some(2), 1), "{}", none.err);
 }

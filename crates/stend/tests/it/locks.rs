@@ -131,7 +131,7 @@ fn check_says_who_measures_there_and_takes_nothing_away() {
         "{line}"
     );
     let findings = parse(&sshd.run(&["check", "--on", "stand", "--json"]).out);
-    let labs = findings["findings"].as_array().unwrap().iter().find(|one| one["what"] == "other labs");
+    let labs = findings["findings"].as_array().unwrap().iter().find(|one| one["condition"] == "lab_at_work");
     assert_eq!(labs.unwrap()["state"], "unfit");
     drop(other);
     assert!(of_labs(&check().out).starts_with("fine     other labs: none"));

@@ -304,18 +304,19 @@ fn forged(runs: &Runs, id: &str, suite: &str, scenarios: &[&str]) -> Forged {
 fn why_there_is_no_floor_and_what_was_wrong_with_the_machine_are_said() {
     let runs = Runs::new();
     let mut unfit = forged(&runs, A, "test", &["x", "zero"]);
-    unfit.sessions[0]["conditions"] = json!(["foreign load: 40 % of the processors' time"]);
+    let busy = json!([{ "condition": "foreign_load", "share": 0.4, "limit": null }]);
+    unfit.sessions[0]["conditions"] = busy.clone();
     runs.add(&[unfit, forged(&runs, B, "other", &["zero"])]);
     let shown = runs.stand.json(&["noise", &format!("--show={A}")])["noise"].clone();
     let of = |key: &str| [0, 1].map(|place| shown["scenarios"][place][key].clone());
     assert!(of("floor")[0].is_number(), "{shown}");
     assert_eq!(of("no_floor"), [Value::Null, json!("not_positive")], "{shown}");
-    assert_eq!(shown["conditions"], json!(["foreign load: 40 % of the processors' time"]));
+    assert_eq!(shown["conditions"], busy);
     let text = words(&runs.stand.fine(&["noise", &format!("--show={A}")]).out);
     assert!(
         text.contains("1 scenario has values of zero or less, which have no ratio and so no floor.")
             && !text.contains("too few")
-            && text.contains(&format!("Note: {A}: measured although the machine was unfit: foreign load: 40 %")),
+            && text.contains(&format!("Note: {A}: measured although the machine was unfit: other programs: 40 %")),
         "{text}"
     );
     let text = words(&runs.stand.fine(&["noise", "--show"]).out);

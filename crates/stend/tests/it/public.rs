@@ -30,7 +30,8 @@ fn with_canaries(mut run: Forged) -> Forged {
     of["host"] = json!("canary-user@canary-host.example.net");
     of["machine"]["name"] = json!("canary-name");
     of["machine"]["network_name"] = json!("canary-net.example.net");
-    of["machine"]["missing"]["board"] = json!("canary-net says nothing in /srv/canary-files/board");
+    of["machine"]["missing"]["board"] =
+        json!({ "cause": "unread", "file": "/srv/canary-files/board", "said": "canary-net says nothing" });
     of["machine"]["raw"]["/etc/canary"] = json!("canary raw");
     let software = &mut of["machine"]["software"];
     software["command_line"] = json!("quiet mitigations=off canary.unit=canary isolcpus=1 net.ifnames=canary");
@@ -43,7 +44,8 @@ fn with_canaries(mut run: Forged) -> Forged {
     of["build"] =
         json!({ "program": "/opt/canary/cc", "compiler": "cc 12", "flags": "-O2 -I/home/canary-user/include" });
     of["target"] = target();
-    of["skipped"] = json!([{ "scenario": "gone", "reason": "canary-host has no /home/canary-user/x" }]);
+    of["skipped"] =
+        json!([{ "scenario": "gone", "reason": { "cause": "tool_missing", "tool": "/home/canary-user/x" } }]);
     of["suite"]["set"]["directory"] = json!("/mnt/canary");
     let scenario = &mut of["suite"]["scenarios"][0];
     let script = "/home/canary user/suites/wc.sh";
@@ -51,9 +53,9 @@ fn with_canaries(mut run: Forged) -> Forged {
     scenario["places"][script] = json!("{suite_directory}/wc.sh");
     for session in &mut run.sessions {
         session["boot_id"] = json!(format!("{}-canary", session["number"]));
-        session["conditions"] = json!(["/home/canary-user/work on canary-name has 1 MB free"]);
-        session["noted"] = json!(["canary-net is busy"]);
-        session["missing_sensors"] = json!(["power: canary-host's is root's"]);
+        session["conditions"] = json!([{ "condition": "results_unwritable", "path": "/home/canary-user/work" }]);
+        session["noted"] = json!([{ "condition": "lab_at_work", "said": "canary-net is busy" }]);
+        session["missing_sensors"] = json!({ "power": "canary-host's is root's", "energy": { "cause": "unread", "file": "/home/canary-user/energy", "said": "canary" } });
     }
     for repeat in &mut run.repeats {
         repeat["command"] = json!(["/tmp/canary-work/guard", "sh", script]);

@@ -18,12 +18,14 @@ use crate::host::stand::Compiler;
 use crate::host::{HERE, Host, Local, Lock};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
+use crate::language::Language;
 use crate::machine;
 use crate::run::fitness::{self, Conditions};
 use crate::run::prepare;
 use crate::run::progress::Waiting;
 use crate::side::{self, Setting, Tuning};
 use crate::store::MeasuringLock;
+use crate::words;
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {
@@ -79,7 +81,7 @@ impl Bench {
 
     /// The machine's fingerprint, with the compiler that built for it.
     pub(in crate::cli) fn fingerprint(&self) -> Result<Machine, Failure> {
-        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe)).map_err(Failure::unusable)?;
+        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe)).map_err(Failure::nameless)?;
         self.build.note(&mut machine);
         Ok(machine)
     }
@@ -135,15 +137,18 @@ impl Bench {
                 Conditions { lasting: true, .. } => " (--even-if-unfit measures all the same)",
                 _ => " (--wait TIME waits longer, --even-if-unfit measures all the same)",
             };
-            let unfit = conditions.unfit.join("; ");
+            let unfit = words::conditions(&conditions.unfit).en;
             return Err(Failure::unusable(format!("the machine is not fit to measure: {unfit}{ways_out}")));
         }
         for condition in &conditions.unfit {
-            talk!("warning: the machine is not fit to measure: {condition}");
+            let told = words::condition(condition, Language::English);
+            talk!("warning: the machine is not fit to measure: {}", told.with_advice());
         }
         if !global.quiet && !conditions.noted.is_empty() {
             let on = if self.host.name() == HERE { String::new() } else { format!(" --on {}", self.machine) };
-            talk!("noted: {} (`{} check{on}` says what to do)", conditions.noted.join("; "), output::program());
+            let noted: Vec<_> =
+                conditions.noted.iter().map(|one| words::condition(one, Language::English).in_a_line()).collect();
+            talk!("noted: {} (`{} check{on}` says what to do)", noted.join("; "), output::program());
         }
         Ok(Some(conditions))
     }

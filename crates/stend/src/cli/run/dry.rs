@@ -10,10 +10,12 @@ use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::host::Host;
 use crate::host::stand::Compiler;
+use crate::language::Language;
 use crate::language::english_plural;
 use crate::machine;
 use crate::run::{plan, prepare};
 use crate::side;
+use crate::words;
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(
@@ -26,7 +28,7 @@ pub(super) fn print(
     use std::fmt::Write as _;
     let skipped = prepare::skipped(host, &suite, &sides);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
-        return Err(Failure::unusable(reason));
+        return Err(Failure::unusable(words::cause(reason, Language::English)));
     }
     let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
     let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
@@ -38,7 +40,7 @@ pub(super) fn print(
     // To look takes half a second, and shows nothing where nothing is written.
     let look = || machine::check(host, &spaces, &Gates::DEFAULT).into_iter().find(|finding| finding.never);
     if let Some(full) = spaces.iter().any(|space| space.bytes > 0).then(look).flatten() {
-        return Err(Failure::unusable(full.in_a_line()));
+        return Err(Failure::unusable(words::condition(&full.condition, Language::English).with_advice()));
     }
     let foreseen = side::foreseen(host, &work, usual, &sides);
     let foreseen = foreseen.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
@@ -55,8 +57,9 @@ pub(super) fn print(
         let (texts, parameters): (Vec<_>, Vec<_>) =
             scenario.parameters.iter().partition(|(_, value)| value.contains('\n'));
         let parameters: Vec<_> = parameters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let state =
-            left_out(&scenario.name).map(|skipped| format!(" (skipped: {})", skipped.reason)).unwrap_or_default();
+        let state = left_out(&scenario.name)
+            .map(|skipped| format!(" (skipped: {})", words::cause(&skipped.reason, Language::English)))
+            .unwrap_or_default();
         let _ = writeln!(
             text,
             "  {}{state}\n      {} {} · {}",

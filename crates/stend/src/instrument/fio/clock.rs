@@ -1,5 +1,6 @@
 //! Unix times of fio's logs on the machine's monotonic clock.
 
+use stend_model::cause::Cause;
 use stend_model::wire::Usage;
 
 /// By so much the report's time and the last line of the logs may differ, in milliseconds, besides two windows. fio has to put its
@@ -64,9 +65,9 @@ impl Clock {
     }
 
     /// What is to be said of a clock that was set while fio ran.
-    pub(super) fn complaint(&self) -> Option<String> {
+    pub(super) fn complaint(&self) -> Option<Cause> {
         let step = self.step_ms?;
-        Some(format!("the machine's clock was set by about {} s while fio ran", (step / 100.0).round() / 10.0))
+        Some(Cause::ClockSet { seconds: (step / 100.0).round() / 10.0 })
     }
 
     /// A Unix time in milliseconds as nanoseconds of the monotonic clock, never outside the command's time.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::suite::{Action, Scenario};
 
 use super::job::Job;
@@ -139,21 +140,19 @@ pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Rema
     let is_expected = scenario.faults.iter().any(|fault| fault.action == Action::Lose);
     let mut evidence = Vec::new();
     if is_expected && lost == 0 {
-        evidence.push(format!("of {acknowledged} bytes acknowledged none is lost, although that was expected"));
+        evidence.push(Checked::NoneLost { acknowledged });
     } else if is_expected {
-        evidence.push(format!(
-            "data lost as expected: {lost} of {acknowledged} bytes acknowledged{}",
-            places(&of_acknowledged, job.block)
-        ));
+        let places = places(&of_acknowledged, job.block);
+        evidence.push(Checked::LostAsExpected { bytes: lost, acknowledged, places });
     } else if lost_flushed > 0 {
-        evidence.push(format!("{lost_flushed} of {flushed} bytes flushed are lost{}", places(&of_flushed, job.block)));
+        let places = places(&of_flushed, job.block);
+        evidence.push(Checked::FlushedLost { bytes: lost_flushed, flushed, places });
     } else {
-        let later = acknowledged - flushed;
-        evidence.push(format!("all of {flushed} bytes flushed are there"));
-        evidence.push(format!("{lost} of {later} bytes acknowledged, but not flushed, are gone"));
+        evidence.push(Checked::FlushedThere { bytes: flushed });
+        evidence.push(Checked::UnflushedLost { bytes: lost, unflushed: acknowledged - flushed });
     }
     if let Remains::Nothing(why) = remains {
-        evidence.push(format!("the pool cannot be mounted any more ({why})"));
+        evidence.push(Checked::PoolUnmountable { said: why.to_owned() });
     }
     Ok(Losses {
         passed: is_expected || lost_flushed == 0,
@@ -163,23 +162,23 @@ pub(super) fn losses(scenario: &Scenario, job: &Job, load: &Files, remains: Rema
             ("lost_bytes".into(), lost as f64),
             ("lost_flushed_bytes".into(), lost_flushed as f64),
         ]),
-        evidence: evidence.join("; "),
+        evidence,
         looks: of_flushed.iter().enumerate().filter_map(first).filter(|_| !is_expected).take(SHOWN).collect(),
     })
 }
 
-/// Where something is lost, as the rest of a message.
-fn places(lost: &[BTreeSet<u64>], block: u64) -> String {
+/// Where something is lost.
+fn places(lost: &[BTreeSet<u64>], block: u64) -> Vec<Checked> {
     let of = |(lun, blocks): (usize, &BTreeSet<u64>)| {
         let (first, last) = (blocks.first()?, blocks.last()?);
-        Some(format!("lun{lun} {} between offsets {first} and {}", blocks.len() as u64 * block, last + block))
+        Some(Checked::LostIn { lun, bytes: blocks.len() as u64 * block, first: *first, end: last + block })
     };
     let mut told: Vec<_> = lost.iter().enumerate().filter_map(of).collect();
     if told.len() > SHOWN {
         told.truncate(SHOWN);
-        told.push("and so on".into());
+        told.push(Checked::MoreLost);
     }
-    format!(" ({})", told.join(", "))
+    told
 }
 
 #[cfg(test)]

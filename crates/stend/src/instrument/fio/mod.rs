@@ -38,9 +38,12 @@ mod words;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
+use stend_model::checked::Stood;
 use stend_model::run::{Repeat, Run};
 use stend_model::suite::Scenario;
 use stend_model::target::Target;
@@ -177,7 +180,7 @@ impl Adapter for Fio {
         &["--enghelp"]
     }
 
-    fn lacks(&self, scenario: &Scenario, said: &str) -> Option<String> {
+    fn lacks(&self, scenario: &Scenario, said: &str) -> Option<Cause> {
         let engines = match Load::of(scenario).ok()? {
             Load::Own(job) => BTreeSet::from([job.engine]),
             Load::File(file) => file.engines(),
@@ -233,13 +236,13 @@ impl Adapter for Fio {
         lost::losses(scenario, &Job::of(scenario).map_err(not_taken)?, load, remains)
     }
 
-    fn what_stands(&self, place: &Place, block: Block, found: &[u8]) -> String {
+    fn what_stands(&self, place: &Place, block: Block, found: &[u8]) -> Checked {
         let Block { lun, offset, bytes } = block;
-        let stands = match found {
-            [] => "it cannot be read".into(),
+        let what = match found {
+            [] => Stood::Unreadable,
             found => mark::what_stands(found, &mark::block(&place.mark, lun, offset, bytes as usize)),
         };
-        format!("at offset {offset} of lun{lun} stands: {stands}")
+        Checked::Stands { file: format!("lun{lun}"), offset, what }
     }
 
     fn job(&self, run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
@@ -320,9 +323,10 @@ impl Adapter for Fio {
         let windows = logs.windows();
         let mut begin = begin(&load, &output, finished);
         if windows.is_empty() {
-            begin.missing.insert("series".into(), format!("no window of {} ms in fio's logs", layout.window_ms));
+            let window = stend_model::quantity::Span(Duration::from_millis(layout.window_ms.into()));
+            begin.missing.insert("series".into(), Cause::NoWindow { window }.into());
         }
-        begin.missing.extend(clock.complaint().map(|words| ("clock".to_owned(), words)));
+        begin.missing.extend(clock.complaint().map(|cause| ("clock".to_owned(), cause.into())));
         let mut events = vec![Event::Begin(begin)];
         events.extend(windows.into_iter().map(|(ms, values)| {
             Event::Sample(Sample { t_ns: clock.monotonic_ns(ms), metric: None, value: None, values })

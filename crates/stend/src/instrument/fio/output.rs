@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::latency::LatencyCounts;
 use stend_model::wire::quote;
 use stend_stats::Latencies;
@@ -129,31 +130,32 @@ impl Output {
     }
 
     /// What a failed verification found, if one failed.
-    pub(super) fn wrong_data(&self, finished: &Finished) -> Option<Cause> {
+    pub(super) fn wrong_data(&self, finished: &Finished) -> Option<Vec<Checked>> {
         let group = self.groups.iter().find(|group| group.error == VERIFICATION_FAILED)?;
         let said = finished.stderr.lines().chain(self.messages.iter().map(String::as_str));
         let said = said.filter(|line| line.contains("verify") || line.contains("bad ")).map(str::trim).next();
-        let said: Vec<_> = what_stands(finished).into_iter().chain(said.map(quote)).collect();
-        Some(Cause::FioDataWrong { job: group.jobname.clone(), said: said.join(": ") })
+        let wrong = Checked::DataWrong { job: group.jobname.clone(), said: said.map(quote).unwrap_or_default() };
+        Some(std::iter::once(wrong).chain(what_stands(finished)).collect())
     }
 }
 
 /// What stands where something else was to stand, as far as fio kept it.
-fn what_stands(finished: &Finished) -> Option<String> {
+fn what_stands(finished: &Finished) -> Vec<Checked> {
     const SHOWN: usize = 2;
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let files: BTreeMap<_, _> = finished.files.iter().map(|(path, contents)| (name(path), contents)).collect();
-    let mut told = Vec::new();
-    for (name, found) in &files {
-        let Some(place) = name.strip_prefix(RECEIVED) else { continue };
-        let (file, offset) = place.rsplit_once('.').unwrap_or((place, "?"));
-        let Some(wanted) = files.get(&format!("{EXPECTED}{place}")) else { continue };
-        told.push(format!("at offset {offset} of {file} stands: {}", mark::what_stands(found, wanted)));
-    }
+    let told = files.iter().filter_map(|(name, found)| {
+        let place = name.strip_prefix(RECEIVED)?;
+        let (file, offset) = place.rsplit_once('.')?;
+        let wanted = files.get(&format!("{EXPECTED}{place}"))?;
+        let what = mark::what_stands(found, wanted);
+        Some(Checked::Stands { file: file.to_owned(), offset: offset.parse().ok()?, what })
+    });
+    let mut told: Vec<_> = told.collect();
     let more = told.len().saturating_sub(SHOWN);
     told.truncate(SHOWN);
-    let more = if more > 0 { format!("; and so on in {more} more") } else { String::new() };
-    (!told.is_empty()).then(|| format!("{}{more}", told.join("; ")))
+    told.extend((more > 0).then_some(Checked::MoreStand { places: more }));
+    told
 }
 
 /// A value that is no number is as one that is not there.

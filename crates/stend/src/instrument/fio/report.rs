@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::wire::{Check, Report, Usage};
 
 use super::clock::Clock;
@@ -13,8 +14,6 @@ use super::logs::Logs;
 use super::output::{self, Direction, Group, Output};
 use super::words::first_words;
 use crate::instrument::Finished;
-use crate::language::Language;
-use crate::words;
 
 /// An open load that reaches less than this share of the rate asked for was not open.
 const LEAST_OF_RATE: f64 = 0.9;
@@ -52,7 +51,8 @@ impl Expected<'_> {
         let milliseconds = longest_ms(&measured);
         if milliseconds < 1.0 {
             // fio can end so with status 0 and error 0.
-            return Err(wrong.unwrap_or_else(|| Cause::FioIdle { said: first_words(&finished.stderr) }));
+            let idle = || Cause::FioIdle { said: first_words(&finished.stderr) };
+            return Err(wrong.map_or_else(idle, |wrong| Cause::WorkWrong { evidence: wrong.into() }));
         }
         let mut work = BTreeMap::new();
         for (name, direction) in &directions {
@@ -81,16 +81,13 @@ impl Expected<'_> {
             observed.insert("verified_bytes".into(), read.io_bytes);
             observed.insert("verify_ns".into(), read.runtime * 1e6);
             if wrong.is_none() {
-                let words = format!(
-                    "{} of {written} bytes written were read back with the marks of this repeat",
-                    read.io_bytes
-                );
                 // How much a job file is to read back, nobody knows.
-                verdict.note(self.job.is_none() || read.io_bytes == written, words);
+                let right = self.job.is_none() || read.io_bytes == written;
+                verdict.note(right, Checked::ReadBack { bytes: read.io_bytes, written });
             }
         }
         if let Some(wrong) = wrong {
-            verdict.evidence.insert(0, words::cause(&wrong, Language::English));
+            verdict.evidence.splice(0..0, wrong);
             verdict.passed = false;
         }
         let no_amount = |figure: f64| !figure.is_finite() || figure < 0.0;
@@ -114,7 +111,7 @@ impl Expected<'_> {
             observed,
             latencies: output::histograms(&directions),
             check: if verdict.passed { Check::Passed } else { Check::Failed },
-            evidence: Some(verdict.evidence.join("; ")),
+            evidence: Some(verdict.evidence.into()),
             unknown: Map::new(),
         })
     }
@@ -155,25 +152,23 @@ impl Expected<'_> {
         let mut verdict = Verdict { passed: true, evidence: Vec::new() };
         for (name, direction) in directions {
             let whole = direction.short_ios == 0.0 && direction.drop_ios == 0.0;
-            let rest = format!("{} short, {} dropped", direction.short_ios, direction.drop_ios);
+            let counts = |block| Checked::FioCounts {
+                direction: (*name).to_owned(),
+                operations: direction.total_ios,
+                bytes: direction.io_bytes,
+                block,
+                short: direction.short_ios,
+                dropped: direction.drop_ios,
+            };
             let Some(job) = self.job else {
-                let (operations, bytes) = (direction.total_ios, direction.io_bytes);
-                verdict.note(whole, format!("{name}: {operations} operations, {bytes} bytes counted, {rest}"));
+                verdict.note(whole, counts(None));
                 continue;
             };
             // With a ramp, operations that were submitted in it and completed after it are in one count and not in the other.
             let in_flight = if job.ramp.is_zero() { 0.0 } else { f64::from(job.depth) * f64::from(job.processes()) };
             let agree = (direction.io_bytes / job.block as f64 - direction.total_ios).abs() <= in_flight;
-            let spanned = if in_flight > 0.0 {
-                format!(" (up to {in_flight} operations may have spanned the end of the ramp)")
-            } else {
-                String::new()
-            };
-            let words = format!(
-                "{name}: {} operations of {} bytes, {} bytes counted{spanned}, {rest}",
-                direction.total_ios, job.block, direction.io_bytes
-            );
-            verdict.note(agree && whole || job.read_later, words);
+            verdict.note(agree && whole || job.read_later, counts(Some(job.block)));
+            verdict.evidence.extend((in_flight > 0.0).then_some(Checked::RampSpanned { operations: in_flight }));
         }
         let operations: f64 = directions.iter().map(|(_, direction)| direction.total_ios).sum();
         // One whose pool fails for good does as much as it can until then, and what that was worth is found out when it is read again.
@@ -185,7 +180,7 @@ impl Expected<'_> {
             verdict.rate(job, operations / milliseconds * 1e3, self.breaks);
         }
         if !read_back {
-            verdict.evidence.push("no error; counts only, the data are not compared".into());
+            verdict.evidence.push(Checked::CountsOnly);
         }
         verdict
     }
@@ -193,28 +188,28 @@ impl Expected<'_> {
 
 struct Verdict {
     passed: bool,
-    evidence: Vec<String>,
+    evidence: Vec<Checked>,
 }
 
 impl Verdict {
-    fn note(&mut self, right: bool, words: String) {
+    fn note(&mut self, right: bool, checked: Checked) {
         self.passed &= right;
-        self.evidence.push(words);
+        self.evidence.push(checked);
     }
 
     /// Whether it worked as long as it was to.
     fn length(&mut self, job: &Job, directions: &[(&str, Direction)], milliseconds: f64) {
         match job.length {
             Length::Time(time) => {
-                let wanted = time.as_secs_f64() * 1e3;
-                if milliseconds < 0.9 * wanted {
-                    self.note(false, format!("ran {milliseconds} ms of {wanted} ms"));
+                let wanted_ms = time.as_secs_f64() * 1e3;
+                if milliseconds < 0.9 * wanted_ms {
+                    self.note(false, Checked::TooShort { ms: milliseconds, wanted_ms });
                 }
             }
             Length::Loops(loops) => {
                 let wanted = job.region as f64 * f64::from(job.processes()) * f64::from(loops);
                 let done: f64 = directions.iter().map(|(_, direction)| direction.io_bytes).sum();
-                self.note(done == wanted, format!("{done} of {wanted} bytes in {loops} loops"));
+                self.note(done == wanted, Checked::Loops { bytes: done, wanted, loops });
             }
         }
     }
@@ -223,16 +218,8 @@ impl Verdict {
     fn rate(&mut self, job: &Job, reached: f64, breaks: bool) {
         let Some(rate) = &job.rate else { return };
         let asked = f64::from(rate.of_a_job) * f64::from(job.processes());
-        let words = format!("{reached:.0} operations/s of {asked} asked for");
-        let open = reached >= LEAST_OF_RATE * asked;
-        self.note(
-            open || breaks,
-            if open || breaks {
-                words
-            } else {
-                format!("{words}: operations waited for others, so the load was not open")
-            },
-        );
+        let open = reached >= LEAST_OF_RATE * asked || breaks;
+        self.note(open, Checked::Rate { reached: reached.round(), asked, open });
     }
 }
 

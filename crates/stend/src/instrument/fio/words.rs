@@ -58,13 +58,12 @@ pub(in crate::instrument) fn has_engine(listed: &str, engine: &str) -> bool {
 }
 
 /// Why a fio that lists these engines cannot be used, if it lacks one.
-pub(super) fn no_engine(engine: &str, listed: &str) -> Option<String> {
+pub(super) fn no_engine(engine: &str, listed: &str) -> Option<Cause> {
     // What is given by a variable, fio finds itself.
     let elsewhere = engine.contains('$');
     let name = engine.split(',').next().unwrap_or(engine);
     let name = if name.starts_with("linuxaio") || name.starts_with("aio") { "libaio" } else { name };
     // One that lists none says nothing.
     let silent = !listed.lines().any(|line| line.starts_with(char::is_whitespace));
-    (!elsewhere && !silent && !has_engine(listed, name))
-        .then(|| format!("fio here has no engine \"{name}\" (fio --enghelp lists those that it has)"))
+    (!elsewhere && !silent && !has_engine(listed, name)).then(|| Cause::EngineMissing { engine: name.to_owned() })
 }

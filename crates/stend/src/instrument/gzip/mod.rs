@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
@@ -92,10 +93,12 @@ impl Adapter for Gzip {
         let corpus = Corpus::of(job.pages);
         let wanted = (corpus.crc32, corpus.bytes.len() as u32);
         let right = (trailer.crc32, trailer.length) == wanted;
-        let evidence = format!(
-            "gzip's trailer says CRC-32 {:08x} and {} bytes; the pages have {:08x} and {}",
-            trailer.crc32, trailer.length, wanted.0, wanted.1
-        );
+        let checked = Checked::GzipTrailer {
+            crc32: format!("{:08x}", trailer.crc32),
+            bytes: trailer.length,
+            pages_crc32: format!("{:08x}", wanted.0),
+            pages_bytes: wanted.1,
+        };
         let report = Report {
             n: 0,
             t_ns: Some(finished.started_ns),
@@ -105,7 +108,7 @@ impl Adapter for Gzip {
             observed: BTreeMap::from([("compressed_bytes".into(), trailer.compressed as f64)]),
             latencies: BTreeMap::new(),
             check: if right { Check::Passed } else { Check::Failed },
-            evidence: Some(evidence),
+            evidence: Some(vec![checked].into()),
             unknown: Map::new(),
         };
         Ok(vec![Event::Begin(begin(job, corpus, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
@@ -151,7 +152,7 @@ impl Adapter for OpenSsl {
             observed: BTreeMap::new(),
             latencies: BTreeMap::new(),
             check,
-            evidence: Some(evidence),
+            evidence: Some(vec![evidence].into()),
             unknown: Map::new(),
         };
         Ok(vec![Event::Begin(begin(&job, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])
@@ -188,26 +189,19 @@ fn counts(stderr: &str) -> Result<Vec<(f64, f64)>, Cause> {
     lines.map(|line| count(line).ok_or_else(|| unknown(line))).collect()
 }
 
-fn verdict(job: &Job, stdout: &str) -> (Check, String) {
+fn verdict(job: &Job, stdout: &str) -> (Check, Checked) {
     let Some(known) = KnownAnswer::of(&job.algorithm) else {
-        return (
-            Check::None,
-            format!("there is no known answer for {} that the openssl command can compute", job.algorithm),
-        );
+        return (Check::None, Checked::NoKnownAnswer { algorithm: job.algorithm.clone() });
     };
     let answer = stdout.lines().find_map(|line| line.strip_prefix(ANSWER)).map_or("", str::trim);
-    let source = known.source;
+    let vector = known.vector.to_owned();
     if answer == known.answer {
-        (
-            Check::Passed,
-            format!(
-                "this OpenSSL computes {source}; the operations of the timed loop are counted, their results not looked at"
-            ),
-        )
+        (Check::Passed, Checked::AnswerRight { vector })
     } else if answer.is_empty() && known.optional {
-        (Check::None, format!("this OpenSSL's command line cannot compute {source}"))
+        (Check::None, Checked::AnswerImpossible { vector })
     } else {
-        (Check::Failed, format!("{source}: {} is right, this OpenSSL computes {}", known.answer, quote(answer)))
+        let right = known.answer.to_owned();
+        (Check::Failed, Checked::AnswerWrong { vector, right, computed: quote(answer) })
     }
 }
 

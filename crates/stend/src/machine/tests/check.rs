@@ -1,17 +1,30 @@
 //! Judgements on the same machines.
 
+use stend_model::condition::Condition;
 use stend_model::suite::{Gate, Gates};
 
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::{Host as _, Output};
+use crate::language::Language;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
 use crate::machine::{Space, State, Use, check, command};
-use crate::report::recorded::recorded;
+use crate::words;
+
+/// What was looked at: the tag of the condition, or of what could not be looked at.
+fn tag(finding: &Finding) -> String {
+    let value = serde_json::to_value(&finding.condition).unwrap();
+    let tag = if value["condition"] == "unread" { &value["of"] } else { &value["condition"] };
+    tag.as_str().unwrap().to_owned()
+}
 
 fn of<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
-    findings.iter().find(|finding| finding.what == what).unwrap_or_else(|| panic!("no finding on {what}"))
+    findings.iter().find(|finding| tag(finding) == what).unwrap_or_else(|| panic!("no finding on {what}"))
+}
+
+fn found<'a>(findings: &'a [Finding], what: &str) -> &'a Condition {
+    &of(findings, what).condition
 }
 
 fn results(directory: &str) -> Space {
@@ -29,32 +42,31 @@ fn judged_by(text: &str, gates: &Gates) -> Vec<Finding> {
 #[test]
 fn a_server_with_everything_wrong() {
     let findings = check(&FixtureHost::named("x86-server"), &[results("/not/there/yet")], &Gates::DEFAULT);
-    let warned: Vec<_> =
-        findings.iter().filter(|finding| finding.state == State::Warning).map(|finding| finding.what).collect();
+    let warned: Vec<_> = findings.iter().filter(|finding| finding.state == State::Warning).map(tag).collect();
     // Its /proc/stat stands still, which no machine's does.
     assert_eq!(
         warned,
-        [
-            "load average",
-            "foreign load",
-            "pressure cpu",
-            "governor",
-            "frequency limit",
-            "throttling",
-            "processors",
-            "clock source"
-        ]
+        ["load", "foreign_load", "pressure", "governor", "frequency_limit", "throttling", "processors", "clock_source"]
     );
-    assert!(findings.iter().filter(|finding| finding.state != State::Fine).all(|finding| !finding.advice.is_empty()));
-    assert_eq!(of(&findings, "governor").value, "schedutil");
-    assert_eq!(of(&findings, "frequency limit").value, "up to 3000 of 3729 MHz allowed");
-    assert_eq!(of(&findings, "throttling").value, "3 events since the start");
-    assert_eq!(of(&findings, "processors").value, "6 of 8 hardware threads may be used");
-    assert_eq!(of(&findings, "temperature sensors").value, "acpitz, k10temp");
-    assert_eq!(of(&findings, "turbo").value, "on");
-    assert_eq!(of(&findings, "transparent huge pages").value, "always");
-    assert_eq!(of(&findings, "address randomization").value, "full");
-    assert!(of(&findings, "free space for results").value.contains("iB in /"), "{findings:?}");
+    for finding in findings.iter().filter(|finding| finding.state != State::Fine) {
+        assert!(!words::condition(&finding.condition, Language::English).advice.is_empty(), "{finding:?}");
+    }
+    for (what, wanted) in [
+        ("governor", Condition::Governor { governors: vec!["schedutil".into()] }),
+        ("frequency_limit", Condition::FrequencyLimit { allowed_hz: 3e9, possible_hz: 3_729_492_000.0 }),
+        ("throttling", Condition::Throttling { times: 3, just_now: false }),
+        ("processors", Condition::Processors { allowed: 6, online: 8 }),
+        ("temperature_sensors", Condition::TemperatureSensors { names: vec!["acpitz".into(), "k10temp".into()] }),
+        ("turbo", Condition::Turbo { setting: "on".into() }),
+        ("huge_pages", Condition::HugePages { setting: "always".into() }),
+        ("address_randomization", Condition::AddressRandomization { setting: "2".into() }),
+    ] {
+        assert_eq!(*found(&findings, what), wanted);
+    }
+    let Condition::ResultsSpace { available: 1.., mount } = found(&findings, "results_space") else {
+        panic!("{findings:?}");
+    };
+    assert_eq!(mount, "/");
 }
 
 #[test]
@@ -77,11 +89,12 @@ fn the_checks_own_work_lies_outside_of_what_it_judges() {
 fn every_machine_can_be_judged() {
     for name in ["x86-guest", "arm-cortex-a9", "elbrus-e8c2", "loongson-3a5000"] {
         let findings = check(&FixtureHost::named(name), &[results("/")], &Gates::DEFAULT);
-        assert!(findings.iter().all(|finding| !finding.value.is_empty()), "{name}: {findings:?}");
-        assert!(
-            findings.iter().all(|finding| finding.state != State::Unfit || finding.what.starts_with("free space")),
-            "{name}"
-        );
+        for language in [Language::English, Language::Russian] {
+            let empty = |finding: &Finding| words::condition(&finding.condition, language).value.is_empty();
+            assert!(!findings.iter().any(empty), "{name}: {findings:?}");
+        }
+        let unfit = |finding: &Finding| finding.state == State::Unfit && !tag(finding).ends_with("space");
+        assert!(!findings.iter().any(unfit), "{name}: {findings:?}");
     }
     let out_of_reach = check(&Unreachable, &[results("/")], &Gates::DEFAULT);
     assert_eq!(of(&out_of_reach, "machine").state, State::Unfit);
@@ -94,7 +107,7 @@ fn processor_time_of_others_counts_from_the_second_tick_on() {
     };
     let states = |text: &str| {
         let findings = after(text);
-        (of(&findings, "foreign load").state, of(&findings, "steal").state)
+        (of(&findings, "foreign_load").state, of(&findings, "steal").state)
     };
     assert_eq!(states("101 0 100 1099 0 0 0 0 0 0"), (State::Fine, State::Fine));
     assert_eq!(states("102 0 101 1097 0 0 0 0 0 0"), (State::Warning, State::Fine));
@@ -104,7 +117,10 @@ fn processor_time_of_others_counts_from_the_second_tick_on() {
     // A kernel without steal, and a count that goes backwards.
     assert_eq!(states("100 0 100 1100 0 0 0"), (State::Fine, State::Fine));
     assert_eq!(states("100 0 100 1100 0 0 0 0"), (State::Fine, State::Fine));
-    assert_eq!(of(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign load").value, "6.0 % of the processors' time");
+    let Condition::ForeignLoad { share, limit } = *found(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign_load") else {
+        panic!();
+    };
+    assert_eq!((share, limit), (0.06, Some(0.05)));
 }
 
 #[test]
@@ -113,9 +129,9 @@ fn what_no_gate_refuses_does_not_make_unfit() {
         before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\nbefore throttled:      1 5\nafter throttled:      1 6\n";
     let unfit = |gates: Gates| -> Vec<_> {
         let findings = judged_by(text, &gates);
-        findings.iter().filter(|finding| finding.state == State::Unfit).map(|finding| finding.what).collect()
+        findings.iter().filter(|finding| finding.state == State::Unfit).map(tag).collect()
     };
-    assert_eq!(unfit(Gates::DEFAULT), ["foreign load", "steal", "swap", "throttling"]);
+    assert_eq!(unfit(Gates::DEFAULT), ["foreign_load", "steal", "swap", "throttling"]);
     assert_eq!(unfit(Gates { foreign_cpu: Some(Gate::Limit(0.2)), ..Gates::DEFAULT }), ["steal", "swap", "throttling"]);
     let off = Some(Gate::Off);
     let all_off = Gates { steal: off, foreign_cpu: off, swapping: off, throttling: off, frequency_fall: off };
@@ -124,7 +140,7 @@ fn what_no_gate_refuses_does_not_make_unfit() {
     assert_eq!(of(&warned, "swap").state, State::Warning);
     // Two ticks a processor may be nothing but how the kernel counts.
     let of_four = format!("sys/devices/system/cpu/online:0-3\n{}", text.replace("106 0 106 1083", "103 0 104 1088"));
-    assert_eq!(of(&judged(&of_four), "foreign load").state, State::Warning);
+    assert_eq!(of(&judged(&of_four), "foreign_load").state, State::Warning);
 }
 
 #[test]
@@ -146,8 +162,8 @@ fn memory_and_space_run_out_by_degrees() {
             "df 0:Filesystem 1024-blocks Used Available Capacity Mounted on\ndf 0:/dev/sda1 9 9 {kib} 9% /data\n"
         ))
     };
-    let memory = [50_000, 9_000, 2_000].map(|available| of(&memory(available), "free memory").state);
-    let space = [2 << 20, 500 << 10, 50 << 10].map(|kib| of(&space(kib), "free space for results").state);
+    let memory = [50_000, 9_000, 2_000].map(|available| of(&memory(available), "free_memory").state);
+    let space = [2 << 20, 500 << 10, 50 << 10].map(|kib| of(&space(kib), "results_space").state);
     assert_eq!(memory, [State::Fine, State::Warning, State::Warning]);
     assert_eq!(space, [State::Fine, State::Warning, State::Unfit]);
 }
@@ -165,19 +181,27 @@ fn files_that_do_not_fit_make_unfit() {
     };
     let spaces = [results("/store"), work("/work", 40), work("/array/lun files", 4000)];
     let findings = judged(df(0, 50, "/") + &df(1, 50, "/") + &df(2, 3000, "/array"), &spaces);
-    let of_space: Vec<_> = findings.iter().filter(|finding| finding.what.starts_with("free space")).collect();
+    let of_space: Vec<_> = findings.iter().filter(|finding| tag(finding).ends_with("space")).collect();
     assert_eq!(
         of_space.iter().map(|finding| finding.state).collect::<Vec<_>>(),
         [State::Fine, State::Fine, State::Unfit]
     );
-    assert_eq!(of_space[2].value, "3000 GiB in /array; the files in /array/lun files need 4000 GiB");
-    assert!(of_space[2].advice.contains("--scale") && of_space[2].lasting);
+    let directory = "/array/lun files".to_owned();
+    let (available, needed) = (3000 << 30, 4000 << 30);
+    let wanted = Condition::LoadSpace { available, mount: "/array".into(), directory, needed, job_file: false };
+    assert_eq!(of_space[2].condition, wanted);
+    assert!(of_space[2].lasting && of_space[2].never);
+    let told = words::condition(&wanted, Language::English);
+    assert_eq!(
+        told.in_a_line(),
+        "free space for the load: 3000 GiB in /array; the files in /array/lun files need 4000 GiB"
+    );
     // Two that fit one by one, on the same file system.
     let two = [work("/a", 30), work("/b", 30)];
-    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/"), &two), "free space for the load").state, State::Unfit);
-    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/b"), &two), "free space for the load").state, State::Fine);
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/"), &two), "load_space").state, State::Unfit);
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 50, "/b"), &two), "load_space").state, State::Fine);
     // Something was written there between two calls of df.
-    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 49, "/"), &two), "free space for the load").state, State::Unfit);
+    assert_eq!(of(&judged(df(0, 50, "/") + &df(1, 49, "/"), &two), "load_space").state, State::Unfit);
 }
 
 #[test]
@@ -186,47 +210,17 @@ fn a_directory_that_cannot_be_made_makes_unfit() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let work = Space { purpose: Use::Work, directory: format!("{file}/a/b"), bytes: 0 };
     let findings = check(&FixtureHost::named("x86-server"), &[results("/"), work], &Gates::DEFAULT);
-    let found = of(&findings, "free space for the load");
-    assert_eq!((found.state, found.value.as_str()), (State::Unfit, format!("{file} cannot be written").as_str()));
-    assert!(found.advice.contains("STEND_WORK") && found.lasting);
-    assert!(!of(&findings, "free space for results").value.contains("cannot"));
-}
-
-/// A report in Russian says in Russian why a machine was unfit.
-#[test]
-fn every_unfit_finding_has_a_russian_form() {
-    let busy = "before proc/stat:cpu  100 0 100 1000 0 0 0 0 0 0\nafter proc/stat:cpu  150 0 150 1010 0 0 0 50 0 0\n\
-        before proc/vmstat:pswpin 1\nafter proc/vmstat:pswpin 2\n";
-    let throttled = |events: u32| format!("before throttled:      1 5\nafter throttled:      1 {}\n", 5 + events);
-    let swap = "proc/meminfo:SwapTotal: 2048 kB\nproc/meminfo:SwapFree: 1024 kB\n";
-    let df = |number: u32| format!("df {number}:/dev/sda1 9 9 9 9% /\n");
-    let full = format!("{busy}{}{}{}{}", throttled(1), df(0), df(1), df(2));
-    let unwritable = format!("{swap}{busy}{}unwritable 0:/\nunwritable 1:/\nunwritable 2:/\n", throttled(2));
-    let work = |bytes: u64| Space { purpose: Use::Work, directory: "/work".into(), bytes };
-    let spaces = [results("/data"), work(0), work(1 << 30)];
-    let mut said = 0;
-    for text in [full, unwritable] {
-        let texts = Texts::parse(&Output { exit: Some(0), stdout: text.into(), stderr: Vec::new() });
-        for finding in judge(&texts, &spaces, &Gates::DEFAULT).iter().filter(|finding| finding.state == State::Unfit) {
-            said += 1;
-            in_russian(finding);
-        }
-    }
-    assert_eq!(said, 2 * (4 + 3));
-    in_russian(of(&check(&Unreachable, &[], &Gates::DEFAULT), "machine"));
-}
-
-fn in_russian(finding: &Finding) {
-    let russian = recorded(&finding.in_a_line()).ru;
-    assert!(russian.chars().any(|c| ('а'..='я').contains(&c)), "{russian}");
-    assert!(!russian.contains(finding.what), "{russian}");
+    let found = of(&findings, "load_unwritable");
+    assert_eq!((found.state, found.lasting), (State::Unfit, true));
+    assert_eq!(found.condition, Condition::LoadUnwritable { path: file.into() });
+    assert_eq!(of(&findings, "results_space").state, State::Fine);
 }
 
 #[test]
 fn throttling_just_now_makes_unfit() {
     let findings = judged("before throttled:      2 5\nafter throttled:      1 5\nafter throttled:      1 6\n");
     assert_eq!(of(&findings, "throttling").state, State::Unfit);
-    assert_eq!(of(&findings, "throttling").value, "1 event just now");
+    assert_eq!(*found(&findings, "throttling"), Condition::Throttling { times: 1, just_now: true });
 }
 
 #[test]
@@ -243,5 +237,5 @@ fn a_battery_is_no_power_supply() {
     let with = |on: u8| judged(&format!("{battery}sys/class/power_supply/AC/online:{on}\n"));
     assert_eq!(of(&with(1), "power").state, State::Fine);
     assert_eq!(of(&with(0), "power").state, State::Warning);
-    assert!(judged("").iter().all(|finding| finding.what != "power"));
+    assert!(judged("").iter().all(|finding| tag(finding) != "power"));
 }

@@ -1,5 +1,6 @@
 //! Fingerprints of the machines in `tests/fixtures/machines`; the README beside each says where it comes from.
 
+use stend_model::cause::Cause;
 use stend_model::machine::{Cache, Machine};
 
 use super::fixture::{FixtureHost, Unreachable};
@@ -44,7 +45,7 @@ fn an_x86_guest() {
     assert_eq!(software.settings["vda.scheduler"], "mq-deadline");
     assert_eq!(software.settings["transparent_hugepage"], "madvise");
     assert_eq!(software.microcode.as_deref(), Some("0x1"));
-    assert!(missing["settings.governor"].ends_with("No such file or directory"), "{missing:?}");
+    assert!(matches!(missing["settings.governor"], Cause::NotThere { .. }), "{missing:?}");
     let kept: String = raw.values().flat_map(|text| text.chars()).collect();
     for secret in ["testbed", "01234567-89ab", "192.0.2", "secret"] {
         assert!(!kept.contains(secret), "{secret} is kept");
@@ -68,7 +69,7 @@ fn an_x86_server() {
         [("nvme0n1", samsung, false), ("nvme1n1", samsung, false), ("sda", Some("ST8000NM000A-2KE1"), true)]
     );
     assert_eq!(hardware.disks[0].firmware.as_deref(), Some("GDC5602Q"));
-    assert_eq!(missing["disks.sdb"], "removable, so no part of the machine");
+    assert_eq!(missing["disks.sdb"], Cause::Removable);
     assert_eq!(software.command_line, "ro mitigations=off isolcpus=2-3");
     assert_eq!(
         software.compiler.as_deref(),
@@ -83,7 +84,7 @@ fn an_x86_server() {
     assert!(software.tools["fio"].path.ends_with("/bin/fio"));
     assert_eq!(software.tools["fio"].sha256.as_ref().map(String::len), Some(64));
     assert!(software.tools.contains_key("cat"));
-    assert_eq!(missing["tools.none-such"], "none-such is not on the PATH");
+    assert_eq!(missing["tools.none-such"], Cause::ToolMissing { tool: "none-such".into() });
 }
 
 #[test]
@@ -100,7 +101,8 @@ fn a_32_bit_arm_board() {
     assert_eq!(software.libc.as_deref(), Some("musl 1.1.24"));
     assert_eq!(software.settings["governor"], "interactive (1), performance (3)");
     assert_eq!(software.command_line, "console=ttymxc0,115200 rootwait rw");
-    assert_eq!(missing["compiler"], "none of cc, lcc, gcc, clang is on the PATH");
+    let tools = ["cc", "lcc", "gcc", "clang"].map(str::to_owned).into();
+    assert_eq!(missing["compiler"], Cause::NoneOnPath { tools });
     assert!(
         missing.contains_key("mitigations") && missing.contains_key("caches") && missing.contains_key("numa_nodes")
     );
@@ -246,13 +248,14 @@ fn a_tool_keeps_its_arguments_apart_from_those_of_the_next() {
     let machine = collect(&host, &queries[..2]);
     // The stub looks for what it prints by its arguments joined, so both spellings find it.
     assert_eq!(machine.software.tools["one"].version, "version 1");
-    assert_eq!(machine.missing["tools.absent"], "absent is not on the PATH");
+    assert_eq!(machine.missing["tools.absent"], Cause::ToolMissing { tool: "absent".into() });
     assert_eq!(collect(&host, &queries[1..]).software.tools["one"].version, "version 1");
 }
 
 #[test]
 fn of_a_machine_out_of_reach_everything_is_missing() {
     let machine = collect(&Unreachable, &[]);
-    assert_eq!(machine.missing["collection"], "sh did not end within 1 s and was killed");
+    let said = "sh did not end within 1 s and was killed".to_owned();
+    assert_eq!(machine.missing["collection"], Cause::Unasked { said });
     assert!(machine.hardware.processor.is_empty() && machine.missing.contains_key("processor"));
 }

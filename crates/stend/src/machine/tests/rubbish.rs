@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use stend_model::suite::Gates;
 
 use crate::host::Output;
+use crate::language::Language;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
 use crate::machine::{Space, Use, five_lines, in_words, read};
+use crate::words;
 
 /// Names that some parser asks for.
 const NAMES: [&str; 43] = [
@@ -107,7 +109,7 @@ proptest! {
     ) {
         let mut stdout: Vec<u8> = lines.iter().flat_map(|(name, value)| format!("{}:{value}\n", NAMES[*name]).into_bytes()).collect();
         stdout.extend(bytes);
-        let output = Output { exit: None, stdout, stderr: format!("unread: {errors}\n").into_bytes() };
+        let output = Output { exit: None, stdout, stderr: format!("gone: {errors}\nabsent: {errors}\n").into_bytes() };
         let machine = read(&output);
         let empty = read(&Output::default());
         prop_assert!(five_lines(&machine).iter().all(|line| line.chars().count() <= 110));
@@ -115,7 +117,7 @@ proptest! {
             prop_assert!(!in_words(&difference).is_empty());
         }
         for finding in judge(&Texts::parse(&output), &[Space { purpose: Use::Work, directory: "/".into(), bytes: 1 }], &Gates::DEFAULT) {
-            prop_assert!(!finding.what.is_empty());
+            prop_assert!(!words::condition(&finding.condition, Language::English).in_a_line().is_empty());
         }
     }
 }

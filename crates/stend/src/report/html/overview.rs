@@ -9,6 +9,7 @@ use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Tab
 use crate::compare::weighing::{WeighedRow, Weighing};
 use crate::language::Language;
 use crate::machine;
+use crate::words;
 
 use super::scenario::title;
 use super::{Input, RunData};
@@ -17,7 +18,6 @@ use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, called, of_ceiling};
-use crate::report::recorded::{recorded, recorded_under_name};
 use crate::report::text::{self, factor, interval, marked_change, word};
 use crate::report::weighing;
 
@@ -249,10 +249,13 @@ pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
 pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
     let mut missing: Vec<Phrase> = Vec::new();
     for data in input.runs {
-        let of_machine = data.run.machine.missing.iter().map(|(name, reason)| format!("{name}: {reason}"));
-        let of_sessions = data.sessions.iter().flat_map(|session| session.missing_sensors.iter().cloned());
-        for line in of_machine.chain(of_sessions) {
-            let mut phrase = recorded_under_name(&line);
+        let of_machine = data.run.machine.missing.iter();
+        let of_machine = of_machine.map(|(name, why)| (name, words::causes(std::slice::from_ref(why))));
+        let of_sessions = data.sessions.iter().flat_map(|session| &session.missing_sensors);
+        let of_sessions = of_sessions.map(|(name, why)| (name, words::reason(why)));
+        for (name, why) in of_machine.chain(of_sessions) {
+            let name = words::missing_called(name);
+            let mut phrase = Phrase::new(format!("{}: {}", name.en, why.en), format!("{}: {}", name.ru, why.ru));
             if input.runs.len() > 1 {
                 let of_machine = |text: &str| format!("{}: {text}", data.run.machine.name);
                 phrase = Phrase::new(of_machine(&phrase.en), of_machine(&phrase.ru));
@@ -405,7 +408,7 @@ pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
         let run = title(input.table, data);
         for skipped in &data.run.skipped {
             let remedy = skipped.remedy.as_deref().unwrap_or_default();
-            add(&skipped.scenario, &run, recorded(&skipped.reason), remedy);
+            add(&skipped.scenario, &run, words::causes(std::slice::from_ref(&skipped.reason)), remedy);
         }
     }
     for row in input.table.rows.iter().filter(|row| row.main) {

@@ -31,7 +31,6 @@ use crate::report::notes;
 use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::{Phrase, of_ceiling};
 use crate::report::reason::{ReasonView, reasons};
-use crate::report::recorded::{checked, recorded};
 use crate::report::text::{self, interval, percent, shell_words};
 use crate::report::timeline::{self, Timeline, timeline};
 use crate::words;
@@ -462,7 +461,7 @@ fn scenario_run(
         gates: gates(&scenario.gates, repeats),
         commands: distinct(repeats.iter().map(|repeat| shell_words(&repeat.command))),
         jobs: distinct(repeats.iter().filter_map(|repeat| instrument::job(run.data.run, scenario, repeat))),
-        evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(|line| checked(line)).collect(),
+        evidence: distinct(repeats.iter().filter_map(evidence)).iter().map(words::checks).collect(),
         faults: repeats.iter().flat_map(|repeat| faults(repeat, run.series.get(&repeat.sequence))).collect(),
         build: distinct(repeats.iter().filter_map(build)),
         profile: None,
@@ -487,7 +486,7 @@ fn moments(repeat: &Repeat) -> Vec<Moment> {
     let marks = repeat.marks.iter().map(|mark| Moment {
         t_ns: mark.t_ns,
         class: class(mark.kind),
-        label: recorded(&mark.label),
+        label: words::label(&mark.label),
     });
     let gates = reason(&repeat.outcome).map(|label| Moment { t_ns: i64::MAX, class: "gate", label });
     marks.chain(gates).collect()
@@ -499,7 +498,10 @@ fn faults(repeat: &Repeat, series: Option<&Vec<&Series>>) -> Vec<Phrase> {
         let label = label(repeat);
         Phrase::new(format!("{label}: {}", words.en), format!("{label}: {}", words.ru))
     };
-    report_faults::words(repeat, series.map(Vec::as_slice).unwrap_or_default()).into_iter().map(of_repeat).collect()
+    report_faults::what_they_did(repeat, series.map(Vec::as_slice).unwrap_or_default())
+        .into_iter()
+        .map(of_repeat)
+        .collect()
 }
 
 fn repeat_view(data: &RunData, repeat: &Repeat, metrics: &[&Metric]) -> RepeatView {

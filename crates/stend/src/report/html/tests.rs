@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use stend_model::cause::Cause;
+use stend_model::condition::Condition;
 use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
@@ -141,11 +142,10 @@ fn begin_of_probe(flags: &str) -> Begin {
 #[test]
 fn on_the_russian_page_english_is_only_what_others_wrote() {
     let mut data = sample::run(50);
-    data.run.machine.missing = [("board".into(), "/sys/class/dmi: No such file or directory".into())].into();
-    data.sessions[0].missing_sensors = vec!["thermal: no cpufreq in /sys".into()];
-    data.sessions[0].conditions = vec![
-        "foreign load: 12.0 % of the processors' time; end what runs beside: above 5 % repeats are invalid".into(),
-    ];
+    data.run.machine.missing = [("board".into(), Cause::NotThere { file: "/sys/class/dmi".into() })].into();
+    data.sessions[0].missing_sensors =
+        [("thermal".into(), Cause::Silent { sources: vec!["/sys".into()] }.into())].into();
+    data.sessions[0].conditions = vec![Condition::ForeignLoad { share: 0.12, limit: Some(0.05) }];
     data.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O2")));
     let record = crate::store::Record {
         sessions: data.sessions.clone(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stend_model::cause::Cause;
+use stend_model::checked::Checked;
 use stend_model::latency::LatencyCounts;
 use stend_model::machine::{Hardware, Machine, Software};
 use stend_model::metric::{Better, Metric, Unit};
@@ -101,7 +102,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         suite,
         skipped: vec![Skipped {
             scenario: "4k rand read".into(),
-            reason: "fio is not on the machine's PATH".into(),
+            reason: Cause::ToolMissing { tool: "fio".into() },
             remedy: Some("apt-get install -y fio".into()),
         }],
         profile: true,
@@ -134,7 +135,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         boot_id: Some("5f0c".into()),
         conditions: Vec::new(),
         noted: Vec::new(),
-        missing_sensors: vec!["power: no RAPL and no hwmon here".into()],
+        missing_sensors: [("power".into(), "no RAPL and no hwmon here".into())].into(),
         clocks: None,
     };
     SampleRun { run, sessions: vec![session], repeats, series, profiles: profiles() }
@@ -204,7 +205,13 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
             .into_iter()
             .collect(),
         check: Check::Passed,
-        evidence: Some("RFC vector; all 65536 bytes and 4 tags against the backend table".into()),
+        evidence: Some(
+            vec![
+                Checked::RfcVector,
+                Checked::Backend { backend: "table".into(), bytes: 65536, blocks: 0, keys: 0, tags: 4 },
+            ]
+            .into(),
+        ),
         unknown: Default::default(),
     };
     let outcome = match (place, round) {
@@ -342,7 +349,7 @@ fn machine() -> Machine {
             settings: BTreeMap::new(),
             tools: BTreeMap::new(),
         },
-        missing: BTreeMap::from([("power".into(), "no RAPL here".into())]),
+        missing: BTreeMap::from([("power".into(), Cause::Silent { sources: vec!["/sys/class/powercap".into()] })]),
         raw: BTreeMap::new(),
         public: false,
     }

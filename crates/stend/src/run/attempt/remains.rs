@@ -49,8 +49,8 @@ impl Attempts<'_> {
                     let found = self.read_block(luns.get(block.lun)?, *block);
                     Some(adapter.what_stands(&self.place, *block, &found))
                 });
-                let before = report.evidence.take().into_iter();
-                report.evidence = Some(before.chain([losses.evidence]).chain(stands).collect::<Vec<_>>().join("; "));
+                let before = report.evidence.iter().flat_map(|checks| checks.facts().iter().cloned());
+                report.evidence = Some(before.chain(losses.evidence).chain(stands).collect::<Vec<_>>().into());
                 if !losses.passed {
                     report.check = Check::Failed;
                 }

@@ -128,7 +128,7 @@ impl Forged {
             digest.update(line.as_bytes());
             gzip.write_all(line.as_bytes()).unwrap();
         };
-        write(json!({ "export": { "version": 1, "run": self.run } }));
+        write(json!({ "export": { "version": 2, "run": self.run } }));
         self.sessions.iter().for_each(|session| write(json!({ "session": session })));
         for (sequence, repeat) in self.repeats.iter().enumerate() {
             write(json!({ "repeat": repeat }));
