@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "the fields are named after what they hold, and the variants say the rest")]
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::checked::Checks;
@@ -224,9 +224,14 @@ pub enum Cause {
 #[serde(untagged)]
 pub enum Why {
     /// A fact.
-    Fact(Cause),
+    Fact(#[schemars(schema_with = "fact")] Cause),
     /// What an instrument says.
     Said(String),
+}
+
+/// What stands in the schemas for a fact of `stend`'s own: all of their variants would hide the rest.
+pub(crate) fn fact(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object", "description": "a fact of stend's own" })
 }
 
 impl From<Cause> for Why {

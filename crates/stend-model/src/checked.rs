@@ -2,17 +2,23 @@
 
 #![allow(missing_docs, reason = "the fields are named after what they hold, and the variants say the rest")]
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+
+use crate::cause::fact;
 
 /// What an instrument says of its check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Checks {
     /// Facts, of `stend`'s own instruments and adapters.
-    Facts(Vec<Checked>),
+    Facts(#[schemars(schema_with = "facts")] Vec<Checked>),
     /// In the instrument's own words.
     Said(String),
+}
+
+fn facts(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": fact(generator) })
 }
 
 impl Default for Checks {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cause::{Cause, Why};
+use crate::cause::{Cause, Why, fact};
 use crate::clocks::Clocks;
 use crate::condition::Condition;
 use crate::machine::Machine;
@@ -122,6 +122,7 @@ pub struct Skipped {
     /// The scenario's name.
     pub scenario: String,
     /// Why.
+    #[schemars(schema_with = "fact")]
     pub reason: Cause,
     /// The command that would mend it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::cause::Why;
+use crate::cause::{Why, fact};
 use crate::checked::Checks;
 use crate::latency::LatencyCounts;
 
@@ -112,7 +112,7 @@ pub struct Mark {
 #[serde(untagged)]
 pub enum Label {
     /// A fault that `stend` made, or mended.
-    Deed(Deed),
+    Deed(#[schemars(schema_with = "fact")] Deed),
     /// As an instrument says it, for people.
     Said(#[schemars(length(min = 1))] String),
 }
