@@ -32,11 +32,11 @@ mod owned;
 mod plain;
 mod profile;
 mod report;
+mod rig;
 mod run;
 mod side;
 mod steady;
 mod store;
-mod target;
 #[cfg(test)]
 mod testing;
 mod voice;

@@ -9,9 +9,9 @@ use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
 use crate::host::{Command, HostError, LOCK_FILE, stand};
+use crate::rig::{self, State};
 use crate::run::leaves;
 use crate::side;
-use crate::target::{self, State};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -45,13 +45,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         removed += 1;
     }
     let mut failure = None;
-    for name in target::names(host, &work).map_err(unusable)? {
+    for name in rig::names(host, &work).map_err(unusable)? {
         let name = name.as_str();
-        if target::is_name(name) && target::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
+        if rig::is_name(name) && rig::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
             talk!("target {name} stands; `{} target down --name {name}` takes it down", output::program());
             continue;
         }
-        match target::take_down(host, &work, name) {
+        match rig::take_down(host, &work, name) {
             Ok(true) => talk!("removed target {name}"),
             // Not stend's.
             Ok(false) => continue,

@@ -11,8 +11,8 @@ use crate::host::Local;
 use crate::instrument::ADAPTERS;
 use crate::language::Language;
 use crate::profile::{perf, strace};
+use crate::rig::{self, Ability};
 use crate::run::prepare;
-use crate::target::{self, Ability};
 use crate::words;
 
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             state: state.unwrap_or_else(|cause| words::cause(&cause, Language::English)),
         });
     }
-    for Ability { what, state } in target::abilities(&host) {
+    for Ability { what, state } in rig::abilities(&host) {
         let (fine, state, remedy) = match state {
             Ok(state) => (true, state, None),
             Err(lack) => (false, lack.what, Some(lack.remedy)),

@@ -6,8 +6,8 @@ use std::fmt;
 use std::process::ExitCode;
 
 use crate::language::Language;
+use crate::rig::Refusal;
 use crate::store::StoreError;
-use crate::target::Refusal;
 use crate::words;
 
 /// The exit statuses.

@@ -17,7 +17,7 @@ use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::run::Ending;
 use crate::store::Store;
-use crate::{catalogue, machine, target};
+use crate::{catalogue, machine, rig};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -150,7 +150,7 @@ fn go_on(
     let wanted = record.run.target.as_ref().map(|target| &target.target);
     let standing = record.run.target.as_ref().and_then(|target| target.name.as_deref());
     if let Some(name) = standing {
-        let (now, _) = target::standing(&*bench.host, &bench.work, name)?;
+        let (now, _) = rig::standing(&*bench.host, &bench.work, name)?;
         if wanted != Some(&now.target) {
             return Err(Failure::unusable(format!(
                 "run {id} cannot go on: target {name} is another one now: {}; begin another run",
@@ -159,11 +159,11 @@ fn go_on(
         }
     } else if wanted.is_some() {
         // What the killed run's target still holds is not free, and a device may have another name after a boot.
-        target::take_down(&*bench.host, &bench.work, id)?;
-        let needs = target::Needs::of(&record.run.suite);
+        rig::take_down(&*bench.host, &bench.work, id)?;
+        let needs = rig::Needs::of(&record.run.suite);
         needs.check_probe(&*bench.host, &bench.probe)?;
         for of_run in targets_of(&record.run) {
-            let now = target::check(&*bench.host, &bench.work, id, of_run.target.clone(), &needs)?;
+            let now = rig::check(&*bench.host, &bench.work, id, of_run.target.clone(), &needs)?;
             if !of_run.tools.is_empty() && now.tools != of_run.tools {
                 return Err(Failure::unusable(format!(
                     "run {id} cannot go on: its target is made by other programs now: {}; put the old ones back, or begin another run",

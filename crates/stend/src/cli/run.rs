@@ -35,7 +35,7 @@ use crate::language::english_plural;
 use crate::run::{Ending, prepare};
 use crate::store::{Record, Store};
 use crate::words;
-use crate::{catalogue, side, target};
+use crate::{catalogue, rig, side};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
 use named::Foreign;
@@ -272,25 +272,25 @@ fn targets(arguments: &Arguments, sides: &[Side]) -> Result<Vec<Target>, Failure
 }
 
 /// Checks that each of the targets has what the suite's faults name.
-fn check_faults(suite: &Suite, targets: &[Target]) -> Result<(), target::Refusal> {
+fn check_faults(suite: &Suite, targets: &[Target]) -> Result<(), rig::Refusal> {
     if targets.is_empty() {
-        return target::check_faults(suite, None);
+        return rig::check_faults(suite, None);
     }
-    targets.iter().try_for_each(|target| target::check_faults(suite, Some(target)))
+    targets.iter().try_for_each(|target| rig::check_faults(suite, Some(target)))
 }
 
 /// Fits the suite to the target, or to those of both sides, which must make the same of it.
-fn fit(host: &dyn Host, suite: &mut Suite, targets: &[Target]) -> Result<(), target::Refusal> {
+fn fit(host: &dyn Host, suite: &mut Suite, targets: &[Target]) -> Result<(), rig::Refusal> {
     // What makes a pool may have been chosen only now.
     check_faults(suite, targets)?;
     let as_it_was = suite.clone();
     for (place, target) in targets.iter().enumerate() {
         let mut fitted = as_it_was.clone();
-        target::fit(host, &mut fitted, target)?;
+        rig::fit(host, &mut fitted, target)?;
         if place == 0 {
             *suite = fitted;
         } else {
-            target::check_same_work(suite, &fitted)?;
+            rig::check_same_work(suite, &fitted)?;
         }
     }
     Ok(())
@@ -334,9 +334,9 @@ fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wa
     let settled: Vec<Target> = match &arguments.target_name {
         Some(name) => {
             let work = prepare::work_directory(host).map_err(Failure::unusable)?;
-            vec![target::standing(host, &work, name)?.0.target]
+            vec![rig::standing(host, &work, name)?.0.target]
         }
-        None => wanted.targets.iter().map(|target| target::settle(host, target.clone())).collect::<Result<_, _>>()?,
+        None => wanted.targets.iter().map(|target| rig::settle(host, target.clone())).collect::<Result<_, _>>()?,
     };
     if !settled.is_empty() {
         fit(host, &mut suite, &settled)?;
@@ -386,11 +386,11 @@ fn measure_on(
     // All of this before the run is made: one that cannot be measured should not be left behind.
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
     let name = run_id(Timestamp::now());
-    let needs = target::Needs::of(&suite);
+    let needs = rig::Needs::of(&suite);
     needs.check_probe(&*bench.host, &bench.probe)?;
-    let check = |wanted| target::check(&*bench.host, &bench.work, &name, wanted, &needs);
+    let check = |wanted| rig::check(&*bench.host, &bench.work, &name, wanted, &needs);
     let checked: Vec<TargetOfRun> = match &arguments.target_name {
-        Some(name) => vec![target::standing(&*bench.host, &bench.work, name)?.0],
+        Some(name) => vec![rig::standing(&*bench.host, &bench.work, name)?.0],
         None => targets.into_iter().map(check).collect::<Result<_, _>>()?,
     };
     if !checked.is_empty() {

@@ -18,8 +18,8 @@ use super::output::{self, Json};
 use crate::bounded;
 use crate::host::{Host as _, Local};
 use crate::interrupt::Interrupt;
+use crate::rig::{self, ControllerStatus, Needs, Refusal, State, Status};
 use crate::run::prepare;
-use crate::target::{self, ControllerStatus, Needs, Refusal, State, Status};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -186,7 +186,7 @@ fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    match target::is_name(text) {
+    match rig::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err("it may have 1 to 32 lower-case letters, digits and dashes, and not look like a run's id".into()),
     }
@@ -206,26 +206,26 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
     let wanted = wanted.map_err(|error| Failure::usage(error.to_string()))?;
     let host = Local;
     // What this machine lacks is said before a lock for it is made.
-    let wanted = target::settle(&host, wanted)?;
+    let wanted = rig::settle(&host, wanted)?;
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
-    if target::names(&host, &work).map_err(Refusal::from)?.iter().any(|old| old == name) {
-        if target::status(&host, &work, name)?.state == State::Up {
+    if rig::names(&host, &work).map_err(Refusal::from)?.iter().any(|old| old == name) {
+        if rig::status(&host, &work, name)?.state == State::Up {
             let stend = output::program();
             return Err(Failure::usage(format!(
                 "target {name} stands already; take it down with `{stend} target down --name {name}`, or give this one another --name"
             )));
         }
-        target::take_down(&host, &work, name)?;
+        rig::take_down(&host, &work, name)?;
     }
-    let checked = target::check(&host, &work, name, wanted, &Needs::default())?;
+    let checked = rig::check(&host, &work, name, wanted, &Needs::default())?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
     if !global.quiet {
         talk!("making target {name}: {}", checked.target);
     }
-    target::raise(&host, &probe, &work, name, &checked, &Needs::default(), &|| interrupt.requested())?;
-    print(&[target::status(&host, &work, name)?], json)?;
+    rig::raise(&host, &probe, &work, name, &checked, &Needs::default(), &|| interrupt.requested())?;
+    print(&[rig::status(&host, &work, name)?], json)?;
     Ok(Exit::Fine)
 }
 
@@ -234,8 +234,8 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let there = host.list(&work).is_ok();
     let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
-    if !target::take_down(&host, &work, name)? {
-        let names = target::names(&host, &work).map_err(Refusal::from)?;
+    if !rig::take_down(&host, &work, name)? {
+        let names = rig::names(&host, &work).map_err(Refusal::from)?;
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
         return Err(Failure::usage(format!("there is no target \"{name}\"; there is: {known}")));
     }
@@ -247,8 +247,8 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
 
 fn status(json: Json) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
-    let names = target::names(&Local, &work).map_err(Refusal::from)?;
-    let mut statuses = names.iter().map(|name| target::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
+    let names = rig::names(&Local, &work).map_err(Refusal::from)?;
+    let mut statuses = names.iter().map(|name| rig::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
     let mut of_runs: Vec<_> =
         statuses.iter_mut().filter(|status| status.state == State::Up && is_run_id(&status.name)).collect();
     // A run that goes on has the directory to itself.

@@ -21,8 +21,8 @@ use crate::host::{Command, HERE, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, mark_of};
 use crate::interrupt::Interrupt;
 use crate::latency;
+use crate::rig::{self, Injector};
 use crate::side::Setting;
-use crate::target::{self, Injector};
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;
@@ -360,7 +360,7 @@ impl<'a> Attempts<'a> {
             return Cow::Borrowed(&self.place);
         }
         let by_front = |lun: &LunAddress| match lun {
-            LunAddress::Nbd(uri) => LunAddress::Nbd(target::by_front(uri)),
+            LunAddress::Nbd(uri) => LunAddress::Nbd(rig::by_front(uri)),
             other => other.clone(),
         };
         Cow::Owned(Place { luns: self.place.luns.iter().map(by_front).collect(), ..self.place.clone() })

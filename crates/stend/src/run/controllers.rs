@@ -8,7 +8,7 @@ use stend_model::wire::Report;
 
 use super::attempt::Attempt;
 use super::counters::growth;
-use crate::target::watched::controller;
+use crate::rig::watched::controller;
 
 /// Adds to what was observed: `controllers_cpu_ns`, `controller0_cpu_ns`, …, and `controllers_memory_bytes`, which is the most that they
 /// had together. What cannot be known is left out, and then the sum too, and it is said why. `series` may reach beyond the stretch, and should.

@@ -9,7 +9,7 @@ use stend_model::suite::{Action, Fault, Part, Scenario};
 use stend_model::wire::{Deed, Event, Label, Mark, MarkKind, parse_line};
 
 use crate::host::{Command, Happening, Host, Process};
-use crate::target::Injector;
+use crate::rig::Injector;
 
 /// Starting to rebuild a pool fails while what the load has written, and is not on the disks yet, holds space in it.
 const MOST_TRIES: u32 = 10;

@@ -18,9 +18,9 @@ pub(crate) mod prepare;
 mod profile;
 pub(crate) mod progress;
 mod rate;
-mod rig;
 mod sampler;
 mod standings;
+mod targets;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -41,15 +41,15 @@ use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
 use crate::language::Language;
 use crate::profile::Profile;
+use crate::rig;
 use crate::side::{self, Setting, Tuning};
-use crate::target;
 use crate::words;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
-use rig::Rig;
 use sampler::Sampler;
 pub(crate) use standings::{plan, standings};
+use targets::Rig;
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +166,7 @@ pub(crate) fn make(
     let first = plan.next(&standings(run, &making.repeats, making.session), false).and_then(|step| step.side);
     match rig.turn_to(first, observer) {
         Ok(_) => {}
-        Err(target::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
+        Err(rig::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
         Err(refusal) => return Err(refusal.into()),
     }
     let made = make_repeats(making, rig, &plan, journal, observer);
@@ -183,7 +183,7 @@ pub(crate) fn make(
         Err(error) => warn(&format!("{error}; `stend clean{on}` tries again")),
     }
     if run.target.as_ref().is_some_and(|target| target.name.is_none())
-        && let Err(error) = target::take_down(host, all_work, &run.id)
+        && let Err(error) = rig::take_down(host, all_work, &run.id)
     {
         warn(&format!("the target cannot be taken down: {error}"));
     }
@@ -252,7 +252,7 @@ fn make_repeats<'a>(
                 attempts.load(rig.addresses(), rig.injector()?);
                 sampler = start_sampler(&rig)?;
             }
-            Err(target::Refusal::Interrupted) => break Ending::Interrupted,
+            Err(rig::Refusal::Interrupted) => break Ending::Interrupted,
             Err(refusal) => return Err(refusal.into()),
         }
         let started_at = Timestamp::now();

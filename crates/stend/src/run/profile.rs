@@ -11,14 +11,14 @@ use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::wire::{Check, Report};
 
 use super::attempt::{Attempt, Attempts};
-use super::rig::Rig;
+use super::targets::Rig;
 use super::{Ending, Journal, Observer, rate};
 use crate::host::{Host, HostError};
 use crate::interrupt::Interrupt;
 use crate::language::Language;
 use crate::profile::perf::{self, Perf};
 use crate::profile::{Lack, Observed, Profile, strace};
-use crate::target::Refusal;
+use crate::rig::Refusal;
 use crate::words;
 
 /// What profiling needs.

@@ -14,7 +14,7 @@ use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use super::SeriesBuilder;
 use crate::host::{Command, Happening, Host, Process};
-use crate::target::watched::Watched;
+use crate::rig::watched::Watched;
 
 /// How long the sampler may take to say which sensors it has, and to read them for the first time.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -11,8 +11,8 @@ use super::Observer;
 use crate::host::Host;
 use crate::instrument::LunAddress;
 use crate::interrupt::Interrupt;
-use crate::target::watched::{Watched, watched};
-use crate::target::{self, Injector, Needs, Refusal, Up};
+use crate::rig::watched::{Watched, watched};
+use crate::rig::{self, Injector, Needs, Refusal, Up};
 
 /// What makes the run's target.
 pub(super) struct Rig<'a> {
@@ -56,18 +56,16 @@ impl<'a> Rig<'a> {
         self.stands = None;
         let name = of_run.name.as_ref().unwrap_or(&self.run.id);
         let up = match &of_run.name {
-            Some(name) => target::standing(self.host, self.all_work, name)?.1,
+            Some(name) => rig::standing(self.host, self.all_work, name)?.1,
             None => {
                 observer.making_target(&of_run.target.to_string());
                 let needs = Needs::of(&self.run.suite);
                 // What stood is taken down first.
-                target::raise(self.host, self.probe, self.all_work, name, of_run, &needs, &|| {
-                    self.interrupt.requested()
-                })?
+                rig::raise(self.host, self.probe, self.all_work, name, of_run, &needs, &|| self.interrupt.requested())?
             }
         };
         let watched = watched(self.host, self.all_work, name, &up);
-        let found = target::found(self.host, self.all_work, name, &up, &watched);
+        let found = rig::found(self.host, self.all_work, name, &up, &watched);
         self.stands = Some(Stands { of_run, up, watched, found });
         Ok(true)
     }

@@ -4,22 +4,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::shell;
-use crate::target::thing::{Made, UNMOUNT};
+use crate::rig::shell::shell;
+use crate::rig::thing::{Made, UNMOUNT};
 
 /// A directory that is exported to this machine alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Export {
-    pub(in crate::target) directory: String,
+pub(in crate::rig) struct Export {
+    pub(in crate::rig) directory: String,
     /// What the server knows it by, because not every file system has a number of its own.
-    pub(in crate::target) uuid: String,
+    pub(in crate::rig) uuid: String,
 }
 
 /// That directory, mounted by NFS.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Import {
-    pub(in crate::target) directory: String,
-    pub(in crate::target) path: String,
+pub(in crate::rig) struct Import {
+    pub(in crate::rig) directory: String,
+    pub(in crate::rig) path: String,
 }
 
 const EXPORT: &str = r#"exportfs -o "rw,sync,no_root_squash,no_subtree_check,fsid=$2" "127.0.0.1:$1""#;

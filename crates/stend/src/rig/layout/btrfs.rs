@@ -4,25 +4,25 @@ use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
 use crate::host::Command;
-use crate::target::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
-use crate::target::thing::{Made, UNMOUNT};
+use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
+use crate::rig::thing::{Made, UNMOUNT};
 
 /// A btrfs over disks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct FileSystem {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) layout: Layout,
-    pub(in crate::target) uuid: String,
+pub(in crate::rig) struct FileSystem {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) layout: Layout,
+    pub(in crate::rig) uuid: String,
 }
 
 /// That btrfs, mounted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Mounted {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) path: String,
+pub(in crate::rig) struct Mounted {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) path: String,
     /// Beside the usual ones.
     #[serde(default)]
-    pub(in crate::target) options: Vec<String>,
+    pub(in crate::rig) options: Vec<String>,
 }
 
 const BTRFS: &str = r#"mkfs.btrfs -q -f -U "$1" -d "$2" -m "$3" $devices"#;

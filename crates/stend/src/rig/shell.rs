@@ -7,7 +7,7 @@ use crate::host::Command;
 /// A disk of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::target) enum Disk {
+pub(in crate::rig) enum Disk {
     /// The loop device on this file.
     File(String),
     /// A block device.
@@ -15,7 +15,7 @@ pub(in crate::target) enum Disk {
 }
 
 /// Runs `"$@"` under the lock. Status 75: the ledger is gone, so nothing is to be made or taken away any more.
-pub(in crate::target) const UNDER_LEDGER: &str = r#"
+pub(in crate::rig) const UNDER_LEDGER: &str = r#"
 PATH=$PATH:/usr/sbin:/sbin
 ledger=$1
 shift
@@ -38,7 +38,7 @@ again() {
 
 /// The processes whose command lines, with spaces between the words, begin with `$begins`; `$word` is a part of it without spaces. And
 /// how they are ended: by the signal `$1`, SIGTERM if not given; those that pass over it for long, by SIGKILL.
-pub(in crate::target) const SERVERS: &str = r#"
+pub(in crate::rig) const SERVERS: &str = r#"
 servers() {
     for at in $(grep -lF -e "$word" /proc/[0-9]*/cmdline 2>/dev/null); do
         case $(tr '\0' ' ' 2>/dev/null <"$at") in
@@ -57,7 +57,7 @@ end_servers() {
 "#;
 
 /// The loop device on the file `$1`, if there is one.
-pub(in crate::target) const LOOP_OF: &str = r#"
+pub(in crate::rig) const LOOP_OF: &str = r#"
 loop_of() {
     for at in /sys/block/loop*/loop/backing_file; do
         [ -e "$at" ] && IFS= read -r file 2>/dev/null <"$at" || continue
@@ -72,7 +72,7 @@ loop_of() {
 "#;
 
 /// Puts the disks' devices for their names: `file:PATH` or `device:PATH`, up to `--`.
-pub(in crate::target) const DEVICES_OF: &str = r#"
+pub(in crate::rig) const DEVICES_OF: &str = r#"
 devices=
 while [ "$1" != -- ]; do
     case $1 in
@@ -85,15 +85,15 @@ done
 shift
 "#;
 
-pub(in crate::target) fn plain(ledger: &str, words: &[&str]) -> Command {
+pub(in crate::rig) fn plain(ledger: &str, words: &[&str]) -> Command {
     Command::new(["sh", "-c", UNDER_LEDGER, "stend-target", ledger].into_iter().chain(words.iter().copied()))
 }
 
-pub(in crate::target) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
+pub(in crate::rig) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
     plain(ledger, &[&["sh", "-c", &format!("{AGAIN}{script}"), "stend-target"], arguments].concat())
 }
 
-pub(in crate::target) fn names(disks: &[Disk]) -> Vec<String> {
+pub(in crate::rig) fn names(disks: &[Disk]) -> Vec<String> {
     let name = |disk: &Disk| match disk {
         Disk::File(path) => format!("file:{path}"),
         Disk::Device(path) => format!("device:{path}"),
@@ -102,7 +102,7 @@ pub(in crate::target) fn names(disks: &[Disk]) -> Vec<String> {
 }
 
 /// The block devices among disks, which keep what is written to them when a target is taken down.
-pub(in crate::target) fn own_devices(disks: &[Disk]) -> impl Iterator<Item = &str> {
+pub(in crate::rig) fn own_devices(disks: &[Disk]) -> impl Iterator<Item = &str> {
     disks.iter().filter_map(|disk| match disk {
         Disk::File(_) => None,
         Disk::Device(path) => Some(path.as_str()),

@@ -3,21 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::{SERVERS, shell};
-use crate::target::thing::Made;
+use crate::rig::shell::{SERVERS, shell};
+use crate::rig::thing::Made;
 
 /// nbdkit, a process for each controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Nbdkit {
-    pub(in crate::target) socket: String,
-    pub(in crate::target) pid_file: String,
-    pub(in crate::target) directory: String,
-    pub(in crate::target) cgroups: Vec<String>,
+pub(in crate::rig) struct Nbdkit {
+    pub(in crate::rig) socket: String,
+    pub(in crate::rig) pid_file: String,
+    pub(in crate::rig) directory: String,
+    pub(in crate::rig) cgroups: Vec<String>,
     #[serde(default)]
-    pub(in crate::target) threads: Option<u32>,
+    pub(in crate::rig) threads: Option<u32>,
     /// Filters, the first one nearest to the load, and their parameters.
     #[serde(default)]
-    pub(in crate::target) filters: Vec<String>,
+    pub(in crate::rig) filters: Vec<String>,
 }
 
 /// The shell itself goes into the control groups and becomes the server.
@@ -33,11 +33,11 @@ exec nbdkit --unix "$socket" --pidfile "$pid" "$@"
 "#;
 
 /// Those that listen on the socket `$1`, whose process id is in `$2`.
-pub(in crate::target) const OWN: &str = r#"
+pub(in crate::rig) const OWN: &str = r#"
 socket=$1 pid_file=$2
 word=$socket begins="nbdkit --unix $socket "
 "#;
-pub(in crate::target) const STOP_SERVER: &str = r#"
+pub(in crate::rig) const STOP_SERVER: &str = r#"
 end_servers
 rm -f "$socket" "$pid_file"
 "#;

@@ -4,22 +4,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::shell;
-use crate::target::thing::Made;
+use crate::rig::shell::shell;
+use crate::rig::thing::Made;
 
 /// A subsystem with a namespace for each LUN, a port, and a connection to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Subsystem {
+pub(in crate::rig) struct Subsystem {
     /// Its qualified name.
-    pub(in crate::target) name: String,
+    pub(in crate::rig) name: String,
     /// The port from which a free one is looked for.
-    pub(in crate::target) from: u16,
+    pub(in crate::rig) from: u16,
     /// The file that says the port that was taken.
-    pub(in crate::target) port_file: String,
+    pub(in crate::rig) port_file: String,
     /// The files or devices of the LUNs.
-    pub(in crate::target) luns: Vec<String>,
+    pub(in crate::rig) luns: Vec<String>,
     /// The links to the devices that appear.
-    pub(in crate::target) links: Vec<String>,
+    pub(in crate::rig) links: Vec<String>,
 }
 
 const EXPORT: &str = r#"

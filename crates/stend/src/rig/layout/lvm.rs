@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
 use crate::host::Command;
-use crate::target::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
-use crate::target::thing::Made;
+use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
+use crate::rig::thing::Made;
 
 /// A volume group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Group {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) name: String,
+pub(in crate::rig) struct Group {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) name: String,
 }
 
 /// A logical volume over all disks of its group, and a link to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Volume {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) group: String,
-    pub(in crate::target) layout: Layout,
-    pub(in crate::target) bytes: u64,
-    pub(in crate::target) link: String,
+pub(in crate::rig) struct Volume {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) group: String,
+    pub(in crate::rig) layout: Layout,
+    pub(in crate::rig) bytes: u64,
+    pub(in crate::rig) link: String,
 }
 
 /// LVM is to see these disks and no others, whatever the machine's file of devices or its filters say.

@@ -6,48 +6,48 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Command;
-use crate::target::shell::{SERVERS, shell};
-use crate::target::thing::Made;
+use crate::rig::shell::{SERVERS, shell};
+use crate::rig::thing::Made;
 
 /// tgtd, a process for each controller, which exports its share of the LUNs in one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Tgtd {
-    pub(in crate::target) place: Portal,
+pub(in crate::rig) struct Tgtd {
+    pub(in crate::rig) place: Portal,
     /// The port from which a free one is looked for.
-    pub(in crate::target) from: u16,
-    pub(in crate::target) pid_file: String,
+    pub(in crate::rig) from: u16,
+    pub(in crate::rig) pid_file: String,
     /// The files or devices of its LUNs; the first is LUN 1, because LUN 0 is tgtd's own.
-    pub(in crate::target) luns: Vec<String>,
-    pub(in crate::target) cgroups: Vec<String>,
+    pub(in crate::rig) luns: Vec<String>,
+    pub(in crate::rig) cgroups: Vec<String>,
 }
 
 /// Where a target is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Portal {
+pub(in crate::rig) struct Portal {
     /// The beginning of the control socket's name; tgtd adds `.0`.
-    pub(in crate::target) control: String,
+    pub(in crate::rig) control: String,
     /// The file that says the TCP port.
-    pub(in crate::target) port_file: String,
+    pub(in crate::rig) port_file: String,
     /// The target's name.
-    pub(in crate::target) name: String,
+    pub(in crate::rig) name: String,
 }
 
 /// qemu-storage-daemon, which reads and writes a controller's LUNs by iSCSI and exports each by NBD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Bridge {
-    pub(in crate::target) place: Portal,
-    pub(in crate::target) socket: String,
-    pub(in crate::target) pid_file: String,
+pub(in crate::rig) struct Bridge {
+    pub(in crate::rig) place: Portal,
+    pub(in crate::rig) socket: String,
+    pub(in crate::rig) pid_file: String,
     /// The names of the exports, in the order of the LUNs.
-    pub(in crate::target) exports: Vec<String>,
-    pub(in crate::target) cgroups: Vec<String>,
+    pub(in crate::rig) exports: Vec<String>,
+    pub(in crate::rig) cgroups: Vec<String>,
 }
 
 /// A session of the kernel's initiator, and a link to each LUN's device. Written after iscsiadm(8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Session {
-    pub(in crate::target) place: Portal,
-    pub(in crate::target) links: Vec<String>,
+pub(in crate::rig) struct Session {
+    pub(in crate::rig) place: Portal,
+    pub(in crate::rig) links: Vec<String>,
 }
 
 /// A tgtd that cannot have its port stays and listens nowhere; then it is ended and the next port tried. It answers a moment after it was

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
 use crate::host::Command;
-use crate::target::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, plain, shell};
-use crate::target::thing::Made;
+use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, plain, shell};
+use crate::rig::thing::Made;
 
 /// An array over disks, known by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Array {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) layout: Layout,
-    pub(in crate::target) name: String,
+pub(in crate::rig) struct Array {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) layout: Layout,
+    pub(in crate::rig) name: String,
 }
 
 /// A partition for each LUN, and a link to each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Partitions {
-    pub(in crate::target) array: String,
-    pub(in crate::target) bytes: u64,
-    pub(in crate::target) links: Vec<String>,
+pub(in crate::rig) struct Partitions {
+    pub(in crate::rig) array: String,
+    pub(in crate::rig) bytes: u64,
+    pub(in crate::rig) links: Vec<String>,
 }
 
 /// The device of the array whose name is `$1`, if it runs.

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
 use crate::host::Command;
-use crate::target::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
-use crate::target::thing::Made;
+use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
+use crate::rig::thing::Made;
 
 /// A pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Pool {
-    pub(in crate::target) disks: Vec<Disk>,
-    pub(in crate::target) layout: Layout,
-    pub(in crate::target) name: String,
+pub(in crate::rig) struct Pool {
+    pub(in crate::rig) disks: Vec<Disk>,
+    pub(in crate::rig) layout: Layout,
+    pub(in crate::rig) name: String,
 }
 
 /// A volume, and a link to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::target) struct Volume {
-    pub(in crate::target) pool: String,
-    pub(in crate::target) bytes: u64,
-    pub(in crate::target) link: String,
+pub(in crate::rig) struct Volume {
+    pub(in crate::rig) pool: String,
+    pub(in crate::rig) bytes: u64,
+    pub(in crate::rig) link: String,
 }
 
 /// No cache file, so that no boot imports it; nothing compressed, so that all bytes are written; blocks of 4096 bytes on the disks.
