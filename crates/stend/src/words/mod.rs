@@ -108,6 +108,12 @@ pub(crate) fn conditions(conditions: &[Condition]) -> Phrase {
     Phrase::new(say(Language::English), say(Language::Russian))
 }
 
+/// A fixed text, by its name.
+pub(crate) fn text(text: &str) -> Phrase {
+    let say = |language| message(&name("text", text), &FluentArgs::new(), language);
+    Phrase::new(say(Language::English), say(Language::Russian))
+}
+
 /// What was checked.
 pub(crate) fn checks(checks: &Checks) -> Phrase {
     match checks {

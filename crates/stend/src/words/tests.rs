@@ -8,6 +8,7 @@ use stend_model::quantity::Span;
 use stend_model::wire::Deed;
 
 use super::*;
+use crate::report::language::NAMES;
 
 /// The tags of facts of a kind and their fields, from the schema of the type.
 fn facts<T: schemars::JsonSchema>(kind: &str) -> Vec<(String, BTreeSet<String>)> {
@@ -30,10 +31,11 @@ fn messages() -> Vec<(String, BTreeSet<String>)> {
 #[test]
 fn each_fact_is_said_in_each_language_and_nothing_else_is() {
     for (language, text) in [(Language::English, include_str!("en.ftl")), (Language::Russian, include_str!("ru.ftl"))] {
-        let names: BTreeSet<_> = messages().into_iter().map(|(name, _)| name).collect();
+        let texts = NAMES.iter().map(|text| name("text", text));
+        let names: BTreeSet<_> = messages().into_iter().map(|(name, _)| name).chain(texts).collect();
         let there = text.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.to_owned());
         let there = there.filter(|name| {
-            ["cause-", "condition-", "deed-", "check-", "stood-"].iter().any(|kind| name.starts_with(kind))
+            ["text-", "cause-", "condition-", "deed-", "check-", "stood-"].iter().any(|kind| name.starts_with(kind))
         });
         assert_eq!(there.collect::<BTreeSet<_>>(), names, "{language:?}");
     }
@@ -59,6 +61,15 @@ fn a_message_is_filled_with_the_fields_of_its_fact_alone() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn each_text_is_in_the_language_of_its_file() {
+    let russian = |text: &str| text.chars().any(|c| ('а'..='я').contains(&c) || c == '№');
+    for text in NAMES {
+        let Phrase { en, ru } = super::text(text);
+        assert!(!russian(&en) && russian(&ru), "{text}: {en}: {ru}");
     }
 }
 
