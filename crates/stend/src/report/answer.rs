@@ -28,8 +28,8 @@ fn not_the_real_thing(table: &Table, base: &Column) -> Option<Phrase> {
     let why = table.notes.iter().find_map(|note| match note {
         Note::Scaled { run, .. } if run == id => Some(("it was scaled down", "он уменьшен (--scale)")),
         Note::Target { run, target } if run == id => match target.medium {
-            Medium::Memory => Some(("the disks of its target were files in memory", "диски его цели – файлы в памяти")),
-            Medium::Files(_) => Some(("the disks of its target were files", "диски его цели – файлы")),
+            Medium::Memory => Some(("the disks of its target were files in memory", "диски его цели — файлы в памяти")),
+            Medium::Files(_) => Some(("the disks of its target were files", "диски его цели — файлы")),
             Medium::Devices => None,
         },
         _ => None,

@@ -194,11 +194,11 @@ fn title(input: &Input) -> Phrase {
     let suite = input.runs.first().map(|data| &data.run.suite);
     let suites = suite.map_or([""; 2], |suite| [suite.title.as_str(), suite.title_in_russian()]);
     let with_suite = |of: [&str; 2]| {
-        let joined = |part: usize| {
+        let joined = |part: usize, dash: &str| {
             let parts = [of[part], suites[part]].into_iter().filter(|part| !part.is_empty());
-            parts.collect::<Vec<_>>().join(" – ")
+            parts.collect::<Vec<_>>().join(dash)
         };
-        Phrase::new(joined(0), joined(1))
+        Phrase::new(joined(0, " – "), joined(1, " — "))
     };
     if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
         && let ([a], [b]) = (&base.sides[..], &other.sides[..])

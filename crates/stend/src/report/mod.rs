@@ -57,5 +57,5 @@ mod wide;
 pub(crate) use clocks::words as how_clocks_stood;
 pub(crate) use faults::what_they_did as what_faults_did;
 pub(crate) use grid::{sequences, wrapped};
-pub(crate) use notes::without_place;
+pub(crate) use notes::{target_of_run, without_place};
 pub(crate) use text::shell_words;

@@ -36,6 +36,11 @@ impl Phrase {
         }
     }
 
+    /// What is said in each language.
+    pub(crate) fn of(say: impl Fn(Language) -> String) -> Self {
+        Self::new(say(Language::English), say(Language::Russian))
+    }
+
     /// Two sentences, one after the other.
     pub(super) fn followed_by(&self, next: &Self) -> Self {
         Self::new(format!("{} {}", self.en, next.en), format!("{} {}", self.ru, next.ru))

@@ -31,7 +31,7 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
                 "",
                 Phrase::fixed(
                     "No verdict: the two are not to be compared, as the notes above the table say.",
-                    "Вердикта нет: их нельзя сравнить, почему – сказано в примечаниях над таблицей.",
+                    "Вердикта нет: их нельзя сравнить, почему — сказано в примечаниях над таблицей.",
                 ),
             ),
         };
@@ -134,11 +134,11 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
         ),
         Reason::NotFinite => Phrase::fixed(
             "A value is no finite number, so there is nothing to test",
-            "Одно из значений – не конечное число, проверять нечего",
+            "Одно из значений — не конечное число, проверять нечего",
         ),
         Reason::NotPositive => Phrase::fixed(
             "A value is zero or negative, so there is no ratio to test",
-            "Одно из значений – ноль или меньше, отношения для проверки нет",
+            "Одно из значений — ноль или меньше, отношения для проверки нет",
         ),
         Reason::UnequalPairs => Phrase::fixed(
             "Not every repeat of one side has its partner on the other",

@@ -264,7 +264,7 @@ pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
                 run.en
             ),
             format!(
-                "{}: {}{} – среднее геометрическое по {count} {}, больше – лучше{without_ru}",
+                "{}: {}{} — среднее геометрическое по {count} {}, больше — лучше{without_ru}",
                 run.ru,
                 russian(&ratio),
                 russian(&interval),

@@ -202,7 +202,7 @@ pub(super) fn decimals_for(step: f64) -> usize {
 }
 
 /// A moment to the minute, in UTC.
-pub(super) fn moment(moment: Timestamp) -> String {
+pub(crate) fn moment(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 

@@ -12,7 +12,7 @@ use crate::language::english_plural;
 /// What stands under a weighing's heading, so that nobody takes its factors for verdicts.
 pub(super) static MEANING: Phrase = Phrase::fixed(
     "Rates over the watts or the price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict",
-    "Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены – одиночные числа, поэтому вердикта нет",
+    "Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены — одиночные числа, поэтому вердикта нет",
 );
 
 /// What it is divided by.

@@ -136,7 +136,7 @@ cause-kernel-nameless = the kernel hides the names of its functions (kernel.kptr
 
 # What repeats were lost to.
 
-lost = { $run }: { $repeats } of { $of } measured repeats { $repeats ->
+note-lost = { $run }: { $repeats } of { $of } measured repeats { $repeats ->
     [one] does
    *[other] do
 } not count: { $to }
@@ -155,7 +155,7 @@ condition-machine = machine
     .value = { $said }
     .advice = it must be within reach and have a POSIX shell
 condition-load = load average
-    .value = { FIXED($average) } over the last minute, on { $threads ->
+    .value = { FIXED($average, digits: 2) } over the last minute, on { $threads ->
         [one] { $threads } hardware thread
        *[other] { $threads } hardware threads
     }
@@ -644,3 +644,114 @@ text-axis-hint = All drawings of a run have one axis of time. Point at it, or mo
 text-none-of-these = This run has none of the repeats that the other one shows, so its whole axis is here.
 text-generated = Written by stend
 text-open-on-paper = On paper are those scenarios that were open when the page was printed.
+
+# Notes on a table, without a full stop.
+
+note-scaled = { $run }: { $target ->
+    [true] durations, and sizes that are not the target's,
+   *[false] sizes and durations
+} are scaled by { $factor }; these are not the suite's own parameters
+note-target = { $run }: target: { $target }
+note-noise = { $run } is a noise measurement (`stend noise`): the machine against itself, each scenario with twice the suite's repeats
+note-in-pairs = { $run }: the two sides were measured in turns and are compared pair by pair, so that slow drift affects both alike
+note-few-repeats = { $run }: { $scenarios ->
+    [one] { $scenarios } scenario asks for
+   *[other] { $scenarios } scenarios ask for
+} fewer than { $least } repeats, which gives no interval and no verdict
+note-unverified = { $run }: the work of { $scenarios ->
+    [one] { $scenarios } scenario
+   *[other] { $scenarios } scenarios
+} cannot be verified
+note-unfit = { $run }: measured although the machine was unfit: { $conditions }
+note-left-running = { $run }: left processes running, which were ended and whose work is in no figure: { $scenarios }
+note-unprepared = { $run }: failed to prepare what is measured after it, which was measured all the same: { $scenarios }
+note-not-steady = { $run }: never got steady, so these figures get no verdict: { $scenarios }
+note-loader-bound = { $run }: the load generator took more than { PERCENT($most) } of the machine's CPU time, so these figures may be its own limit: { $scenarios }
+note-emulated = { $run }: emulated by { $emulator }: not compared. Its checks tell that the code is right, its times tell of no machine
+note-public = { $run }: exported for publication: what may name its machine or its owner was left out, the kernel's command line in part, and is compared with no other run
+note-unfinished = { $run } is not finished{ $may_go_on ->
+    [true] ; `stend resume { $run }` goes on with it
+   *[false] {""}
+}
+note-other-version = { $run }: made by stend { $version }, and { $base } by { $base_version }
+note-other-work = no verdict on { $scenarios }, which { $scenarios_count ->
+    [one] does
+   *[other] do
+} other work in { $run } than in { $base }: { $differences }
+note-other-place = the same work in another place in { $run } than in { $base }: { $difference }; this is { $scenarios }
+note-other-file = { $file } has other contents in { $run } than in { $base }; it is part of { $scenarios }
+note-other-direction = { $metric } is better { $better ->
+    [higher] higher in { $base } and lower in { $run }
+   *[lower] lower in { $base } and higher in { $run }
+}; verdicts take it as { $base } does: { $scenarios }
+note-other-build = { $instruments }: another build in { $run } than in { $base }, and verdicts compare it too: { $differences }
+note-several-builds = { $run }: built anew in the middle of the run, so its repeats are not all of one build: { $instruments }
+note-own-noise = { $floors } of { $of ->
+    [one] { $of } floor
+   *[other] { $of } floors
+} δ { $floors ->
+    [one] is
+   *[other] are
+} the machine's own noise, up to { PERCENT($most) }: measured on { $measured_at } by `stend noise`, run { $run }
+note-pooled = { $run }: { $runs_count } runs of one machine taken together as sessions of one: { $runs }
+note-filtered = only what the filter `{ $filter }` takes; the correction for many comparisons is over these figures
+note-only-rows = { $shown ->
+    [0] no row is shown: { $of ->
+        [1] the one row is not
+       *[other] none of { $of } rows is
+    }{" "}
+   *[other] { $shown } of { $of ->
+        [one] { $of } row
+       *[other] { $of } rows
+    } { $shown ->
+        [one] is
+       *[other] are
+    } shown: what is{" "}
+}{ $only ->
+    [better] better
+    [worse] worse
+    [significant] better or worse
+    [same] the same
+   *[unresolved] unresolved
+}
+note-nothing-published = { $references } { $references_count ->
+    [one] has
+   *[other] have
+} no figure that is compared here, and no column
+note-no-ratio = no verdict in { $run } beside { $base } on { $figures }: a value is zero or negative, and has no ratio
+note-hang-together = neighbouring repeats resemble each other (correlation { FIXED($correlation, digits: 1) } over the table): they say less than as many independent ones, and intervals are widened by that before anything is called better or worse; something on the machine changes slowly, so run again at a quieter time, or in turns (`--ab`)
+note-assumed-noise = δ = 1 % is assumed: how much { $machines } { $machines_count ->
+    [one] differs from itself
+   *[other] differ from themselves
+} was not measured; `stend noise` with the suite { $suite } on { $machines_count ->
+    [one] it
+   *[other] them
+} does that
+note-resembling = { significant-and-unresolved }: neighbouring repeats of a run resemble each other, so they count for fewer than they are; make more repeats, or run both again at another time
+note-within-drift = { significant-and-unresolved }: within a run, the first half differs from the second by { PERCENT($least) } or more, so two runs may differ as much for no reason; run both again at another time
+significant-and-unresolved = { $differences ->
+    [one] { $differences } difference is
+   *[other] { $differences } differences are
+} significant and yet unresolved{ $others ->
+    [0] {""}
+   *[other] { $main ->
+        [0] {" "}(of metrics beside the main ones)
+       *[other] {" "}({ $main } of main metrics, { $others } of others)
+    }
+}
+as-it-is = the machine as it is
+and = and
+and-more = and { $count } more
+in-quotes = "{ $text }"
+no-value = none
+
+# Why there is no figure.
+
+lack-skipped = skipped
+lack-invalid = invalid
+lack-failed = failed
+lack-not-reported = not reported
+lack-not-yet = not measured yet
+lack-remedy = mend it with: { $remedy }
+not-reported = the instrument did not report all of { $value }
+no-controllers = no controllers whose CPU time could be read stand between the load and the storage

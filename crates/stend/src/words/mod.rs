@@ -15,12 +15,15 @@ use stend_model::metric::three_digits;
 use stend_model::run::Outcome;
 use stend_model::wire::Label;
 
-use crate::compare::table::Loss;
 use crate::language::Language;
 use crate::machine;
 use crate::report::numbers::in_language;
 use crate::report::phrase::Phrase;
 use crate::report::text::percent;
+
+mod notes;
+
+pub(crate) use notes::{joined, lack, lack_in_a_word, listed, note};
 
 type Bundle = FluentBundle<FluentResource>;
 
@@ -29,34 +32,16 @@ static RUSSIAN: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Russian, in
 
 /// Why a repeat does not count, in one line; empty if it does.
 pub(crate) fn outcome(outcome: &Outcome, language: Language) -> String {
-    let causes: Vec<_> = outcome.causes().iter().map(|one| cause(one, language)).collect();
-    causes.join("; ")
+    outcome_causes(outcome.causes(), language)
+}
+
+fn outcome_causes(causes: &[Cause], language: Language) -> String {
+    causes.iter().map(|one| cause(one, language)).collect::<Vec<_>>().join("; ")
 }
 
 /// Causes as one phrase.
 pub(crate) fn causes(causes: &[Cause]) -> Phrase {
-    let say = |language| causes.iter().map(|one| cause(one, language)).collect::<Vec<_>>().join("; ");
-    Phrase::new(say(Language::English), say(Language::Russian))
-}
-
-/// How many repeats of a run do not count, and what they were lost to.
-pub(crate) fn lost(run: &str, repeats: usize, of: usize, to: &[(Loss, usize)]) -> Phrase {
-    let say = |language| {
-        let part = |(loss, count): &(Loss, usize)| {
-            let tag = serde_json::to_value(loss).expect("a word");
-            let tag = tag.as_str().unwrap_or_default();
-            let arguments = FluentArgs::from_iter([("count", FluentValue::from(*count))]);
-            message(&name("lost", tag), &arguments, language)
-        };
-        let arguments = FluentArgs::from_iter([
-            ("run", run.into()),
-            ("repeats", repeats.into()),
-            ("of", of.into()),
-            ("to", FluentValue::from(to.iter().map(part).collect::<Vec<_>>().join(", "))),
-        ]);
-        message("lost", &arguments, language)
-    };
-    Phrase::new(say(Language::English), say(Language::Russian))
+    Phrase::of(|language| outcome_causes(causes, language))
 }
 
 /// A cause in words.
@@ -126,8 +111,15 @@ pub(crate) fn checks(checks: &Checks) -> Phrase {
 }
 
 fn fact(fact: &impl Serialize, language: Language) -> String {
-    let value = serde_json::to_value(fact).expect("a fact can be written");
-    value.as_object().map(|fields| said(fields, language)).unwrap_or_default()
+    said(&fact_fields(fact), language)
+}
+
+/// The fields of a fact.
+fn fact_fields(fact: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(fact) {
+        Ok(Value::Object(fields)) => fields,
+        other => unreachable!("a fact is an object: {other:?}"),
+    }
 }
 
 /// What a mark says.
@@ -140,9 +132,13 @@ pub(crate) fn label(label: &Label) -> Phrase {
 
 /// Why something lacks.
 pub(crate) fn reason(reason: &Why) -> Phrase {
-    match reason {
-        Why::Fact(one) => causes(std::slice::from_ref(one)),
-        Why::Said(words) => Phrase::new(words.clone(), words.clone()),
+    Phrase::of(|language| why(reason, language))
+}
+
+fn why(why: &Why, language: Language) -> String {
+    match why {
+        Why::Fact(one) => cause(one, language),
+        Why::Said(words) => words.clone(),
     }
 }
 
@@ -233,10 +229,17 @@ fn bundle(language: Language, text: &str) -> Bundle {
         ("PERCENT", percent as fn(f64) -> String),
         ("GIGAHERTZ", |hertz| three_digits(hertz / 1e9)),
         ("MEGAHERTZ", |hertz| format!("{:.0}", hertz / 1e6)),
-        ("FIXED", |number| format!("{number:.2}")),
         ("MIB", |bytes| (bytes as u64 >> 20).to_string()),
         ("SIZE", amount),
     ];
+    let fixed = bundle.add_function("FIXED", move |positional, named| match (positional, named.get("digits")) {
+        ([FluentValue::Number(number)], Some(FluentValue::Number(digits))) => {
+            let text = format!("{:.*}", digits.value as usize, number.value);
+            in_language(&text, language).into_owned().into()
+        }
+        _ => FluentValue::Error,
+    });
+    fixed.expect("no two functions have one name");
     for (name, say) in functions {
         let added = bundle.add_function(name, move |positional, _| match positional {
             [FluentValue::Number(number)] => in_language(&say(number.value), language).into_owned().into(),

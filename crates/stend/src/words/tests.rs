@@ -8,6 +8,8 @@ use stend_model::quantity::Span;
 use stend_model::wire::Deed;
 
 use super::*;
+use crate::compare::table::Loss;
+use crate::compare::table::Note;
 use crate::report::language::NAMES;
 
 /// The tags of facts of a kind and their fields, from the schema of the type.
@@ -39,6 +41,18 @@ fn each_fact_is_said_in_each_language_and_nothing_else_is() {
         });
         assert_eq!(there.collect::<BTreeSet<_>>(), names, "{language:?}");
     }
+}
+
+/// Notes, names and words that a sentence is made of too.
+#[test]
+fn each_language_has_the_same_messages() {
+    let ids = |text: &str| -> BTreeSet<String> {
+        let named = text.lines().filter(|line| !line.starts_with(['#', ' ', '}']));
+        named.filter_map(|line| Some(line.split_once(" =")?.0.to_owned())).collect()
+    };
+    let (english, russian) = (ids(include_str!("en.ftl")), ids(include_str!("ru.ftl")));
+    assert!(english.len() > 400 && english.contains("note-scaled"), "{english:?}");
+    assert_eq!(english, russian);
 }
 
 /// A message that names a field which a fact lacks would be said with a hole.
@@ -272,7 +286,9 @@ fn what_was_checked_is_said() {
 
 #[test]
 fn what_repeats_were_lost_to_is_counted() {
-    let phrase = lost("a", 3, 20, &[(Loss::Steal, 2), (Loss::Failure, 1)]);
+    let to = vec![(Loss::Steal, 2), (Loss::Failure, 1)];
+    let phrase =
+        Phrase::of(|language| note(&Note::Lost { run: "a".into(), repeats: 3, of: 20, to: to.clone() }, language));
     assert_eq!(phrase.en, "a: 3 of 20 measured repeats do not count: 2 for steal, 1 failed");
     assert_eq!(phrase.ru, "a: не засчитано измеренных повторов: 3 из 20 (отнятое время: 2, отказ инструмента: 1)");
     for loss in ["steal", "foreign-cpu", "clock-fell", "swapping", "throttling", "work", "failure", "other"] {

@@ -223,7 +223,7 @@ fn machines_ranges_and_last_beside_others_are_ordinary_runs() {
         "{out}"
     );
     let page = runs.stand.fine(&["report", D, "-o", "-"]).out;
-    assert!(page.contains(" is a noise measurement (") && page.contains(" – измерение шума ("), "the page says it");
+    assert!(page.contains(" is a noise measurement (") && page.contains(" — измерение шума ("), "the page says it");
     runs.add(&[noise(runs.run(E, &[("x", 1.0)]).on("quiet"))]);
     runs.refused(&["quiet", "pc"], &["the machine \"quiet\" has no ordinary run yet", E]);
     assert_eq!(runs.titles(&[E, "pc"]), [format!("quiet {E}"), format!("pc {B}")]);

@@ -84,7 +84,7 @@ fn a_history_can_be_drawn_in_both_languages() {
         assert!(drawing.contains(said), "{said}: {drawing}");
     }
     let russian = stand.fine(&["history", "small", "--format", "svg", "--language", "ru"]).out;
-    for said in [">1  ▼ −33,", "с прогона 20260910-0600-0009", "ядро 6.1.0 → 6.5.0", "больше – лучше"]
+    for said in [">1  ▼ −33,", "с прогона 20260910-0600-0009", "ядро 6.1.0 → 6.5.0", "больше — лучше"]
     {
         assert!(russian.contains(said), "{said}: {russian}");
     }
@@ -102,7 +102,7 @@ fn a_history_can_be_drawn_in_both_languages() {
         (page.matches("<g class=\"dot\">").count(), page.matches("<path class=\"flag worse\"").count()),
         (16, 1)
     );
-    assert!(page.contains("<title data-en=\"small: ") && page.contains("больше – лучше\">small: "), "{page}");
+    assert!(page.contains("<title data-en=\"small: ") && page.contains("больше — лучше\">small: "), "{page}");
     assert_eq!(page.matches("<span lang=\"en\">").count(), page.matches("<span lang=\"ru\">").count());
     let (before, footer) = page.split_once("<footer>").unwrap();
     let command = footer.split_once("<code>").unwrap().1.split_once("</code>").unwrap().0;

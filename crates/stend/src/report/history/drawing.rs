@@ -261,7 +261,7 @@ mod tests {
         assert!(english.contains("▲ × 2.00 from 2026-09-04 06:00 UTC on, with run 20260901-0600-0003"), "{english}");
         assert!(english.contains("kernel: 6.1 &lt;b&gt; → none") && !english.contains("<b>"), "{english}");
         let russian = svg(&history, Language::Russian).unwrap();
-        assert!(russian.contains("▲ × 2,00 с 2026-09-04") && russian.contains("больше – лучше"), "{russian}");
+        assert!(russian.contains("▲ × 2,00 с 2026-09-04") && russian.contains("больше — лучше"), "{russian}");
         for text in [english, russian] {
             let mut reader = quick_xml::Reader::from_str(&text);
             while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
@@ -278,7 +278,7 @@ mod tests {
         assert!(one.caption.en.ends_with("The axis does not begin at zero."));
         let drawn = svg(&history(&[10.0], None), Language::Russian).unwrap();
         let seen = drawn.split_once("</desc>").unwrap().1;
-        assert!(seen.contains("Точка – прогон") && seen.contains("не с нуля"), "{drawn}");
+        assert!(seen.contains("Точка — прогон") && seen.contains("не с нуля"), "{drawn}");
         let from_zero = drawing(&history(&[0.1, 10.0], None)).unwrap();
         assert!(!from_zero.caption.en.contains("zero") && !from_zero.caption.ru.contains("нуля"));
     }

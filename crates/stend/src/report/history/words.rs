@@ -15,8 +15,8 @@ use crate::report::text::two_levels;
 pub(super) fn title(history: &History) -> Phrase {
     let History { scenario, metric, .. } = history;
     let (en, ru) = match history.better {
-        Better::Higher => ("more is better", "больше – лучше"),
-        Better::Lower => ("less is better", "меньше – лучше"),
+        Better::Higher => ("more is better", "больше — лучше"),
+        Better::Lower => ("less is better", "меньше — лучше"),
     };
     Phrase::new(format!("{scenario}: {metric}, {en}"), format!("{scenario}: {metric}, {ru}"))
 }
@@ -118,7 +118,7 @@ pub(super) fn notes(history: &History) -> Vec<Phrase> {
     } else {
         notes.push(Phrase::fixed(
             "▲ better, ▼ worse. A change lasts for two runs or more and has p < 0.001 and more than 2 %; its levels are the means of the medians on either side.",
-            "▲ лучше, ▼ хуже. Перемена держится не меньше двух прогонов, p < 0,001 и больше 2 %; уровни – средние медиан по обе стороны.",
+            "▲ лучше, ▼ хуже. Перемена держится не меньше двух прогонов, p < 0,001 и больше 2 %; уровни — средние медиан по обе стороны.",
         ));
     }
     notes.extend(left_out(history.left_out));

@@ -227,7 +227,7 @@ mod tests {
     fn what_dots_and_bands_mean_is_there_to_see() {
         for figure in drawn_of(&sample::run(0), &[Kind::Repeats], Language::Russian) {
             let seen = figure.svg.split_once("</desc>").unwrap().1;
-            for words in ["Точка – повтор", "Ось начинается"] {
+            for words in ["Точка — повтор", "Ось начинается"] {
                 assert!(seen.contains(words), "{words}: {seen}");
             }
             // Five repeats count there, which give no interval.

@@ -100,7 +100,7 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
                 english_plural(all, "scenario", "scenarios")
             ),
             format!(
-                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там – сам процессор, считая ожидание памяти.",
+                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там — сам процессор, считая ожидание памяти.",
                 russian_plural(all, "сценария", "сценариев", "сценариев")
             ),
         ));
@@ -260,7 +260,7 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let (middle, most) = (text::spread(Some(middle.0)), text::spread(Some(*most)));
         answers.push(Phrase::new(
             format!("From repeat to repeat a typical figure of the base differs by {middle}, the most restless one by {most} ({name})."),
-            format!("От повтора к повтору типичный результат базы меняется на {}, самый беспокойный – на {} ({name}).", russian(&middle), russian(&most)),
+            format!("От повтора к повтору типичный результат базы меняется на {}, самый беспокойный — на {} ({name}).", russian(&middle), russian(&most)),
         ));
     }
     if input.runs.iter().any(|data| sessions_and_boots(input, data).1 < 2) {

@@ -215,7 +215,7 @@ fn it_has_its_parts() {
         "ядро 6.1.0-28-amd64 → 6.12.3; командная строка ядра: нет → mitigations=off; защита от spectre_v2: включена → выключена",
         "<th scope=\"col\">pc-7</th><th scope=\"col\">pc-7, kernel 6.12</th>",
         "<span lang=\"en\">kernel command line</span><span lang=\"ru\">командная строка ядра</span></th><td><span lang=\"en\">none</span><span lang=\"ru\">нет</span></td>",
-        " – Набор quick: всего понемногу</",
+        " — Набор quick: всего понемногу</",
         "ваша ли это работа: Набор quick: всего понемногу.",
         "Better than the base: +8.1\u{a0}%",
         "Why is it not twice as fast?",
@@ -329,7 +329,7 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
             .unwrap();
     for said in [
         "<span lang=\"en\">A/B on pc-7: “huge pages” against “plain” – ",
-        "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» – ",
+        "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» — ",
         "the same machine, set differently and measured in turns",
         "Wilcoxon&#39;s signed-rank test",
         "критерий знаковых рангов Уилкоксона",
