@@ -1,58 +1,42 @@
-//! The clocks of a machine that is reached over a link, in words of both languages.
+//! The clocks of a machine that is reached over a link, in words.
+
+use crate::words;
+use crate::words::Given;
 
 use stend_model::clocks::Clocks;
 
-use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::{duration, grouped};
 
 /// How the machine's clocks stood beside the lab's in one session: how far apart, how surely, and what became of that.
-pub(crate) fn words(clocks: &Clocks) -> Phrase {
+pub(crate) fn how_they_stood(clocks: &Clocks) -> Phrase {
     let before = clocks.before;
     let uncertainty = clocks.uncertainty_ns();
-    let (mut en, mut ru) = if before.realtime_ahead_ns.saturating_abs() <= uncertainty {
-        let sure = duration(uncertainty as f64);
-        (format!("clocks agree to ±{sure}"), format!("часы согласны с точностью {}", russian(&format!("±{sure}"))))
+    let sure = format!("±{}", duration(uncertainty as f64));
+    let mut said = if before.realtime_ahead_ns.saturating_abs() <= uncertainty {
+        words::say("clocks-agree", &[("sure", Given::Figure(&sure))])
     } else {
-        let (apart, sure) = (distance(before.realtime_ahead_ns, uncertainty), duration(uncertainty as f64));
-        let (way_en, way_ru) = if before.realtime_ahead_ns > 0 {
-            ("ahead", "впереди наших")
-        } else {
-            ("behind", "позади наших")
-        };
-        (
-            format!(
-                "clocks compared to ±{sure}: the machine's was {apart} {way_en}; moments are put on this side's time"
-            ),
-            format!(
-                "часы сверены с точностью {}: у машины они были на {} {way_ru}; моменты даны по нашим часам",
-                russian(&format!("±{sure}")),
-                russian(&apart)
-            ),
-        )
+        let apart = distance(before.realtime_ahead_ns, uncertainty);
+        let way = if before.realtime_ahead_ns > 0 { "ahead" } else { "behind" };
+        let (sure, apart) = (Given::Figure(&sure), Given::Figure(&apart));
+        words::say("clocks-apart", &[("sure", sure), ("apart", apart), ("way", Given::Text(way))])
     };
     if let Some(step) = clocks.was_set_by_ns() {
-        let (apart, sign) = (distance(step, uncertainty), if step > 0 { "+" } else { "−" });
-        en += &format!("; it was set by {sign}{apart} meanwhile, which no measured time depends on");
-        let step = russian(&format!("{sign}{apart}"));
-        ru += &format!("; за это время их перевели на {step}, от чего измеренное не зависит");
+        let step = format!("{}{}", if step > 0 { "+" } else { "−" }, distance(step, uncertainty));
+        said = words::say("clocks-set", &[("clocks", Given::Said(&said)), ("step", Given::Figure(&step))]);
     }
     match clocks.drift() {
         Some(drift) if drift.is_sure() => {
-            let (gained, within) =
-                (duration(drift.gained_ns.saturating_abs() as f64), duration(drift.within_ns as f64));
-            let (way_en, way_ru) =
-                if drift.gained_ns > 0 { ("gained", "ушли вперёд") } else { ("lost", "отстали") };
-            en += &format!("; it {way_en} {gained} in {within}");
-            ru += &format!("; они {way_ru} на {} за {}", russian(&gained), russian(&within));
+            let (by, within) = (duration(drift.gained_ns.saturating_abs() as f64), duration(drift.within_ns as f64));
+            let way = if drift.gained_ns > 0 { "gained" } else { "lost" };
+            let (by, within) = (Given::Figure(&by), Given::Figure(&within));
+            let given = [("clocks", Given::Said(&said)), ("way", Given::Text(way)), ("by", by), ("within", within)];
+            said = words::say("clocks-drift", &given);
         }
         Some(_) => {}
-        None => {
-            en += "; they were not compared again at the end";
-            ru += "; в конце они не сверены";
-        }
+        None => said = words::say("clocks-once", &[("clocks", Given::Said(&said))]),
     }
-    Phrase::new(en, ru)
+    said
 }
 
 /// A distance of two clocks, with as many digits as the uncertainty lets stand: `3 600.012 s`, `1.24 ms`.
@@ -90,18 +74,22 @@ mod tests {
         let before = compared(0, 5, hour);
         let quiet = Clocks { before, after: Some(compared(60 * SECOND, 200_005, hour + 200_000)) };
         assert_eq!(
-            words(&quiet).en,
+            how_they_stood(&quiet).en,
             "clocks compared to ±400 µs: the machine's was 3\u{a0}600.012 s ahead; moments are put on this side's time"
         );
-        assert!(words(&quiet).ru.contains("на 3\u{a0}600,012\u{a0}с впереди наших"), "{}", words(&quiet).ru);
-        assert!(words(&quiet).ru.contains("с точностью ±400\u{a0}мкс"), "{}", words(&quiet).ru);
+        assert!(
+            how_they_stood(&quiet).ru.contains("на 3\u{a0}600,012\u{a0}с впереди наших"),
+            "{}",
+            how_they_stood(&quiet).ru
+        );
+        assert!(how_they_stood(&quiet).ru.contains("с точностью ±400\u{a0}мкс"), "{}", how_they_stood(&quiet).ru);
         let set = Clocks { before, after: Some(compared(60 * SECOND, 5 + 3_000_000, 3_000_000)) };
-        let said = words(&set).en;
+        let said = how_they_stood(&set).en;
         assert!(said.contains("; it was set by −3\u{a0}600.012 s meanwhile"), "{said}");
         assert!(said.ends_with("; it gained 3.00 ms in 60.0 s"), "{said}");
         let almost = Clocks { before: compared(0, 5, 3600 * SECOND - 140_000), after: None };
-        assert!(words(&almost).en.contains(" 3\u{a0}600.000 s ahead"), "{}", words(&almost).en);
+        assert!(how_they_stood(&almost).en.contains(" 3\u{a0}600.000 s ahead"), "{}", how_they_stood(&almost).en);
         let cut = Clocks { before: compared(0, 7 * SECOND, 1000), after: None };
-        assert_eq!(words(&cut).en, "clocks agree to ±400 µs; they were not compared again at the end");
+        assert_eq!(how_they_stood(&cut).en, "clocks agree to ±400 µs; they were not compared again at the end");
     }
 }

@@ -7,6 +7,8 @@ use clap::ValueEnum as _;
 use super::html::{Figure, Kind};
 use super::phrase::Phrase;
 use crate::language::Language;
+use crate::words;
+use crate::words::Given;
 
 /// The page in the drawings' language: the drawings of each scenario under its name, in the order in which they came, and which kinds there
 /// are beside these. No kind was asked for where `chosen` is empty. `command` is what writes a report of these runs.
@@ -20,32 +22,25 @@ pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command
     if !chosen.is_empty() {
         let _ = write!(command, " --drawings {}", chosen.iter().filter_map(name).collect::<Vec<_>>().join(","));
     }
-    let ids = runs.join(", ");
-    let head = Phrase::new(
-        format!("# Drawings of {ids}\n\nWritten by `{command}`.\n"),
-        format!("# Графики: {ids}\n\nСоставлено командой `{command}`.\n"),
+    let line = |name: &str, given: &[(&str, Given)]| words::say(name, given).say(language).to_owned();
+    let mut page = format!(
+        "# {}\n\n{}\n",
+        line("drawings-head", &[("runs", Given::Text(&runs.join(", ")))]),
+        line("drawings-by", &[("command", Given::Text(&command))])
     );
-    let mut page = head.say(language).to_owned();
     let others: Vec<_> = Kind::value_variants().iter().filter(|kind| !kinds.contains(kind)).filter_map(name).collect();
     if !others.is_empty() {
-        let (list, option) = (others.join(", "), others.join(","));
-        let beside = Phrase::new(
-            format!(
-                "\nNot asked for: {list}; `--drawings {option}` makes those of which there is something to draw.\n"
-            ),
-            format!(
-                "\nНе запрошены: {list}; из них `--drawings {option}` сделает те, для которых есть что рисовать.\n"
-            ),
-        );
-        page.push_str(beside.say(language));
+        let (kinds, option) = (others.join(", "), others.join(","));
+        let given = [("kinds", Given::Text(&kinds)), ("option", Given::Text(&option))];
+        let _ = write!(page, "\n{}\n", line("drawings-beside", &given));
     }
     for kind in chosen.iter().filter(|kind| figures.iter().all(|figure| figure.kind != **kind)) {
         let (name, why) = (name(kind).unwrap_or_default(), why_none(*kind));
-        let none = Phrase::new(format!("\nNo {name}: {}.\n", why.en), format!("\nНет {name}: {}.\n", why.ru));
-        page.push_str(none.say(language));
+        let given = [("kind", Given::Text(&name)), ("why", Given::Said(&why))];
+        let _ = write!(page, "\n{}\n", line("drawings-none", &given));
     }
     if figures.is_empty() {
-        page.push_str(Phrase::fixed("\nThere is nothing to draw.\n", "\nРисовать нечего.\n").say(language));
+        let _ = write!(page, "\n{}\n", line("drawings-nothing", &[]));
     }
     let mut before = None;
     for figure in figures {
@@ -60,28 +55,16 @@ pub(crate) fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command
 
 /// Why runs may have nothing to draw of a kind.
 pub(crate) fn why_none(kind: Kind) -> Phrase {
-    match kind {
-        Kind::Published => {
-            Phrase::fixed("nothing was published of these scenarios", "об этих сценариях ничего не опубликовано")
-        }
-        Kind::Sweeps => Phrase::fixed(
-            "no family of scenarios has two axes of numbers, or a throughput with its latency",
-            "ни у одного семейства сценариев нет двух числовых осей или пропускной способности с задержкой",
-        ),
-        Kind::Repeats | Kind::Histograms => {
-            Phrase::fixed("no repeat has a figure", "ни у одного повтора нет результата")
-        }
-        Kind::Latencies => Phrase::fixed(
-            "no instrument of these runs counts how long single operations took, as fio does; those of stend-probe time whole repeats",
-            "ни один инструмент этих прогонов не считает, сколько длились отдельные операции, как это делает fio; инструменты stend-probe измеряют повтор целиком",
-        ),
-        Kind::Timelines => Phrase::fixed("no scenario loads storage", "ни один сценарий не нагружает хранилище"),
-        Kind::Flames => Phrase::fixed(
-            "no stacks were sampled; `stend run --profile` does that where there is perf",
-            "стеки не снимались; это делает `stend run --profile` там, где есть perf",
-        ),
-        Kind::Samples => Phrase::fixed("no samples were recorded", "отсчёты не записаны"),
-    }
+    let name = match kind {
+        Kind::Published => "none-published",
+        Kind::Sweeps => "none-sweeps",
+        Kind::Repeats | Kind::Histograms => "none-repeats",
+        Kind::Latencies => "none-latencies",
+        Kind::Timelines => "none-timelines",
+        Kind::Flames => "none-flames",
+        Kind::Samples => "none-samples",
+    };
+    words::say(name, &[])
 }
 
 /// Text in which nothing means anything to Markdown.

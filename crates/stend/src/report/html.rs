@@ -98,7 +98,7 @@ struct Page {
     /// The geometric mean of each other run's ratios.
     means: Vec<Phrase>,
     weighings: Vec<WeighingView>,
-    weighing_meaning: &'static Phrase,
+    weighing_meaning: Phrase,
     heat: Vec<HeatMaps>,
     curves: Vec<CurvesView>,
     notes: Vec<Phrase>,
@@ -169,7 +169,7 @@ pub(crate) fn render(input: &Input) -> Result<String> {
         table: overview::table(input.table, &names),
         means: standing::means(input.table, true),
         weighings: overview::weighings(input.table),
-        weighing_meaning: &weighing::MEANING,
+        weighing_meaning: weighing::meaning(),
         heat,
         curves,
         notes: notes::notes(&input.table.notes),

@@ -4,12 +4,10 @@ use std::sync::LazyLock;
 
 use stend_stats::Reason;
 
-use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text;
 use crate::compare::table::AgainstBase;
-use crate::language::{english_plural, russian_plural};
-use crate::words;
+use crate::words::{self, Given};
 
 macro_rules! texts {
     ($($name:ident),* $(,)?) => {
@@ -74,29 +72,18 @@ impl Summary<'_> {
     /// In plain words.
     pub(crate) fn phrase(&self) -> Phrase {
         let Self { measured, skipped, why, machine, moment, grade, sessions } = self;
-        let (on_en, on_ru) =
-            moment.as_ref().map_or_else(Default::default, |moment| (format!(", {moment}"), format!(", {moment}")));
-        let (skipped_en, skipped_ru) = match skipped {
-            0 => (String::new(), String::new()),
-            1 => ("; 1 has no figure".into(), "; 1 без результата".into()),
-            n => (format!("; {n} have no figure"), format!("; {n} без результата")),
-        };
-        let (why_en, why_ru) = why.as_ref().map_or_else(Default::default, |why| {
-            let [often_en, often_ru] = if *skipped > 1 { ["most often ", "чаще всего "] } else { [""; 2] };
-            (format!(" ({often_en}{})", why.en), format!(" ({often_ru}{})", why.ru))
-        });
-        Phrase::new(
-            format!(
-                "{} measured on {machine}{on_en}{skipped_en}{why_en}; evidence grade {grade}: {}.",
-                english_plural(*measured, "scenario", "scenarios"),
-                sessions.en
-            ),
-            format!(
-                "{} {measured} {} на машине {machine}{on_ru}{skipped_ru}{why_ru}; степень доказательности {grade}: {}.",
-                if measured % 10 == 1 && measured % 100 != 11 { "Измерен" } else { "Измерено" },
-                russian_plural(*measured, "сценарий", "сценария", "сценариев"),
-                sessions.ru,
-            ),
+        let none = Phrase::fixed("none", "none");
+        words::say(
+            "summary",
+            &[
+                ("measured", Given::Count(*measured)),
+                ("machine", Given::Text(machine)),
+                ("moment", Given::Text(moment.as_deref().unwrap_or_default())),
+                ("skipped", Given::Count(*skipped)),
+                ("why", Given::Said(why.as_ref().unwrap_or(&none))),
+                ("grade", Given::Text(grade)),
+                ("sessions", Given::Said(sessions)),
+            ],
         )
     }
 }
@@ -105,23 +92,14 @@ impl Summary<'_> {
 pub(crate) fn to_settle(against: &AgainstBase) -> Option<Phrase> {
     // Of fewer than six it is said already that a verdict takes six.
     let repeats = against.repeats_needed.filter(|_| against.reason != Reason::TooFewRepeats)?;
-    Some(Phrase::new(
-        format!("about {repeats} repeats on each side would settle it"),
-        format!(
-            "хватило бы примерно {repeats} {} с каждой стороны",
-            russian_plural(repeats as usize, "повтора", "повторов", "повторов")
-        ),
-    ))
+    Some(words::say("to-settle", &[("repeats", Given::Count(repeats as usize))]))
 }
 
 /// How long a series is, and how much of it is drawn.
 pub(crate) fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&str>) -> Phrase {
-    let (en, ru) =
-        points.map_or_else(Default::default, |points| (format!(", {points} drawn"), format!(", показано {points}")));
-    Phrase::new(
-        format!("lowest {lowest}, highest {highest}; {samples} samples{en}"),
-        format!("наименьшее {}, наибольшее {}; отсчётов {samples}{ru}", russian(lowest), russian(highest)),
-    )
+    let (lowest, highest) = (Given::Figure(lowest), Given::Figure(highest));
+    let (samples, points) = (Given::Text(samples), Given::Text(points.unwrap_or_default()));
+    words::say("drawn", &[("lowest", lowest), ("highest", highest), ("samples", samples), ("points", points)])
 }
 
 /// A caption, with a warning where the axis begins elsewhere than at zero.
@@ -132,23 +110,17 @@ pub(super) fn with_axis(caption: &Phrase, bottom: f64) -> Phrase {
 /// How many operations a histogram has, and in how many repeats.
 pub(super) fn merged_of(operations: u64, repeats: usize) -> Phrase {
     let count = text::grouped(usize::try_from(operations).unwrap_or(usize::MAX));
-    Phrase::new(
-        format!("{count} in {}", english_plural(repeats, "repeat", "repeats")),
-        format!("{count} за {repeats} {}", russian_plural(repeats, "повтор", "повтора", "повторов")),
-    )
+    words::say("merged-of", &[("count", Given::Text(&count)), ("repeats", Given::Count(repeats))])
 }
 
 /// Curves that are not drawn, because more could not be told apart.
 pub(super) fn curves_left_out(count: usize) -> Phrase {
-    Phrase::new(
-        format!("Curves not drawn, for there are too many: {count}."),
-        format!("Не нарисовано, так как их слишком много, кривых: {count}."),
-    )
+    words::say("curves-left-out", &[("count", Given::Count(count))])
 }
 
 /// Which axis goes down and which goes across.
 pub(super) fn axes(down: &str, across: &str) -> Phrase {
-    Phrase::new(format!("Down: {down}; across: {across}"), format!("Вниз: {down}; вправо: {across}"))
+    words::say("axes", &[("down", Given::Text(down)), ("across", Given::Text(across))])
 }
 
 /// The name of a curve: the latency, and of which value of another axis.

@@ -217,7 +217,7 @@ fn one_run(out: &mut String, rows: &[&Row], index: usize, name: impl Fn(&Row) ->
 
 /// What each machine does for a watt or for its price.
 fn weighed(out: &mut String, table: &Table, weighing: &Weighing) {
-    heading(out, &weighing::title(weighing).en, &weighing::MEANING.en);
+    heading(out, &weighing::title(weighing).en, &weighing::meaning().en);
     let columns = weighing::columns(table, weighing);
     head(out, ["scenario"].into_iter().chain(columns.iter().map(|(_, title)| *title)));
     for row in &weighing.rows {

@@ -54,7 +54,7 @@ mod weighing;
 pub(crate) mod why;
 mod wide;
 
-pub(crate) use clocks::words as how_clocks_stood;
+pub(crate) use clocks::how_they_stood as how_clocks_stood;
 pub(crate) use faults::what_they_did as what_faults_did;
 pub(crate) use grid::{sequences, wrapped};
 pub(crate) use notes::{target_of_run, without_place};

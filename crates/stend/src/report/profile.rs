@@ -5,37 +5,36 @@ use super::phrase::Phrase;
 use super::text::{duration, grouped, percent};
 use crate::profile::parts::Part;
 use crate::profile::{Observed, Profile, Stacks, SystemCall};
+use crate::words;
+use crate::words::Given;
 
 /// So many functions or system calls are listed.
 pub(super) const MOST_LISTED: usize = 15;
 
 /// What a part is called.
 pub(super) fn part(part: Part) -> Phrase {
-    match part {
-        Part::User => Phrase::fixed("programs' own code", "код самих программ"),
-        Part::Copy => Phrase::fixed("kernel: copying", "ядро: копирование"),
-        Part::Pages => Phrase::fixed("kernel: page allocation", "ядро: выделение страниц"),
-        Part::MemoryCgroup => Phrase::fixed("kernel: memory cgroup", "ядро: учёт памяти в cgroup"),
-        Part::Mappings => Phrase::fixed("kernel: page faults and mappings", "ядро: отображение страниц"),
-        Part::Scheduling => Phrase::fixed("kernel: scheduling", "ядро: планирование задач"),
-        Part::Locks => Phrase::fixed("kernel: locks", "ядро: блокировки"),
-        Part::Entry => Phrase::fixed("kernel: entry and exit", "ядро: вход и выход"),
-        Part::Pipes => Phrase::fixed("kernel: pipes", "ядро: каналы"),
-        Part::Network => Phrase::fixed("kernel: network", "ядро: сеть"),
-        Part::Files => Phrase::fixed("kernel: files and disks", "ядро: файлы и диски"),
-        Part::OtherKernel => Phrase::fixed("kernel: other", "ядро: прочее"),
-    }
+    let name = match part {
+        Part::User => "part-user",
+        Part::Copy => "part-copy",
+        Part::Pages => "part-pages",
+        Part::MemoryCgroup => "part-memory-cgroup",
+        Part::Mappings => "part-mappings",
+        Part::Scheduling => "part-scheduling",
+        Part::Locks => "part-locks",
+        Part::Entry => "part-entry",
+        Part::Pipes => "part-pipes",
+        Part::Network => "part-network",
+        Part::Files => "part-files",
+        Part::OtherKernel => "part-other-kernel",
+    };
+    words::say(name, &[])
 }
 
 /// How many samples there are, and by what they were taken.
 pub(super) fn samples(stacks: &Stacks, samples: u64) -> Phrase {
-    let (count, event) = (grouped(samples as usize), &stacks.event);
-    let (en, ru) = if stacks.measured_stretch {
-        ("of the measured stretch", "за измеряемое время")
-    } else {
-        ("of the whole command, its preparations too", "за всё время команды, с подготовкой")
-    };
-    Phrase::new(format!("{count} samples {en}, by {event}"), format!("Отсчётов {ru}: {count}, событие {event}"))
+    let (count, stretch) = (grouped(samples as usize), if stacks.measured_stretch { "measured" } else { "whole" });
+    let (count, stretch) = (Given::Text(&count), Given::Text(stretch));
+    words::say("stack-samples", &[("samples", count), ("stretch", stretch), ("event", Given::Text(&stacks.event))])
 }
 
 /// The share of a whole, for people.

@@ -494,7 +494,7 @@ impl<'a> Page<'a> {
                 seen.mean,
                 "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better",
             ),
-            (seen.weighed, &weighing::MEANING.en),
+            (seen.weighed, &weighing::meaning().en),
             (seen.published, &published),
             (seen.wide_intervals, "Under a figure of the base: the 95 % interval of its median, in the same unit"),
             (

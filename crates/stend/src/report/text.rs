@@ -10,7 +10,8 @@ use super::phrase::Phrase;
 pub(super) use super::standing::standings;
 pub(super) use crate::compare::standing::in_direction;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
-use crate::language::russian_plural;
+use crate::words;
+use crate::words::Given;
 
 /// The mark of a verdict, which can be read without colour.
 pub(super) const fn mark(verdict: Verdict) -> char {
@@ -232,18 +233,7 @@ pub(super) fn count(valid: u32, invalid: u32, outliers: u32) -> String {
 
 /// How many sessions there are, and whether the machine was booted in between, which decides the grade.
 pub(super) fn sessions_of(sessions: u32, boots: u32) -> Phrase {
-    if sessions == 1 {
-        return Phrase::fixed("one session", "одна сессия");
-    }
-    let many_ru = format!("{sessions} {}", russian_plural(sessions as usize, "сессия", "сессии", "сессий"));
-    if boots == 1 {
-        return Phrase::new(
-            format!("{sessions} sessions, no boot seen in between"),
-            format!("{many_ru}, перезагрузок между ними не видно"),
-        );
-    }
-    let boots_ru = format!("{boots} {}", russian_plural(boots as usize, "загрузка", "загрузки", "загрузок"));
-    Phrase::new(format!("{sessions} sessions over {boots} boots"), format!("{many_ru}, {boots_ru}"))
+    words::say("sessions", &[("sessions", Given::Count(sessions as usize)), ("boots", Given::Count(boots as usize))])
 }
 
 /// What a grade means, in few words.

@@ -2,26 +2,25 @@
 
 use stend_model::metric::{Better, three_digits};
 
-use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::factor;
 use crate::compare::table::Table;
 use crate::compare::weighing::{Divisor, WeighedCell, WeighedRow, Weighing};
-use crate::language::english_plural;
+use crate::words;
+use crate::words::Given;
 
 /// What stands under a weighing's heading, so that nobody takes its factors for verdicts.
-pub(super) static MEANING: Phrase = Phrase::fixed(
-    "Rates over the watts or the price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict",
-    "Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены — одиночные числа, поэтому вердикта нет",
-);
+pub(super) fn meaning() -> Phrase {
+    words::say("weighing-meaning", &[])
+}
 
 /// What it is divided by.
 pub(super) fn title(weighing: &Weighing) -> Phrase {
     let of = &weighing.of;
     match &weighing.by {
-        Divisor::Watt => Phrase::new(format!("Per watt: {of}"), format!("На ватт: {of}")),
+        Divisor::Watt => words::say("weighing-watt", &[("of", Given::Text(of))]),
         Divisor::Money { currency } => {
-            Phrase::new(format!("Per price in {currency}: {of}"), format!("На цену в {currency}: {of}"))
+            words::say("weighing-money", &[("currency", Given::Text(currency)), ("of", Given::Text(of))])
         }
     }
 }
@@ -71,28 +70,27 @@ pub(super) fn sources(table: &Table, weighing: &Weighing) -> Vec<Phrase> {
     let source = |(place, title): (usize, &str)| {
         let side = weighing.sides.get(place)?.as_ref()?;
         if !side.measured.is_empty() {
-            let watts = |value: f64| three_digits(value);
             let least = side.measured.values().copied().fold(f64::INFINITY, f64::min);
             let most = side.measured.values().copied().fold(0.0, f64::max);
-            let (of, number) = (&weighing.of, side.measured.len());
-            let many = english_plural(number, "scenario", "scenarios");
-            return Some(Phrase::new(
-                format!(
-                    "{title}: {} … {} W, {of}, measured while {many} ran; of each the median of its repeats",
-                    watts(least),
-                    watts(most)
-                ),
-                format!(
-                    "{title}: {} … {} Вт, {of}, измерено во время каждого сценария (всего {number}); медиана по повторам",
-                    russian(&watts(least)),
-                    russian(&watts(most))
-                ),
+            return Some(words::say(
+                "weighing-measured",
+                &[
+                    ("title", Given::Text(title)),
+                    ("least", Given::Figure(&three_digits(least))),
+                    ("most", Given::Figure(&three_digits(most))),
+                    ("of", Given::Text(&weighing.of)),
+                    ("scenarios", Given::Count(side.measured.len())),
+                ],
             ));
         }
-        let (amount, unit, source) = (side.amount, unit(weighing), &side.source);
-        Some(Phrase::new(
-            format!("{title}: {amount} {unit}, {} ({source})", weighing.of),
-            format!("{title}: {}, {} ({source})", russian(&format!("{amount} {unit}")), weighing.of),
+        Some(words::say(
+            "weighing-given",
+            &[
+                ("title", Given::Text(title)),
+                ("amount", Given::Figure(&format!("{} {}", side.amount, unit(weighing)))),
+                ("of", Given::Text(&weighing.of)),
+                ("source", Given::Text(&side.source)),
+            ],
         ))
     };
     columns(table, weighing).into_iter().filter_map(source).collect()

@@ -755,3 +755,139 @@ lack-not-yet = not measured yet
 lack-remedy = mend it with: { $remedy }
 not-reported = the instrument did not report all of { $value }
 no-controllers = no controllers whose CPU time could be read stand between the load and the storage
+
+# Sentences of the page, tables and histories.
+
+summary = { $measured ->
+    [one] { $measured } scenario
+   *[other] { $measured } scenarios
+} measured on { $machine }{ $moment ->
+    [none] {""}
+   *[other] , { $moment }
+}{ $skipped ->
+    [0] {""}
+    [1] ; 1 has no figure
+   *[other] ; { $skipped } have no figure
+}{ $why ->
+    [none] {""}
+   *[other] {" "}({ $skipped ->
+        [1] {""}
+       *[other] most often{" "}
+    }{ $why })
+}; evidence grade { $grade }: { $sessions }.
+to-settle = about { $repeats } repeats on each side would settle it
+drawn = lowest { $lowest }, highest { $highest }; { $samples } samples{ $points ->
+    [none] {""}
+   *[other] , { $points } drawn
+}
+merged-of = { $count } in { $repeats ->
+    [one] { $repeats } repeat
+   *[other] { $repeats } repeats
+}
+curves-left-out = Curves not drawn, for there are too many: { $count }.
+axes = Down: { $down }; across: { $across }
+sessions = { $sessions ->
+    [1] one session
+   *[other] { $sessions } sessions{ $boots ->
+        [1] , no boot seen in between
+       *[other] {" "}over { $boots } boots
+    }
+}
+
+history-title = { $scenario }: { $metric }, { $better ->
+    [higher] more is better
+   *[lower] less is better
+}
+history-subject = { $machine } · hardware { $hardware } · { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+}{ $first ->
+    [none] {""}
+   *[other] , { $first }
+}{ $last ->
+    [none] {""}
+   *[other] {" "}… { $last }
+}
+history-change = { $size } from { $at } on, with run { $run }: from { $before } to { $after } (p { $p })
+history-no-cause = nothing of the fingerprint changed between { $before } and { $after }
+history-near = but near it, between { $before } and { $after }: { $what }
+history-build = build, { $what }
+history-no-run = No run has a repeat that counts.
+history-too-few = Changes of level are looked for from ten runs on: { $more ->
+    [one] { $more } run more is
+   *[other] { $more } runs more are
+} needed.
+history-without-ratio = Changes of level are not looked for: some value is not above zero.
+history-no-change = The level never changed.
+history-rule = ▲ better, ▼ worse. A change lasts for two runs or more and has p < 0.001 and more than 2 %; its levels are the means of the medians on either side.
+history-other-machine = Left out: { $runs ->
+    [one] { $runs } run of other hardware (--machine NAME shows it)
+   *[other] { $runs } runs of other hardware (--machine NAME shows them)
+}.
+history-other-work = Left out: { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+} in which a scenario of this name did other work than in the newest.
+history-emulated = Left out: { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+} that an emulator made.
+history-two-sides = Left out: { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+} of two sides, which are different things on purpose.
+history-no-value = Left out: { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+} without a repeat that counts.
+
+clocks-agree = clocks agree to { $sure }
+clocks-apart = clocks compared to { $sure }: the machine's was { $apart } { $way ->
+    [ahead] ahead
+   *[behind] behind
+}; moments are put on this side's time
+clocks-set = { $clocks }; it was set by { $step } meanwhile, which no measured time depends on
+clocks-drift = { $clocks }; it { $way ->
+    [gained] gained
+   *[lost] lost
+} { $by } in { $within }
+clocks-once = { $clocks }; they were not compared again at the end
+
+part-user = programs' own code
+part-copy = kernel: copying
+part-pages = kernel: page allocation
+part-memory-cgroup = kernel: memory cgroup
+part-mappings = kernel: page faults and mappings
+part-scheduling = kernel: scheduling
+part-locks = kernel: locks
+part-entry = kernel: entry and exit
+part-pipes = kernel: pipes
+part-network = kernel: network
+part-files = kernel: files and disks
+part-other-kernel = kernel: other
+stack-samples = { $samples } samples { $stretch ->
+    [measured] of the measured stretch
+   *[whole] of the whole command, its preparations too
+}, by { $event }
+
+drawings-head = Drawings of { $runs }
+drawings-by = Written by `{ $command }`.
+drawings-beside = Not asked for: { $kinds }; `--drawings { $option }` makes those of which there is something to draw.
+drawings-none = No { $kind }: { $why }.
+drawings-nothing = There is nothing to draw.
+none-published = nothing was published of these scenarios
+none-sweeps = no family of scenarios has two axes of numbers, or a throughput with its latency
+none-repeats = no repeat has a figure
+none-latencies = no instrument of these runs counts how long single operations took, as fio does; those of stend-probe time whole repeats
+none-timelines = no scenario loads storage
+none-flames = no stacks were sampled; `stend run --profile` does that where there is perf
+none-samples = no samples were recorded
+
+weighing-meaning = Rates over the watts or the price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict
+weighing-watt = Per watt: { $of }
+weighing-money = Per price in { $currency }: { $of }
+weighing-measured = { $title }: { $least } … { $most } W, { $of }, measured while { $scenarios ->
+    [one] { $scenarios } scenario
+   *[other] { $scenarios } scenarios
+} ran; of each the median of its repeats
+weighing-given = { $title }: { $amount }, { $of } ({ $source })

@@ -93,6 +93,33 @@ pub(crate) fn conditions(conditions: &[Condition]) -> Phrase {
     Phrase::new(say(Language::English), say(Language::Russian))
 }
 
+/// What a sentence is filled with.
+#[derive(Clone, Copy)]
+pub(crate) enum Given<'a> {
+    /// As it is.
+    Text(&'a str),
+    /// A figure or several, which each language writes in its way.
+    Figure(&'a str),
+    /// A number that decides the form of a word.
+    Count(usize),
+    /// What is said in each language.
+    Said(&'a Phrase),
+}
+
+/// A sentence by its name.
+pub(crate) fn say(name: &str, given: &[(&str, Given)]) -> Phrase {
+    Phrase::of(|language| {
+        let value = |given: Given| match given {
+            Given::Text("") => FluentValue::from("none"),
+            Given::Text(text) => FluentValue::from(text.to_owned()),
+            Given::Figure(text) => in_language(text, language).into_owned().into(),
+            Given::Count(count) => FluentValue::from(count),
+            Given::Said(phrase) => phrase.say(language).to_owned().into(),
+        };
+        message(name, &given.iter().map(|(name, given)| (*name, value(*given))).collect(), language)
+    })
+}
+
 /// A fixed text, by its name.
 pub(crate) fn text(text: &str) -> Phrase {
     let say = |language| message(&name("text", text), &FluentArgs::new(), language);

@@ -715,3 +715,131 @@ lack-not-yet = ещё не измерен
 lack-remedy = поможет: { $remedy }
 not-reported = инструмент сообщил не всё, что нужно: { $value }
 no-controllers = между нагрузкой и хранилищем нет контроллеров, процессорное время которых можно прочитать
+
+# Предложения страницы, таблиц и историй.
+
+summary = { $measured ->
+    [one] Измерен { $measured } сценарий
+    [few] Измерено { $measured } сценария
+   *[other] Измерено { $measured } сценариев
+} на машине { $machine }{ $moment ->
+    [none] {""}
+   *[other] , { $moment }
+}{ $skipped ->
+    [0] {""}
+   *[other] ; { $skipped } без результата
+}{ $why ->
+    [none] {""}
+   *[other] {" "}({ $skipped ->
+        [1] {""}
+       *[other] чаще всего{" "}
+    }{ $why })
+}; степень доказательности { $grade }: { $sessions }.
+to-settle = хватило бы примерно { $repeats } { $repeats ->
+    [one] повтора
+   *[other] повторов
+} с каждой стороны
+drawn = наименьшее { $lowest }, наибольшее { $highest }; отсчётов { $samples }{ $points ->
+    [none] {""}
+   *[other] , показано { $points }
+}
+merged-of = { $count } за { $repeats } { $repeats ->
+    [one] повтор
+    [few] повтора
+   *[other] повторов
+}
+curves-left-out = Не нарисовано, так как их слишком много, кривых: { $count }.
+axes = Вниз: { $down }; вправо: { $across }
+sessions = { $sessions ->
+    [1] одна сессия
+   *[other] { $sessions } { $sessions ->
+        [one] сессия
+        [few] сессии
+       *[other] сессий
+    }{ $boots ->
+        [1] , перезагрузок между ними не видно
+       *[other] , { $boots } { $boots ->
+            [one] загрузка
+            [few] загрузки
+           *[other] загрузок
+        }
+    }
+}
+
+history-title = { $scenario }: { $metric }, { $better ->
+    [higher] больше — лучше
+   *[lower] меньше — лучше
+}
+history-subject = { $machine } · аппаратура { $hardware } · { $runs } { $runs ->
+    [one] прогон
+    [few] прогона
+   *[other] прогонов
+}{ $first ->
+    [none] {""}
+   *[other] , { $first }
+}{ $last ->
+    [none] {""}
+   *[other] {" "}… { $last }
+}
+history-change = { $size } с { $at }, с прогона { $run }: с { $before } до { $after } (p { $p })
+history-no-cause = между { $before } и { $after } в отпечатке ничего не изменилось
+history-near = но рядом, между { $before } и { $after }: { $what }
+history-build = сборка, { $what }
+history-no-run = Ни в одном прогоне нет годных повторов.
+history-too-few = Перемены уровня ищутся, начиная с десяти прогонов: не хватает { $more }.
+history-without-ratio = Перемены уровня не ищутся: какое-то значение не больше нуля.
+history-no-change = Уровень ни разу не менялся.
+history-rule = ▲ лучше, ▼ хуже. Перемена держится не меньше двух прогонов, p < 0,001 и больше 2 %; уровни — средние медиан по обе стороны.
+history-other-machine = Опущено прогонов на другой аппаратуре (их покажет --machine NAME): { $runs }.
+history-other-work = Опущено прогонов с другой работой под тем же именем сценария: { $runs }.
+history-emulated = Опущено прогонов под эмулятором: { $runs }.
+history-two-sides = Опущено прогонов из двух сторон, которые нарочно разные: { $runs }.
+history-no-value = Опущено прогонов без годных повторов: { $runs }.
+
+clocks-agree = часы согласны с точностью { $sure }
+clocks-apart = часы сверены с точностью { $sure }: у машины они были на { $apart } { $way ->
+    [ahead] впереди наших
+   *[behind] позади наших
+}; моменты даны по нашим часам
+clocks-set = { $clocks }; за это время их перевели на { $step }, от чего измеренное не зависит
+clocks-drift = { $clocks }; они { $way ->
+    [gained] ушли вперёд
+   *[lost] отстали
+} на { $by } за { $within }
+clocks-once = { $clocks }; в конце они не сверены
+
+part-user = код самих программ
+part-copy = ядро: копирование
+part-pages = ядро: выделение страниц
+part-memory-cgroup = ядро: учёт памяти в cgroup
+part-mappings = ядро: отображение страниц
+part-scheduling = ядро: планирование задач
+part-locks = ядро: блокировки
+part-entry = ядро: вход и выход
+part-pipes = ядро: каналы
+part-network = ядро: сеть
+part-files = ядро: файлы и диски
+part-other-kernel = ядро: прочее
+stack-samples = Отсчётов { $stretch ->
+    [measured] за измеряемое время
+   *[whole] за всё время команды, с подготовкой
+}: { $samples }, событие { $event }
+
+drawings-head = Графики: { $runs }
+drawings-by = Составлено командой `{ $command }`.
+drawings-beside = Не запрошены: { $kinds }; из них `--drawings { $option }` сделает те, для которых есть что рисовать.
+drawings-none = Нет { $kind }: { $why }.
+drawings-nothing = Рисовать нечего.
+none-published = об этих сценариях ничего не опубликовано
+none-sweeps = ни у одного семейства сценариев нет двух числовых осей или пропускной способности с задержкой
+none-repeats = ни у одного повтора нет результата
+none-latencies = ни один инструмент этих прогонов не считает, сколько длились отдельные операции, как это делает fio; инструменты stend-probe измеряют повтор целиком
+none-timelines = ни один сценарий не нагружает хранилище
+none-flames = стеки не снимались; это делает `stend run --profile` там, где есть perf
+none-samples = отсчёты не записаны
+
+weighing-meaning = Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены — одиночные числа, поэтому вердикта нет
+weighing-watt = На ватт: { $of }
+weighing-money = На цену в { $currency }: { $of }
+weighing-measured = { $title }: { $least } … { $most } Вт, { $of }, измерено во время каждого сценария (всего { $scenarios }); медиана по повторам
+weighing-given = { $title }: { $amount }, { $of } ({ $source })

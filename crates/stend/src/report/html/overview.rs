@@ -225,7 +225,7 @@ fn in_short(differences: &[Difference]) -> Phrase {
 /// How the clocks of machines that are reached over a link stood beside the lab's, a line a session; and which machines no link reaches.
 pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
     let of_session = |data: &RunData, session: &Session| {
-        let words = report_clocks::words(session.clocks.as_ref()?);
+        let words = report_clocks::how_they_stood(session.clocks.as_ref()?);
         let of_it = |text: &str, of: &str| match data.sessions.len() {
             1 => format!("{}: {text}", data.run.machine.name),
             _ => format!("{}, {of} {}: {text}", data.run.machine.name, session.number + 1),
