@@ -14,7 +14,8 @@ use super::output::{self, Format, Json};
 use crate::compare::table::{AgainstBase, Row, Table, Verdict};
 use crate::report::{markdown, why};
 use crate::store::Store;
-use crate::{history, machine, nearest};
+use crate::words;
+use crate::{history, nearest};
 use fail_on::FailOn;
 
 #[derive(Debug, Args)]
@@ -84,7 +85,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     match format {
         Format::Json => output::print_json("table", &table.for_programs())?,
         Format::Markdown => {
-            let fingerprint = machine::five_lines(&records[0].run.machine);
+            let fingerprint = words::machine::five_lines(&records[0].run.machine);
             output::print_data(&markdown::render(&table, &fingerprint, options.all_metrics))?;
         }
         Format::Csv => output::print_data(&options.csv(&table))?,

@@ -17,6 +17,7 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::failure::Failure;
+use crate::catalogue;
 use crate::compare::compare_what;
 use crate::compare::filter::Filter;
 use crate::compare::pool::Pool;
@@ -28,7 +29,7 @@ use crate::noise::Floors;
 use crate::plain;
 use crate::report::{html, sequences, shell_words, terminal, wrapped};
 use crate::store::{self, Record, Store, StoreError};
-use crate::{catalogue, machine};
+use crate::words;
 
 /// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -167,7 +168,7 @@ pub(super) fn width() -> usize {
 /// Prints a table with the fingerprint of the base's machine over it.
 pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_metrics: bool) -> Result<(), Failure> {
     let options = terminal::Options { width: width(), colour: global.colour(), all_metrics };
-    print_styled(&terminal::render(table, &machine::five_lines(&base.run.machine), &options))
+    print_styled(&terminal::render(table, &words::machine::five_lines(&base.run.machine), &options))
 }
 
 /// A run set beside every published machine, or the sides of one beside each other.
@@ -236,7 +237,7 @@ pub(super) fn differences(table: &Table) -> String {
     for column in table.columns.iter().skip(1).filter(|column| !column.differences.is_empty()) {
         let _ = writeln!(text, "{} differs from {}:", column.title, table.columns[0].title);
         for difference in &column.differences {
-            let _ = writeln!(text, "  {}", machine::in_words(difference));
+            let _ = writeln!(text, "  {}", words::machine::in_words(difference));
         }
         text.push('\n');
     }

@@ -7,7 +7,6 @@ use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
 use crate::language::Language;
-use crate::machine;
 use crate::run::prepare;
 use crate::words;
 
@@ -26,7 +25,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);
     }
-    let mut text = machine::five_lines(&machine).join("\n");
+    let mut text = words::machine::five_lines(&machine).join("\n");
     text.push('\n');
     for (what, why) in &machine.missing {
         text.push_str(&format!("not known: {what}: {}\n", words::cause(why, Language::English)));

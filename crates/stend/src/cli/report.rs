@@ -13,10 +13,10 @@ use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
-use crate::machine;
 use crate::report::html::Kind;
 use crate::report::{figures_index, html, markdown};
 use crate::store::{self, Store};
+use crate::words;
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
@@ -107,7 +107,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?
         }
         Format::Markdown => {
-            markdown::render(&table, &machine::five_lines(&records[0].run.machine), options.all_metrics)
+            markdown::render(&table, &words::machine::five_lines(&records[0].run.machine), options.all_metrics)
         }
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,

@@ -17,7 +17,8 @@ use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::run::Ending;
 use crate::store::Store;
-use crate::{catalogue, machine, rig};
+use crate::words;
+use crate::{catalogue, rig};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -123,7 +124,7 @@ fn go_on(
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {
-        let words: Vec<_> = differences.iter().map(machine::in_words).collect();
+        let words: Vec<_> = differences.iter().map(words::machine::in_words).collect();
         let message = format!("run {id} cannot go on: the machine is no longer what it was: {}", words.join("; "));
         return Err(Failure::unusable(message));
     }

@@ -18,7 +18,6 @@ mod tools;
 mod topology;
 mod userland;
 mod virtualization;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +39,6 @@ pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
 pub(crate) use settings::chosen;
 pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
 pub(crate) use userland::compiler_of;
-pub(crate) use words::{five_lines, five_lines_in, in_words, most_telling_first, part_called, words_of};
 
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.

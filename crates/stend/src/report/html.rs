@@ -30,6 +30,7 @@ use crate::compare::curves::curves;
 use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::{Language, russian_plural};
 use crate::profile::Profile;
+use crate::words;
 
 use super::answer::answer;
 use super::chart::Purpose;
@@ -272,7 +273,7 @@ fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
 /// Lines that say what the base's machine is.
 fn fingerprint(machine: &Machine) -> Vec<Phrase> {
     let [english, russian] =
-        [Language::English, Language::Russian].map(|language| crate::machine::five_lines_in(machine, language));
+        [Language::English, Language::Russian].map(|language| words::machine::five_lines_in(machine, language));
     let lines = english.into_iter().zip(russian).filter(|(line, _)| !line.is_empty());
     lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
 }

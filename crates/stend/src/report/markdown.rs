@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::compare::table::{Cell, Column, Row, Table};
 use crate::compare::weighing::Weighing;
+use crate::words;
 
 use super::language::TEXTS;
 use super::notes;
@@ -12,7 +13,6 @@ use super::standing;
 use super::text::{self, factor, interval, marked_change};
 use super::weighing;
 use super::wide::{self, Block};
-use crate::machine;
 
 /// Writes the table: the base with its evidence, each other run against it, and each publication. `fingerprint` are the lines
 /// that say what the base's machine is.
@@ -124,7 +124,7 @@ fn plain(out: &mut String, table: &Table, rows: &[&Row], base: &Column) {
 
 fn differences(out: &mut String, column: &Column) {
     for difference in &column.differences {
-        let _ = writeln!(out, "- differs in {}", escape(&machine::in_words(difference)));
+        let _ = writeln!(out, "- differs in {}", escape(&words::machine::in_words(difference)));
     }
     if !column.differences.is_empty() {
         out.push('\n');

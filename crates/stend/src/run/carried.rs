@@ -283,7 +283,7 @@ impl Reading {
         } else {
             let differences = self.run.machine.differences(&machine);
             if !differences.is_empty() {
-                let words: Vec<_> = differences.iter().map(machine::in_words).collect();
+                let words: Vec<_> = differences.iter().map(words::machine::in_words).collect();
                 return Err(format!("the machine is no longer what it was: {}", words.join("; ")));
             }
         }

@@ -891,3 +891,77 @@ weighing-measured = { $title }: { $least } … { $most } W, { $of }, measured wh
    *[other] { $scenarios } scenarios
 } ran; of each the median of its repeats
 weighing-given = { $title }: { $amount }, { $of } ({ $source })
+
+# Parts of the fingerprint, and how two of them differ.
+
+fingerprint-architecture = architecture
+fingerprint-processor = processor
+fingerprint-vendor = maker
+fingerprint-features = instruction sets
+fingerprint-cores = cores
+fingerprint-threads = threads
+fingerprint-sockets = sockets
+fingerprint-memory-bytes = memory
+fingerprint-caches = caches
+fingerprint-disks = disks
+fingerprint-board = board
+fingerprint-kernel = kernel
+fingerprint-kernel-build = kernel build
+fingerprint-command-line = kernel command line
+fingerprint-numa-nodes = NUMA nodes
+fingerprint-libc = C library
+fingerprint-compiler = compiler
+fingerprint-compiler-flags = compiler flags
+fingerprint-system = system
+fingerprint-microcode = microcode
+fingerprint-virtualization = virtualization
+fingerprint-emulator = emulator
+fingerprint-target = target
+fingerprint-flags = flags
+fingerprint-sources = sources
+fingerprint-version = version
+fingerprint-instrument = instrument
+fingerprint-metrics = metrics
+fingerprint-verification = verification
+fingerprint-steady = steady
+fingerprint-rate = rate
+fingerprint-settings-governor = governor
+fingerprint-settings-boost = boost
+revision-of = processor's { $name }
+target-of = target's { $name }
+version-of = version of { $name }
+path-of = path of { $name }
+digest-of = SHA-256 of { $name }
+mitigation-of = mitigation { $name }
+mitigation-not-listed = not listed
+mitigation-on = on
+mitigation-off = off
+mitigation-not-affected = not affected
+lost-values = lost { $values }
+gained-values = gained { $values }
+ids = hardware { $hardware } · software { $software }
+emulated-by = emulated by { $emulator }: conformance only
+ram = { $size } RAM
+rotational = (rotational)
+governor-is = governor { $value }
+boost-is = boost { $value }
+mitigations = { $on } mitigations on{ $off ->
+    [none] {""}
+   *[other] , off: { $off }
+}
+sockets = { $count ->
+    [one] { $count } socket
+   *[other] { $count } sockets
+}
+cores = { $count ->
+    [one] { $count } core
+   *[other] { $count } cores
+}
+threads = { $count ->
+    [one] { $count } thread
+   *[other] { $count } threads
+}
+numa-nodes = { $count ->
+    [one] { $count } NUMA node
+   *[other] { $count } NUMA nodes
+}

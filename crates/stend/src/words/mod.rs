@@ -16,11 +16,11 @@ use stend_model::run::Outcome;
 use stend_model::wire::Label;
 
 use crate::language::Language;
-use crate::machine;
 use crate::report::numbers::in_language;
 use crate::report::phrase::Phrase;
 use crate::report::text::percent;
 
+pub(crate) mod machine;
 mod notes;
 
 pub(crate) use notes::{joined, lack, lack_in_a_word, listed, note};

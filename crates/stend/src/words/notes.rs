@@ -9,7 +9,6 @@ use super::{arguments, cause, condition, fact_fields, message, name, outcome_cau
 use crate::compare::notes::MOST_OF_LOADER;
 use crate::compare::table::{Lack, Loss, Note};
 use crate::language::Language;
-use crate::machine;
 use crate::report::target_of_run;
 use crate::report::text::moment;
 
@@ -103,7 +102,7 @@ pub(crate) fn differing(differences: &[Difference], language: Language) -> Strin
         let colon = if before.contains(' ') || after.contains(' ') { ":" } else { "" };
         let what = match language {
             Language::English => difference.what.clone(),
-            Language::Russian => machine::part_called(&difference.what, language),
+            Language::Russian => super::machine::part_called(&difference.what, language),
         };
         format!("{what}{colon} {before} → {after}")
     };

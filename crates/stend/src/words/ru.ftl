@@ -843,3 +843,81 @@ weighing-watt = На ватт: { $of }
 weighing-money = На цену в { $currency }: { $of }
 weighing-measured = { $title }: { $least } … { $most } Вт, { $of }, измерено во время каждого сценария (всего { $scenarios }); медиана по повторам
 weighing-given = { $title }: { $amount }, { $of } ({ $source })
+
+# Части описания машины и чем они различаются.
+
+fingerprint-architecture = архитектура
+fingerprint-processor = процессор
+fingerprint-vendor = изготовитель
+fingerprint-features = наборы команд
+fingerprint-cores = ядер
+fingerprint-threads = потоков
+fingerprint-sockets = сокетов
+fingerprint-memory-bytes = память
+fingerprint-caches = кэши
+fingerprint-disks = диски
+fingerprint-board = плата
+fingerprint-kernel = ядро
+fingerprint-kernel-build = сборка ядра
+fingerprint-command-line = командная строка ядра
+fingerprint-numa-nodes = узлов NUMA
+fingerprint-libc = библиотека C
+fingerprint-compiler = компилятор
+fingerprint-compiler-flags = флаги компилятора
+fingerprint-system = система
+fingerprint-microcode = микрокод
+fingerprint-virtualization = виртуализация
+fingerprint-emulator = эмулятор
+fingerprint-target = цель
+fingerprint-flags = флаги
+fingerprint-sources = исходники
+fingerprint-version = версия
+fingerprint-instrument = инструмент
+fingerprint-metrics = показатели
+fingerprint-verification = проверка
+fingerprint-steady = установившееся состояние
+fingerprint-rate = темп
+fingerprint-settings-governor = регулятор частоты
+fingerprint-settings-boost = турборежим
+revision-of = процессор: { $name }
+target-of = цель: { $name }
+version-of = версия { $name }
+path-of = путь к { $name }
+digest-of = SHA-256 программы { $name }
+mitigation-of = защита от { $name }
+mitigation-not-listed = не названа
+mitigation-on = включена
+mitigation-off = выключена
+mitigation-not-affected = не нужна
+lost-values = нет больше { $values }
+gained-values = появились { $values }
+ids = аппаратура { $hardware } · программы { $software }
+emulated-by = эмулятор { $emulator }: только проверка правильности
+ram = { $size } ОЗУ
+rotational = (вращается)
+governor-is = регулятор частоты { $value }
+boost-is = турборежим { $value }
+mitigations = защит от уязвимостей: { $on }{ $off ->
+    [none] {""}
+   *[other] , выключены: { $off }
+}
+sockets = { $count ->
+    [one] { $count } сокет
+    [few] { $count } сокета
+   *[other] { $count } сокетов
+}
+cores = { $count ->
+    [one] { $count } ядро
+    [few] { $count } ядра
+   *[other] { $count } ядер
+}
+threads = { $count ->
+    [one] { $count } поток
+    [few] { $count } потока
+   *[other] { $count } потоков
+}
+numa-nodes = { $count ->
+    [one] { $count } узел NUMA
+    [few] { $count } узла NUMA
+   *[other] { $count } узлов NUMA
+}

@@ -5,7 +5,8 @@ use stend_model::machine::{Cache, Machine};
 
 use super::fixture::{FixtureHost, Unreachable};
 use crate::language::Language;
-use crate::machine::{ToolQuery, collect, five_lines, five_lines_in, in_words};
+use crate::machine::{ToolQuery, collect};
+use crate::words::machine::{five_lines, five_lines_in, in_words};
 
 fn machine(name: &str) -> Machine {
     collect(&FixtureHost::named(name), &[])
@@ -165,8 +166,8 @@ fn an_elbrus_server() {
     assert_eq!(lines[3], "lcc:1.27.14:Jan-31-2024:e2k-v6-linux; gcc (GCC) 9.3.0 compatible · glibc 2.29");
     assert!(lines[4].starts_with("OS Elbrus 7.1 · hardware "), "{}", lines[4]);
     let lines = five_lines_in(&machine, Language::Russian);
-    assert_eq!(lines[0], "Elbrus E8C2 · e2k · 1 сокет · 8 ядер · 8 потоков · L3 16 МиБ");
-    assert_eq!(lines[1], "62,8 ГиБ ОЗУ · SSD 240GB 240,1 ГБ");
+    assert_eq!(lines[0], "Elbrus E8C2 · e2k · 1 сокет · 8 ядер · 8 потоков · L3 16\u{a0}МиБ");
+    assert_eq!(lines[1], "62,8\u{a0}ГиБ ОЗУ · SSD 240GB 240,1\u{a0}ГБ");
     assert!(lines[4].starts_with("OS Elbrus 7.1 · аппаратура "), "{}", lines[4]);
 }
 

@@ -7,8 +7,9 @@ use crate::host::Output;
 use crate::language::Language;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
-use crate::machine::{Space, Use, five_lines, in_words, read};
+use crate::machine::{Space, Use, read};
 use crate::words;
+use crate::words::machine::{five_lines, in_words};
 
 /// Names that some parser asks for.
 const NAMES: [&str; 43] = [

@@ -6,7 +6,6 @@ use stend_model::metric::{Better, three_digits};
 
 use super::mark_and_size;
 use crate::history::{Change, Differences, History, LeftOut, Nearest, Point};
-use crate::machine;
 use crate::report::phrase::Phrase;
 use crate::report::text::two_levels;
 use crate::words::{self, Given};
@@ -75,8 +74,9 @@ pub(super) fn causes(change: &Change) -> Vec<Phrase> {
 }
 
 fn in_words(differences: &Differences) -> Vec<Phrase> {
-    let one =
-        |difference: &Difference| Phrase::of(|language| machine::words_of(difference, language).sentence(language));
+    let one = |difference: &Difference| {
+        Phrase::of(|language| words::machine::words_of(difference, language).sentence(language))
+    };
     let of_build = |difference: &Difference| match difference.what.as_str() {
         "stend" => one(difference),
         _ => words::say("history-build", &[("what", Given::Said(&one(difference)))]),

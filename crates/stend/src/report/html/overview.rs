@@ -8,7 +8,6 @@ use stend_model::run::{Run, Session};
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::compare::weighing::{WeighedRow, Weighing};
 use crate::language::Language;
-use crate::machine;
 use crate::words;
 
 use super::scenario::title;
@@ -163,7 +162,7 @@ pub(super) fn machines(input: &Input) -> Vec<MachineView> {
         title: column.title.clone(),
         other_side: sides.iter().any(|[_, other]| column.run_id() == Some(other.id.as_str())),
         in_short: in_short(&column.differences),
-        differences: machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
+        differences: words::machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
     };
     text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
 }
@@ -190,7 +189,8 @@ pub(super) fn differs(machines: &[MachineView]) -> Vec<DiffersView> {
 }
 
 fn difference(difference: &Difference) -> DifferenceView {
-    let [en, ru] = [Language::English, Language::Russian].map(|language| machine::words_of(difference, language));
+    let [en, ru] =
+        [Language::English, Language::Russian].map(|language| words::machine::words_of(difference, language));
     // Of sizes in a list the model made the text.
     let sizes = matches!(difference.what.as_str(), "caches" | "disks");
     let [en_values, ru_values] = [en.values, ru.values].map(|values| values.map(|value| value.replace('\n', "; ")));
@@ -212,9 +212,9 @@ fn difference(difference: &Difference) -> DifferenceView {
 /// The differences that say most about the machines, for who will not open the list.
 fn in_short(differences: &[Difference]) -> Phrase {
     const SHOWN: usize = 4;
-    let told = machine::most_telling_first(differences);
+    let told = words::machine::most_telling_first(differences);
     let in_language = |language: Language| {
-        let short = |one: &&Difference| machine::words_of(one, language).shortened(language).sentence(language);
+        let short = |one: &&Difference| words::machine::words_of(one, language).shortened(language).sentence(language);
         let more = told.len().saturating_sub(SHOWN);
         let shown = told.iter().take(SHOWN).map(short);
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")

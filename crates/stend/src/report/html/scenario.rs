@@ -14,7 +14,6 @@ use stend_model::wire::{Check, MarkKind};
 use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 use crate::instrument;
 use crate::language::Language;
-use crate::machine;
 
 use super::gates::{GatesView, gates};
 use super::latency::{NamedLatencies, RepeatsOfRun, latencies};
@@ -445,7 +444,8 @@ fn scenario_run(
     let build = |repeat: &&Repeat| {
         let begin = repeat.begin.as_ref()?;
         let said = |language| {
-            let part = |(name, value): (&String, &String)| format!("{}: {value}", machine::part_called(name, language));
+            let part =
+                |(name, value): (&String, &String)| format!("{}: {value}", words::machine::part_called(name, language));
             let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
             version.chain(begin.build.iter().map(part)).collect::<Vec<_>>().join(" · ")
         };

@@ -3,7 +3,15 @@
 use stend_model::identity::short;
 use stend_model::machine::{Cache, Difference, Machine, Software};
 
-use crate::language::{Language, english_plural, russian_plural};
+use fluent_bundle::{FluentArgs, FluentValue};
+
+use super::{message, name, part};
+use crate::language::Language;
+use crate::report::numbers::in_language;
+
+fn filled(name: &str, given: &[(&str, FluentValue)], language: Language) -> String {
+    message(name, &given.iter().map(|(name, value)| (*name, value.clone())).collect(), language)
+}
 
 /// As long as a line of a head may be, in characters.
 const WIDTH: usize = 110;
@@ -19,10 +27,7 @@ pub(crate) fn five_lines_in(machine: &Machine, language: Language) -> [String; 5
     let software = &machine.software;
     let (hardware_id, software_id) = (machine.hardware_id(), machine.software_id());
     let (hardware_id, software_id) = (short(&hardware_id), short(&software_id));
-    let ids = match language {
-        Language::English => format!("hardware {hardware_id} · software {software_id}"),
-        Language::Russian => format!("аппаратура {hardware_id} · программы {software_id}"),
-    };
+    let ids = filled("ids", &[("hardware", hardware_id.into()), ("software", software_id.into())], language);
     let system = [Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)];
     // The ids are what must not be cut off.
     let room = WIDTH.saturating_sub(ids.chars().count() + 3);
@@ -73,38 +78,24 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A noun that is counted: its two English forms and its three Russian ones.
-struct Noun([&'static str; 2], [&'static str; 3]);
-
-const SOCKET: Noun = Noun(["socket", "sockets"], ["сокет", "сокета", "сокетов"]);
-const CORE: Noun = Noun(["core", "cores"], ["ядро", "ядра", "ядер"]);
-const THREAD: Noun = Noun(["thread", "threads"], ["поток", "потока", "потоков"]);
-const NUMA_NODE: Noun = Noun(["NUMA node", "NUMA nodes"], ["узел NUMA", "узла NUMA", "узлов NUMA"]);
-
 /// `1 core`, `2 cores`; nothing for none.
-fn counted(count: u32, Noun([one, many], [ru_one, ru_few, ru_many]): &Noun, language: Language) -> Option<String> {
-    let number = count as usize;
-    (count > 0).then(|| match language {
-        Language::English => english_plural(number, one, many),
-        Language::Russian => format!("{count} {}", russian_plural(number, ru_one, ru_few, ru_many)),
-    })
+fn counted(noun: &str, count: u32, language: Language) -> Option<String> {
+    (count > 0).then(|| filled(noun, &[("count", count.into())], language))
 }
 
 fn processor(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
-    let counted = |count, noun| counted(count, noun, language);
-    let emulated = machine.software.emulator.as_ref().map(|emulator| match language {
-        Language::English => format!("emulated by {emulator}: conformance only"),
-        Language::Russian => format!("эмулятор {emulator}: только проверка правильности"),
-    });
+    let counted = |noun, count| counted(noun, count, language);
+    let emulator = machine.software.emulator.as_ref();
+    let emulated = emulator.map(|emulator| filled("emulated-by", &[("emulator", emulator.as_str().into())], language));
     joined([
         emulated,
         Some(hardware.processor.clone()),
         Some(hardware.architecture.clone()),
-        counted(hardware.sockets, &SOCKET),
-        counted(hardware.cores, &CORE),
-        counted(hardware.threads, &THREAD),
-        counted(hardware.numa_nodes, &NUMA_NODE).filter(|_| hardware.numa_nodes > 1),
+        counted("sockets", hardware.sockets),
+        counted("cores", hardware.cores),
+        counted("threads", hardware.threads),
+        counted("numa-nodes", hardware.numa_nodes).filter(|_| hardware.numa_nodes > 1),
         hardware
             .caches
             .iter()
@@ -121,16 +112,14 @@ fn last_cache(cache: &Cache, language: Language) -> String {
 
 fn memory_and_disks(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
-    let (ram, rotational) = match language {
-        Language::English => ("RAM", " (rotational)"),
-        Language::Russian => ("ОЗУ", " (вращается)"),
-    };
-    let memory = (hardware.memory_bytes > 0).then(|| format!("{} {ram}", binary(hardware.memory_bytes, language)));
+    let rotational = format!(" {}", filled("rotational", &[], language));
+    let memory = (hardware.memory_bytes > 0)
+        .then(|| filled("ram", &[("size", binary(hardware.memory_bytes, language).into())], language));
     let mut disks: Vec<(String, usize)> = Vec::new();
     for disk in &hardware.disks {
         let name = disk.model.as_ref().unwrap_or(&disk.name);
         let words =
-            format!("{name} {}{}", decimal(disk.bytes, language), if disk.rotational { rotational } else { "" });
+            format!("{name} {}{}", decimal(disk.bytes, language), if disk.rotational { &*rotational } else { "" });
         match disks.iter_mut().find(|(other, _)| *other == words) {
             Some((_, count)) => *count += 1,
             None => disks.push((words, 1)),
@@ -145,33 +134,25 @@ fn kernel(software: &Software, language: Language) -> String {
     let state = |wanted: &'static str| software.mitigations.iter().filter(move |(_, text)| mitigation(text) == wanted);
     let off = state("off").map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let on = state("on").count();
-    let (mitigations, off, governor, boost) = match language {
-        Language::English => (format!("{on} mitigations on"), format!(", off: {off}"), "governor", "boost"),
-        Language::Russian => {
-            (format!("защит от уязвимостей: {on}"), format!(", выключены: {off}"), "регулятор частоты", "турборежим")
-        }
+    let off = if off.is_empty() { "none".to_owned() } else { off };
+    let mitigations = (!software.mitigations.is_empty())
+        .then(|| filled("mitigations", &[("on", on.into()), ("off", off.into())], language));
+    let setting = |name: &str, what: &str| {
+        let value = software.settings.get(name)?;
+        Some(filled(what, &[("value", value.as_str().into())], language))
     };
-    let off = if state("off").next().is_some() { off } else { String::new() };
-    let mitigations = (!software.mitigations.is_empty()).then(|| mitigations + &off);
-    let setting = |name: &str, what: &str| software.settings.get(name).map(|value| format!("{what} {value}"));
     let kernel = (!software.kernel.is_empty()).then(|| format!("Linux {}", software.kernel));
-    joined([kernel, setting("governor", governor), setting("boost", boost), mitigations])
+    joined([kernel, setting("governor", "governor-is"), setting("boost", "boost-is"), mitigations])
 }
 
 /// The largest binary unit with at most one digit behind the point.
 fn binary(bytes: u64, language: Language) -> String {
-    match language {
-        Language::English => scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]),
-        Language::Russian => scaled(bytes, 1024.0, ["Б", "КиБ", "МиБ", "ГиБ", "ТиБ"]).replace('.', ","),
-    }
+    in_language(&scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]), language).into_owned()
 }
 
 /// As makers of disks count.
 fn decimal(bytes: u64, language: Language) -> String {
-    match language {
-        Language::English => scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]),
-        Language::Russian => scaled(bytes, 1000.0, ["Б", "кБ", "МБ", "ГБ", "ТБ"]).replace('.', ","),
-    }
+    in_language(&scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]), language).into_owned()
 }
 
 fn scaled(bytes: u64, step: f64, units: [&str; 5]) -> String {
@@ -227,16 +208,19 @@ impl DifferenceInWords {
         let Self { subject, values, one_sided } = self;
         let [before, after] = values.each_ref().map(|value| value.replace('\n', "; "));
         if *one_sided {
-            let (lost, gained) = match language {
-                Language::English => ("lost", "gained"),
-                Language::Russian => ("нет больше", "появились"),
+            let part = |values: &str, name: &str| {
+                (!values.is_empty()).then(|| filled(name, &[("values", values.into())], language))
             };
-            let part = |words: &str, verb: &str| (!words.is_empty()).then(|| format!("{verb} {words}"));
-            let parts: Vec<_> = [part(&before, lost), part(&after, gained)].into_iter().flatten().collect();
+            let parts: Vec<_> =
+                [part(&before, "lost-values"), part(&after, "gained-values")].into_iter().flatten().collect();
             return format!("{subject}: {}", parts.join("; "));
         }
         // A value with spaces would run into its name.
-        let colon = if subject.contains(' ') || before.contains(' ') || after.contains(' ') { ":" } else { "" };
+        let colon = if [&**subject, &*before, &*after].iter().any(|text| text.contains(char::is_whitespace)) {
+            ":"
+        } else {
+            ""
+        };
         format!("{subject}{colon} {before} → {after}")
     }
 
@@ -244,13 +228,9 @@ impl DifferenceInWords {
     pub(crate) fn shortened(mut self, language: Language) -> Self {
         let [before, after] = self.values.each_ref().map(|value| value.lines().collect::<Vec<_>>());
         let lines = (0..before.len().max(after.len())).map(|line| [before.get(line), after.get(line)]);
-        let none = match language {
-            _ if self.one_sided => "",
-            Language::English => "none",
-            Language::Russian => "нет",
-        };
+        let none = if self.one_sided { String::new() } else { filled("no-value", &[], language) };
         if let Some(lines) = lines.into_iter().find(|[one, other]| one != other) {
-            self.values = lines.map(|line| line.map_or(none, |line| line).to_owned());
+            self.values = lines.map(|line| line.map_or_else(|| none.clone(), |line| (*line).to_owned()));
         }
         let [before, after] = &self.values;
         let cut = [before, after].map(|value| cut_between_words(value));
@@ -283,23 +263,19 @@ fn cut_between_words(text: &str) -> String {
 /// A difference in words.
 pub(crate) fn words_of(difference: &Difference, language: Language) -> DifferenceInWords {
     let Difference { what, before, after } = difference;
-    let say = |english: &'static str, russian: &'static str| match language {
-        Language::English => english,
-        Language::Russian => russian,
-    };
     if let Some(name) = what.strip_prefix("mitigations.") {
         let states = [before, after].map(|text| mitigation(text));
         // Where both are on, the texts tell what changed.
         let texts = if states[0] == states[1] { [before.as_str(), after.as_str()] } else { states };
         let values = texts.map(|text| match text {
-            "" => say("not listed", "не названа"),
-            "on" => say("on", "включена"),
-            "off" => say("off", "выключена"),
-            "not affected" => say("not affected", "не нужна"),
-            other => other,
+            "" => filled("mitigation-not-listed", &[], language),
+            "on" => filled("mitigation-on", &[], language),
+            "off" => filled("mitigation-off", &[], language),
+            "not affected" => filled("mitigation-not-affected", &[], language),
+            other => other.to_owned(),
         });
-        let subject = format!("{} {name}", say("mitigation", "защита от"));
-        return DifferenceInWords { subject, values: values.map(str::to_owned), one_sided: false };
+        let subject = filled("mitigation-of", &[("name", name.into())], language);
+        return DifferenceInWords { subject, values, one_sided: false };
     }
     let one_sided = what == "features";
     let versions = [before, after].map(|text| versions_of_compiler(text));
@@ -307,7 +283,7 @@ pub(crate) fn words_of(difference: &Difference, language: Language) -> Differenc
         if what == "compiler" && versions[0] != versions[1] { versions.each_ref() } else { [before, after] };
     let values = [before, after].map(|text| match (what.as_str(), text.parse()) {
         ("memory_bytes", Ok(bytes)) => binary(bytes, language),
-        _ if text.is_empty() && !one_sided => say("none", "нет").to_owned(),
+        _ if text.is_empty() && !one_sided => filled("no-value", &[], language),
         _ => text.clone(),
     });
     DifferenceInWords { subject: part_called(what, language), values, one_sided }
@@ -315,63 +291,22 @@ pub(crate) fn words_of(difference: &Difference, language: Language) -> Differenc
 
 /// What a part of the fingerprint is called; names that the system or a tool gave are kept.
 pub(crate) fn part_called(what: &str, language: Language) -> String {
-    let say = |english: &'static str, russian: &'static str| match language {
-        Language::English => english,
-        Language::Russian => russian,
-    };
-    let known = match what {
-        "architecture" => say("architecture", "архитектура"),
-        "processor" => say("processor", "процессор"),
-        "vendor" => say("maker", "изготовитель"),
-        "features" => say("instruction sets", "наборы команд"),
-        "cores" => say("cores", "ядер"),
-        "threads" => say("threads", "потоков"),
-        "sockets" => say("sockets", "сокетов"),
-        "memory_bytes" => say("memory", "память"),
-        "caches" => say("caches", "кэши"),
-        "disks" => say("disks", "диски"),
-        "board" => say("board", "плата"),
-        "kernel" => say("kernel", "ядро"),
-        "kernel_build" => say("kernel build", "сборка ядра"),
-        "command_line" => say("kernel command line", "командная строка ядра"),
-        "numa_nodes" => say("NUMA nodes", "узлов NUMA"),
-        "libc" => say("C library", "библиотека C"),
-        "compiler" => say("compiler", "компилятор"),
-        "compiler_flags" => say("compiler flags", "флаги компилятора"),
-        "system" => say("system", "система"),
-        "microcode" => say("microcode", "микрокод"),
-        "virtualization" => say("virtualization", "виртуализация"),
-        "emulator" => say("emulator", "эмулятор"),
-        "target" => say("target", "цель"),
-        "flags" => say("flags", "флаги"),
-        "sources" => say("sources", "исходники"),
-        "version" => say("version", "версия"),
-        "instrument" => say("instrument", "инструмент"),
-        "metrics" => say("metrics", "показатели"),
-        "verification" => say("verification", "проверка"),
-        "steady" => say("steady", "установившееся состояние"),
-        "rate" => say("rate", "темп"),
-        "settings.governor" => say("governor", "регулятор частоты"),
-        "settings.boost" => say("boost", "турборежим"),
-        _ => "",
-    };
-    if !known.is_empty() {
-        return known.to_owned();
+    let known = name("fingerprint", &what.replace('.', "-"));
+    if let Some(known) = part(&known, None, &FluentArgs::new(), language) {
+        return known;
     }
+    let of = |message: &str, name: &str| filled(message, &[("name", name.into())], language);
     if let Some(name) = what.strip_prefix("revision.") {
-        return format!("{} {name}", say("processor's", "процессор:"));
+        return of("revision-of", name);
     }
     if let Some(name) = what.strip_prefix("target.") {
-        return match name.strip_prefix("tools.") {
-            Some(_) => part_called(name, language),
-            None => format!("{} {name}", say("target's", "цель:")),
-        };
+        return if name.starts_with("tools.") { part_called(name, language) } else { of("target-of", name) };
     }
     if let Some((tool, part)) = what.strip_prefix("tools.").and_then(|of_tool| of_tool.rsplit_once('.')) {
         match part {
-            "version" => return format!("{} {tool}", say("version of", "версия")),
-            "path" => return format!("{} {tool}", say("path of", "путь к")),
-            "sha256" => return format!("{} {tool}", say("SHA-256 of", "SHA-256 программы")),
+            "version" => return of("version-of", tool),
+            "path" => return of("path-of", tool),
+            "sha256" => return of("digest-of", tool),
             _ => {}
         }
     }
@@ -450,7 +385,7 @@ mod tests {
         assert_eq!(words("mitigations.its", "", "Not affected"), "защита от its: не названа → не нужна");
         assert_eq!(words("target.scheduler", "none", "kyber"), "цель: scheduler: none → kyber");
         assert_eq!(words("command_line", "", "nosmt"), "командная строка ядра: нет → nosmt");
-        assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "память: 1 ГиБ → 23,2 ГиБ");
+        assert_eq!(words("memory_bytes", "1073741824", "24964497408"), "память: 1\u{a0}ГиБ → 23,2\u{a0}ГиБ");
         assert_eq!(words("features", "avx", "avx2"), "наборы команд: нет больше avx; появились avx2");
     }
 
@@ -507,7 +442,7 @@ mod tests {
     fn sizes_are_short() {
         assert_eq!(binary(266_240 << 10, Language::English), "260 MiB");
         assert_eq!(decimal(500_107_862_016, Language::English), "500.1 GB");
-        assert_eq!(decimal(500_107_862_016, Language::Russian), "500,1 ГБ");
+        assert_eq!(decimal(500_107_862_016, Language::Russian), "500,1\u{a0}ГБ");
         assert_eq!(binary(0, Language::English), "0 B");
     }
 }
