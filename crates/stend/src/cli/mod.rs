@@ -20,6 +20,7 @@ mod output;
 mod pack;
 mod probe;
 mod profile;
+mod progress;
 mod references;
 mod report;
 mod resume;

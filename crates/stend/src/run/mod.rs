@@ -16,7 +16,6 @@ pub(crate) mod gates;
 pub(crate) mod leaves;
 pub(crate) mod prepare;
 mod profile;
-pub(crate) mod progress;
 mod rate;
 mod sampler;
 mod standings;

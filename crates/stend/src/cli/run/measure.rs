@@ -8,10 +8,10 @@ use super::bench::{Bench, Settled};
 use crate::cli::Global;
 use crate::cli::failure::Failure;
 use crate::cli::output;
+use crate::cli::progress::Progress;
 use crate::host::{LINK_DROPPED, lost_link};
 use crate::language::english_plural;
 use crate::profile::Profile;
-use crate::run::progress::Progress;
 use crate::run::{Ending, Journal, Making, make};
 use crate::store::{Record, Store};
 

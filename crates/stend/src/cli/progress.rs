@@ -10,7 +10,7 @@ use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
 
-use super::{Left, Observer};
+use crate::run::{Left, Observer};
 use crate::voice::Line;
 
 /// Tells the user on standard error.
