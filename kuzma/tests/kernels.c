@@ -183,10 +183,12 @@ static enum magma_long_kernel measure_sliced(void)
 /* Both kernels for long messages, whichever this processor is given, and how the choice is made. */
 static void choices(void)
 {
-	static const struct kuzma_cpu_model zen4 = { "AuthenticAMD", 0x19, 0x11 }, sapphire_rapids = { "GenuineIntel", 6, 0x8f },
-	                                    unknown[] = { { "GenuineIntel", 6, 0xff }, { "AuthenticAMD", 0x1a, 0x11 }, { "", 0, 0 } };
+	static const struct kuzma_cpu_model zen4 = { "AuthenticAMD", 0x19, 0x11 }, zen5 = { "AuthenticAMD", 0x1a, 0x02 },
+	                                    sapphire_rapids = { "GenuineIntel", 6, 0x8f },
+	                                    unknown[] = { { "GenuineIntel", 6, 0xff }, { "AuthenticAMD", 0x1a, 0x24 }, { "", 0, 0 } };
 
 	CHECK(kuzma_magma_avx512_decide(&zen4, measure_sliced) == MAGMA_GROUPS, "Zen 4");
+	CHECK(kuzma_magma_avx512_decide(&zen5, measure_sliced) == MAGMA_GROUPS, "Zen 5");
 	CHECK(kuzma_magma_avx512_decide(&sapphire_rapids, NULL) == MAGMA_SLICED && measured == 0, "Sapphire Rapids");
 	for (unsigned i = 0; i < 3; i++)
 		CHECK(kuzma_magma_avx512_decide(&unknown[i], measure_sliced) == MAGMA_SLICED && measured == i + 1, "unknown, %u", i);
@@ -206,6 +208,7 @@ static void choices(void)
 	kuzma_forbid_measuring();
 	for (unsigned i = 0; i < 3; i++)
 		CHECK(kuzma_magma_avx512_decide(&unknown[i], measure_sliced) == MAGMA_GROUPS && measured == 0, "nothing is measured");
+	CHECK(kuzma_magma_avx512_decide(&zen5, measure_sliced) == MAGMA_GROUPS, "Zen 5");
 	CHECK(kuzma_magma_avx512_decide(&sapphire_rapids, NULL) == MAGMA_SLICED, "Sapphire Rapids is known all the same");
 }
 #endif

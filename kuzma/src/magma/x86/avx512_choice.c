@@ -17,6 +17,7 @@ static const struct {
 	enum magma_long_kernel faster;
 } measured[] = {
 	{ "AuthenticAMD", 0x19, 0x00, 0xff, MAGMA_GROUPS }, /* Zen 4: the others of this family have no AVX-512 */
+	{ "AuthenticAMD", 0x1a, 0x00, 0x1f, MAGMA_GROUPS }, /* Zen 5 in servers, whose paths are 512 bits wide */
 	{ "GenuineIntel", 6, 0x8f, 0x8f, MAGMA_SLICED },    /* Sapphire Rapids */
 };
 
