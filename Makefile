@@ -95,7 +95,7 @@ test-lab: programs
 	@export STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe"; failed=; exec <$(TARGET)/tests.json; \
 	if [ -n "$(TESTS)" ]; then $(RUNNER) $(TESTS) || failed=1; else \
 		$(RUNNER) --skip stend-stats/ || failed=1; exec <$(TARGET)/tests.json; \
-		setup/stamped.sh statistics crates/stend-stats crates/test-runner Cargo.toml Cargo.lock docs/method.md +rustc -- \
+		setup/stamped.sh statistics crates/stend-stats crates/test-runner Cargo.toml Cargo.lock docs/design/method.md +rustc -- \
 			$(RUNNER) stend-stats/ || failed=1; \
 	fi; $(CARGO) test --quiet $(CARGO_FLAGS) --workspace --doc || failed=1; [ -z "$$failed" ]
 
@@ -153,46 +153,46 @@ soak-pipe: packages-test toolchains ## 100 GB through pipes with readers of all 
 	@$(call in_folder,pipe-writer,soak)
 
 # Other people's Morse coder is built for this very processor, as bench-kuzma has its peers. Writes what it measured, and
-# two tables of docs/pipes.md, to docs/data/.
+# two tables of docs/design/pipes.md, to docs/design/data/.
 PIPES_ROUNDS = 15
 bench-pipes: packages-bench toolchains ## all bars of pipes, Morse code and Fizz Buzz in one run, and which writers survive which readers
 	@$(call in_folder,probe,all) && $(call in_folder,pipe-writer,tests) && $(call in_folder,morse,all tests)
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) install --quiet --locked ripmors --version 0.1.0 --root $(TARGET)/peers --target-dir $(TARGET)/peers || \
 		echo 'bench-pipes: the program ripmors cannot be had; what is measured beside it is left out' >&2
-	@mkdir -p docs/data
-	@probe/bench/bars.sh "probe/$(NATIVE_BUILD)" $(TARGET)/peers docs/data/pipes-bars $(PIPES_ROUNDS)
-	@probe/bench/survivors.sh "probe/$(NATIVE_BUILD)" docs/data/pipes-survivors
-	@probe/bench/set_tables.sh docs/pipes.md
+	@mkdir -p docs/design/data
+	@probe/bench/bars.sh "probe/$(NATIVE_BUILD)" $(TARGET)/peers docs/design/data/pipes-bars $(PIPES_ROUNDS)
+	@probe/bench/survivors.sh "probe/$(NATIVE_BUILD)" docs/design/data/pipes-survivors
+	@probe/bench/set_tables.sh docs/design/pipes.md
 
-# Writes what it measured, and two tables of docs/storage.md, to docs/data/. What is not met is said last.
+# Writes what it measured, and two tables of docs/guide/storage.md, to docs/design/data/. What is not met is said last.
 STORAGE_PAIRS = 12
 STORAGE_SCALE = 0.0025
 bench-storage: packages-bench build ## fio under stend beside fio alone, and the rig of the articles in short: made, loaded, taken down
-	@mkdir -p docs/data
+	@mkdir -p docs/design/data
 	@STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe" $(CARGO) bench --quiet $(CARGO_FLAGS) --package stend --bench storage >$(TARGET)/storage-hour
-	@crates/stend/benches/storage.sh "$(CURDIR)/$(RELEASE)/stend" "$(CURDIR)/$(RELEASE)/stend-probe" docs/data/storage \
-		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; probe/bench/set_tables.sh docs/storage.md; exit $$status
+	@crates/stend/benches/storage.sh "$(CURDIR)/$(RELEASE)/stend" "$(CURDIR)/$(RELEASE)/stend-probe" docs/design/data/storage \
+		$(STORAGE_PAIRS) $(STORAGE_SCALE) <$(TARGET)/storage-hour; status=$$?; probe/bench/set_tables.sh docs/guide/storage.md; exit $$status
 
 # All shell that is kept here, whoever runs it.
 SHELL_FILES = .ci/run $(shell find setup $(C_FOLDERS) crates fuzz -name '*.sh')
 
 # Builds kuzma with both compilers and the peers for this very processor, and measures all in one run. Writes what it
-# measured, and the tables of kuzma/docs/inside.md, to docs/data/.
+# measured, and the tables of kuzma/docs/inside.md, to docs/design/data/.
 bench-kuzma: packages-bench build ## kuzma beside other people's ciphers, and all its modes and backends
 	@for compiler in gcc clang; do \
 		$(call make_in,probe,all CC=$$compiler,../$(TARGET)/native/$$compiler) || exit 1; done
 	@$(call make_in,kuzma,peers CC=gcc,../$(TARGET)/native/gcc) || \
 		echo 'bench-kuzma: GnuTLS is left out: apt-get install libgnutls28-dev' >&2
 	@RUSTFLAGS='-C target-cpu=native' $(CARGO) build --quiet --release --locked --target-dir $(TARGET)/peers --package stend-peers
-	@mkdir -p docs/data
+	@mkdir -p docs/design/data
 	@$(RELEASE)/stend run kuzma/bench/peers.toml $(RUN_FLAGS) || [ $$? -eq 3 ]
-	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-peers.csv
-	@kuzma/bench/peers_table.sh docs/data/kuzma-peers.csv >docs/data/kuzma-peers.md
+	@$(RELEASE)/stend compare last --format csv >docs/design/data/kuzma-peers.csv
+	@kuzma/bench/peers_table.sh docs/design/data/kuzma-peers.csv >docs/design/data/kuzma-peers.md
 	@$(RELEASE)/stend run ciphers $(RUN_FLAGS) || [ $$? -eq 3 ] || [ $$? -eq 4 ]
-	@$(RELEASE)/stend compare last --format csv >docs/data/kuzma-ciphers.csv
-	@kuzma/bench/backends_table.sh docs/data/kuzma-ciphers.csv >docs/data/kuzma-ciphers.md
-	@cat docs/data/kuzma-peers.md docs/data/kuzma-ciphers.md
+	@$(RELEASE)/stend compare last --format csv >docs/design/data/kuzma-ciphers.csv
+	@kuzma/bench/backends_table.sh docs/design/data/kuzma-ciphers.csv >docs/design/data/kuzma-ciphers.md
+	@cat docs/design/data/kuzma-peers.md docs/design/data/kuzma-ciphers.md
 
 # The peer is built for this very processor, as bench-kuzma has it.
 bench-morse: toolchains ## the Morse coder in memory beside another program's: text and code, every backend, in turns

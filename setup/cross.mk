@@ -29,7 +29,7 @@ as-elbrus-macros:
 	@echo 'with the macros of Elbrus:'
 	@$(MAKE) --no-print-directory -s $(JOBS) -C probe BUILD=../$(TARGET)/native/cc test-elbrus-macros
 
-# Elbrus, by MCST's cross compiler and emulator, which MCST gives away (docs/elbrus.md says where) and no distribution packages.
+# Elbrus, by MCST's cross compiler and emulator, which MCST gives away (docs/guide/elbrus.md says where) and no distribution packages.
 #   make test-e2k E2K=/opt/mcst/lcc-1.29.16.e2k-v5.linux-6.1 [E2K_CPU=NAME] [E2K_CC=lcc] [E2K_QEMU=qemu-e2k-static]
 # E2K: where the compiler is installed; the newest one below /opt/mcst if not given. Its files for Elbrus are in fs/.
 E2K = $(lastword $(sort $(wildcard /opt/mcst/lcc-*)))
@@ -46,9 +46,9 @@ E2K_RUN = $(E2K_QEMU) $(if $(E2K_CPU),-cpu $(E2K_CPU)) -L $(E2K)/fs
 test-e2k: STEP = 997
 test-e2k:
 	@command -v '$(E2K_CC)' >/dev/null || { \
-		echo "test-e2k: there is no compiler for Elbrus: $(if $(E2K),$(E2K_CC),nothing in /opt/mcst); name its place by E2K=… (docs/elbrus.md)" >&2; exit 4; }
+		echo "test-e2k: there is no compiler for Elbrus: $(if $(E2K),$(E2K_CC),nothing in /opt/mcst); name its place by E2K=… (docs/guide/elbrus.md)" >&2; exit 4; }
 	@command -v '$(E2K_QEMU)' >/dev/null || { \
-		echo "test-e2k: there is no emulator $(E2K_QEMU) on the PATH; name it by E2K_QEMU=… (docs/elbrus.md)" >&2; exit 4; }
+		echo "test-e2k: there is no emulator $(E2K_QEMU) on the PATH; name it by E2K_QEMU=… (docs/guide/elbrus.md)" >&2; exit 4; }
 	@$(call in_each,../$(TARGET)/native/e2k,CC='$(E2K_CC)' AR='$(E2K_AR)' CFLAGS='$(E2K_CFLAGS)' RUN='$(E2K_RUN)')
 
 .PHONY: test-cross as-plain as-elbrus-macros test-e2k

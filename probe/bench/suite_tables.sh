@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables of docs/pipes.md from the CSV of a run of the suite `pipes`.
+# The tables of docs/design/pipes.md from the CSV of a run of the suite `pipes`.
 # Usage: suite_tables.sh RUN.csv, as `stend compare RUN --format csv` prints it. Writes beside it, for RUN.csv,
 #   RUN-copies.md, copies, loads and stores by size; RUN-pairs.md, every writer with every reader; RUN-streams.md, the rest.
 set -eu

@@ -1,5 +1,5 @@
 //! Other people's Kuznyechik and Magma as an instrument of `stend`: the RustCrypto crates, and kuzma through the same
-//! traits. One invocation is one repeat, printed as docs/instruments.md has it.
+//! traits. One invocation is one repeat, printed as docs/reference/instruments.md has it.
 //!
 //! `stend-peers IMPLEMENTATION CIPHER MODE SIZE SECONDS`, for example `stend-peers rustcrypto magma ctr 16384 0.1`.
 

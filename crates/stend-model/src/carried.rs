@@ -1,4 +1,4 @@
-//! A run on a machine that no lab reaches: the plan that is carried there, and the result that is carried back. `docs/hosts.md` explains
+//! A run on a machine that no lab reaches: the plan that is carried there, and the result that is carried back. `docs/guide/hosts.md` explains
 //! both to people.
 //!
 //! `stend-probe run` reads the plan, and gives it back in the first line of the result. It takes from it what it needs to start commands;

@@ -1,7 +1,7 @@
 //! Targets: the storage that is set up for a run and loaded by it, as a person describes it in TOML or by flags.
 //!
 //! A target has LUNs. What they lie on is files in a directory, block devices, or a pool: disks with redundancy, cut into
-//! LUNs, which controllers export over a transport. `docs/storage.md` draws it and explains the keys.
+//! LUNs, which controllers export over a transport. `docs/guide/storage.md` draws it and explains the keys.
 
 mod options;
 mod text;

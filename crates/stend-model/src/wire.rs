@@ -1,4 +1,4 @@
-//! What an instrument prints: one JSON event a line. `docs/instruments.md` explains it to people who write one.
+//! What an instrument prints: one JSON event a line. `docs/reference/instruments.md` explains it to people who write one.
 
 use std::collections::BTreeMap;
 

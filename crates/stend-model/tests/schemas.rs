@@ -7,12 +7,12 @@ use stend_model::{carried, reference, suite, target, wire};
 
 fn schemas() -> [(&'static str, Value); 6] {
     [
-        ("docs/wire.schema.json", wire::schema()),
+        ("docs/reference/wire.schema.json", wire::schema()),
         ("suites/suite.schema.json", schemars::schema_for!(suite::text::SuiteText).to_value()),
         ("references/reference.schema.json", schemars::schema_for!(reference::Reference).to_value()),
         ("targets/target.schema.json", schemars::schema_for!(target::TargetText).to_value()),
-        ("docs/carried-plan.schema.json", schemars::schema_for!(carried::CarriedPlan).to_value()),
-        ("docs/carried-result.schema.json", schemars::schema_for!(carried::ResultLine).to_value()),
+        ("docs/reference/carried-plan.schema.json", schemars::schema_for!(carried::CarriedPlan).to_value()),
+        ("docs/reference/carried-result.schema.json", schemars::schema_for!(carried::ResultLine).to_value()),
     ]
 }
 

@@ -345,7 +345,7 @@ mod tests {
     /// The figures of the method page.
     #[test]
     fn what_a_correlation_widens() {
-        let page = include_str!("../../../docs/method.md");
+        let page = include_str!("../../../docs/design/method.md");
         let by = |correlation| widening([10, 10].into_iter(), correlation);
         let sentences = [
             format!(
@@ -358,7 +358,7 @@ mod tests {
             format!("The intervals of a table with that ρ are widened by {:.2}.", by(0.1231)),
         ];
         for sentence in sentences {
-            assert!(page.contains(&sentence), "docs/method.md ought to say:\n\n{sentence}\n");
+            assert!(page.contains(&sentence), "docs/design/method.md ought to say:\n\n{sentence}\n");
         }
     }
 }

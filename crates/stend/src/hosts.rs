@@ -15,7 +15,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
 const FILE: &str = "hosts.toml";
 
 /// What stands at the top of a new file.
-const HEAD: &str = "# The machines of this desk: `stend hosts` lists and changes them, and so may you. docs/hosts.md has the form.\n\n";
+const HEAD: &str = "# The machines of this desk: `stend hosts` lists and changes them, and so may you. docs/guide/hosts.md has the form.\n\n";
 
 /// All that are named.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! `stend` says what a machine is worth on the work that servers do.
 //!
-//! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/architecture.md` shows it.
+//! The way through the house, one direction, no way back: `suite → plan → run → journal → store → compare → report`. `docs/design/architecture.md` shows it.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

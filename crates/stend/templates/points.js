@@ -1,4 +1,4 @@
-// The points of a run's lines: the page holds them in one text beside its drawings. docs/report-charts.md has the format.
+// The points of a run's lines: the page holds them in one text beside its drawings. docs/reference/report-charts.md has the format.
 
 // A promise of the header and the lines, each of which is a function that gives the moments in seconds and the values, broken where a value is
 // no number; of null where the browser cannot undo the compression. A line is made when it is first asked for: nobody looks at all of them.

@@ -1,4 +1,4 @@
-/* The events that every instrument prints; the language is defined in docs/instruments.md. */
+/* The events that every instrument prints; the language is defined in docs/reference/instruments.md. */
 #ifndef STEND_WIRE_H
 #define STEND_WIRE_H
 

@@ -1,7 +1,7 @@
 //! Suites: scenarios in a TOML file, and the concrete scenarios that they expand to.
 //!
 //! [`text`] is the file as a person writes it; [`expand`](Suite::expand) turns it into a [`Suite`], in which variables,
-//! ranges and matrices are gone and every scenario says exactly what is run. `docs/suites.md` explains the format.
+//! ranges and matrices are gone and every scenario says exactly what is run. `docs/reference/suites.md` explains the format.
 
 mod expand;
 mod faults;
@@ -222,7 +222,7 @@ impl Scenario {
 }
 
 /// When rounds of a load are steady: SNIA's rule, or stricter or milder ones. The rounds are the scenario's warm-ups, and the value is its
-/// main metric. `docs/suites.md` explains it.
+/// main metric. `docs/reference/suites.md` explains it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Steady {

@@ -24,8 +24,8 @@ fn table(a: &Run, b: &Run, delta: f64) -> (Vec<String>, Vec<Cell>) {
 
 /// Fails unless the method page says this.
 fn page_says(sentence: &str) {
-    let page = include_str!("../../../../docs/method.md");
-    assert!(page.contains(sentence), "docs/method.md ought to say:\n\n{sentence}\n");
+    let page = include_str!("../../../../docs/design/method.md");
+    assert!(page.contains(sentence), "docs/design/method.md ought to say:\n\n{sentence}\n");
 }
 
 fn place(names: &[String], name: &str) -> usize {

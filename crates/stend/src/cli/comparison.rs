@@ -54,7 +54,7 @@ pub(super) struct Options {
     #[arg(long)]
     pub(super) all_metrics: bool,
     /// A TOML file that says what machines draw and cost, so that figures are shown per watt and per price too; files in stend/machines/ of
-    /// the user's configuration are read without being named. `docs/method.md` has its form
+    /// the user's configuration are read without being named. `docs/design/method.md` has its form
     #[arg(long, value_name = "FILE")]
     machines: Vec<PathBuf>,
 }

@@ -68,7 +68,7 @@ const ADD_EXAMPLES: &str = "Examples:
   stend hosts add desk local --watts 30
   stend run --on elbrus,xeon && stend compare elbrus xeon
 
-All is kept in hosts.toml in the store's directory, which may be edited by hand too (docs/hosts.md).";
+All is kept in hosts.toml in the store's directory, which may be edited by hand too (docs/guide/hosts.md).";
 
 const SET_EXAMPLES: &str = "Examples:
   stend hosts set elbrus root@e16c.lan              # it is reached otherwise

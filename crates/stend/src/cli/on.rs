@@ -21,7 +21,7 @@ use crate::store::StoreError;
 pub(super) struct On {
     /// Another machine than this one: a name that `stend hosts` knows, or what ssh takes: user@host, or a name of ~/.ssh/config. It takes a
     /// shell, tar and a C compiler there
-    #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/hosts.md)")]
+    #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/guide/hosts.md)")]
     on: Option<String>,
 }
 
@@ -30,7 +30,12 @@ pub(super) struct On {
 pub(super) struct OnSeveral {
     /// Other machines than this one, side by side, each a run of its own: names that `stend hosts` knows, or what ssh takes: user@host, or a
     /// name of ~/.ssh/config. It takes a shell, tar and a C compiler there; `local` is this machine
-    #[arg(long, value_name = "HOST[,HOST…]", value_delimiter = ',', help_heading = "Another machine (docs/hosts.md)")]
+    #[arg(
+        long,
+        value_name = "HOST[,HOST…]",
+        value_delimiter = ',',
+        help_heading = "Another machine (docs/guide/hosts.md)"
+    )]
     on: Vec<String>,
 }
 
@@ -39,10 +44,15 @@ pub(super) struct OnSeveral {
 pub(super) struct Building {
     /// Build stend-probe by this C compiler, on whichever machine is measured [default: on another machine what `stend hosts` knows of it, else cc; on
     /// this one nothing is built, and the stend-probe that is here is taken]
-    #[arg(long, value_name = "PROGRAM", value_parser = compiler_name, help_heading = "Another machine (docs/hosts.md)")]
+    #[arg(long, value_name = "PROGRAM", value_parser = compiler_name, help_heading = "Another machine (docs/guide/hosts.md)")]
     cc: Option<String>,
     /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Another machine (docs/hosts.md)")]
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Another machine (docs/guide/hosts.md)"
+    )]
     cflags: Option<String>,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     time_budget: Option<Duration>,
     /// Measure two configurations in turns and compare them as pairs; `repeats` is then the number of pairs. A side is settings joined by `;`, or
     /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=,
-    /// cc=, cflags= (docs/ab.md)
+    /// cc=, cflags= (docs/guide/ab.md)
     #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
     ab: Vec<String>,
     /// Afterwards start each scenario once more under perf, or where there is none under strace, to see where its time goes
@@ -81,7 +81,7 @@ pub(super) struct Arguments {
     #[arg(
         long,
         value_name = "NAME",
-        help_heading = "The target: storage that is set up, loaded, and taken down (docs/storage.md)"
+        help_heading = "The target: storage that is set up, loaded, and taken down (docs/guide/storage.md)"
     )]
     target_name: Option<String>,
 }

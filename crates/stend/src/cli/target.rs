@@ -59,7 +59,7 @@ struct Name {
 
 /// A target by a file, by flags, or by flags over a file. Each flag is a key of the file.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "The target: storage that is set up, loaded, and taken down (docs/storage.md)")]
+#[command(next_help_heading = "The target: storage that is set up, loaded, and taken down (docs/guide/storage.md)")]
 pub(super) struct TargetFlags {
     /// A TOML file that describes it
     #[arg(long, value_name = "FILE")]

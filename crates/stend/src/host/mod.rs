@@ -194,7 +194,7 @@ impl Lockable {
             Self::Machine(path) => {
                 let machine = at.strip_suffix(':').unwrap_or("this machine");
                 format!(
-                    "another stend measures on {machine}{holder}; wait for it (the lock there is {path}; docs/hosts.md)"
+                    "another stend measures on {machine}{holder}; wait for it (the lock there is {path}; docs/guide/hosts.md)"
                 )
             }
         })

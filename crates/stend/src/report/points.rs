@@ -4,7 +4,7 @@
 //! precision floats. Where the line is broken stands a value that is no number. Both are written as four planes of bytes, lowest bytes first,
 //! because bytes that mean the same compress well side by side. The lines of a run follow one another behind a header, all of them in one
 //! zlib stream, which browsers undo by `DecompressionStream("deflate")`: most series of a repeat have the same moments, and so cost them once.
-//! The stream is written in base 64. `docs/report-charts.md` says the same for whoever reads it.
+//! The stream is written in base 64. `docs/reference/report-charts.md` says the same for whoever reads it.
 
 use std::io::Write as _;
 

@@ -574,7 +574,7 @@ test("a closer look is drawn of all points, at their values", async () => {
         number: section.querySelectorAll(".timeline path.line, .timeline path.area").length,
       };
     });
-    // As docs/report-charts.md says it, read by another program than the page's.
+    // As docs/reference/report-charts.md says it, read by another program than the page's.
     const samples = inflateSync(Buffer.from(text, "base64"));
     const length = samples.readUInt32LE();
     const header = JSON.parse(samples.subarray(4, 4 + length));

@@ -57,18 +57,18 @@ fn links_lead_somewhere() {
 #[test]
 fn every_drawing_of_the_gallery_is_there_and_small() {
     const MOST_BYTES: u64 = 60_000;
-    let named: BTreeSet<String> = links(&page("docs/gallery.md"))
+    let named: BTreeSet<String> = links(&page("docs/guide/gallery.md"))
         .into_iter()
         .filter_map(|link| link.strip_prefix("gallery/").map(str::to_owned))
         .collect();
-    let there: BTreeSet<String> = fs::read_dir(root().join("docs/gallery"))
+    let there: BTreeSet<String> = fs::read_dir(root().join("docs/guide/gallery"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(named, there, "the page and the folder have the same files");
     assert!(named.len() > 10, "{named:?}");
     for name in named.iter().filter(|name| name.ends_with(".svg")) {
-        let path = root().join("docs/gallery").join(name);
+        let path = root().join("docs/guide/gallery").join(name);
         let (text, bytes) = (fs::read_to_string(&path).unwrap(), fs::metadata(&path).unwrap().len());
         assert!(bytes <= MOST_BYTES, "{name} has {bytes} bytes");
         assert!(text.contains("<svg ") && text.trim_end().ends_with("</svg>"), "{name} is no whole drawing");
@@ -118,7 +118,7 @@ fn the_readme_names_commands_that_there_are() {
 fn suites_that_the_pages_show_can_be_run() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("suite.toml");
-    for name in ["docs/ab.md", "docs/compare.md", "docs/suites.md"] {
+    for name in ["docs/guide/ab.md", "docs/reference/compare.md", "docs/reference/suites.md"] {
         let text = page(name);
         let suites: Vec<_> = text
             .split("```toml\n")
@@ -186,7 +186,7 @@ fn serialized(file: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_page_on_comparing_has_every_option_every_column_and_every_field() {
-    let text = page("docs/compare.md");
+    let text = page("docs/reference/compare.md");
     let named = words(&text);
     let missing = |wanted: BTreeSet<String>, is_named: &dyn Fn(&str) -> bool| -> Vec<String> {
         assert!(wanted.len() > 8, "{wanted:?}");

@@ -253,7 +253,7 @@ fn a_link_that_loses_all_is_given_up_after_fifteen_seconds_and_one_call() {
         value.split(' ').next().unwrap().parse().unwrap()
     };
     let seconds = option("ServerAliveInterval") * (option("ServerAliveCountMax") + 1);
-    let documented = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/hosts.md")).unwrap();
+    let documented = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/hosts.md")).unwrap();
     assert!(documented.contains(&format!("is noticed here after {seconds} seconds")), "{seconds}");
     sshd.link.mend();
     gate.open();

@@ -14,7 +14,7 @@ const HELD: i32 = 75;
 const MISUSED: i32 = 2;
 /// Why a lock is held by this very program.
 const OURS: &str = "the machine is locked by this stend itself, over a link that fell silent, whose end the machine has not noticed yet, \
-                    or by another name (docs/hosts.md)";
+                    or by another name (docs/guide/hosts.md)";
 /// A machine under load may take its time to start a process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
