@@ -112,7 +112,7 @@ pub enum Condition {
     HugePages {
         setting: String,
     },
-    /// `kernel.randomize_va_space`.
+    /// `kernel.randomize_va_space`: `off`, `partial` (stack and libraries), `full`, or its number.
     AddressRandomization {
         setting: String,
     },

@@ -378,7 +378,15 @@ fn huge_pages(texts: &Texts) -> Finding {
 fn address_randomization(texts: &Texts) -> Finding {
     let name = "proc/sys/kernel/randomize_va_space";
     match texts.line(name) {
-        Some(text) => Finding::of(State::Fine, Condition::AddressRandomization { setting: text.to_owned() }),
+        Some(text) => {
+            let setting = match text {
+                "0" => "off",
+                "1" => "partial",
+                "2" => "full",
+                other => other,
+            };
+            Finding::of(State::Fine, Condition::AddressRandomization { setting: setting.to_owned() })
+        }
         None => unread(State::Fine, Topic::AddressRandomization, texts.why(name)),
     }
 }

@@ -177,7 +177,7 @@ condition-pressure = pressure { $resource ->
     [io] io
    *[memory] memory
 }
-    .value = for { PERCENT($share) } of the last 10 s something waited
+    .value = something waited for { PERCENT($share) } of the last 10 s
     .advice = wait until it is quiet, or stop other programs
 condition-swap = swap
     .value = { $total ->
@@ -275,9 +275,9 @@ condition-huge-pages = transparent huge pages
     .value = { $setting }
 condition-address-randomization = address randomization
     .value = { $setting ->
-        [0] off
-        [1] stack and libraries
-        [2] full
+        [off] off
+        [partial] stack and libraries
+        [full] full
        *[other] { $setting }
     }
 condition-other-labs = other labs

@@ -150,7 +150,7 @@ condition-pressure = { $resource ->
     [io] ожидание ввода-вывода
    *[memory] ожидание памяти
 }
-    .value = { PERCENT($share) } последних 10 с что-то ждало
+    .value = что-то ждало { PERCENT($share) } последних 10 с
     .advice = дождитесь тишины или остановите посторонние программы
 condition-swap = подкачка
     .value = { $total ->
@@ -245,9 +245,9 @@ condition-huge-pages = прозрачные большие страницы
     .value = { $setting }
 condition-address-randomization = случайное размещение адресов
     .value = { $setting ->
-        [0] выключено
-        [1] стек и библиотеки
-        [2] полное
+        [off] выключено
+        [partial] стек и библиотеки
+        [full] полное
        *[other] { $setting }
     }
 condition-other-labs = другие измерения

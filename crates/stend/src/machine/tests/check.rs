@@ -59,7 +59,7 @@ fn a_server_with_everything_wrong() {
         ("temperature_sensors", Condition::TemperatureSensors { names: vec!["acpitz".into(), "k10temp".into()] }),
         ("turbo", Condition::Turbo { setting: "on".into() }),
         ("huge_pages", Condition::HugePages { setting: "always".into() }),
-        ("address_randomization", Condition::AddressRandomization { setting: "2".into() }),
+        ("address_randomization", Condition::AddressRandomization { setting: "full".into() }),
     ] {
         assert_eq!(*found(&findings, what), wanted);
     }
