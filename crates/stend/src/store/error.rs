@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use super::export::ExportError;
 use super::schema;
+use crate::language::english_plural;
 use crate::owned::NotOwn;
 
-/// What the store could not do. Each message is one line and names the file.
+/// What the store could not do. Each message is one line and names the file, and holds all causes: none is a source, which would be told twice.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
     /// The file was written by a version that this one does not know.
@@ -93,8 +95,16 @@ pub(crate) enum StoreError {
     #[error("\"{0}\" matches several runs: {1}; give more of the id")]
     Ambiguous(String, String),
     /// Somebody else is measuring with this store.
-    #[error("{0}")]
-    Busy(String),
+    #[error("another stend is measuring {machine} with this store{holder}; wait for it")]
+    Measuring {
+        /// The machine.
+        machine: String,
+        /// Who it is, in parentheses behind a space, if they say so.
+        holder: String,
+    },
+    /// Somebody else is writing in the file.
+    #[error("{path} is in use by another stend; try again when it is done", path = .0.display())]
+    InUse(PathBuf),
     /// A profile cannot be read.
     #[error("{path} cannot be read as a profile: {reason}; the run can do without it: remove it", path = .path.display())]
     BadProfile {
@@ -111,9 +121,22 @@ pub(crate) enum StoreError {
         /// What it is of.
         scenario: String,
     },
-    /// An exported file cannot be read.
-    #[error("{0}")]
-    BadExport(String),
+    /// A file is no run that was exported.
+    #[error("{file} is no run exported by stend: {why}")]
+    BadExport {
+        /// The file as the user knows it.
+        file: String,
+        /// What is wrong with it.
+        why: ExportError,
+    },
+    /// The end of an exported run is missing.
+    #[error("{file} is cut off: it ends after {}; copy it again, or export the run again", english_plural(*.lines, "whole line", "whole lines"))]
+    CutOff {
+        /// The file as the user knows it.
+        file: String,
+        /// How many of its lines are whole.
+        lines: usize,
+    },
     /// A run with this id is there already, with other contents.
     #[error(
         "run {run} is here already, and this one of the same id is another: {how}; it is not imported, but another --store takes it"
@@ -149,9 +172,7 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             StoreError::NotAStore { path, reason: error.to_string() }
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
-        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::InUse(path),
         _ => StoreError::Other { path, error },
     }
 }

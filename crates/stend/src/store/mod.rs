@@ -501,8 +501,7 @@ impl Store {
         if let Some((sequence, _)) = of_repeats.into_iter().next() {
             return Err(damaged(sequence, "there are only its series"));
         }
-        blob::decode_all(stored)
-            .map_err(|metric| self.damaged(id, &format!("series {metric}"), "it cannot be unpacked".into()))
+        blob::decode_all(stored).map_err(|why| self.damaged(id, &format!("series {}", why.metric), why.to_string()))
     }
 
     /// How many samples a run has in all, without reading them.
