@@ -31,8 +31,8 @@ impl MeasuringLock {
             Err(LockError::Unusable(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Err(StoreError::Full { path })
             }
-            Err(LockError::Unusable(error)) => Err(StoreError::ReadOnly { path, reason: error.to_string() }),
-            Err(LockError::NotLocked(error)) => Err(StoreError::NotLocked { path, reason: error.to_string() }),
+            Err(LockError::Unusable(error)) => Err(StoreError::ReadOnly { path, said: error.to_string() }),
+            Err(LockError::NotLocked(error)) => Err(StoreError::NotLocked { path, said: error.to_string() }),
         }
     }
 }
