@@ -36,7 +36,10 @@ pub(crate) enum HostsError {
     #[error(transparent)]
     Machines(#[from] MachinesError),
     /// It says something of a machine that cannot be.
-    #[error("{file}{place}: machine \"{name}\": {source}", place = .line.map_or(String::new(), |line| format!(":{line}:1")))]
+    #[error(
+        "{file}{place}: machine \"{name}\": {source}",
+        place = .line.map(|line| format!(":{line}:1")).unwrap_or_default()
+    )]
     Machine {
         /// The file as the user knows it.
         file: String,
@@ -51,7 +54,10 @@ pub(crate) enum HostsError {
     #[error(transparent)]
     Word(#[from] KnownError),
     /// A machine has a name alone.
-    #[error("nothing says how \"{word}\" is reached ({path}); `stend hosts set {word} DESTINATION` does", path = .path.display())]
+    #[error(
+        "nothing says how \"{word}\" is reached ({path}); `stend hosts set {word} DESTINATION` does",
+        path = .path.display()
+    )]
     NotReached {
         /// Its name.
         word: String,

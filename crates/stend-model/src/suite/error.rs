@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::expand::{ADAPTERS, MOST_REPEATS, MOST_REPEATS_IN_ALL, MOST_SCENARIOS, MOST_TEXT};
+use super::expand::{ADAPTERS, KnownAdapter, MOST_REPEATS, MOST_REPEATS_IN_ALL, MOST_SCENARIOS, MOST_TEXT};
 use super::faults::FaultError;
 use super::layout::LayoutError;
 use super::template::TemplateError;
@@ -56,7 +56,10 @@ pub enum Mistake {
     #[error("sample_hertz is {0}; it may be 1 to 100, or 0 for off")]
     SampleHertz(u32),
     /// The suite has no such variable.
-    #[error("the suite has no variable \"{name}\"; it has: {}", if .known.is_empty() { "none".into() } else { quoted(.known) })]
+    #[error(
+        "the suite has no variable \"{name}\"; it has: {}",
+        if .known.is_empty() { "none".into() } else { quoted(.known) }
+    )]
     NoVariable {
         /// What was to be set.
         name: String,
@@ -219,7 +222,10 @@ pub enum ScenarioError {
         span: Span,
     },
     /// There is no such instrument.
-    #[error("unknown instrument \"{0}\"; there are \"stend-probe SUBCOMMAND\", {all}, or \"command\"", all = quoted(ADAPTERS.map(|known| known.name)))]
+    #[error(
+        "unknown instrument \"{0}\"; there are \"stend-probe SUBCOMMAND\", {all}, or \"command\"",
+        all = adapters(|_| true)
+    )]
     UnknownInstrument(String),
     /// A command has no words.
     #[error("\"command\" is empty")]
@@ -244,7 +250,7 @@ pub enum ScenarioError {
         share: Share,
     },
     /// Its instrument cannot load at a given rate.
-    #[error("\"rate\" needs an instrument that can keep one: {able}", able = quoted(ADAPTERS.iter().filter(|known| known.rates).map(|known| known.name)))]
+    #[error("\"rate\" needs an instrument that can keep one: {able}", able = adapters(|known| known.rates))]
     NoRate,
     /// The rate is given twice.
     #[error("has both \"rate\" and the parameter \"rate_iops\"; one of them")]
@@ -276,11 +282,15 @@ pub enum ScenarioError {
         known: Vec<String>,
     },
     /// Its instrument loads no target that could break.
-    #[error("\"faults\" needs an instrument that loads a target: {able}", able = quoted(ADAPTERS.iter().filter(|known| known.loads_targets).map(|known| known.name)))]
+    #[error("\"faults\" needs an instrument that loads a target: {able}", able = adapters(|known| known.loads_targets))]
     NoTarget,
     /// What breaks makes no sense.
     #[error(transparent)]
     Fault(#[from] FaultError),
+}
+
+fn adapters(able: impl Fn(&KnownAdapter) -> bool) -> String {
+    quoted(ADAPTERS.iter().filter(|known| able(known)).map(|known| known.name))
 }
 
 /// The names in quotes, with commas between.

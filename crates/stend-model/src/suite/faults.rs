@@ -216,7 +216,10 @@ pub enum FaultError {
         at: Span,
     },
     /// What is whole is mended.
-    #[error("{part} {mended} at {at}, and it {broken} before that", part = .0.part, at = .0.at, mended = of_whole(.0.action).0, broken = of_whole(.0.action).1)]
+    #[error(
+        "{part} {mended} at {at}, and it {broken} before that",
+        part = .0.part, at = .0.at, mended = of_whole(.0.action).0, broken = of_whole(.0.action).1
+    )]
     Whole(Fault),
     /// What breaks is never mended. The next repeat begins with a whole target.
     #[error("\"{0}\" at {at}, and is never mended; add {{ at = …, {remedy} }}", at = .0.at, remedy = remedy(.0))]

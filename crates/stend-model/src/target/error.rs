@@ -120,7 +120,10 @@ pub enum Mistake {
     #[error("{0} is too small for a disk; it must be at least {LEAST_DISK}")]
     SmallDisk(Size),
     /// A pool has too few disks for its layout, or too many.
-    #[error("{layout} of {count} disks cannot be made; it takes {least} to {MOST_DISKS}", least = .layout.least_disks())]
+    #[error(
+        "{layout} of {count} disks cannot be made; it takes {least} to {MOST_DISKS}",
+        least = .layout.least_disks()
+    )]
     Disks {
         /// The layout.
         layout: Layout,
@@ -149,7 +152,10 @@ pub enum Mistake {
     #[error("a pool of devices needs \"lun_size\", such as \"100GiB\"")]
     NoLunSize,
     /// The LUNs do not fit into the pool.
-    #[error("{luns} LUNs of {size} are {wanted}, and {layout} of these disks holds less than {holds}", wanted = in_gibibytes(size.0.saturating_mul(*luns)), holds = in_gibibytes(*.holds))]
+    #[error(
+        "{luns} LUNs of {size} are {wanted}, and {layout} of these disks holds less than {holds}",
+        wanted = in_gibibytes(.size.0.saturating_mul(*.luns)), holds = in_gibibytes(*.holds)
+    )]
     LunsTooLarge {
         /// How many.
         luns: u64,

@@ -11,7 +11,8 @@ use super::schema;
 use crate::language::english_plural;
 use crate::owned::NotOwn;
 
-/// What the store could not do. Each message is one line and names the file, and holds all causes: none is a source, which would be told twice.
+/// What the store could not do. Each message is one line and names the file. It holds all causes too, so none is a source: a command that ends
+/// by this error would tell it twice.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
     /// The file was written by a version that this one does not know.
@@ -131,7 +132,10 @@ pub(crate) enum StoreError {
         why: ExportError,
     },
     /// The end of an exported run is missing.
-    #[error("{file} is cut off: it ends after {}; copy it again, or export the run again", english_plural(*.lines, "whole line", "whole lines"))]
+    #[error(
+        "{file} is cut off: it ends after {whole}; copy it again, or export the run again",
+        whole = english_plural(*.lines, "whole line", "whole lines")
+    )]
     CutOff {
         /// The file as the user knows it.
         file: String,
