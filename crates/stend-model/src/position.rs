@@ -1,12 +1,27 @@
 //! What is wrong with a text, and where, for errors that say so.
 
 use serde::de::DeserializeOwned;
+use thiserror::Error;
 
-/// Reads TOML; what is wrong with it is one line: `file:line:column: what`.
-pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, String> {
+/// TOML that cannot be read, or does not have the form that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}:{column}: {said}")]
+pub struct TomlError {
+    /// The file as the user knows it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What the parser said, in one line.
+    pub said: String,
+}
+
+/// Reads TOML.
+pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
-        format!("{file}:{line}:{column}: {}", plain(error.message()))
+        TomlError { file: file.into(), line, column, said: plain(error.message()) }
     })
 }
 

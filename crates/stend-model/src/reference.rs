@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::metric::Unit;
-use crate::position::parse_toml;
-use crate::weight::{Power, Price, check};
+use crate::position::{TomlError, parse_toml};
+use crate::weight::{FactError, Power, Price, check};
 
 /// One source and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,25 +91,66 @@ pub struct Figure {
     pub note: Option<String>,
 }
 
+/// A reference that cannot be used. The message is one line and says where.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ReferenceError {
+    /// It is no TOML, or no reference.
+    #[error(transparent)]
+    Toml(#[from] TomlError),
+    /// A fact of a machine is none.
+    #[error("{file}: machine \"{id}\": {source}")]
+    Machine {
+        /// The file as the user knows it.
+        file: String,
+        /// The machine's short name.
+        id: String,
+        /// What is wrong with the fact.
+        source: FactError,
+    },
+    /// A figure of a machine that there is not.
+    #[error("{file}: figure \"{measures}\" of \"{machine}\": there is no [[machine]] with this id")]
+    NoMachine {
+        /// The file as the user knows it.
+        file: String,
+        /// What was measured.
+        measures: String,
+        /// The machine's short name.
+        machine: String,
+    },
+    /// A figure without a value, or with words beside it.
+    #[error("{file}: figure \"{measures}\" of \"{machine}\": needs either \"value\" with \"unit\", or \"words\"")]
+    NoValue {
+        /// The file as the user knows it.
+        file: String,
+        /// What was measured.
+        measures: String,
+        /// The machine's short name.
+        machine: String,
+    },
+}
+
 impl Reference {
     /// Reads and checks a reference's text; `file` is its name for messages.
     ///
     /// # Errors
     /// One line: `file:line:column: what is wrong`.
-    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
+    pub fn parse(text: &str, file: &str) -> Result<Self, ReferenceError> {
         let reference: Self = parse_toml(text, file)?;
         for machine in &reference.machine {
-            check(machine.price.as_ref(), machine.power.as_ref())
-                .map_err(|why| format!("{file}: machine \"{}\": {why}", machine.id))?;
+            check(machine.price.as_ref(), machine.power.as_ref()).map_err(|source| ReferenceError::Machine {
+                file: file.to_owned(),
+                id: machine.id.clone(),
+                source,
+            })?;
         }
         for figure in &reference.figure {
-            let what = format!("{file}: figure \"{}\" of \"{}\"", figure.measures, figure.machine);
+            let (file, measures, machine) = (file.to_owned(), figure.measures.clone(), figure.machine.clone());
             if !reference.machine.iter().any(|machine| machine.id == figure.machine) {
-                return Err(format!("{what}: there is no [[machine]] with this id"));
+                return Err(ReferenceError::NoMachine { file, measures, machine });
             }
             match (figure.value, figure.unit, &figure.words) {
                 (Some(_), Some(_), None) | (None, None, Some(_)) => {}
-                _ => return Err(format!("{what}: needs either \"value\" with \"unit\", or \"words\"")),
+                _ => return Err(ReferenceError::NoValue { file, measures, machine }),
             }
         }
         Ok(reference)

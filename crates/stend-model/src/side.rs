@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::cause::Cause;
 use crate::machine::Tool;
 use crate::plan::Phase;
 use crate::run::{Build, Outcome, Repeat, Run};
 use crate::suite::Scenario;
-use crate::target::{TargetOfRun, TargetText};
+use crate::target::{TargetError, TargetOfRun, TargetText};
 
 /// What a side without a setting is called.
 pub const AS_IT_IS: &str = "as it is";
@@ -88,12 +89,49 @@ impl Found {
     }
 }
 
+/// A text that is no side. The message is one line and says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SideError {
+    /// There is no `=` in a setting.
+    #[error("\"{0}\" is no setting of a side: write KEY=VALUE, with the keys {KEYS}")]
+    NoSetting(String),
+    /// There is no such key.
+    #[error("there is no setting \"{0}\" of a side; there are {KEYS}")]
+    NoKey(String),
+    /// A key stands there twice.
+    #[error("\"{0}\" is set twice on one side; set it once")]
+    Twice(String),
+    /// A key ends with its dot.
+    #[error("\"{0}\" does not say of what after the dot")]
+    OfNothing(String),
+    /// A key is set to nothing.
+    #[error("\"{0}\" has no value after the =")]
+    NoValue(String),
+    /// A tool is named by its path.
+    #[error("\"{0}\": tool.NAME takes the name that the tool is called by, as in tool.fio=/opt/fio/bin/fio")]
+    ToolByPath(String),
+    /// A setting of the kernel has no such name.
+    #[error("\"{0}\" is no name of a sysctl; it is written as sysctl writes it: sysctl.vm.swappiness=10")]
+    NoSysctl(String),
+    /// The target does not take a setting.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The name has a line break, or something like it.
+    #[error("the name {0:?} of a side is not one line of text")]
+    NotOneLine(String),
+    /// The name is too long.
+    #[error(
+        "\"{0}\" is too long to stand over a column; give the side a name of {LONGEST_LABEL} characters at most: name=…"
+    )]
+    TooLong(String),
+}
+
 impl FromStr for Side {
-    type Err = String;
+    type Err = SideError;
 
     /// Reads settings as a person writes them: `name=one core; prefix=taskset -c 0; env.LANG=C`. A `;` in a value is written `\;`. No setting at
     /// all is the machine as it is.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, SideError> {
         let mut side = Self::default();
         let mut said = Vec::new();
         for setting in settings(text) {
@@ -106,52 +144,45 @@ impl FromStr for Side {
             side.label = if said.is_empty() { AS_IT_IS.into() } else { said.join("; ") };
         }
         if side.label.chars().any(char::is_control) {
-            return Err(format!("the name {:?} of a side is not one line of text", side.label));
+            return Err(SideError::NotOneLine(side.label));
         }
         if side.label.chars().count() > LONGEST_LABEL {
-            return Err(format!(
-                "\"{}\" is too long to stand over a column; give the side a name of {LONGEST_LABEL} characters at most: name=…",
-                side.label
-            ));
+            return Err(SideError::TooLong(side.label));
         }
         Ok(side)
     }
 }
 
 impl Side {
-    fn set(&mut self, setting: &str) -> Result<(), String> {
+    fn set(&mut self, setting: &str) -> Result<(), SideError> {
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(format!("\"{setting}\" is no setting of a side: write KEY=VALUE, with the keys {KEYS}"));
+            return Err(SideError::NoSetting(setting.into()));
         };
         let (key, value) = (key.trim(), value.trim());
-        let twice = || format!("\"{key}\" is set twice on one side; set it once");
+        let twice = || SideError::Twice(key.into());
         let once = |field: &mut Option<String>| match field.replace(value.to_owned()) {
             None => Ok(()),
             Some(_) => Err(twice()),
         };
         let add = |map: &mut BTreeMap<String, String>, name: &str| match map.insert(name.to_owned(), value.to_owned()) {
-            _ if name.is_empty() => Err(format!("\"{setting}\" does not say of what after the dot")),
+            _ if name.is_empty() => Err(SideError::OfNothing(setting.into())),
             None => Ok(()),
             Some(_) => Err(twice()),
         };
         let may_be_empty = ["env.", "set.", "target."].iter().any(|kind| key.starts_with(kind)) || key == "cflags";
         if value.is_empty() && !may_be_empty {
-            return Err(format!("\"{setting}\" has no value after the ="));
+            return Err(SideError::NoValue(setting.into()));
         }
         match key.split_once('.') {
             Some(("env", name)) => add(&mut self.environment, name),
             Some(("set", name)) => add(&mut self.parameters, name),
-            Some(("tool", name)) if name.contains('/') => Err(format!(
-                "\"{setting}\": tool.NAME takes the name that the tool is called by, as in tool.fio=/opt/fio/bin/fio"
-            )),
+            Some(("tool", name)) if name.contains('/') => Err(SideError::ToolByPath(setting.into())),
             Some(("tool", name)) => add(&mut self.tools, name),
             Some(("target", name)) => {
                 add(&mut self.target, name)?;
-                TargetText::of_settings(&self.target).map(drop).map_err(|error| error.to_string())
+                Ok(TargetText::of_settings(&self.target).map(drop)?)
             }
-            Some(("sysctl", name)) if !is_sysctl(name) => Err(format!(
-                "\"{name}\" is no name of a sysctl; it is written as sysctl writes it: sysctl.vm.swappiness=10"
-            )),
+            Some(("sysctl", name)) if !is_sysctl(name) => Err(SideError::NoSysctl(name.into())),
             Some(("sysctl", name)) => add(&mut self.sysctls, name),
             None if key == "name" && !self.label.is_empty() => Err(twice()),
             None if key == "name" => {
@@ -167,7 +198,7 @@ impl Side {
             None if key == "backend" => add(&mut self.parameters, key),
             None if key == "cc" => once(&mut self.compiler),
             None if key == "cflags" => once(&mut self.compiler_flags),
-            _ => Err(format!("there is no setting \"{key}\" of a side; there are {KEYS}")),
+            _ => Err(SideError::NoKey(key.into())),
         }
     }
 
@@ -346,7 +377,7 @@ mod tests {
 
     use super::*;
 
-    fn side(text: &str) -> Result<Side, String> {
+    fn side(text: &str) -> Result<Side, SideError> {
         text.parse()
     }
 
@@ -399,7 +430,7 @@ mod tests {
             ("name=a\nb", "one line"),
             (&format!("env.A={}", "x".repeat(80)), "name=…"),
         ] {
-            let error = side(text).unwrap_err();
+            let error = side(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }

@@ -3,6 +3,7 @@
 //! A target has LUNs. What they lie on is files in a directory, block devices, or a pool: disks with redundancy, cut into
 //! LUNs, which controllers export over a transport. `docs/guide/storage.md` draws it and explains the keys.
 
+mod error;
 mod options;
 mod text;
 
@@ -11,8 +12,8 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+pub use error::{Mistake, TargetError};
 pub use options::ranges;
 pub use text::TargetText;
 
@@ -194,13 +195,11 @@ impl Manager {
     pub const ALL: [Self; 4] = [Self::Btrfs, Self::Md, Self::Lvm, Self::Zfs];
 
     /// Whether it can spread data over so many disks in this way; the error says what would be right.
-    pub fn takes(self, layout: Layout, disks: usize) -> Result<(), String> {
+    pub fn takes(self, layout: Layout, disks: usize) -> Result<(), Mistake> {
         match (self, layout) {
-            (Self::Md | Self::Zfs, Layout::Mirror) if disks > 2 => Err(format!(
-                "a mirror by {self} has each byte on every disk, and here on two of {disks}; take 2 disks, or layout = \"raid10\""
-            )),
+            (Self::Md | Self::Zfs, Layout::Mirror) if disks > 2 => Err(Mistake::WideMirror { manager: self, disks }),
             (Self::Lvm | Self::Zfs, Layout::Raid10) if disks % 2 == 1 => {
-                Err(format!("raid10 by {self} is made of pairs, and {disks} disks are none; take one more or less"))
+                Err(Mistake::OddDisks { manager: self, disks })
             }
             _ => Ok(()),
         }
@@ -447,29 +446,4 @@ impl fmt::Display for Where {
             Self::Tmpfs => f.write_str("tmpfs"),
         }
     }
-}
-
-/// A target that cannot be used. The message says where and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum TargetError {
-    /// In a file.
-    #[error("{file}:{line}:{column}: {message}")]
-    InFile {
-        /// The file as the user knows it.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
-    /// In a flag, or where nothing was said at all.
-    #[error("{flag}: {message}")]
-    InFlag {
-        /// The flag, with its dashes.
-        flag: String,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::position::{TomlError, line_and_column, parse_toml};
 
 /// A price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,46 +78,95 @@ pub struct Known {
     pub power: Option<Power>,
 }
 
+/// A file of machines that cannot be used. The message is one line and says where.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum MachinesError {
+    /// It is no TOML, or none of machines.
+    #[error(transparent)]
+    Toml(#[from] TomlError),
+    /// A fact of one machine is none.
+    #[error("{file}:{line}:{column}: machine \"{name}\": {source}")]
+    Machine {
+        /// The file as the user knows it.
+        file: String,
+        /// Line of the machine's name, from 1.
+        line: usize,
+        /// Column of it in characters, from 1.
+        column: usize,
+        /// The machine's name.
+        name: String,
+        /// What is wrong with the fact.
+        source: FactError,
+    },
+}
+
+/// A fact of a machine that is none.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum FactError {
+    /// A price that nothing can be divided by.
+    #[error("a price of {amount} {currency} is none; write an amount above 0")]
+    Price {
+        /// How much.
+        amount: f64,
+        /// Of which currency.
+        currency: String,
+    },
+    /// A power that nothing can be divided by, in watts.
+    #[error("a power of {0} W is none; write watts above 0")]
+    Power(f64),
+    /// More power when idle than under load.
+    #[error("it draws {idle} W idle and {loaded} W loaded; loaded must be the more")]
+    Idle {
+        /// Watts when idle.
+        idle: f64,
+        /// Watts under load.
+        loaded: f64,
+    },
+    /// Nobody is named who says so.
+    #[error("its {0} needs a \"source\": who says so, and since when")]
+    NoSource(&'static str),
+}
+
 impl Machines {
     /// Reads and checks a file's text; `file` is its name for messages.
     ///
     /// # Errors
     /// One line: `file:line:column: what is wrong`.
-    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
-        let machines: Self = crate::position::parse_toml(text, file)?;
+    pub fn parse(text: &str, file: &str) -> Result<Self, MachinesError> {
+        let machines: Self = parse_toml(text, file)?;
         for (number, machine) in machines.machine.iter().enumerate() {
             // Where its name stands, after those of the machines before it.
             let same = machines.machine[..number].iter().filter(|before| before.name == machine.name).count();
             let quoted = [format!("\"{}\"", machine.name), format!("'{}'", machine.name)];
             let mut places = quoted.iter().flat_map(|quoted| text.match_indices(quoted)).map(|(at, _)| at);
-            let (line, column) = crate::position::line_and_column(text, places.nth(same).unwrap_or(0));
-            let what = format!("{file}:{line}:{column}: machine \"{}\"", machine.name);
-            check(machine.price.as_ref(), machine.power.as_ref()).map_err(|why| format!("{what}: {why}"))?;
+            let (line, column) = line_and_column(text, places.nth(same).unwrap_or(0));
+            let (file, name) = (file.to_owned(), machine.name.clone());
+            let wrong = |source| MachinesError::Machine { file, line, column, name, source };
             let sources = [
                 machine.price.as_ref().map(|price| ("price", &price.source)),
                 machine.power.as_ref().map(|power| ("power", &power.source)),
             ];
-            if let Some((fact, _)) = sources.into_iter().flatten().find(|(_, source)| source.is_none()) {
-                return Err(format!("{what}: its {fact} needs a \"source\": who says so, and since when"));
-            }
+            let without = sources.into_iter().flatten().find(|(_, source)| source.is_none());
+            let sourced = without.map_or(Ok(()), |(fact, _)| Err(FactError::NoSource(fact)));
+            check(machine.price.as_ref(), machine.power.as_ref()).and(sourced).map_err(wrong)?;
         }
         Ok(machines)
     }
 }
 
 /// Checks that facts can be divided by.
-pub(crate) fn check(price: Option<&Price>, power: Option<&Power>) -> Result<(), String> {
+pub(crate) fn check(price: Option<&Price>, power: Option<&Power>) -> Result<(), FactError> {
     let sound = |number: f64| number.is_finite() && number > 0.0;
     if let Some(price) = price.filter(|price| !sound(price.amount)) {
-        return Err(format!("a price of {} {} is none; write an amount above 0", price.amount, price.currency));
+        return Err(FactError::Price { amount: price.amount, currency: price.currency.clone() });
     }
     if let Some(power) = power {
         let wrong = [Some(power.loaded), power.idle].into_iter().flatten().find(|watts| !sound(*watts));
         if let Some(watts) = wrong {
-            return Err(format!("a power of {watts} W is none; write watts above 0"));
+            return Err(FactError::Power(watts));
         }
         if let Some(idle) = power.idle.filter(|idle| *idle > power.loaded) {
-            return Err(format!("it draws {idle} W idle and {} W loaded; loaded must be the more", power.loaded));
+            return Err(FactError::Idle { idle, loaded: power.loaded });
         }
     }
     Ok(())
@@ -153,7 +205,7 @@ name = "pc-8"
             ("idle = 12", "idel = 12", "m.toml:5:24: unknown field `idel`"),
             ("amount = 52", "amount = \"a lot\"", "m.toml:4:20"),
         ] {
-            let error = Machines::parse(&GOOD.replacen(from, to, 1), "m.toml").unwrap_err();
+            let error = Machines::parse(&GOOD.replacen(from, to, 1), "m.toml").unwrap_err().to_string();
             assert!(error.starts_with("m.toml") && error.contains(said), "{to}: {error}");
         }
     }

@@ -287,10 +287,10 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WireError {
     /// Not JSON at all.
-    #[error("not JSON ({reason}): {line}")]
+    #[error("not JSON ({said}): {line}")]
     NotJson {
         /// What the parser said.
-        reason: String,
+        said: String,
         /// The line, shortened.
         line: String,
     },
@@ -301,15 +301,47 @@ pub enum WireError {
         line: String,
     },
     /// A known event with a field that is missing or wrong.
-    #[error("bad \"{event}\" event ({reason}): {line}")]
+    #[error("bad \"{event}\" event ({source}): {line}")]
     BadEvent {
         /// The event's name.
         event: String,
         /// What is wrong with it.
-        reason: String,
+        source: EventError,
         /// The line, shortened.
         line: String,
     },
+}
+
+/// What is wrong with an event.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EventError {
+    /// A field is missing, or has another form.
+    #[error("{said}")]
+    Unread {
+        /// What the parser said.
+        said: String,
+    },
+    /// It is of another version of the wire.
+    #[error("wire version {0} is not {WIRE_VERSION}")]
+    Version(u32),
+    /// A sample has a metric or a value alone.
+    #[error("\"metric\" and \"value\" go together")]
+    HalfSample,
+    /// A sample has no value at all.
+    #[error("neither \"metric\" nor \"values\"")]
+    EmptySample,
+    /// A mark says nothing.
+    #[error("\"label\" is empty")]
+    EmptyLabel,
+    /// A repeat took no time.
+    #[error("\"wall_ns\" is 0")]
+    NoTime,
+    /// A repeat did nothing.
+    #[error("\"work\" is empty")]
+    NoWork,
+    /// A repeat did less than nothing of this.
+    #[error("\"work\" has a negative \"{0}\"")]
+    NegativeWork(String),
 }
 
 const EVENTS: [&str; 6] = ["begin", "sample", "mark", "repeat", "end", "usage"];
@@ -329,7 +361,7 @@ pub fn parse_line(line: &str) -> Result<Option<Event>, WireError> {
         return check(event, line).map(Some);
     }
     let value: Value = serde_json::from_str(line)
-        .map_err(|error| WireError::NotJson { reason: error.to_string(), line: quote(line) })?;
+        .map_err(|error| WireError::NotJson { said: error.to_string(), line: quote(line) })?;
     let Some(name) = value.get("event").and_then(Value::as_str) else {
         return Err(WireError::NoEvent { line: quote(line) });
     };
@@ -339,29 +371,30 @@ pub fn parse_line(line: &str) -> Result<Option<Event>, WireError> {
     let name = name.to_owned();
     match serde_json::from_value::<Event>(value) {
         Ok(event) => check(event, line).map(Some),
-        Err(error) => Err(WireError::BadEvent { event: name, reason: error.to_string(), line: quote(line) }),
+        Err(error) => {
+            let source = EventError::Unread { said: error.to_string() };
+            Err(WireError::BadEvent { event: name, source, line: quote(line) })
+        }
     }
 }
 
 fn check(event: Event, line: &str) -> Result<Event, WireError> {
-    let bad = |event: &str, reason: String| WireError::BadEvent { event: event.into(), reason, line: quote(line) };
+    let bad = |event: &str, source| WireError::BadEvent { event: event.into(), source, line: quote(line) };
     match &event {
-        Event::Begin(begin) if begin.wire != WIRE_VERSION => {
-            Err(bad("begin", format!("wire version {} is not {WIRE_VERSION}", begin.wire)))
-        }
+        Event::Begin(begin) if begin.wire != WIRE_VERSION => Err(bad("begin", EventError::Version(begin.wire))),
         Event::Sample(sample) if sample.metric.is_some() != sample.value.is_some() => {
-            Err(bad("sample", "\"metric\" and \"value\" go together".into()))
+            Err(bad("sample", EventError::HalfSample))
         }
         Event::Sample(sample) if sample.metric.is_none() && sample.values.is_empty() => {
-            Err(bad("sample", "neither \"metric\" nor \"values\"".into()))
+            Err(bad("sample", EventError::EmptySample))
         }
         Event::Mark(Mark { label: Label::Said(words), .. }) if words.trim().is_empty() => {
-            Err(bad("mark", "\"label\" is empty".into()))
+            Err(bad("mark", EventError::EmptyLabel))
         }
-        Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", "\"wall_ns\" is 0".into())),
-        Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", "\"work\" is empty".into())),
+        Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", EventError::NoTime)),
+        Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", EventError::NoWork)),
         Event::Repeat(report) => match report.work.iter().find(|(_, amount)| **amount < 0.0) {
-            Some((name, _)) => Err(bad("repeat", format!("\"work\" has a negative \"{name}\""))),
+            Some((name, _)) => Err(bad("repeat", EventError::NegativeWork(name.clone()))),
             None => Ok(event),
         },
         _ => Ok(event),

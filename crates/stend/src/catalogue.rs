@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
-use stend_model::suite::{Changes, Suite, SuiteError};
-use stend_model::weight::Machines;
+use stend_model::suite::{Changes, Mistake, Suite, SuiteError};
+use stend_model::weight::{Machines, MachinesError};
+use thiserror::Error;
 
 use crate::bounded;
 use crate::compare::weighing::MachineFiles;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, HostsError};
 
-use crate::host::{Command, Host};
+use crate::host::{Command, Host, HostError};
 use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, job_file_of, suite_of};
 use crate::nearest;
@@ -42,27 +43,107 @@ const REFERENCES: [(&str, &str); 5] = [
     ("arm-wrestling.toml", include_str!("../../../references/arm-wrestling.toml")),
 ];
 
+/// A suite, or a file of machines, that cannot be used. The message is one line and says where.
+#[derive(Debug, Error)]
+pub(crate) enum CatalogueError {
+    /// There is no such suite.
+    #[error(
+        "there is no suite \"{0}\"{hint}; there are {names}, or give the path of a TOML file",
+        hint = nearest::hint(.0, SUITES.iter().map(|(name, _)| *name)), names = SUITES.map(|(name, _)| name).join(", ")
+    )]
+    NoSuite(String),
+    /// A file cannot be read.
+    #[error("{file} cannot be read: {source}")]
+    NotRead {
+        /// The file as the user knows it.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A suite cannot be used.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// The suite that job files make cannot be used. Its own lines are nobody's.
+    #[error("{files}: {source}")]
+    JobFiles {
+        /// The files as the user knows them.
+        files: String,
+        /// What is wrong.
+        source: Box<Mistake>,
+    },
+    /// A job file is refused by fio, or by what reads such files.
+    #[error("{said}")]
+    JobFile {
+        /// What is said against it.
+        said: String,
+    },
+    /// A job file writes to a device behind fio.
+    #[error("{}", .file.at(*.line, &.source.to_string()))]
+    WritesBehind {
+        /// The file.
+        file: Box<Named>,
+        /// The line, from 1.
+        line: usize,
+        /// By what.
+        source: Behind,
+    },
+    /// fio cannot be asked.
+    #[error(transparent)]
+    NoAnswer(#[from] HostError),
+    /// A file is none of machines.
+    #[error(transparent)]
+    Machines(#[from] MachinesError),
+    /// The list of machines beside the store cannot be used.
+    #[error(transparent)]
+    Hosts(#[from] HostsError),
+}
+
+/// By what a job file may write to a device, other than by its own operations.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum Behind {
+    /// By a command.
+    #[error("it starts a command with {0}, which is a device; stend cannot see what that does to it")]
+    Command(String),
+    /// By a trace that names a device.
+    #[error("{trace} is a trace of {device}, which is a device; {REMEDY}", trace = .trace.display())]
+    Trace {
+        /// The file.
+        trace: PathBuf,
+        /// What it names.
+        device: String,
+    },
+    /// By a trace of which that cannot be told.
+    #[error("what {trace} names cannot be seen beforehand; {REMEDY}", trace = .0.display())]
+    UnseenTrace(PathBuf),
+}
+
+/// What makes a trace harmless.
+const REMEDY: &str = "say where it is to be replayed: replay_redirect=${LUN1}";
+
+fn refused(said: impl ToString) -> CatalogueError {
+    CatalogueError::JobFile { said: said.to_string() }
+}
+
+fn read(path: &Path, shown: &str) -> Result<String, CatalogueError> {
+    bounded::text(path).map_err(|source| CatalogueError::NotRead { file: shown.to_owned(), source })
+}
+
 /// The suite that a person means: one of the program's, or a TOML file.
 ///
 /// # Errors
-/// There is no such suite, or it cannot be used; one line that says why.
-pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
+/// There is no such suite, or it cannot be used.
+pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueError> {
     let parse = |text: &str, file: &str, directory: &Path| {
-        Suite::parse_checked(text, file, directory, changes, &check_parameters).map_err(|error| error.to_string())
+        Suite::parse_checked(text, file, directory, changes, &check_parameters)
     };
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
-        return parse(text, &format!("suites/{name}.toml"), Path::new("."));
+        return Ok(parse(text, &format!("suites/{name}.toml"), Path::new("."))?);
     }
     let path = PathBuf::from(wanted);
     if path.extension().is_none() && !path.exists() {
-        let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
-        return Err(format!(
-            "there is no suite \"{wanted}\"{}; there are {}, or give the path of a TOML file",
-            nearest::hint(wanted, names.iter().copied()),
-            names.join(", ")
-        ));
+        return Err(CatalogueError::NoSuite(wanted.to_owned()));
     }
-    let text = bounded::text(&path).map_err(|error| format!("{wanted} cannot be read: {error}"))?;
+    let text = read(&path, wanted)?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
     let mut suite = parse(&text, wanted, &directory)?;
     note_files(&mut suite);
@@ -72,27 +153,30 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
 /// A suite of the scenarios that are in fio's job files.
 ///
 /// # Errors
-/// A file cannot be read, or fio does not take it; one line that says where.
-pub(crate) fn suite_of_job_files(host: &dyn Host, paths: &[PathBuf], changes: &Changes) -> Result<Suite, String> {
+/// A file cannot be read, or fio does not take it.
+pub(crate) fn suite_of_job_files(
+    host: &dyn Host,
+    paths: &[PathBuf],
+    changes: &Changes,
+) -> Result<Suite, CatalogueError> {
     let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
-    let text = suite_of(&files, &changes.variables)?;
+    let text = suite_of(&files, &changes.variables).map_err(refused)?;
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
-        // The suite's own lines are nobody's.
-        SuiteError::InFile { message, .. } => format!("{names}: {message}"),
-        error => error.to_string(),
+        SuiteError::InFile { mistake, .. } => CatalogueError::JobFiles { files: names, source: mistake },
+        error => error.into(),
     })
 }
 
 /// Reads a job file, and has fio itself judge it where it is.
-fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
+fn job_file(host: &dyn Host, path: &Path) -> Result<Named, CatalogueError> {
     let shown = path.display().to_string();
-    let text = bounded::text(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    let text = read(path, &shown)?;
     let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut file = Named { path: shown.clone(), stem, text, readonly: false };
-    file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
-    if let Some((line, message)) = written_behind(&file)? {
-        return Err(file.at(line, &message));
+    file.readonly = file.paths().map_err(refused)?.iter().any(|(_, path)| is_device(path));
+    if let Some((line, source)) = written_behind(&file)? {
+        return Err(CatalogueError::WritesBehind { file: Box::new(file), line, source });
     }
     if host.find_program("fio").is_none() {
         return Ok(file);
@@ -100,12 +184,13 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     let readonly = file.readonly.then_some("--readonly");
     let words = ["fio", "--parse-only"].into_iter().chain(readonly).chain([shown.as_str()]);
     let mut command = Command::new(words);
-    command.environment = (1..=file.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
-    let output = host.run(&command).map_err(|error| error.to_string())?;
+    command.environment =
+        (1..=file.luns().map_err(refused)?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
+    let output = host.run(&command)?;
     let said = String::from_utf8_lossy(&output.stderr);
     // Without the engine fio does not know its options. Whether the machine under test has it is asked there.
     let cannot_judge = said.contains(" not loadable");
-    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(file.complaint(&said)) }
+    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(refused(file.complaint(&said))) }
 }
 
 /// A device that a run's job files name now, and did not when they were let write: by a variable of the environment, or a link.
@@ -117,22 +202,19 @@ pub(crate) fn new_device(suite: &Suite) -> Option<String> {
 
 /// What a job file writes to a device by other means than its own operations, which fio could be kept from: by a command, or a trace. The
 /// line, and what is wrong with it.
-fn written_behind(file: &Named) -> Result<Option<(usize, String)>, String> {
-    let device = file.words_of_commands()?.into_iter().find(|(_, word)| is_device(word));
+fn written_behind(file: &Named) -> Result<Option<(usize, Behind)>, CatalogueError> {
+    let device = file.words_of_commands().map_err(refused)?.into_iter().find(|(_, word)| is_device(word));
     if let Some((line, word)) = device {
-        let message =
-            format!("it starts a command with {word}, which is a device; stend cannot see what that does to it");
-        return Ok(Some((line, message)));
+        return Ok(Some((line, Behind::Command(word))));
     }
     let wrong = |(line, path): (usize, String)| Some((line, what_a_trace_writes(Path::new(&path))?));
-    Ok(file.traces()?.into_iter().find_map(wrong))
+    Ok(file.traces().map_err(refused)?.into_iter().find_map(wrong))
 }
 
 /// Why a trace that is there must not be replayed on what it names.
-fn what_a_trace_writes(path: &Path) -> Option<String> {
-    const REMEDY: &str = "say where it is to be replayed: replay_redirect=${LUN1}";
+fn what_a_trace_writes(path: &Path) -> Option<Behind> {
     let found = std::fs::metadata(path).ok()?;
-    let unseen = || format!("what {} names cannot be seen beforehand; {REMEDY}", path.display());
+    let unseen = || Behind::UnseenTrace(path.to_owned());
     if !found.is_file() {
         return Some(unseen());
     }
@@ -147,7 +229,7 @@ fn what_a_trace_writes(path: &Path) -> Option<String> {
         // Newer traces have the time before the name.
         let mut words = line.split_whitespace().skip_while(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
         if let Some(name) = words.next().filter(|name| is_device(name)) {
-            return Some(format!("{} is a trace of {name}, which is a device; {REMEDY}", path.display()));
+            return Some(Behind::Trace { trace: path.to_owned(), device: name.to_owned() });
         }
     }
     None
@@ -225,8 +307,8 @@ pub(crate) fn references() -> Vec<Reference> {
 /// configuration (`$XDG_CONFIG_HOME`, else `~/.config`).
 ///
 /// # Errors
-/// A file cannot be read, or is none of machines; one line that says where.
-pub(crate) fn machines(named: &[PathBuf], store: &Path) -> Result<MachineFiles, String> {
+/// A file cannot be read, or is none of machines.
+pub(crate) fn machines(named: &[PathBuf], store: &Path) -> Result<MachineFiles, CatalogueError> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let directory = configuration.map(|directory| directory.join("stend/machines"));
@@ -234,14 +316,13 @@ pub(crate) fn machines(named: &[PathBuf], store: &Path) -> Result<MachineFiles, 
     let mut own: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     own.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     own.sort();
-    let read = |path: &PathBuf| {
+    let parse = |path: &PathBuf| {
         let file = path.display().to_string();
-        let text = bounded::text(path).map_err(|error| format!("{file} cannot be read: {error}"))?;
-        Machines::parse(&text, &file)
+        Ok::<_, CatalogueError>(Machines::parse(&read(path, &file)?, &file)?)
     };
     let mut kept = vec![Hosts::read(store)?.into_machines()];
-    kept.extend(own.iter().map(read).collect::<Result<Vec<_>, _>>()?);
-    Ok(MachineFiles { named: named.iter().map(read).collect::<Result<_, _>>()?, kept })
+    kept.extend(own.iter().map(parse).collect::<Result<Vec<_>, _>>()?);
+    Ok(MachineFiles { named: named.iter().map(parse).collect::<Result<_, _>>()?, kept })
 }
 
 #[cfg(test)]
@@ -291,7 +372,7 @@ mod tests {
         let told = |text: &str| {
             let text = format!("[a]\nrw=read\n{text}\n");
             let file = Named { path: "t.fio".into(), stem: "t".into(), text, readonly: false };
-            written_behind(&file).unwrap().map(|(line, message)| file.at(line, &message))
+            written_behind(&file).unwrap().map(|(line, why)| file.at(line, &why.to_string()))
         };
         for text in [
             "exec_prerun=dd if=/dev/zero of=/dev/stend-disk".to_owned(),

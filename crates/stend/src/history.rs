@@ -11,6 +11,7 @@ use stend_model::machine::Difference;
 use stend_model::metric::{Better, Metric, Unit};
 use stend_model::suite::Suite;
 use stend_stats::{ChangeRule, change_points};
+use thiserror::Error;
 
 use crate::compare::{differences, differences_of_builds, values_by_session};
 use crate::hosts::Hosts;
@@ -206,6 +207,81 @@ pub(crate) struct Chosen<'a> {
     left_out: LeftOut,
 }
 
+/// Why nothing is found that a history could be made of. The message is one line.
+#[derive(Debug, Error)]
+pub(crate) enum NotFound {
+    /// There are no runs at all.
+    #[error("{}", StoreError::Empty)]
+    NoRuns,
+    /// All were emulated.
+    #[error("emulated: not compared: an emulator made all of these runs, and their times tell of no machine")]
+    Emulated,
+    /// There are runs, of other machines.
+    #[error("no run of a machine \"{wanted}\"; there are runs of {}", listed_names(.machines))]
+    Machine {
+        /// What was asked for.
+        wanted: String,
+        /// The machines that there are runs of.
+        machines: Vec<String>,
+    },
+    /// There is no such scenario, and no such metric.
+    #[error(
+        "no run has a scenario or a metric \"{wanted}\"{}; there are {}",
+        nearest::hint(.wanted, .scenarios.iter().chain(.metrics).map(String::as_str)), listed_names(.scenarios)
+    )]
+    Neither {
+        /// What was asked for.
+        wanted: String,
+        /// The scenarios that there are.
+        scenarios: Vec<String>,
+        /// Their metrics.
+        metrics: Vec<String>,
+    },
+    /// Several scenarios have such a name.
+    #[error("\"{part}\" is a part of several scenarios' names: {}; give one of them", listed_names(.scenarios))]
+    Several {
+        /// What was asked for.
+        part: String,
+        /// The scenarios.
+        scenarios: Vec<String>,
+    },
+    /// There are only runs of two sides.
+    #[error(
+        "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare {newest}` shows the newest",
+        ids = listed_names(.runs), newest = .runs.last().map_or("RUN", String::as_str)
+    )]
+    TwoSides {
+        /// The scenario.
+        scenario: String,
+        /// The runs, oldest first.
+        runs: Vec<String>,
+    },
+    /// The scenario has no metric at all.
+    #[error("scenario \"{0}\" has no metric")]
+    NoMetrics(String),
+    /// The scenario has no such metric.
+    #[error(
+        "scenario \"{scenario}\" has no metric \"{wanted}\"{}; it has {}",
+        nearest::hint(.wanted, .metrics.iter().map(String::as_str)), listed_names(.metrics)
+    )]
+    Metric {
+        /// The scenario.
+        scenario: String,
+        /// What was asked for.
+        wanted: String,
+        /// The metrics that it has.
+        metrics: Vec<String>,
+    },
+}
+
+fn listed_names(names: &[String]) -> String {
+    listed(names.iter().map(String::as_str))
+}
+
+fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    names.map(str::to_owned).collect()
+}
+
 /// Finds what is meant by `what`: a scenario, `scenario:metric`, a metric, or a part of one scenario's name. `runs` are all that there are,
 /// oldest first. `machine` is a machine's name, also one that `hosts` has for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
 /// The error is one line.
@@ -214,24 +290,20 @@ pub(crate) fn choose<'a>(
     what: &str,
     machine: Option<&str>,
     hosts: &Hosts,
-) -> Result<Wanted<'a>, String> {
+) -> Result<Wanted<'a>, NotFound> {
     let of_machine = |run: &&Outline| machine.is_none_or(|wanted| is_machine(run, wanted, hosts));
     let is_emulated = |run: &&Outline| run.emulated;
     let (emulated, there): (Vec<&Outline>, Vec<&Outline>) = runs.iter().filter(of_machine).partition(is_emulated);
     if there.is_empty() && !emulated.is_empty() {
-        return Err(
-            "emulated: not compared: an emulator made all of these runs, and their times tell of no machine".into()
-        );
+        return Err(NotFound::Emulated);
     }
     if there.is_empty() {
         return Err(match machine {
             Some(wanted) if !runs.is_empty() => {
-                format!(
-                    "no run of a machine \"{wanted}\"; there are runs of {}",
-                    listed(runs.iter().map(|run| run.summary.machine.as_str()))
-                )
+                let machines = owned(runs.iter().map(|run| run.summary.machine.as_str()));
+                NotFound::Machine { wanted: wanted.to_owned(), machines }
             }
-            _ => StoreError::Empty.to_string(),
+            _ => NotFound::NoRuns,
         });
     }
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -251,12 +323,9 @@ pub(crate) fn choose<'a>(
                 names.keys().map(|name| count(name)).filter(|(_, runs)| *runs > 0).collect();
             if scenarios.is_empty() {
                 let metrics = there.iter().flat_map(|run| measured(run)).flat_map(|scenario| &scenario.metrics);
-                let known = names.keys().copied().chain(metrics.map(|metric| metric.name.as_str()));
-                return Err(format!(
-                    "no run has a scenario or a metric \"{what}\"{}; there are {}",
-                    nearest::hint(what, known),
-                    listed(names.keys().copied())
-                ));
+                let metrics = owned(metrics.map(|metric| metric.name.as_str()));
+                let scenarios = owned(names.keys().copied());
+                return Err(NotFound::Neither { wanted: what.to_owned(), scenarios, metrics });
             }
             return Ok(Wanted::Metric { name: what.into(), scenarios });
         }
@@ -268,19 +337,15 @@ pub(crate) fn choose<'a>(
     let all: Vec<_> = there.into_iter().filter_map(place).collect();
     let (all, two_sides): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| !run.two_sides);
     let Some((newest, newest_place)) = all.last().copied() else {
-        let ids = listed(two_sides.iter().map(|(run, _)| run.summary.id.as_str()));
-        let newest = two_sides.last().map_or("RUN", |(run, _)| run.summary.id.as_str());
-        return Err(format!(
-            "\"{scenario}\" was only measured in runs of two sides, which have no place in a history: {ids}; `stend compare {newest}` shows the newest"
-        ));
+        let runs = owned(two_sides.iter().map(|(run, _)| run.summary.id.as_str()));
+        return Err(NotFound::TwoSides { scenario: scenario.to_owned(), runs });
     };
     let newest_scenario = &newest.suite.scenarios[newest_place];
     let metric = match metric {
-        None => newest_scenario.metrics.first().ok_or_else(|| format!("scenario \"{scenario}\" has no metric"))?,
+        None => newest_scenario.metrics.first().ok_or_else(|| NotFound::NoMetrics(scenario.to_owned()))?,
         Some(name) => newest_scenario.metric(name).ok_or_else(|| {
-            let metrics = newest_scenario.metrics.iter().map(|metric| metric.name.as_str());
-            let hint = nearest::hint(name, metrics.clone());
-            format!("scenario \"{scenario}\" has no metric \"{name}\"{hint}; it has {}", listed(metrics))
+            let metrics = owned(newest_scenario.metrics.iter().map(|metric| metric.name.as_str()));
+            NotFound::Metric { scenario: scenario.to_owned(), wanted: name.to_owned(), metrics }
         })?,
     };
     let hardware = &newest.summary.hardware_id;
@@ -315,7 +380,7 @@ fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, hosts: &Host
 pub(crate) fn named<'a, 'w, T>(
     names: &BTreeMap<&'a str, T>,
     what: &'w str,
-) -> Result<Option<(&'a str, Option<&'w str>)>, String> {
+) -> Result<Option<(&'a str, Option<&'w str>)>, NotFound> {
     let whole = |name: &str| names.get_key_value(name).map(|(name, _)| *name);
     let halves = what.rsplit_once(':').map(|(scenario, metric)| (scenario.trim_end(), metric.trim_start()));
     if let Some(name) = whole(what) {
@@ -333,12 +398,7 @@ pub(crate) fn named<'a, 'w, T>(
             _ if part.is_empty() => {}
             [] => {}
             [only] => return Ok(Some((only, metric))),
-            _ => {
-                return Err(format!(
-                    "\"{part}\" is a part of several scenarios' names: {}; give one of them",
-                    listed(found.into_iter())
-                ));
-            }
+            _ => return Err(NotFound::Several { part, scenarios: owned(found.into_iter()) }),
         }
     }
     Ok(None)

@@ -9,13 +9,108 @@ use std::path::{Path, PathBuf};
 use crate::bounded;
 use crate::host::{HERE, stand};
 use stend_model::run::is_run_id;
-use stend_model::weight::{Known, Machines};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
+use stend_model::weight::{Known, Machines, MachinesError};
+use thiserror::Error;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TomlError, Value};
 
 const FILE: &str = "hosts.toml";
 
 /// What stands at the top of a new file.
 const HEAD: &str = "# The machines of this desk: `stend hosts` lists and changes them, and so may you. docs/guide/hosts.md has the form.\n\n";
+
+/// A name has at most so many characters.
+const LONGEST_NAME: usize = 64;
+
+/// What the list of machines cannot be used for, or at all. The message says where, and what would be right.
+#[derive(Debug, Error)]
+pub(crate) enum HostsError {
+    /// The file cannot be read.
+    #[error("{path} cannot be read: {source}", path = .path.display())]
+    NotRead {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is none of machines.
+    #[error(transparent)]
+    Machines(#[from] MachinesError),
+    /// It says something of a machine that cannot be.
+    #[error(
+        "{file}{place}: machine \"{name}\": {source}",
+        place = .line.map(|line| format!(":{line}:1")).unwrap_or_default()
+    )]
+    Machine {
+        /// The file as the user knows it.
+        file: String,
+        /// The line of the name, from 1, if it can be told.
+        line: Option<usize>,
+        /// The machine's name.
+        name: String,
+        /// What is wrong.
+        source: KnownError,
+    },
+    /// A word is none that ssh may take.
+    #[error(transparent)]
+    Word(#[from] KnownError),
+    /// A machine has a name alone.
+    #[error(
+        "nothing says how \"{word}\" is reached ({path}); `stend hosts set {word} DESTINATION` does",
+        path = .path.display()
+    )]
+    NotReached {
+        /// Its name.
+        word: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be changed, because it is no TOML.
+    #[error("{path}: {source}", path = .path.display())]
+    NoDocument {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        source: TomlError,
+    },
+    /// The file cannot be changed, because its machines are written another way.
+    #[error("{path}: write each machine under a line [[machine]], so that it can be changed", path = .0.display())]
+    NoTables(PathBuf),
+    /// A machine cannot be written as TOML.
+    #[error(transparent)]
+    NotWritten(#[from] toml::ser::Error),
+    /// A machine that was written as TOML cannot be read again.
+    #[error(transparent)]
+    NotReadAgain(#[from] TomlError),
+}
+
+/// What cannot be of a machine: its name, or how it is reached or built for.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum KnownError {
+    /// A name is no word, or too long.
+    #[error("\"{0}\" is no name; write 1 to {LONGEST_NAME} letters, digits and - _ . (one at a time)")]
+    NoName(String),
+    /// A name looks like a flag or a hidden file.
+    #[error("\"{0}\" is no name; begin it with a letter or a digit")]
+    NameBeginsWrong(String),
+    /// A name means a run.
+    #[error("\"{0}\" is how a run is named; give the machine another name")]
+    NameOfRun(String),
+    /// Two machines have one name.
+    #[error("this name is there already; give each machine one of its own")]
+    NameTaken,
+    /// The name of this machine is given to another one.
+    #[error("\"{HERE}\" is this machine; give the other one another name")]
+    NameOfHere,
+    /// A destination is none.
+    #[error("\"{0}\" is no destination for ssh; write user@host, a name of ~/.ssh/config, or {HERE}")]
+    NoDestination(String),
+    /// A compiler cannot be called so.
+    #[error("cc: {said}")]
+    Compiler {
+        /// What is said where compilers are called.
+        said: String,
+    },
+}
 
 /// All that are named.
 #[derive(Debug, Clone)]
@@ -62,12 +157,12 @@ impl Hosts {
     ///
     /// # Errors
     /// It cannot be read, or is wrong; one line, with `file:line:column` where that can be said.
-    pub(crate) fn read(store: &Path) -> Result<Self, String> {
+    pub(crate) fn read(store: &Path) -> Result<Self, HostsError> {
         let path = store.join(FILE);
         let text = match bounded::text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+            Err(source) => return Err(HostsError::NotRead { path, source }),
         };
         let machines = parse(&text, &path)?;
         let network_name = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -101,7 +196,7 @@ impl Hosts {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn check(&self, text: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, text: &str) -> Result<(), HostsError> {
         parse(text, &self.path).map(drop)
     }
 
@@ -135,24 +230,20 @@ impl Hosts {
     ///
     /// # Errors
     /// The machine has a name and nothing that says how it is reached.
-    pub(crate) fn lead(&self, word: &str) -> Result<Destination, String> {
+    pub(crate) fn lead(&self, word: &str) -> Result<Destination, HostsError> {
         let known = self.find(word);
         let Some(known) = known else {
             check_destination(word)?;
             return Ok(Destination::of_address(word));
         };
         let address = known.destination.clone().or_else(|| (known.name == HERE).then(|| HERE.to_owned()));
-        let address = address.ok_or_else(|| {
-            format!(
-                "nothing says how \"{word}\" is reached ({}); `stend hosts set {word} DESTINATION` does",
-                self.path.display()
-            )
-        })?;
+        let not_reached = || HostsError::NotReached { word: word.to_owned(), path: self.path.clone() };
+        let address = address.ok_or_else(not_reached)?;
         Ok(Destination { word: word.to_owned(), address, known: Some(known.clone()) })
     }
 
     /// The file's text where a machine stands in the place of the one of this name, or is added if there is none.
-    pub(crate) fn with(&self, known: &Known, in_place_of: &str) -> Result<String, String> {
+    pub(crate) fn with(&self, known: &Known, in_place_of: &str) -> Result<String, HostsError> {
         let mut document = self.document()?;
         let tables = self.tables(&mut document)?;
         let fields = table_of(known)?;
@@ -178,21 +269,19 @@ impl Hosts {
     }
 
     /// The file's text without a machine.
-    pub(crate) fn without(&self, name: &str) -> Result<String, String> {
+    pub(crate) fn without(&self, name: &str) -> Result<String, HostsError> {
         let mut document = self.document()?;
         self.tables(&mut document)?.retain(|table| name_of(table) != Some(name));
         Ok(document.to_string())
     }
 
-    fn document(&self) -> Result<DocumentMut, String> {
-        self.text.parse().map_err(|error| format!("{}: {error}", self.path.display()))
+    fn document(&self) -> Result<DocumentMut, HostsError> {
+        self.text.parse().map_err(|source| HostsError::NoDocument { path: self.path.clone(), source })
     }
 
-    fn tables<'d>(&self, document: &'d mut DocumentMut) -> Result<&'d mut ArrayOfTables, String> {
+    fn tables<'d>(&self, document: &'d mut DocumentMut) -> Result<&'d mut ArrayOfTables, HostsError> {
         let tables = document.entry("machine").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        tables.as_array_of_tables_mut().ok_or_else(|| {
-            format!("{}: write each machine under a line [[machine]], so that it can be changed", self.path.display())
-        })
+        tables.as_array_of_tables_mut().ok_or_else(|| HostsError::NoTables(self.path.clone()))
     }
 }
 
@@ -201,9 +290,8 @@ fn name_of(table: &Table) -> Option<&str> {
 }
 
 /// A machine as a table of the file, what belongs together in one line.
-fn table_of(known: &Known) -> Result<Table, String> {
-    let text = toml::to_string(known).map_err(|error| error.to_string())?;
-    let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+fn table_of(known: &Known) -> Result<Table, HostsError> {
+    let document: DocumentMut = toml::to_string(known)?.parse()?;
     let mut table = Table::new();
     for (key, item) in document.as_table() {
         let value = match item.clone().into_value() {
@@ -231,26 +319,26 @@ fn plain(item: &Item) -> Option<String> {
     Some(value.to_string())
 }
 
-fn parse(text: &str, path: &Path) -> Result<Machines, String> {
+fn parse(text: &str, path: &Path) -> Result<Machines, HostsError> {
     let file = path.display().to_string();
     let machines = Machines::parse(text, &file)?;
     for (number, known) in machines.machine.iter().enumerate() {
-        let wrong = |why: &str| {
+        let wrong = |source| {
             // The line is that of the name, which stands there as often as it is told of.
             let line = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("name")).nth(number);
-            let place = line.map_or(String::new(), |(line, _)| format!(":{}:1", line + 1));
-            format!("{file}{place}: machine \"{}\": {why}", known.name)
+            let line = line.map(|(line, _)| line + 1);
+            HostsError::Machine { file: file.clone(), line, name: known.name.clone(), source }
         };
-        check_name(&known.name).map_err(|why| wrong(&why))?;
+        check_name(&known.name).map_err(wrong)?;
         if machines.machine[..number].iter().any(|before| before.name == known.name) {
-            return Err(wrong("this name is there already; give each machine one of its own"));
+            return Err(wrong(KnownError::NameTaken));
         }
         if let Some(cc) = &known.cc {
-            stand::check_name(cc).map_err(|why| wrong(&format!("cc: {why}")))?;
+            stand::check_name(cc).map_err(|why| wrong(KnownError::Compiler { said: why.to_string() }))?;
         }
         if let Some(destination) = &known.destination {
-            check_destination(destination).map_err(|why| wrong(&why))?;
-            check_here(&known.name, destination).map_err(|why| wrong(&why))?;
+            check_destination(destination).map_err(wrong)?;
+            check_here(&known.name, destination).map_err(wrong)?;
         }
     }
     Ok(machines)
@@ -260,18 +348,17 @@ fn parse(text: &str, path: &Path) -> Result<Machines, String> {
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    const LONGEST: usize = 64;
+pub(crate) fn check_name(name: &str) -> Result<(), KnownError> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_run = is_run_id(name) || name == "last" || name.starts_with("last~");
-    if name.is_empty() || name.chars().count() > LONGEST || !name.chars().all(is_word) || name.contains("..") {
-        return Err(format!("\"{name}\" is no name; write 1 to {LONGEST} letters, digits and - _ . (one at a time)"));
+    if name.is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_word) || name.contains("..") {
+        return Err(KnownError::NoName(name.to_owned()));
     }
     if name.starts_with(['-', '.']) {
-        return Err(format!("\"{name}\" is no name; begin it with a letter or a digit"));
+        return Err(KnownError::NameBeginsWrong(name.to_owned()));
     }
     if is_run {
-        return Err(format!("\"{name}\" is how a run is named; give the machine another name"));
+        return Err(KnownError::NameOfRun(name.to_owned()));
     }
     Ok(())
 }
@@ -280,9 +367,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// It is this machine's name, and another destination.
-pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), String> {
+pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), KnownError> {
     if name == HERE && destination != HERE {
-        return Err(format!("\"{HERE}\" is this machine; give the other one another name"));
+        return Err(KnownError::NameOfHere);
     }
     Ok(())
 }
@@ -291,12 +378,10 @@ pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_destination(destination: &str) -> Result<(), String> {
+pub(crate) fn check_destination(destination: &str) -> Result<(), KnownError> {
     let bad = destination.is_empty() || destination.starts_with('-') || destination.contains([' ', ',', '\n', '\t']);
     if bad {
-        return Err(format!(
-            "\"{destination}\" is no destination for ssh; write user@host, a name of ~/.ssh/config, or {HERE}"
-        ));
+        return Err(KnownError::NoDestination(destination.to_owned()));
     }
     Ok(())
 }
@@ -308,7 +393,7 @@ mod tests {
     fn hosts(text: &str) -> Result<Hosts, String> {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(FILE), text).unwrap();
-        let shortened = |error: String| error.replace(&format!("{}/", directory.path().display()), "");
+        let shortened = |error: HostsError| error.to_string().replace(&format!("{}/", directory.path().display()), "");
         Hosts::read(directory.path()).map_err(shortened)
     }
 
@@ -330,7 +415,7 @@ mod tests {
         assert_eq!(new.with(&b, "b").unwrap(), text);
         let without = old.without("b").unwrap();
         assert!(without.starts_with("# mine\n") && !without.contains("\"b\""), "{without}");
-        assert!(old.lead("b").unwrap_err().contains("hosts set b DESTINATION"));
+        assert!(old.lead("b").unwrap_err().to_string().contains("hosts set b DESTINATION"));
         assert_eq!(old.lead("c").unwrap(), Destination::of_address("c"));
     }
 

@@ -5,19 +5,49 @@ use std::collections::BTreeSet;
 use stend_model::latency::LatencyCounts;
 use stend_model::run::Repeat;
 use stend_model::wire::Report;
-use stend_stats::Latencies;
+use stend_stats::{Latencies, NotAHistogram};
+use thiserror::Error;
+
+/// Why latencies cannot be read, in one line.
+#[derive(Debug, PartialEq, Error)]
+pub(crate) enum LatencyError {
+    /// The text of a histogram is none.
+    #[error(transparent)]
+    Histogram(#[from] NotAHistogram),
+    /// There are more than can be counted.
+    #[error("it counts more than 2⁶⁴ − 1 latencies")]
+    TooMany,
+    /// Those of a report under one name.
+    #[error("the latencies \"{name}\" cannot be read: {source}")]
+    OfReport {
+        /// The name.
+        name: String,
+        /// Why not.
+        source: Box<LatencyError>,
+    },
+    /// Those of a repeat under one name.
+    #[error("the latencies \"{name}\" of repeat {sequence} cannot be read: {source}")]
+    OfRepeat {
+        /// The name.
+        name: String,
+        /// The repeat.
+        sequence: u32,
+        /// Why not.
+        source: Box<LatencyError>,
+    },
+}
 
 /// What an instrument counted, as a histogram.
 ///
 /// # Errors
-/// It cannot be read; why, in one line.
-pub(crate) fn read(counts: &LatencyCounts) -> Result<Latencies, String> {
+/// It cannot be read.
+pub(crate) fn read(counts: &LatencyCounts) -> Result<Latencies, LatencyError> {
     match counts {
-        LatencyCounts::Histogram(text) => Latencies::from_text(text).map_err(|error| error.to_string()),
+        LatencyCounts::Histogram(text) => Ok(Latencies::from_text(text)?),
         LatencyCounts::Pairs(pairs) => {
             let mut latencies = Latencies::default();
             let fits = pairs.iter().all(|(ns, count)| latencies.record(*ns, *count));
-            if fits { Ok(latencies) } else { Err("it counts more than 2⁶⁴ − 1 latencies".into()) }
+            if fits { Ok(latencies) } else { Err(LatencyError::TooMany) }
         }
     }
 }
@@ -25,10 +55,10 @@ pub(crate) fn read(counts: &LatencyCounts) -> Result<Latencies, String> {
 /// Whether all latencies of a report can be read.
 ///
 /// # Errors
-/// Which cannot, and why, in one line.
-pub(crate) fn check(report: &Report) -> Result<(), String> {
-    let broken =
-        |(name, counts)| read(counts).err().map(|why| format!("the latencies \"{name}\" cannot be read: {why}"));
+/// Which cannot, and why.
+pub(crate) fn check(report: &Report) -> Result<(), LatencyError> {
+    let of_report = |name: &String, why| LatencyError::OfReport { name: name.clone(), source: Box::new(why) };
+    let broken = |(name, counts)| read(counts).err().map(|why| of_report(name, why));
     report.latencies.iter().find_map(broken).map_or(Ok(()), Err)
 }
 
@@ -49,16 +79,17 @@ pub(crate) struct Merged {
 /// Puts together what the repeats that count have under this name; `None` if none of them has latencies.
 ///
 /// # Errors
-/// Those of a repeat cannot be read; in one line.
-pub(crate) fn merged<'a>(repeats: impl IntoIterator<Item = &'a Repeat>, name: &str) -> Result<Option<Merged>, String> {
+/// Those of a repeat cannot be read.
+pub(crate) fn merged<'a>(
+    repeats: impl IntoIterator<Item = &'a Repeat>,
+    name: &str,
+) -> Result<Option<Merged>, LatencyError> {
     let mut all = Vec::new();
     for repeat in repeats.into_iter().filter(|repeat| repeat.counts()) {
         let Some(counts) = repeat.report.as_ref().and_then(|report| report.latencies.get(name)) else { continue };
         let sequence = repeat.sequence;
-        all.push(
-            read(counts)
-                .map_err(|why| format!("the latencies \"{name}\" of repeat {sequence} cannot be read: {why}"))?,
-        );
+        let of_repeat = |why| LatencyError::OfRepeat { name: name.into(), sequence, source: Box::new(why) };
+        all.push(read(counts).map_err(of_repeat)?);
     }
     let merged = Merged { latencies: Latencies::merged(&all), repeats: all.len() };
     Ok((merged.latencies.count() > 0).then_some(merged))

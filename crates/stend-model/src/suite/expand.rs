@@ -1,12 +1,14 @@
 //! From the text of a suite to concrete scenarios.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
 use toml::Spanned;
 
-use super::template::fill;
+use super::error::{AxisError, Mistake, ScenarioError};
+use super::template::{TemplateError, fill};
 use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
 use super::{Changes, Family, Fault, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
@@ -14,9 +16,9 @@ use crate::position::{line_and_column, plain};
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
 
 /// More scenarios than this are a mistake in a range, not a wish.
-const MOST_SCENARIOS: usize = 10_000;
+pub(super) const MOST_SCENARIOS: usize = 10_000;
 /// More repeats than this are a mistake too.
-const MOST_REPEATS: u32 = 100_000;
+pub(super) const MOST_REPEATS: u32 = 100_000;
 const SHORTEST_SPAN: Duration = Duration::from_millis(1);
 const LONGEST_SPAN: Duration = Duration::from_secs(365 * 86_400);
 const MEBIBYTE: u64 = 1 << 20;
@@ -40,38 +42,39 @@ pub(super) const ADAPTERS: [KnownAdapter; 3] = [
 ];
 
 /// All scenarios together have at most so many repeats: each is a step of the plan.
-const MOST_REPEATS_IN_ALL: u64 = 1_000_000;
+pub(super) const MOST_REPEATS_IN_ALL: u64 = 1_000_000;
 /// What a suite makes of its text, as scenarios or as combinations of axes, is at most so much, in bytes.
-const MOST_TEXT: usize = 16 << 20;
+pub(super) const MOST_TEXT: usize = 16 << 20;
 /// What a combination takes besides its texts, in bytes, about.
 const BYTES_OF_POINT: usize = 600;
 
 /// The variable that holds where the suite's file lies.
 const SUITE_DIRECTORY: &str = "suite_directory";
 
-pub(super) fn expand(
+pub(super) fn expand<E: Display>(
     text: &str,
     file: &str,
     directory: &Path,
     changes: &Changes,
-    check: &dyn Fn(&Scenario) -> Result<(), String>,
+    check: &dyn Fn(&Scenario) -> Result<(), E>,
 ) -> Result<Suite, SuiteError> {
     let place = Place { text, file };
-    let suite: SuiteText = toml::from_str(text)
-        .map_err(|error| place.error(error.span().map_or(0, |span| span.start), plain(error.message())))?;
+    let suite: SuiteText = toml::from_str(text).map_err(|error| {
+        let said = plain(error.message());
+        place.error(error.span().map_or(0, |span| span.start), Mistake::Toml { said })
+    })?;
     let values = variables(&suite, directory, changes)?;
     let scale = changes.scale.unwrap_or(1.0);
-    let of_scale = |message: &str| in_flag(format!("--scale {scale}"), message);
+    let of_scale = |mistake| in_flag(format!("--scale {scale}"), mistake);
     if !(scale > 0.0 && scale <= 1.0) {
-        return Err(of_scale("it must be above 0 and at most 1; 0.01 makes everything a hundred times smaller"));
+        return Err(of_scale(Mistake::Scale));
     }
     if scale < 1.0 && suite.scale.sizes.is_empty() && suite.scale.durations.is_empty() {
-        return Err(of_scale("this suite cannot be scaled; it has no [scale] that names sizes or durations"));
+        return Err(of_scale(Mistake::NotScalable));
     }
     let sample_hertz = suite.sample_hertz.as_ref().map_or(10, |hertz| *hertz.get_ref());
     if let Some(hertz) = suite.sample_hertz.as_ref().filter(|hertz| *hertz.get_ref() > 100) {
-        return Err(place
-            .error(hertz.span().start, format!("sample_hertz is {sample_hertz}; it may be 1 to 100, or 0 for off")));
+        return Err(place.error(hertz.span().start, Mistake::SampleHertz(sample_hertz)));
     }
 
     let (mut scenarios, mut text_bytes, mut repeats) = (Vec::new(), 0, 0);
@@ -84,63 +87,58 @@ pub(super) fn expand(
             if !point.is_empty() {
                 scenario.family = Some(Family { name: family_name(&family.get_ref().name, &values, &point), point });
             }
-            check(&scenario)
-                .map_err(|message| place.error(start, format!("scenario \"{}\": {message}", scenario.name)))?;
+            check(&scenario).map_err(|why| {
+                place.scenario(start, &scenario.name, ScenarioError::Refused { said: why.to_string() })
+            })?;
             text_bytes += serde_json::to_string(&scenario).map_or(0, |text| text.len());
             repeats += u64::from(scenario.repeats) + u64::from(scenario.warmup);
             scenarios.push((start, scenario));
             let too_many = [
-                (scenarios.len() > MOST_SCENARIOS, format!("{MOST_SCENARIOS} scenarios; are the ranges right?")),
-                (text_bytes > MOST_TEXT, format!("{MOST_TEXT} bytes of scenarios")),
-                (repeats > MOST_REPEATS_IN_ALL, format!("{MOST_REPEATS_IN_ALL} repeats of all scenarios together")),
+                (scenarios.len() > MOST_SCENARIOS, Mistake::TooManyScenarios),
+                (text_bytes > MOST_TEXT, Mistake::TooMuchText),
+                (repeats > MOST_REPEATS_IN_ALL, Mistake::TooManyRepeats),
             ];
-            if let Some((_, what)) = too_many.into_iter().find(|(much, _)| *much) {
-                return Err(place.error(start, format!("this makes more than {what}")));
+            if let Some((_, mistake)) = too_many.into_iter().find(|(much, _)| *much) {
+                return Err(place.error(start, mistake));
             }
         }
     }
     let mut names = BTreeSet::new();
     for (start, scenario) in &scenarios {
         if !names.insert(scenario.name.clone()) {
-            let message =
-                format!("two scenarios are called \"{}\"; put the axes' names in braces into \"name\"", scenario.name);
-            return Err(place.error(*start, message));
+            return Err(place.error(*start, Mistake::SameName(scenario.name.clone())));
         }
     }
     for (start, scenario) in &scenarios {
         for ceiling in &scenario.ceiling {
-            let message = if *ceiling == scenario.name {
-                "\"ceiling\" names the scenario itself; it takes the names of others".into()
+            let why = if *ceiling == scenario.name {
+                ScenarioError::OwnCeiling
             } else if !names.contains(ceiling) {
-                format!("\"ceiling\" names \"{ceiling}\", and there is no such scenario; there are: {}", quoted(&names))
+                ScenarioError::NoCeiling { name: ceiling.clone(), known: names.iter().cloned().collect() }
             } else {
                 continue;
             };
-            return Err(place.error(*start, format!("scenario \"{}\": {message}", scenario.name)));
+            return Err(place.scenario(*start, &scenario.name, why));
         }
     }
     for (number, (start, scenario)) in scenarios.iter().enumerate() {
         let before = scenarios[..number].iter().map(|(_, scenario)| scenario);
-        sequence(scenario, before, suite.order)
-            .map_err(|message| place.error(*start, format!("scenario \"{}\": {message}", scenario.name)))?;
+        sequence(scenario, before, suite.order).map_err(|why| place.scenario(*start, &scenario.name, why))?;
     }
     if let Some(table) = &suite.table {
         let scenarios: Vec<_> = scenarios.iter().map(|(_, scenario)| scenario).collect();
-        table.get_ref().check(&scenarios).map_err(|message| place.error(table.span().start, message))?;
+        table.get_ref().check(&scenarios).map_err(|why| place.error(table.span().start, why.into()))?;
     }
     let mut scenarios: Vec<_> = scenarios.into_iter().map(|(_, scenario)| scenario).collect();
     if !changes.only.is_empty() {
         keep_only(&mut scenarios, &changes.only);
         if scenarios.is_empty() {
             let flags: Vec<_> = changes.only.iter().map(|text| format!("--only \"{text}\"")).collect();
-            return Err(in_flag(
-                flags.join(" "),
-                &format!("no scenario's name contains that; there are: {}", quoted(&names)),
-            ));
+            return Err(in_flag(flags.join(" "), Mistake::NoneLeft(names.into_iter().collect())));
         }
     }
     if scenarios.is_empty() {
-        return Err(place.error(0, "there is no [[scenario]]; a suite needs at least one".into()));
+        return Err(place.error(0, Mistake::NoScenario));
     }
     Ok(Suite {
         name: suite.name,
@@ -163,21 +161,21 @@ fn sequence<'a>(
     scenario: &Scenario,
     mut before: impl Iterator<Item = &'a Scenario>,
     order: Order,
-) -> Result<(), String> {
+) -> Result<(), ScenarioError> {
     let needs = match scenario {
-        _ if scenario.is_precondition() => "\"precondition\"",
-        Scenario { steady: Some(_), .. } => "\"steady\"",
-        Scenario { rate: Some(_), .. } => "\"rate\"",
+        _ if scenario.is_precondition() => "precondition",
+        Scenario { steady: Some(_), .. } => "steady",
+        Scenario { rate: Some(_), .. } => "rate",
         _ => return Ok(()),
     };
     if order != Order::Grouped {
-        return Err(format!("{needs} needs order = \"grouped\", in which one scenario follows the other"));
+        return Err(ScenarioError::NotGrouped(needs));
     }
     let Some(rate) = &scenario.rate else { return Ok(()) };
     match before.find(|other| other.name == rate.of) {
         Some(other) if !other.is_precondition() => Ok(()),
-        Some(_) => Err(format!("\"rate\" is of \"{}\", which only prepares and has no figure", rate.of)),
-        None => Err(format!("\"rate\" is of \"{}\", and no scenario before it is called that", rate.of)),
+        Some(_) => Err(ScenarioError::RateOfPrecondition(rate.of.clone())),
+        None => Err(ScenarioError::RateOfNone(rate.of.clone())),
     }
 }
 
@@ -208,14 +206,18 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn error(&self, offset: usize, message: String) -> SuiteError {
+    fn error(&self, offset: usize, mistake: Mistake) -> SuiteError {
         let (line, column) = line_and_column(self.text, offset);
-        SuiteError::InFile { file: self.file.into(), line, column, message }
+        SuiteError::InFile { file: self.file.into(), line, column, mistake: Box::new(mistake) }
+    }
+
+    fn scenario(&self, offset: usize, name: &str, source: ScenarioError) -> SuiteError {
+        self.error(offset, Mistake::Scenario { name: name.into(), source })
     }
 }
 
-fn in_flag(flag: String, message: &str) -> SuiteError {
-    SuiteError::InFlag { flag, message: message.into() }
+fn in_flag(flag: String, mistake: Mistake) -> SuiteError {
+    SuiteError::InFlag { flag, mistake: Box::new(mistake) }
 }
 
 /// A mistake in a suite with changes, where the suite alone has none: the flags are named that make it.
@@ -224,7 +226,7 @@ pub(super) fn blame(
     changes: &Changes,
     expand: impl Fn(&Changes) -> Result<Suite, SuiteError>,
 ) -> SuiteError {
-    let SuiteError::InFile { message, .. } = &error else { return error };
+    let SuiteError::InFile { mistake, .. } = &error else { return error };
     if expand(&Changes::default()).is_err() {
         return error;
     }
@@ -243,19 +245,15 @@ pub(super) fn blame(
             .map(|repeats| (format!("--repeats {repeats}"), Changes { repeats: Some(repeats), ..Changes::default() })),
     );
     for (flag, alone) in &each {
-        if let Err(SuiteError::InFile { message, .. }) = expand(alone) {
-            return in_flag(flag.clone(), &message);
+        if let Err(SuiteError::InFile { mistake, .. }) = expand(alone) {
+            return in_flag(flag.clone(), *mistake);
         }
     }
     if each.is_empty() {
         return error;
     }
     // Each is right by itself, and all together are not.
-    in_flag(each.into_iter().map(|(flag, _)| flag).collect::<Vec<_>>().join(" "), message)
-}
-
-fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+    in_flag(each.into_iter().map(|(flag, _)| flag).collect::<Vec<_>>().join(" "), (**mistake).clone())
 }
 
 fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, SuiteError> {
@@ -265,9 +263,11 @@ fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<B
         match values.get_mut(name) {
             Some(old) => old.clone_from(value),
             None => {
-                let known = if values.is_empty() { "none".into() } else { quoted(values.keys()) };
-                let message = format!("the suite has no variable \"{name}\"; it has: {known}");
-                return Err(in_flag(format!("--set {name}={value}"), &message));
+                let known = values.into_keys().collect();
+                return Err(in_flag(
+                    format!("--set {name}={value}"),
+                    Mistake::NoVariable { name: name.clone(), known },
+                ));
             }
         }
     }
@@ -280,24 +280,20 @@ fn points(place: &Place, family: &Spanned<ScenarioText>) -> Result<Vec<BTreeMap<
     let text = family.get_ref();
     for excluded in &text.exclude {
         if let Some(axis) = excluded.keys().find(|axis| !text.matrix.contains_key(*axis)) {
-            return Err(place
-                .error(family.span().start, format!("\"exclude\" names \"{axis}\", which is no axis of the matrix")));
+            return Err(place.error(family.span().start, Mistake::NoAxis(axis.clone())));
         }
     }
     let mut points = vec![BTreeMap::new()];
     for (name, axis) in &text.matrix {
-        let values = axis_values(axis.get_ref())
-            .map_err(|message| place.error(axis.span().start, format!("axis \"{name}\": {message}")))?;
+        let wrong = |source| place.error(axis.span().start, Mistake::Axis { name: name.clone(), source });
+        let values = axis_values(axis.get_ref()).map_err(wrong)?;
         let mut combined = Vec::new();
         let mut bytes = 0;
         for (point, value) in points.iter().flat_map(|point| values.iter().map(move |value| (point, value))) {
             let point = with(point, name, value);
             bytes += BYTES_OF_POINT + point.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
             if bytes > MOST_TEXT {
-                let message = format!(
-                    "axis \"{name}\": with the axes before it there are more combinations than {MOST_TEXT} bytes hold"
-                );
-                return Err(place.error(axis.span().start, message));
+                return Err(wrong(AxisError::TooManyCombinations));
             }
             combined.push(point);
         }
@@ -328,50 +324,41 @@ fn with(point: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<S
     point
 }
 
-fn axis_values(axis: &Axis) -> Result<Vec<String>, String> {
+fn axis_values(axis: &Axis) -> Result<Vec<String>, AxisError> {
     match axis {
-        Axis::List(values) if values.is_empty() => Err("the list is empty".into()),
+        Axis::List(values) if values.is_empty() => Err(AxisError::Empty),
         Axis::List(values) => Ok(values.iter().map(ToString::to_string).collect()),
         Axis::Range(range) => range_values(range),
     }
 }
 
-fn range_values(range: &Range) -> Result<Vec<String>, String> {
+fn range_values(range: &Range) -> Result<Vec<String>, AxisError> {
     let is_size = matches!((&range.from, &range.to), (Scalar::Text(_), _) | (_, Scalar::Text(_)));
     let number = |scalar: &Scalar| match scalar {
-        Scalar::Integer(value) => u64::try_from(*value).map_err(|_| format!("{value} is negative")),
-        Scalar::Text(text) => parse_size(text).map_err(|error| error.to_string()),
-        other => Err(format!("{other} is neither a whole number nor a size")),
+        Scalar::Integer(value) => u64::try_from(*value).map_err(|_| AxisError::Negative(*value)),
+        Scalar::Text(text) => Ok(parse_size(text)?),
+        other => Err(AxisError::NoNumber(other.clone())),
     };
     let (from, to) = (number(&range.from)?, number(&range.to)?);
     if from > to {
-        return Err(format!(
-            "the range goes from {} down to {}; \"from\" must not be above \"to\"",
-            range.from, range.to
-        ));
+        return Err(AxisError::Down { from: range.from.clone(), to: range.to.clone() });
     }
     let next: Box<dyn Fn(u64) -> Option<u64>> = match (&range.step, range.times) {
         (Some(step), None) => match number(step)? {
-            0 => return Err("\"step\" is 0; the range would never end".into()),
+            0 => return Err(AxisError::NoStep),
             step => Box::new(move |value| value.checked_add(step)),
         },
         (None, Some(times)) if times >= 2 && from > 0 => Box::new(move |value| value.checked_mul(times)),
-        (None, Some(times)) if times < 2 => return Err(format!("\"times\" is {times}; it must be at least 2")),
-        (None, Some(_)) => {
-            return Err("\"from\" is 0, which stays 0 however often it is multiplied; use \"step\"".into());
-        }
-        _ => return Err("a range has either \"step\" or \"times\"".into()),
+        (None, Some(times)) if times < 2 => return Err(AxisError::Times(times)),
+        (None, Some(_)) => return Err(AxisError::FromZero),
+        _ => return Err(AxisError::StepOrTimes),
     };
     let values = std::iter::successors(Some(from), |&value| next(value)).take_while(|&value| value <= to);
     let values: Vec<_> = values
         .take(MOST_SCENARIOS + 1)
         .map(|value| if is_size { format_size(value) } else { value.to_string() })
         .collect();
-    if values.len() > MOST_SCENARIOS {
-        Err(format!("the range has more than {MOST_SCENARIOS} values"))
-    } else {
-        Ok(values)
-    }
+    if values.len() > MOST_SCENARIOS { Err(AxisError::TooManyValues) } else { Ok(values) }
 }
 
 fn scenario(
@@ -383,33 +370,29 @@ fn scenario(
     changes: &Changes,
 ) -> Result<Scenario, SuiteError> {
     let text = family.get_ref();
-    let at = |message: String| place.error(family.span().start, format!("scenario \"{}\": {message}", text.name));
+    let at = |why: ScenarioError| place.scenario(family.span().start, &text.name, why);
+    let filled = |text: &str| fill(text, values).map_err(|error| at(error.into()));
     let mut parameters = BTreeMap::new();
     let mut places = BTreeMap::new();
     for (name, value) in &text.parameters {
-        let value = fill_noting_place(&value.to_string(), values, &mut places).map_err(at)?;
+        let value = fill_noting_place(&value.to_string(), values, &mut places).map_err(|error| at(error.into()))?;
         parameters.insert(name.clone(), scaled(name, value, &suite.scale, scale).map_err(at)?);
     }
     let metrics = metrics(suite, text).map_err(at)?;
     for metric in &metrics {
-        metric.check().map_err(|error| at(format!("metric \"{}\": {error}", metric.name)))?;
+        metric.check().map_err(|source| at(ScenarioError::Metric { name: metric.name.clone(), source }))?;
     }
     if let Some(main) = metrics.first().filter(|metric| metric.optional) {
-        return Err(at(format!("metric \"{}\" is the main one, being the first, and cannot be optional", main.name)));
+        return Err(at(ScenarioError::MainIsOptional(main.name.clone())));
     }
     let repeats_at = text.repeats.as_ref().or(suite.repeats.as_ref());
     if let Some(zero) = repeats_at.filter(|repeats| *repeats.get_ref() == 0) {
-        return Err(place.error(
-            zero.span().start,
-            "\"repeats\" is 0; it must be at least 1, and at least 6 for an interval".into(),
-        ));
+        return Err(place.error(zero.span().start, Mistake::NoRepeats));
     }
     let (repeats, warmup) = match (text.precondition, &text.steady, text.warmup) {
-        (true, Some(_), _) => return Err(at("has both \"precondition\" and \"steady\"; one of them".into())),
-        (true, None, Some(_)) => {
-            return Err(at("has both \"precondition\" and \"warmup\"; \"repeats\" says how often it is run".into()));
-        }
-        (false, Some(_), Some(_)) => return Err(at("has both \"steady\" and \"warmup\"; one of them".into())),
+        (true, Some(_), _) => return Err(at(both("precondition", "steady"))),
+        (true, None, Some(_)) => return Err(at(ScenarioError::WarmupOfPrecondition)),
+        (false, Some(_), Some(_)) => return Err(at(both("steady", "warmup"))),
         (true, None, None) => (0, text.repeats.as_ref().map_or(1, |repeats| *repeats.get_ref())),
         (false, steady, warmup) => (
             changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
@@ -420,19 +403,19 @@ fn scenario(
         check_steady(steady).map_err(at)?;
     }
     if let Some(many) = [repeats, warmup].into_iter().find(|&number| number > MOST_REPEATS) {
-        return Err(at(format!("{many} repeats are more than {MOST_REPEATS}")));
+        return Err(at(ScenarioError::Repeats(many)));
     }
     let timeout = text.timeout.or(suite.timeout).unwrap_or(Span(Duration::from_secs(60)));
     let expected = text.expected.or(suite.expected);
     for (name, span) in [("timeout", Some(timeout)), ("expected", expected)] {
         if let Some(span) = span.filter(|span| !(SHORTEST_SPAN..=LONGEST_SPAN).contains(&span.0)) {
-            return Err(at(format!("\"{name}\" is {span}; it may be 1ms to 365d")));
+            return Err(at(ScenarioError::Span { name, span }));
         }
     }
     Ok(Scenario {
-        name: fill(&text.name, values).map_err(at)?,
+        name: filled(&text.name)?,
         family: None,
-        measures: text.measures.as_ref().map(|words| fill(words, values)).transpose().map_err(at)?,
+        measures: text.measures.as_deref().map(filled).transpose()?,
         rate: text.rate.as_ref().map(|rate| self::rate(rate, text, values)).transpose().map_err(at)?,
         faults: faults(text, &parameters, values).map_err(at)?,
         steady: text.steady,
@@ -447,7 +430,7 @@ fn scenario(
         gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
         verification: text.verification,
         needs: text.needs.clone(),
-        ceiling: text.ceiling.iter().map(|name| fill(name, values)).collect::<Result<_, _>>().map_err(at)?,
+        ceiling: text.ceiling.iter().map(|name| filled(name)).collect::<Result<_, _>>()?,
         places,
         files: BTreeMap::new(),
     })
@@ -458,7 +441,7 @@ fn fill_noting_place(
     text: &str,
     values: &BTreeMap<String, String>,
     places: &mut BTreeMap<String, String>,
-) -> Result<String, String> {
+) -> Result<String, TemplateError> {
     let filled = fill(text, values)?;
     let without_place = fill(text, &with(values, SUITE_DIRECTORY, "{suite_directory}"))?;
     if filled != without_place {
@@ -467,15 +450,21 @@ fn fill_noting_place(
     Ok(filled)
 }
 
-fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, String> {
+fn both(one: &'static str, other: &'static str) -> ScenarioError {
+    ScenarioError::Both { one, other }
+}
+
+fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, ScenarioError> {
     match (&text.metric_set, &text.metrics[..]) {
-        (None, []) => Err("has neither \"metrics\" nor \"metric_set\"; say what is computed from a repeat".into()),
+        (None, []) => Err(ScenarioError::NoMetrics),
         (None, metrics) => Ok(metrics.to_vec()),
-        (Some(_), [_, ..]) => Err("has both \"metrics\" and \"metric_set\"; one of them".into()),
+        (Some(_), [_, ..]) => Err(both("metrics", "metric_set")),
         (Some(name), []) => match suite.metric_sets.get(name).map(Vec::as_slice) {
-            Some([]) => Err(format!("the metric set \"{name}\" is empty")),
+            Some([]) => Err(ScenarioError::EmptySet(name.clone())),
             Some(metrics) => Ok(metrics.to_vec()),
-            None => Err(format!("there is no metric set \"{name}\"; there are: {}", quoted(suite.metric_sets.keys()))),
+            None => {
+                Err(ScenarioError::NoSet { name: name.clone(), known: suite.metric_sets.keys().cloned().collect() })
+            }
         },
     }
 }
@@ -484,23 +473,20 @@ fn instrument(
     text: &ScenarioText,
     values: &BTreeMap<String, String>,
     places: &mut BTreeMap<String, String>,
-) -> Result<Instrument, String> {
+) -> Result<Instrument, ScenarioError> {
     match (&text.instrument, &text.command) {
         (Some(name), None) => match name.split_once(' ') {
             Some(("stend-probe", subcommand)) => Ok(Instrument::Probe(fill(subcommand.trim(), values)?)),
             None if ADAPTERS.iter().any(|known| known.name == name) => Ok(Instrument::Adapter(name.clone())),
-            _ => Err(format!(
-                "unknown instrument \"{name}\"; there are \"stend-probe SUBCOMMAND\", {}, or \"command\"",
-                quoted(&ADAPTERS.map(|known| known.name.to_owned()))
-            )),
+            _ => Err(ScenarioError::UnknownInstrument(name.clone())),
         },
-        (None, Some(words)) if words.is_empty() => Err("\"command\" is empty".into()),
+        (None, Some(words)) if words.is_empty() => Err(ScenarioError::EmptyCommand),
         (None, Some(words)) => {
             let words = words.iter().map(|word| fill_noting_place(word, values, places));
-            words.collect::<Result<_, _>>().map(Instrument::Command)
+            Ok(Instrument::Command(words.collect::<Result<_, _>>()?))
         }
-        (Some(_), Some(_)) => Err("has both \"instrument\" and \"command\"; one of them".into()),
-        (None, None) => Err("has neither \"instrument\" nor \"command\"".into()),
+        (Some(_), Some(_)) => Err(both("instrument", "command")),
+        (None, None) => Err(ScenarioError::NoInstrument),
     }
 }
 
@@ -508,52 +494,45 @@ fn faults(
     text: &ScenarioText,
     parameters: &BTreeMap<String, String>,
     values: &BTreeMap<String, String>,
-) -> Result<Vec<Fault>, String> {
+) -> Result<Vec<Fault>, ScenarioError> {
     let able = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
     if !text.faults.is_empty() && !able.is_some_and(|known| known.loads_targets) {
-        let able = ADAPTERS.iter().filter(|known| known.loads_targets).map(|known| known.name.to_owned());
-        return Err(format!(
-            "\"faults\" needs an instrument that loads a target: {}",
-            quoted(&able.collect::<Vec<_>>())
-        ));
+        return Err(ScenarioError::NoTarget);
     }
-    super::faults::faults(&text.faults, parameters, values)
+    Ok(super::faults::faults(&text.faults, parameters, values)?)
 }
 
-fn check_steady(steady: &Steady) -> Result<(), String> {
+fn check_steady(steady: &Steady) -> Result<(), ScenarioError> {
     if steady.rounds < 3 || steady.most < steady.rounds {
-        return Err(format!(
-            "\"steady\" wants {} rounds of {} at most; it takes 3 or more, and at least as many at most",
-            steady.rounds, steady.most
-        ));
+        return Err(ScenarioError::Rounds { rounds: steady.rounds, most: steady.most });
     }
     for (name, share) in [("range", steady.range), ("slope", steady.slope)] {
         if share.0 <= 0.0 || share.0 > 1.0 {
-            return Err(format!("\"steady\" has the {name} {share}; it must be above 0% and at most 100%"));
+            return Err(ScenarioError::SteadyShare { name, share });
         }
     }
     Ok(())
 }
 
-fn rate(rate: &RateText, text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Rate, String> {
-    let able = ADAPTERS.iter().filter(|known| known.rates).map(|known| known.name.to_owned()).collect::<Vec<_>>();
-    if text.instrument.as_ref().is_none_or(|name| !able.contains(name)) {
-        return Err(format!("\"rate\" needs an instrument that can keep one: {}", quoted(&able)));
+fn rate(rate: &RateText, text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Rate, ScenarioError> {
+    let able = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
+    if !able.is_some_and(|known| known.rates) {
+        return Err(ScenarioError::NoRate);
     }
     if text.parameters.contains_key("rate_iops") {
-        return Err("has both \"rate\" and the parameter \"rate_iops\"; one of them".into());
+        return Err(ScenarioError::RateTwice);
     }
     let share = fill(&rate.share.to_string(), values)?;
-    let share = parse_share(&share).map_err(|error| format!("\"rate\": {error}"))?;
+    let share = parse_share(&share).map_err(ScenarioError::Rate)?;
     if share <= 0.0 || share > 1.0 {
-        return Err(format!("\"rate\" has the share {}; it must be above 0% and at most 100%", Share(share)));
+        return Err(ScenarioError::RateShare(Share(share)));
     }
     Ok(Rate { of: fill(&rate.of, values)?, share: Share(share) })
 }
 
 /// A parameter after `--scale`. Whole seconds and whole MiB, because that is what tools take; never less than one.
-fn scaled(name: &str, value: String, names: &Scale, scale: f64) -> Result<String, String> {
-    let error = |error: crate::quantity::QuantityError| format!("parameter \"{name}\": {error}");
+fn scaled(name: &str, value: String, names: &Scale, scale: f64) -> Result<String, ScenarioError> {
+    let error = |source| ScenarioError::Parameter { name: name.into(), source };
     if names.durations.iter().any(|duration| duration == name) {
         let duration = parse_duration(&value).map_err(error)?;
         if scale < 1.0 {

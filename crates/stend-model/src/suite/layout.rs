@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::Scenario;
+use super::error::quoted;
 
 /// What goes down and what goes across.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +52,57 @@ pub enum Key {
     Axis(String),
 }
 
+/// A layout that makes no table.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LayoutError {
+    /// There is nothing before or behind a comma.
+    #[error("{name} \"{keys}\": a key is missing; write one, or several as in depth,jobs")]
+    KeyMissing {
+        /// `row` or `column`.
+        name: &'static str,
+        /// What it has.
+        keys: Keys,
+    },
+    /// A key goes twice in one direction.
+    #[error("{name} \"{keys}\" has \"{key}\" twice")]
+    Twice {
+        /// `row` or `column`.
+        name: &'static str,
+        /// What it has.
+        keys: Keys,
+        /// What it has twice.
+        key: Key,
+    },
+    /// A key goes both down and across.
+    #[error("both row and column have \"{0}\"; they must differ")]
+    Both(Key),
+    /// Runs have columns that they cannot have.
+    #[error(
+        "runs can only be columns, alone, of a table with row \"scenario\" or \"scenario,metric\"; elsewhere each cell has \
+         all runs"
+    )]
+    Runs,
+    /// There is no such axis.
+    #[error("there is no axis \"{axis}\"; there are: scenario, metric, run{}", behind_commas(.known))]
+    NoAxis {
+        /// What was asked for.
+        axis: String,
+        /// The axes that there are.
+        known: Vec<String>,
+    },
+    /// No scenario has a place on all of these axes.
+    #[error("no matrix has all of the axes {}", quoted(.0))]
+    NoMatrix(Vec<String>),
+    /// There is no such metric.
+    #[error("no scenario has a metric \"{metric}\"; there are: {}", .known.join(", "))]
+    NoMetric {
+        /// What was asked for.
+        metric: String,
+        /// The metrics that there are.
+        known: Vec<String>,
+    },
+}
+
 impl Keys {
     /// One after the other.
     pub fn iter(&self) -> impl Iterator<Item = &Key> + Clone {
@@ -71,12 +124,12 @@ impl Keys {
         matches!(self.0[..], [Key::Scenario] | [Key::Scenario, Key::Metric])
     }
 
-    fn check(&self, name: &str) -> Result<(), String> {
+    fn check(&self, name: &'static str) -> Result<(), LayoutError> {
         if self.contains(&Key::Axis(String::new())) {
-            return Err(format!("{name} \"{self}\": a key is missing; write one, or several as in depth,jobs"));
+            return Err(LayoutError::KeyMissing { name, keys: self.clone() });
         }
         let twice = self.iter().enumerate().find(|(place, key)| self.0[..*place].contains(key));
-        twice.map_or(Ok(()), |(_, key)| Err(format!("{name} \"{self}\" has \"{key}\" twice")))
+        twice.map_or(Ok(()), |(_, key)| Err(LayoutError::Twice { name, keys: self.clone(), key: key.clone() }))
     }
 }
 
@@ -106,17 +159,15 @@ impl Layout {
     ///
     /// # Errors
     /// What is wrong, and what would be right.
-    pub fn check(&self, scenarios: &[&Scenario]) -> Result<(), String> {
+    pub fn check(&self, scenarios: &[&Scenario]) -> Result<(), LayoutError> {
         self.row.check("row")?;
         self.column.check("column")?;
         if let Some(both) = self.row.iter().find(|key| self.column.contains(key)) {
-            return Err(format!("both row and column have \"{both}\"; they must differ"));
+            return Err(LayoutError::Both(both.clone()));
         }
         let is_run = self.column == Key::Run.into();
         if self.row.contains(&Key::Run) || (self.is_plain() && !(is_run && self.row.take_runs())) {
-            return Err("runs can only be columns, alone, of a table with row \"scenario\" or \"scenario,metric\"; elsewhere each cell has \
-                 all runs"
-                .into());
+            return Err(LayoutError::Runs);
         }
         let families = || scenarios.iter().filter_map(|scenario| scenario.family.as_ref());
         let axes: Vec<&String> = self
@@ -128,36 +179,35 @@ impl Layout {
         for axis in &axes {
             if !families().any(|family| family.point.contains_key(*axis)) {
                 let known = distinct(families().flat_map(|family| family.point.keys()));
-                return Err(format!("there is no axis \"{axis}\"; there are: scenario, metric, run{known}"));
+                return Err(LayoutError::NoAxis { axis: (*axis).clone(), known });
             }
         }
         if axes.len() > 1 && !families().any(|family| axes.iter().all(|axis| family.point.contains_key(*axis))) {
-            let named: Vec<String> = axes.iter().map(|axis| format!("\"{axis}\"")).collect();
-            return Err(format!("no matrix has all of the axes {}", named.join(", ")));
+            return Err(LayoutError::NoMatrix(axes.into_iter().cloned().collect()));
         }
         for metric in &self.metrics {
             if !scenarios.iter().any(|scenario| scenario.metric(metric).is_some()) {
                 let metrics = scenarios.iter().flat_map(|scenario| scenario.metrics.iter().map(|metric| &metric.name));
-                let known = distinct(metrics);
-                return Err(format!(
-                    "no scenario has a metric \"{metric}\"; there are: {}",
-                    known.trim_start_matches(", ")
-                ));
+                return Err(LayoutError::NoMetric { metric: metric.clone(), known: distinct(metrics) });
             }
         }
         Ok(())
     }
 }
 
-/// Each name once, in order, each behind a comma.
-fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    let mut seen: Vec<&str> = Vec::new();
+fn behind_commas(names: &[String]) -> String {
+    names.iter().map(|name| format!(", {name}")).collect()
+}
+
+/// Each name once, in order.
+fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
     for name in names {
-        if !seen.contains(&name.as_str()) {
-            seen.push(name);
+        if !seen.contains(name) {
+            seen.push(name.clone());
         }
     }
-    seen.iter().map(|name| format!(", {name}")).collect()
+    seen
 }
 
 impl fmt::Display for Key {

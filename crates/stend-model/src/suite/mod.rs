@@ -3,6 +3,7 @@
 //! [`text`] is the file as a person writes it; [`expand`](Suite::expand) turns it into a [`Suite`], in which variables,
 //! ranges and matrices are gone and every scenario says exactly what is run. `docs/reference/suites.md` explains the format.
 
+mod error;
 mod expand;
 mod faults;
 mod gates;
@@ -12,16 +13,19 @@ pub mod text;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-pub use faults::{Action, Fault, Part};
+pub use error::{AxisError, Mistake, ScenarioError, SuiteError};
+pub use faults::{Action, Fault, FaultError, Part};
 pub use gates::{Gate, Gates};
-pub use layout::{Key, Keys, Layout};
+pub use layout::{Key, Keys, Layout, LayoutError};
+pub use template::TemplateError;
 
 use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
@@ -306,31 +310,6 @@ pub enum Verification {
     None,
 }
 
-/// A suite that cannot be used. The message says where and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SuiteError {
-    /// In its file.
-    #[error("{file}:{line}:{column}: {message}")]
-    InFile {
-        /// The file as the user knows it.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
-    /// In what is changed of it.
-    #[error("{flag}: {message}")]
-    InFlag {
-        /// The flag with its value.
-        flag: String,
-        /// What is wrong, and what would be right.
-        message: String,
-    },
-}
-
 /// What a user may change of a suite without editing it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
@@ -361,17 +340,17 @@ impl Suite {
 
     /// Reads a suite's text. `file` is its name for messages, `directory` becomes the variable `{suite_directory}`.
     pub fn parse(text: &str, file: &str, directory: &Path, changes: &Changes) -> Result<Self, SuiteError> {
-        Self::parse_checked(text, file, directory, changes, &|_| Ok(()))
+        Self::parse_checked(text, file, directory, changes, &|_| Ok::<_, Infallible>(()))
     }
 
     /// Reads a suite's text, and asks `check` of each scenario whether its parameters make sense. What it says against one becomes an
     /// error that says where the scenario is, or which of the changes it comes from.
-    pub fn parse_checked(
+    pub fn parse_checked<E: Display>(
         text: &str,
         file: &str,
         directory: &Path,
         changes: &Changes,
-        check: &dyn Fn(&Scenario) -> Result<(), String>,
+        check: &dyn Fn(&Scenario) -> Result<(), E>,
     ) -> Result<Self, SuiteError> {
         let expand = |changes: &Changes| expand::expand(text, file, directory, changes, check);
         expand(changes).map_err(|error| expand::blame(error, changes, expand))

@@ -1,17 +1,18 @@
 //! Words of a target's description that are handed to programs: each is one of those that are known to be harmless, because with some
 //! others nbdkit and mount start commands, or read and write files of somebody else's.
 
+use super::error::Mistake;
 use super::text::Complaint;
 
 /// More of them are a mistake.
-const MOST_WORDS: usize = 16;
+pub(super) const MOST_WORDS: usize = 16;
 /// The longest value of one.
-const LONGEST_VALUE: usize = 32;
+pub(super) const LONGEST_VALUE: usize = 32;
 /// The largest number of a processor that Linux can be built for.
-const LAST_PROCESSOR: u32 = 8191;
+pub(super) const LAST_PROCESSOR: u32 = 8191;
 
 /// nbdkit's filters that leave the data as they are and touch nothing but the controller, each with the parameters that it takes.
-const FILTERS: [(&str, &[&str]); 12] = [
+pub(super) const FILTERS: [(&str, &[&str]); 12] = [
     ("blocksize", &["minblock", "maxdata", "maxlen"]),
     ("blocksize-policy", &["blocksize-minimum", "blocksize-preferred", "blocksize-maximum", "blocksize-error-policy"]),
     ("cacheextents", &[]),
@@ -45,7 +46,7 @@ const FILTERS: [(&str, &[&str]); 12] = [
 
 /// btrfs's mount options of btrfs(5) and those of mount(8) for times, without those that mount something else than the whole pool, or for
 /// reading only.
-const MOUNT_OPTIONS: [&str; 35] = [
+pub(super) const MOUNT_OPTIONS: [&str; 35] = [
     "acl",
     "autodefrag",
     "barrier",
@@ -85,7 +86,7 @@ const MOUNT_OPTIONS: [&str; 35] = [
 
 fn bounded(key: &'static str, words: &[String]) -> Result<(), Complaint> {
     if words.len() > MOST_WORDS {
-        return Err((key, format!("there are {} of them; it may be {MOST_WORDS} at most", words.len())));
+        return Err((key, Mistake::Words(words.len())));
     }
     Ok(())
 }
@@ -101,32 +102,25 @@ fn is_value(value: &str, also: &str) -> bool {
 pub(super) fn filters(words: &[String]) -> Result<(), Complaint> {
     bounded("filters", words)?;
     let known = |word: &str| FILTERS.iter().find(|(name, _)| *name == word);
-    let mut parameters: Vec<&str> = Vec::new();
+    let mut parameters: Vec<&'static str> = Vec::new();
     for (place, word) in words.iter().enumerate() {
         if words[..place].contains(word) {
-            return Err(("filters", format!("\"{word}\" stands there twice")));
+            return Err(("filters", Mistake::Twice(word.clone())));
         }
         if !word.contains('=') {
             let Some((_, own)) = known(word) else {
-                let all = FILTERS.map(|(name, _)| name).join(", ");
-                return Err(("filters", format!("there is no filter {word:?} here; there are {all}")));
+                return Err(("filters", Mistake::NoFilter(word.clone())));
             };
             parameters.extend(*own);
         }
     }
     for (name, value) in words.iter().filter_map(|word| word.split_once('=')) {
         if !parameters.contains(&name) {
-            let why = match parameters.join(", ") {
-                none if none.is_empty() => "none of these filters takes a parameter".to_owned(),
-                all => format!("these filters take {all}"),
-            };
-            return Err(("filters", format!("{name:?} is no parameter of a filter that stands there; {why}")));
+            return Err(("filters", Mistake::NoParameter { name: name.into(), known: parameters }));
         }
         if !is_value(value, "%+") {
-            return Err((
-                "filters",
-                format!("{name}={value:?}: a value has 1 to {LONGEST_VALUE} letters, digits and any of _.-%+"),
-            ));
+            let (name, value) = (name.to_owned(), value.to_owned());
+            return Err(("filters", Mistake::Value { name, value, also: "_.-%+" }));
         }
     }
     Ok(())
@@ -138,14 +132,11 @@ pub(super) fn mount_options(words: &[String]) -> Result<(), Complaint> {
     for word in words {
         let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
         if !MOUNT_OPTIONS.contains(&name) {
-            let all = MOUNT_OPTIONS.join(", ");
-            return Err(("mount_options", format!("there is no mount option {name:?} here; there are {all}")));
+            return Err(("mount_options", Mistake::NoMountOption(name.into())));
         }
         if let Some(value) = value.filter(|value| !is_value(value, ":")) {
-            return Err((
-                "mount_options",
-                format!("{name}={value:?}: a value has 1 to {LONGEST_VALUE} letters, digits and any of _.-:"),
-            ));
+            let (name, value) = (name.to_owned(), value.to_owned());
+            return Err(("mount_options", Mistake::Value { name, value, also: "_.-:" }));
         }
     }
     Ok(())
@@ -158,24 +149,17 @@ pub(super) fn scheduler(name: &str) -> Result<(), Complaint> {
     if (1..=LONGEST_VALUE).contains(&name.len()) && name.chars().all(plain) {
         return Ok(());
     }
-    Err(("scheduler", format!("{name:?} is no name of a scheduler; such are none, mq-deadline, kyber and bfq")))
+    Err(("scheduler", Mistake::NoScheduler(name.into())))
 }
 
 /// Checks lists of processors, one for all controllers or one for each: `0-3,8 4-7`.
 pub(super) fn processors(text: &str, controllers: u32) -> Result<(), Complaint> {
     let lists: Vec<_> = text.split(' ').filter(|list| !list.is_empty()).collect();
     if let Some(bad) = lists.iter().find(|list| ranges(list).is_none()) {
-        let what = format!(
-            "{bad:?} is no list of processors such as 0-3,8, with numbers up to {LAST_PROCESSOR}; lists of several controllers are separated by a space"
-        );
-        return Err(("processors", what));
+        return Err(("processors", Mistake::NoProcessors((*bad).to_owned())));
     }
     if lists.len() != 1 && lists.len() != controllers as usize {
-        let what = format!(
-            "there are {} lists of processors for {controllers} controllers; give one list for all, or one for each",
-            lists.len()
-        );
-        return Err(("processors", what));
+        return Err(("processors", Mistake::Processors { lists: lists.len(), controllers }));
     }
     Ok(())
 }

@@ -7,15 +7,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::Spanned;
 
-use super::{Disks, Kind, Layout, Manager, Storage, Target, TargetError, Transport, Where, options};
+use super::{Disks, Kind, Layout, Manager, Mistake, Storage, Target, TargetError, Transport, Where, options};
 use crate::position::{line_and_column, plain};
 use crate::quantity::Size;
 
 const MEBIBYTE: u64 = 1 << 20;
-const GIBIBYTE: u64 = 1 << 30;
 /// btrfs makes no file system on less than 109 MiB a disk.
-const LEAST_DISK: Size = Size(128 * MEBIBYTE);
-const MOST_DISKS: u32 = 64;
+pub(super) const LEAST_DISK: Size = Size(128 * MEBIBYTE);
+pub(super) const MOST_DISKS: u32 = 64;
 const MOST_LUNS: u32 = 256;
 /// What fits into a pool whose disks are small, where btrfs's own chunks take the largest share: in hundredths.
 const USABLE_SHARE: u64 = 60;
@@ -81,14 +80,14 @@ pub struct TargetText {
 }
 
 /// A key, and what is wrong with it.
-pub(super) type Complaint = (&'static str, String);
+pub(super) type Complaint = (&'static str, Mistake);
 
 impl TargetText {
     /// Reads the text of a description. `file` is its name for messages.
     pub fn parse(text: &str, file: &str) -> Result<Self, TargetError> {
         toml::from_str(text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
-            in_file(text, file, offset, plain(error.message()))
+            in_file(text, file, offset, Mistake::Unread { said: plain(error.message()) })
         })
     }
 
@@ -138,8 +137,8 @@ impl TargetText {
             let fits = |meant: &Value| read(key, meant).is_ok_and(|text| text != Self::default());
             let Some(meant) = text.into_iter().chain(meant).find(fits) else {
                 let why = read(key, &Value::from(value.as_str())).err().filter(|_| !value.is_empty());
-                let why = why.map_or("it has no value after the =".to_owned(), |error| plain(&error.to_string()));
-                return Err(TargetError::InFlag { flag: format!("target.{key}={value}"), message: why });
+                let mistake = why.map_or(Mistake::NoValue, |error| Mistake::Unread { said: plain(&error.to_string()) });
+                return Err(TargetError::InFlag { flag: format!("target.{key}={value}"), mistake });
             };
             keys.insert(key.clone(), meant);
         }
@@ -148,11 +147,11 @@ impl TargetText {
 
     /// A mistake in a description with a side's settings over it: where it is in a key that the side sets, that setting is what is named.
     pub fn blame(settings: &BTreeMap<String, String>, error: TargetError) -> TargetError {
-        let TargetError::InFlag { flag, message } = &error else { return error };
+        let TargetError::InFlag { flag, mistake } = &error else { return error };
         let key = flag.trim_start_matches('-').replace('-', "_");
         match settings.get(&key) {
             Some(value) => {
-                TargetError::InFlag { flag: format!("--ab: target.{key}={value}"), message: message.clone() }
+                TargetError::InFlag { flag: format!("--ab: target.{key}={value}"), mistake: mistake.clone() }
             }
             None => error,
         }
@@ -160,18 +159,18 @@ impl TargetText {
 
     /// The target of a description by flags alone.
     pub fn target(&self) -> Result<Target, TargetError> {
-        self.checked().map_err(|(key, message)| in_flag(key, message))
+        self.checked().map_err(|(key, mistake)| in_flag(key, mistake))
     }
 
     /// The target of a file with flags over it. A mistake is told with the place where its key stands.
     pub fn target_of_file(text: &str, file: &str, flags: &Self) -> Result<Target, TargetError> {
         let merged = Self::parse(text, file)?.overlaid(flags);
-        merged.checked().map_err(|(key, message)| {
+        merged.checked().map_err(|(key, mistake)| {
             let keys: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(text).unwrap_or_default();
             match keys.keys().find(|name| name.get_ref() == key) {
-                Some(name) if !flags.says(key) => in_file(text, file, name.span().start, message),
-                None if !flags.says(key) => in_file(text, file, 0, message),
-                _ => in_flag(key, message),
+                Some(name) if !flags.says(key) => in_file(text, file, name.span().start, mistake),
+                None if !flags.says(key) => in_file(text, file, 0, mistake),
+                _ => in_flag(key, mistake),
             }
         })
     }
@@ -226,8 +225,7 @@ impl TargetText {
             Kind::Device => match devices {
                 Some(devices) => (Storage::Device { devices }, lun_size),
                 None => {
-                    let message = "a target of devices needs \"devices\", such as [\"/dev/nvme1n1\"]";
-                    return Err((if self.kind.is_some() { "kind" } else { "devices" }, message.into()));
+                    return Err((if self.kind.is_some() { "kind" } else { "devices" }, Mistake::NoDevices));
                 }
             },
             Kind::Pool => {
@@ -239,32 +237,21 @@ impl TargetText {
         let transport = self.transport.unwrap_or(Transport::Local);
         let controllers = match (transport.has_controllers(), self.controllers) {
             (false, None) => 0,
-            (false, Some(_)) => {
-                let message = format!(
-                    "with the transport \"{transport}\" no process exports anything, so there are no controllers; \
-                     leave this out, or set transport = \"nbd\""
-                );
-                return Err(("controllers", message));
-            }
+            (false, Some(_)) => return Err(("controllers", Mistake::NoControllers(transport))),
             (true, given) => {
                 let controllers = given.unwrap_or(CONTROLLERS.min(luns));
                 if !(1..=luns).contains(&controllers) {
-                    let message = format!(
-                        "{controllers} controllers cannot share {luns} LUNs; it must be 1 to {luns}, one LUN each at least"
-                    );
-                    return Err(("controllers", message));
+                    return Err(("controllers", Mistake::Controllers { controllers, luns }));
                 }
                 controllers
             }
         };
         if let (Transport::Nfs, Some(manager)) = (transport, self.manager.filter(|manager| !manager.has_files())) {
-            let message =
-                format!("nfs exports files, and LUNs by {manager} are block devices; set manager = \"btrfs\"");
-            return Err(("transport", message));
+            return Err(("transport", Mistake::NoFiles(manager)));
         }
         let checksums = self.checksums.unwrap_or(false);
         if checksums && self.manager.is_some_and(|manager| manager != Manager::Btrfs) {
-            return Err(("checksums", "only LUNs in a btrfs have them; set manager = \"btrfs\"".into()));
+            return Err(("checksums", Mistake::NoChecksums));
         }
         self.checked_options(kind, transport, controllers)?;
         Ok(Target {
@@ -289,10 +276,7 @@ impl TargetText {
     fn checked_options(&self, kind: Kind, transport: Transport, controllers: u32) -> Result<(), Complaint> {
         for key in ["threads", "filters"] {
             if self.says(key) && transport != Transport::Nbd {
-                let message = format!(
-                    "they are nbdkit's, and the transport is \"{transport}\"; leave this out, or set transport = \"nbd\""
-                );
-                return Err((key, message));
+                return Err((key, Mistake::NoNbdkit(transport)));
             }
         }
         if let Some(threads) = self.threads {
@@ -302,27 +286,23 @@ impl TargetText {
         if let Some(words) = &self.mount_options {
             let other = match (kind, self.manager) {
                 (Kind::Pool, None | Some(Manager::Btrfs)) => None,
-                (Kind::Pool, Some(manager)) => Some(format!("a pool by {manager} is not mounted")),
-                (Kind::File | Kind::Device, _) => Some("only pools are mounted".into()),
+                (Kind::Pool, Some(manager)) => Some(Mistake::PoolNotMounted(manager)),
+                (Kind::File | Kind::Device, _) => Some(Mistake::NotMounted),
             };
-            if let Some(why) = other {
-                return Err(("mount_options", format!("{why}; leave this out, or set manager = \"btrfs\"")));
+            if let Some(mistake) = other {
+                return Err(("mount_options", mistake));
             }
             options::mount_options(words)?;
         }
         if let Some(scheduler) = &self.scheduler {
             if kind == Kind::File {
-                let message = "files have no disks of their own; leave this out, or set kind = \"pool\"";
-                return Err(("scheduler", message.into()));
+                return Err(("scheduler", Mistake::NoDisks));
             }
             options::scheduler(scheduler)?;
         }
         if let Some(processors) = &self.processors {
             if controllers == 0 {
-                let message = format!(
-                    "they are the controllers', and with the transport \"{transport}\" there are none; leave this out, or set transport = \"nbd\""
-                );
-                return Err(("processors", message));
+                return Err(("processors", Mistake::NobodysProcessors(transport)));
             }
             options::processors(processors, controllers)?;
         }
@@ -346,13 +326,12 @@ impl TargetText {
                 (Kind::Device, "luns") => ", because each device is a LUN; leave it out",
                 _ => "; leave it out",
             };
-            return Err((key, format!("{owner} has no \"{key}\"{instead}")));
+            return Err((key, Mistake::Foreign { owner, key, instead }));
         }
         if let (Kind::Device, Some(transport)) = (kind, self.transport)
             && transport != Transport::Local
         {
-            let message = format!("devices are loaded as they are; only files and pools are exported by {transport}");
-            return Err(("transport", message));
+            return Err(("transport", Mistake::DevicesExported(transport)));
         }
         Ok(())
     }
@@ -360,15 +339,15 @@ impl TargetText {
     fn checked_devices(&self) -> Result<Option<Vec<String>>, Complaint> {
         let Some(devices) = &self.devices else { return Ok(None) };
         if devices.is_empty() || devices.len() > MOST_DISKS as usize {
-            return Err(("devices", format!("there are {} devices; it may be 1 to {MOST_DISKS}", devices.len())));
+            return Err(("devices", Mistake::Devices(devices.len())));
         }
         for (place, device) in devices.iter().enumerate() {
             if !device.starts_with("/dev/") {
-                return Err(("devices", format!("\"{device}\" is no block device; its path begins with /dev/")));
+                return Err(("devices", Mistake::NoDevice(device.clone())));
             }
             plain_path("devices", device)?;
             if devices[..place].contains(device) {
-                return Err(("devices", format!("\"{device}\" stands there twice")));
+                return Err(("devices", Mistake::Twice(device.clone())));
             }
         }
         Ok(Some(devices.clone()))
@@ -383,7 +362,7 @@ impl TargetText {
                 let path = path.trim_end_matches('/');
                 Ok(Where::Directory(if path.is_empty() { "/" } else { path }.into()))
             }
-            Some(other) => Err(("where", format!("\"{other}\" is neither an absolute path nor \"tmpfs\""))),
+            Some(other) => Err(("where", Mistake::NoPlace(other.into()))),
         }
     }
 
@@ -398,25 +377,19 @@ impl TargetText {
                 let count = self.disks.unwrap_or(DISKS);
                 let size = self.disk_size.unwrap_or(DISK_SIZE);
                 if size < LEAST_DISK {
-                    return Err((
-                        "disk_size",
-                        format!("{size} is too small for a disk; it must be at least {LEAST_DISK}"),
-                    ));
+                    return Err(("disk_size", Mistake::SmallDisk(size)));
                 }
                 let size = whole_mebibytes_of("disk_size", size)?;
                 (Disks::Files { count, size, r#where: self.place()? }, count, "disks")
             }
         };
         if let Some(manager) = self.manager {
-            manager.takes(layout, count as usize).map_err(|message| (key, message))?;
+            manager.takes(layout, count as usize).map_err(|mistake| (key, mistake))?;
         }
         let least = layout.least_disks();
         if !(least..=MOST_DISKS).contains(&count) {
-            let message = format!("{layout} of {count} disks cannot be made; it takes {least} to {MOST_DISKS}");
-            return Err((
-                if count < least && self.disks.is_none() && key == "disks" { "layout" } else { key },
-                message,
-            ));
+            let key = if count < least && self.disks.is_none() && key == "disks" { "layout" } else { key };
+            return Err((key, Mistake::Disks { layout, count }));
         }
         Ok((disks, layout))
     }
@@ -426,40 +399,27 @@ impl TargetText {
 fn pool_luns(disks: &Disks, layout: Layout, luns: u32, given: Option<Size>) -> Result<Size, Complaint> {
     let Disks::Files { count, size, .. } = disks else {
         // How large devices are is known only on the machine.
-        return given.ok_or_else(|| ("lun_size", "a pool of devices needs \"lun_size\", such as \"100GiB\"".into()));
+        return given.ok_or(("lun_size", Mistake::NoLunSize));
     };
     let holds = u64::from(*count).saturating_mul(size.0) / layout.copies();
     let luns = u64::from(luns);
     match given {
         Some(size) if size.0.saturating_mul(luns) > holds => {
-            let wanted = in_gibibytes(size.0.saturating_mul(luns));
-            let message = format!(
-                "{luns} LUNs of {size} are {wanted}, and {layout} of these disks holds less than {}",
-                in_gibibytes(holds)
-            );
-            Err(("lun_size", message))
+            Err(("lun_size", Mistake::LunsTooLarge { luns, size, layout, holds }))
         }
         Some(size) => Ok(size),
         None => {
             let size = Size(holds / 100 * USABLE_SHARE / luns / MEBIBYTE * MEBIBYTE);
             if size.0 == 0 {
-                return Err(("luns", format!("{luns} LUNs of 1MiB do not fit into the pool")));
+                return Err(("luns", Mistake::TooManyLuns(luns)));
             }
             Ok(size)
         }
     }
 }
 
-fn in_gibibytes(bytes: u64) -> String {
-    format!("{:.2} GiB", bytes as f64 / GIBIBYTE as f64)
-}
-
 fn within(key: &'static str, value: u32, least: u32, most: u32) -> Result<u32, Complaint> {
-    if (least..=most).contains(&value) {
-        Ok(value)
-    } else {
-        Err((key, format!("it is {value}; it may be {least} to {most}")))
-    }
+    if (least..=most).contains(&value) { Ok(value) } else { Err((key, Mistake::OutOfBounds { value, least, most })) }
 }
 
 fn whole_mebibytes(size: Size) -> Result<Size, Complaint> {
@@ -471,29 +431,27 @@ fn whole_mebibytes_of(key: &'static str, size: Size) -> Result<Size, Complaint> 
     let below = size.0 / MEBIBYTE;
     match size.0 % MEBIBYTE {
         0 if below > 0 => Ok(size),
-        _ if below == 0 => Err((key, format!("{size} is less than 1MiB"))),
-        _ => Err((key, format!("{size} is not a whole number of MiB; write {below}MiB or {}MiB", below + 1))),
+        _ if below == 0 => Err((key, Mistake::LessThanMebibyte(size))),
+        _ => Err((key, Mistake::NotWhole { size, below })),
     }
 }
 
 /// A path that fio's job files and mount's table take as it is.
 fn plain_path(key: &'static str, path: &str) -> Result<(), Complaint> {
     if path.split('/').any(|name| name == "..") {
-        return Err((key, format!("\"{path}\" goes through \"..\"; write the path that it leads to")));
+        return Err((key, Mistake::Upwards(path.into())));
     }
     match path.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,".contains(*c)) {
-        Some(bad) => {
-            Err((key, format!("the path {path:?} holds {bad:?}, which fio and mount do not take; use another")))
-        }
+        Some(bad) => Err((key, Mistake::BadPath { path: path.into(), bad })),
         None => Ok(()),
     }
 }
 
-fn in_file(text: &str, file: &str, offset: usize, message: String) -> TargetError {
+fn in_file(text: &str, file: &str, offset: usize, mistake: Mistake) -> TargetError {
     let (line, column) = line_and_column(text, offset);
-    TargetError::InFile { file: file.into(), line, column, message }
+    TargetError::InFile { file: file.into(), line, column, mistake }
 }
 
-fn in_flag(key: &str, message: String) -> TargetError {
-    TargetError::InFlag { flag: format!("--{}", key.replace('_', "-")), message }
+fn in_flag(key: &str, mistake: Mistake) -> TargetError {
+    TargetError::InFlag { flag: format!("--{}", key.replace('_', "-")), mistake }
 }

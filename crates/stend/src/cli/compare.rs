@@ -127,7 +127,8 @@ fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, 
 fn row_of<'t>(table: &'t Table, wanted: &str) -> Result<&'t Row, Failure> {
     let names: BTreeMap<&str, ()> = table.rows.iter().map(|row| (row.scenario.as_str(), ())).collect();
     let bad = |why: String| Failure::usage(format!("--why: {why}"));
-    let (scenario, metric) = history::named(&names, wanted).map_err(bad)?.ok_or_else(|| {
+    let named = history::named(&names, wanted).map_err(|why| bad(why.to_string()))?;
+    let (scenario, metric) = named.ok_or_else(|| {
         let names = || names.keys().copied();
         let hint = nearest::hint(wanted.split(':').next().unwrap_or_default(), names());
         bad(format!("there is no scenario \"{wanted}\" here{hint}; there are {}", history::listed(names())))

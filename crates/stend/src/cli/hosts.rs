@@ -167,7 +167,7 @@ fn change(global: &Global, make: impl FnOnce(&Hosts) -> Result<String, Failure>)
 
 /// Whether a machine other than this one may be called so.
 pub(super) fn check_free(name: &str) -> Result<(), String> {
-    check_name(name)?;
+    check_name(name).map_err(|why| why.to_string())?;
     if catalogue::references().iter().any(|reference| reference.name == name) {
         return Err(format!("\"{name}\" is a reference (`stend references`); give the machine another name"));
     }

@@ -21,7 +21,7 @@ use crate::catalogue;
 use crate::compare::compare_what;
 use crate::compare::filter::Filter;
 use crate::compare::pool::Pool;
-use crate::compare::sides::{view, views};
+use crate::compare::sides::{NoSuchSide, view, views};
 use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
 use crate::language::Language;
@@ -202,7 +202,7 @@ pub(super) enum NotLoaded {
     /// The store does not have it.
     Store(StoreError),
     /// The run does not have the side.
-    NoSuchSide(String),
+    NoSuchSide(NoSuchSide),
 }
 
 impl From<StoreError> for NotLoaded {
@@ -215,7 +215,7 @@ impl From<NotLoaded> for Failure {
     fn from(why: NotLoaded) -> Self {
         match why {
             NotLoaded::Store(error) => error.into(),
-            NotLoaded::NoSuchSide(message) => Self::usage(message),
+            NotLoaded::NoSuchSide(why) => Self::usage(why),
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use stend_model::position::plain;
 use stend_model::quantity::Size;
 use stend_model::run::is_run_id;
-use stend_model::target::{Kind, Layout, Manager, Target, TargetError, TargetText, Transport};
+use stend_model::target::{Kind, Layout, Manager, Mistake, Target, TargetError, TargetText, Transport};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -162,7 +162,7 @@ impl TargetFlags {
             Some(file) => {
                 let contents = bounded::text(Path::new(file)).map_err(|error| TargetError::InFlag {
                     flag: "--target".into(),
-                    message: format!("{file} cannot be read: {error}"),
+                    mistake: Mistake::NoFile { file: file.clone(), said: error.to_string() },
                 })?;
                 TargetText::target_of_file(&contents, file, &text).map_err(blame)?
             }
@@ -172,7 +172,7 @@ impl TargetFlags {
         if let (Some(serial), []) = (self.destructive.first(), target.devices()) {
             return Err(TargetError::InFlag {
                 flag: "--destructive".into(),
-                message: format!("\"{serial}\" is for devices, and this target has none"),
+                mistake: Mistake::NothingToDestroy(serial.clone()),
             });
         }
         Ok(Some(Target { destructive: self.destructive.clone(), ..target }))

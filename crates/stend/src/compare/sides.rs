@@ -2,6 +2,7 @@
 
 use stend_model::metric::Metric;
 use stend_model::side::{pairs, repeats_of_side};
+use thiserror::Error;
 
 use super::scenario_of;
 use crate::store::Record;
@@ -14,19 +15,42 @@ pub(crate) fn views(record: Record) -> Vec<Record> {
     (0..record.run.sides.len()).map(|side| of_side(&record, side)).collect()
 }
 
+/// A side that a run does not have. The message is one line.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum NoSuchSide {
+    /// The run has no sides at all.
+    #[error("run {0} has no sides; it was made without --ab")]
+    NoSides(String),
+    /// It has others.
+    #[error("run {run} has no side \"{wanted}\"; its sides are {}, or a and b", in_words(.labels))]
+    Others {
+        /// The run.
+        run: String,
+        /// What was asked for.
+        wanted: String,
+        /// What its sides are called.
+        labels: Vec<String>,
+    },
+}
+
+fn in_words(labels: &[String]) -> String {
+    labels.iter().map(|label| format!("\"{label}\"")).collect::<Vec<_>>().join(" and ")
+}
+
 /// One side of a run, as a run.
 ///
 /// # Errors
-/// There is no such side; one line that says which there are.
-pub(crate) fn view(record: &Record, label: &str) -> Result<Record, String> {
+/// There is no such side.
+pub(crate) fn view(record: &Record, label: &str) -> Result<Record, NoSuchSide> {
     let sides = &record.run.sides;
     let by_letter = ["a", "b"].iter().position(|letter| *letter == label).filter(|side| *side < sides.len());
     let found = sides.iter().position(|side| side.label == label).or(by_letter);
-    let labels = || sides.iter().map(|side| format!("\"{}\"", side.label)).collect::<Vec<_>>().join(" and ");
+    let run = || record.run.id.clone();
+    let labels = || sides.iter().map(|side| side.label.clone()).collect();
     match found {
         Some(side) => Ok(of_side(record, side)),
-        None if sides.is_empty() => Err(format!("run {} has no sides; it was made without --ab", record.run.id)),
-        None => Err(format!("run {} has no side \"{label}\"; its sides are {}, or a and b", record.run.id, labels())),
+        None if sides.is_empty() => Err(NoSuchSide::NoSides(run())),
+        None => Err(NoSuchSide::Others { run: run(), wanted: label.to_owned(), labels: labels() }),
     }
 }
 

@@ -545,7 +545,7 @@ impl Reading {
                 }
             }
             Some(Event::Repeat(report)) => {
-                latency::check(&report).map_err(|said| Cause::LatenciesWrong { said })?;
+                latency::check(&report).map_err(|why| Cause::LatenciesWrong { said: why.to_string() })?;
                 self.reports.push(report);
             }
             Some(Event::Mark(_)) if self.marks.len() == MOST_MARKS => {

@@ -8,6 +8,7 @@ use std::thread;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use stend_model::run::{Origin, Series};
+use thiserror::Error;
 
 /// Values are whole numbers, stored as differences.
 const WHOLE: u8 = 0;
@@ -120,11 +121,19 @@ pub(super) struct Stored {
     pub(super) data: Vec<u8>,
 }
 
+/// A series that cannot be unpacked.
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("it cannot be unpacked")]
+pub(crate) struct DamagedSeries {
+    /// Its metric.
+    pub(super) metric: String,
+}
+
 /// All of these with their repeats, in the same order.
 ///
 /// # Errors
-/// The metric of one that is damaged.
-pub(super) fn decode_all(mut stored: Vec<Stored>) -> Result<Vec<(u32, Series)>, String> {
+/// One is damaged.
+pub(super) fn decode_all(mut stored: Vec<Stored>) -> Result<Vec<(u32, Series)>, DamagedSeries> {
     /// Fewer are not worth a thread.
     const LEAST: usize = 1000;
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(stored.len() / LEAST).max(1);
@@ -132,11 +141,11 @@ pub(super) fn decode_all(mut stored: Vec<Stored>) -> Result<Vec<(u32, Series)>, 
     // From the end, so that none is moved twice.
     let mut parts: Vec<_> = (1..workers).rev().map(|worker| stored.split_off(worker * share)).collect();
     parts.push(stored);
-    let of_part = |part: Vec<Stored>| -> Result<Vec<_>, String> {
+    let of_part = |part: Vec<Stored>| -> Result<Vec<_>, DamagedSeries> {
         let mut decoder = Decoder::new();
         let one = |Stored { sequence, origin, metric, samples, data }| match decode(&mut decoder, samples, &data) {
             Some((times_ns, values)) => Ok((sequence, Series { metric, origin, times_ns, values })),
-            None => Err(metric),
+            None => Err(DamagedSeries { metric }),
         };
         part.into_iter().map(one).collect()
     };
@@ -278,7 +287,7 @@ mod tests {
         }
         let mut damaged: Vec<_> = (0..5000).map(stored).collect();
         damaged[4321].data.truncate(5);
-        assert_eq!(decode_all(damaged), Err("m4321".into()));
+        assert_eq!(decode_all(damaged), Err(DamagedSeries { metric: "m4321".into() }));
     }
 
     #[test]

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use super::blob::DamagedSeries;
+use super::export::ExportError;
 use super::schema;
+use crate::language::english_plural;
 use crate::owned::NotOwn;
 
-/// What the store could not do. Each message is one line and names the file.
+/// What the store could not do. Each message is one line and names the file. It holds all causes too, so none is a source: a command that ends
+/// by this error would tell it twice.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
     /// The file was written by a version that this one does not know.
@@ -28,7 +32,7 @@ pub(crate) enum StoreError {
         found: i64,
     },
     /// A part of a run is not what was stored.
-    #[error("{path}: {what} of run {run} is damaged: {reason}; other runs can be read", path = .path.display())]
+    #[error("{path}: {what} of run {run} is damaged: {why}; other runs can be read", path = .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -37,26 +41,26 @@ pub(crate) enum StoreError {
         /// The run.
         run: String,
         /// What is wrong with it.
-        reason: String,
+        why: Damage,
     },
     /// The file, or its directory, cannot be written.
-    #[error("{path} cannot be written: {reason}; give a writable directory with --store or STEND_STORE", path = .path.display())]
+    #[error("{path} cannot be written: {said}; give a writable directory with --store or STEND_STORE", path = .path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        reason: String,
+        said: String,
     },
     /// Others may write in the directory.
     #[error("{0}; give a directory of your own with --store or STEND_STORE")]
     NotOwn(NotOwn),
     /// The system does not lock the file.
-    #[error("{path} cannot be locked: {reason}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
+    #[error("{path} cannot be locked: {said}; keep runs on another file system: --store or STEND_STORE", path = .path.display())]
     NotLocked {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        reason: String,
+        said: String,
     },
     /// The disk is full.
     #[error("the disk that holds {path} is full: free some space there; what was stored before is safe", path = .path.display())]
@@ -65,12 +69,12 @@ pub(crate) enum StoreError {
         path: PathBuf,
     },
     /// The file is no store, or damaged.
-    #[error("{path} is no store of stend: {reason}", path = .path.display())]
+    #[error("{path} is no store of stend: {why}", path = .path.display())]
     NotAStore {
-        /// The file.
+        /// The file, or what is in the place of its directory.
         path: PathBuf,
         /// What is wrong with it.
-        reason: String,
+        why: NoStore,
     },
     /// There is no such run.
     #[error("no run matches \"{0}\"; `stend list` shows those that there are")]
@@ -93,15 +97,23 @@ pub(crate) enum StoreError {
     #[error("\"{0}\" matches several runs: {1}; give more of the id")]
     Ambiguous(String, String),
     /// Somebody else is measuring with this store.
-    #[error("{0}")]
-    Busy(String),
+    #[error("another stend is measuring {machine} with this store{holder}; wait for it")]
+    Measuring {
+        /// The machine.
+        machine: String,
+        /// Who it is, in parentheses behind a space, if they say so.
+        holder: String,
+    },
+    /// Somebody else is writing in the file.
+    #[error("{path} is in use by another stend; try again when it is done", path = .0.display())]
+    InUse(PathBuf),
     /// A profile cannot be read.
-    #[error("{path} cannot be read as a profile: {reason}; the run can do without it: remove it", path = .path.display())]
+    #[error("{path} cannot be read as a profile: {said}; the run can do without it: remove it", path = .path.display())]
     BadProfile {
         /// The file, or the directory of the run's.
         path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
+        /// What the system or the parser said.
+        said: String,
     },
     /// A profile of no scenario of its run.
     #[error("run {run} has a profile of \"{scenario}\", and no such scenario; nothing was imported")]
@@ -111,9 +123,25 @@ pub(crate) enum StoreError {
         /// What it is of.
         scenario: String,
     },
-    /// An exported file cannot be read.
-    #[error("{0}")]
-    BadExport(String),
+    /// A file is no run that was exported.
+    #[error("{file} is no run exported by stend: {why}")]
+    BadExport {
+        /// The file as the user knows it.
+        file: String,
+        /// What is wrong with it.
+        why: ExportError,
+    },
+    /// The end of an exported run is missing.
+    #[error(
+        "{file} is cut off: it ends after {whole}; copy it again, or export the run again",
+        whole = english_plural(*.lines, "whole line", "whole lines")
+    )]
+    CutOff {
+        /// The file as the user knows it.
+        file: String,
+        /// How many of its lines are whole.
+        lines: usize,
+    },
     /// A run with this id is there already, with other contents.
     #[error(
         "run {run} is here already, and this one of the same id is another: {how}; it is not imported, but another --store takes it"
@@ -122,7 +150,7 @@ pub(crate) enum StoreError {
         /// Its id.
         run: String,
         /// In what the two differ.
-        how: String,
+        how: Difference,
     },
     /// Anything else that SQLite says.
     #[error("{path}: {error}", path = .path.display())]
@@ -132,6 +160,87 @@ pub(crate) enum StoreError {
         /// What SQLite said.
         error: rusqlite::Error,
     },
+}
+
+/// What is wrong with a part of a run.
+#[derive(Debug, Error)]
+pub(crate) enum Damage {
+    /// It has another checksum than beside it.
+    #[error("its checksum is another one than when it was stored")]
+    NotAsStored,
+    /// Some of such parts are not there.
+    #[error("{there} of {of} can be read")]
+    Lost {
+        /// How many are.
+        there: usize,
+        /// How many were stored.
+        of: i64,
+    },
+    /// Some series of a repeat are not there.
+    #[error("not all of its series can be read")]
+    SeriesLost,
+    /// A repeat is not there, and its series are.
+    #[error("there are only its series")]
+    OnlySeries,
+    /// A series cannot be unpacked.
+    #[error(transparent)]
+    Series(DamagedSeries),
+    /// It cannot be read.
+    #[error("{said}")]
+    Unread {
+        /// What SQLite, the unpacker or the parser said.
+        said: String,
+    },
+}
+
+/// What is wrong with a file that is no store.
+#[derive(Debug, Error)]
+pub(crate) enum NoStore {
+    /// It lies in no directory.
+    #[error("it is not a directory")]
+    NoDirectory,
+    /// It has other tables.
+    #[error("it is some other program's database")]
+    OfOthers,
+    /// It cannot be read.
+    #[error("{said}")]
+    Unread {
+        /// What SQLite said.
+        said: String,
+    },
+}
+
+/// In what two runs of one id differ: the one that comes, and the one here.
+#[derive(Debug, Error)]
+pub(crate) enum Difference {
+    /// In their suites.
+    #[error("it is of suite {coming}, and the one here of {here}")]
+    Suite {
+        /// That of the one.
+        coming: String,
+        /// That of the other.
+        here: String,
+    },
+    /// The one that comes was made to be published.
+    #[error("it was exported with --public")]
+    Public,
+    /// The one here was made to be published.
+    #[error("the one here was exported with --public")]
+    PublicHere,
+    /// In how many repeats they have.
+    #[error("it has {}, and the one here {here}", english_plural(*.coming, "repeat", "repeats"))]
+    Repeats {
+        /// How many the one has.
+        coming: usize,
+        /// How many the other has.
+        here: usize,
+    },
+    /// In a repeat.
+    #[error("repeat {0} is not the same")]
+    Repeat(u32),
+    /// In something beside the repeats.
+    #[error("what it says of its machine, its sessions or its samples is not the same")]
+    Otherwise,
 }
 
 pub(super) type Result<T> = std::result::Result<T, StoreError>;
@@ -144,14 +253,12 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
         // With the disk full, SQLite's own files beside the store cannot grow either, and that has other codes.
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => StoreError::Full { path },
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            StoreError::ReadOnly { path, reason: error.to_string() }
+            StoreError::ReadOnly { path, said: error.to_string() }
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            StoreError::NotAStore { path, reason: error.to_string() }
+            StoreError::NotAStore { path, why: NoStore::Unread { said: error.to_string() } }
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy(format!("{} is in use by another stend; try again when it is done", path.display()))
-        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::InUse(path),
         _ => StoreError::Other { path, error },
     }
 }

@@ -25,15 +25,14 @@ impl MeasuringLock {
         );
         match FileLock::take(&path) {
             Ok(lock) => Ok(Self { _lock: lock }),
-            Err(LockError::Held(holder)) => Err(StoreError::Busy(format!(
-                "another stend is measuring {} with this store{holder}; wait for it",
-                host.unwrap_or("this machine")
-            ))),
+            Err(LockError::Held(holder)) => {
+                Err(StoreError::Measuring { machine: host.unwrap_or("this machine").to_owned(), holder })
+            }
             Err(LockError::Unusable(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
                 Err(StoreError::Full { path })
             }
-            Err(LockError::Unusable(error)) => Err(StoreError::ReadOnly { path, reason: error.to_string() }),
-            Err(LockError::NotLocked(error)) => Err(StoreError::NotLocked { path, reason: error.to_string() }),
+            Err(LockError::Unusable(error)) => Err(StoreError::ReadOnly { path, said: error.to_string() }),
+            Err(LockError::NotLocked(error)) => Err(StoreError::NotLocked { path, said: error.to_string() }),
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) use export::{read_export, write_export};
 pub(crate) use lock::MeasuringLock;
 pub(crate) use write::Carried;
 
-use error::{Result, explain};
+use error::{Damage, NoStore, Result, explain};
 
 /// How long a process waits for another one that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -179,7 +179,7 @@ impl Store {
         if !path.exists() {
             return match std::fs::metadata(directory) {
                 Ok(there) if !there.is_dir() => {
-                    Err(StoreError::NotAStore { path: directory.into(), reason: "it is not a directory".into() })
+                    Err(StoreError::NotAStore { path: directory.into(), why: NoStore::NoDirectory })
                 }
                 _ => Self::empty(path),
             };
@@ -416,7 +416,7 @@ impl Store {
                 self.rows(id, "repeat", &query, params![id, place as i64])?
             }
         };
-        let lost = |what: &str, there: usize, of: i64| self.damaged(id, what, format!("{there} of {of} can be read"));
+        let lost = |what: &str, there: usize, of: i64| self.damaged(id, what, Damage::Lost { there, of });
         if sessions.len() as i64 != row.sessions {
             return Err(lost("a session", sessions.len(), row.sessions));
         }
@@ -456,7 +456,7 @@ impl Store {
             Ok(Some((self.parse(document.as_bytes()?, id, "the description"), row)))
         };
         let found = self.connection.query_row(&query, [id], read).map_err(|error| self.explain_of(id, error))?;
-        let (document, row) = found.ok_or_else(|| self.damaged(id, "the description", NOT_AS_STORED.into()))?;
+        let (document, row) = found.ok_or_else(|| self.damaged(id, "the description", Damage::NotAsStored))?;
         Ok((document?, row))
     }
 
@@ -484,9 +484,9 @@ impl Store {
             }))
         };
         let stored: rusqlite::Result<Vec<_>> = statement.query_map([id], &mut read).map_err(explain)?.collect();
-        let damaged = |sequence: i64, reason: &str| self.damaged(id, &format!("repeat {sequence}"), reason.into());
+        let damaged = |sequence: i64, why| self.damaged(id, &format!("repeat {sequence}"), why);
         let stored: std::result::Result<Vec<_>, i64> = stored.map_err(explain)?.into_iter().collect();
-        let stored = stored.map_err(|sequence| damaged(sequence, NOT_AS_STORED))?;
+        let stored = stored.map_err(|sequence| damaged(sequence, Damage::NotAsStored))?;
         // What is not there any more, nobody would miss.
         let mut statement =
             self.connection.prepare("SELECT sequence, series FROM repeat WHERE run = ?1").map_err(explain)?;
@@ -495,14 +495,13 @@ impl Store {
             let (sequence, series): (i64, i64) = repeat.map_err(explain)?;
             let found = of_repeats.remove(&sequence).unwrap_or_default();
             if write::checksum_of_series(&found) != series {
-                return Err(damaged(sequence, "not all of its series can be read"));
+                return Err(damaged(sequence, Damage::SeriesLost));
             }
         }
         if let Some((sequence, _)) = of_repeats.into_iter().next() {
-            return Err(damaged(sequence, "there are only its series"));
+            return Err(damaged(sequence, Damage::OnlySeries));
         }
-        blob::decode_all(stored)
-            .map_err(|metric| self.damaged(id, &format!("series {metric}"), "it cannot be unpacked".into()))
+        blob::decode_all(stored).map_err(|why| self.damaged(id, &format!("series {}", why.metric), Damage::Series(why)))
     }
 
     /// How many samples a run has in all, without reading them.
@@ -529,7 +528,7 @@ impl Store {
             let number = row.get_ref(0).map_err(explain)?;
             let what = format!("{what} {}", number.as_i64().unwrap_or(-1));
             if !checksum::holds(run, row, last).map_err(explain)? {
-                return Err(self.damaged(run, &what, NOT_AS_STORED.into()));
+                return Err(self.damaged(run, &what, Damage::NotAsStored));
             }
             let document = row.get_ref(last - 1).map_err(explain)?.as_bytes().unwrap_or_default();
             documents.push(self.parse(document, run, &what)?);
@@ -538,18 +537,21 @@ impl Store {
     }
 
     fn parse<T: DeserializeOwned>(&self, document: &[u8], run: &str, what: &str) -> Result<T> {
-        serde_json::from_slice(document).map_err(|error| self.damaged(run, what, error.to_string()))
+        serde_json::from_slice(document)
+            .map_err(|error| self.damaged(run, what, Damage::Unread { said: error.to_string() }))
     }
 
-    fn damaged(&self, run: &str, what: &str, reason: String) -> StoreError {
-        StoreError::Damaged { path: self.path.clone(), what: what.to_owned(), run: run.to_owned(), reason }
+    fn damaged(&self, run: &str, what: &str, why: Damage) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.to_owned(), run: run.to_owned(), why }
     }
 
     /// What SQLite says while it reads a run. What it finds damaged there may well be whole elsewhere.
     fn explain_of(&self, run: &str, error: rusqlite::Error) -> StoreError {
         match error.sqlite_error_code() {
             // The one is SQLite's word for it, the other is of a value that is no such value.
-            Some(ErrorCode::DatabaseCorrupt) | None => self.damaged(run, "a part", error.to_string()),
+            Some(ErrorCode::DatabaseCorrupt) | None => {
+                self.damaged(run, "a part", Damage::Unread { said: error.to_string() })
+            }
             Some(_) => explain(&self.path, error),
         }
     }
@@ -563,15 +565,12 @@ struct RunRow {
     repeats: i64,
 }
 
-/// What is wrong with what has another checksum than beside it.
-const NOT_AS_STORED: &str = "its checksum is another one than when it was stored";
-
 /// Makes the directory of a store where there is none, for the user alone. Nobody else may write in it: commands are taken from what
 /// stands there, and machines are reached as it says.
 pub(crate) fn make_directory(directory: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|error| match error.kind() {
         std::io::ErrorKind::StorageFull => StoreError::Full { path: directory.into() },
-        _ => StoreError::ReadOnly { path: directory.into(), reason: error.to_string() },
+        _ => StoreError::ReadOnly { path: directory.into(), said: error.to_string() },
     })?;
     owned::check_here(directory).map_err(StoreError::NotOwn)
 }
@@ -598,8 +597,7 @@ fn format_of(connection: &Connection, path: &Path) -> Result<i64> {
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
         if tables > 0 {
-            let reason = "it is some other program's database".into();
-            return Err(StoreError::NotAStore { path: path.to_owned(), reason });
+            return Err(StoreError::NotAStore { path: path.to_owned(), why: NoStore::OfOthers });
         }
     }
     Ok(found)

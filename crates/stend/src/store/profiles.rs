@@ -26,7 +26,7 @@ impl Store {
         };
         write().map_err(|error| match error.kind() {
             ErrorKind::StorageFull => StoreError::Full { path: path.clone() },
-            _ => StoreError::ReadOnly { path: path.clone(), reason: error.to_string() },
+            _ => StoreError::ReadOnly { path: path.clone(), said: error.to_string() },
         })
     }
 
@@ -40,7 +40,7 @@ impl Store {
         let directory = self.profile_directory(run);
         let entries = match std::fs::read_dir(&directory) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(StoreError::BadProfile { path: directory, reason: error.to_string() }),
+            Err(error) => return Err(StoreError::BadProfile { path: directory, said: error.to_string() }),
             Ok(entries) => entries,
         };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -48,7 +48,7 @@ impl Store {
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         paths.sort();
         let read = |path: PathBuf| {
-            let bad = |reason: String| StoreError::BadProfile { path: path.clone(), reason };
+            let bad = |said: String| StoreError::BadProfile { path: path.clone(), said };
             let text = std::fs::read(&path).map_err(|error| bad(error.to_string()))?;
             serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))
         };

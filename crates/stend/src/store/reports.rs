@@ -8,8 +8,9 @@ use flate2::write::ZlibEncoder;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
+use super::error::Damage;
 use super::error::Result;
-use super::{NOT_AS_STORED, Store, checksum};
+use super::{Store, checksum};
 
 /// No report is longer; what is kept of one is far less.
 const LONGEST: u64 = 256 << 20;
@@ -34,16 +35,16 @@ impl Store {
         let mut reports = Vec::new();
         while let Some(row) = rows.next().map_err(explain)? {
             let sequence: u32 = row.get(0).map_err(explain)?;
-            let damaged = |reason: String| self.damaged(id, &format!("the report of repeat {sequence}"), reason);
+            let damaged = |why| self.damaged(id, &format!("the report of repeat {sequence}"), why);
             if !checksum::holds(id, row, 2).map_err(explain)? {
-                return Err(damaged(NOT_AS_STORED.into()));
+                return Err(damaged(Damage::NotAsStored));
             }
             let data = row.get_ref(1).and_then(|data| Ok(data.as_blob()?)).map_err(explain)?;
             let mut text = String::new();
             ZlibDecoder::new(data)
                 .take(LONGEST)
                 .read_to_string(&mut text)
-                .map_err(|error| damaged(error.to_string()))?;
+                .map_err(|error| damaged(Damage::Unread { said: error.to_string() }))?;
             reports.push((sequence, text));
         }
         Ok(reports)

@@ -8,25 +8,23 @@ use stend_model::plan::{Phase, SIDES};
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use super::blob::Encoder;
-use super::error::{Result, StoreError, explain};
+use super::error::{Difference, Result, StoreError, explain};
 use super::{Kind, Record, Store, checksum, reports};
-use crate::language::english_plural;
 
 /// In what two runs of one id differ, as far as a person can tell them apart by it.
 fn different(here: &Record, other: &Record) -> StoreError {
     let repeats = [here, other].map(|record| record.repeats.len());
     let first = here.repeats.iter().zip(&other.repeats).find(|(one, other)| one != other);
     let how = if here.run.suite.name != other.run.suite.name {
-        format!("it is of suite {}, and the one here of {}", other.run.suite.name, here.run.suite.name)
+        Difference::Suite { coming: other.run.suite.name.clone(), here: here.run.suite.name.clone() }
     } else if here.run.machine.public != other.run.machine.public {
-        let public = if other.run.machine.public { "it" } else { "the one here" };
-        format!("{public} was exported with --public")
+        if other.run.machine.public { Difference::Public } else { Difference::PublicHere }
     } else if repeats[0] != repeats[1] {
-        format!("it has {}, and the one here {}", english_plural(repeats[1], "repeat", "repeats"), repeats[0])
+        Difference::Repeats { coming: repeats[1], here: repeats[0] }
     } else if let Some((repeat, _)) = first {
-        format!("repeat {} is not the same", repeat.sequence)
+        Difference::Repeat(repeat.sequence)
     } else {
-        "what it says of its machine, its sessions or its samples is not the same".into()
+        Difference::Otherwise
     };
     StoreError::Different { run: here.run.id.clone(), how }
 }
