@@ -44,13 +44,13 @@ pub(super) struct Failure {
 
 impl Failure {
     /// The user asked for something that makes no sense.
-    pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, error: anyhow::Error::msg(message.into()), stopped: false }
+    pub(super) fn usage(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Usage, error: anyhow::Error::msg(message.to_string()), stopped: false }
     }
 
     /// Something that is needed is missing or does not work.
-    pub(super) fn unusable(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.into()), stopped: false }
+    pub(super) fn unusable(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Unusable, error: anyhow::Error::msg(message.to_string()), stopped: false }
     }
 
     /// A machine that does not say what it is.
