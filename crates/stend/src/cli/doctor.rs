@@ -42,9 +42,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Ok(path) => {
             Finding { what: "stend-probe".into(), fine: true, needed: true, purpose: None, state: path, remedy: None }
         }
-        Err(reason) => {
-            let remedy = Some("make build".into());
-            Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state: reason, remedy }
+        Err(error) => {
+            let (state, remedy) = (error.to_string(), Some("make build".into()));
+            Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state, remedy }
         }
     }];
     let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None));

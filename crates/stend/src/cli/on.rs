@@ -1,5 +1,6 @@
 //! `--on`: which machine is measured, and how it is reached.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use clap::Args;
@@ -13,7 +14,7 @@ use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::owned;
 use crate::report::shell_words;
-use crate::run::prepare;
+use crate::run::prepare::{self, PrepareError};
 use crate::store::StoreError;
 
 /// One machine.
@@ -58,7 +59,7 @@ pub(super) struct Building {
 
 /// A compiler as the user calls it.
 fn compiler_name(text: &str) -> Result<String, String> {
-    stand::check_name(text).map(|()| text.to_owned())
+    stand::check_name(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
 }
 
 /// A machine with what every run needs there.
@@ -201,8 +202,8 @@ fn reach_with_probe(
 }
 
 /// What cannot be done on a machine: of another one than this its address is named, once.
-pub(super) fn failed_on(destination: &Destination, words: String) -> Failure {
-    let name = &destination.address;
+pub(super) fn failed_on(destination: &Destination, error: &dyn Display) -> Failure {
+    let (name, words) = (&destination.address, error.to_string());
     let is_named = destination.is_here() || words.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':'));
     Failure::unusable(if is_named { words } else { format!("{name}: {words}") })
 }
@@ -286,9 +287,9 @@ impl Building {
             };
             return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
         }
-        let of_link = |words: String| failed_on(destination, words);
-        let ssh = Ssh::connect(&destination.address, interrupt).map_err(|error| of_link(error.to_string()))?;
-        let work = prepare::work_directory(&ssh).map_err(of_link)?;
+        let of_link = |error: &dyn Display| failed_on(destination, error);
+        let ssh = Ssh::connect(&destination.address, interrupt).map_err(|error| of_link(&error))?;
+        let work = prepare::work_directory(&ssh).map_err(|error| of_link(&error))?;
         // What an earlier build has instead of rm removes what this one leaves if it fails.
         if ssh.find_program("rm").is_none()
             && let Some(probe) = stand::built(&ssh, &work)
@@ -296,7 +297,7 @@ impl Building {
             ssh.set_probe(&probe);
         }
         let mut lock = None;
-        let mut lock_by = |probe: &str| -> Result<(), String> {
+        let mut lock_by = |probe: &str| -> Result<(), PrepareError> {
             ssh.set_probe(probe);
             if lock.is_none() {
                 lock = Some(prepare::lock_machine(&ssh)?);
@@ -308,9 +309,10 @@ impl Building {
                 talk!("{destination}: {words}")
             }
         };
-        let built = stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(of_link)?;
+        let built =
+            stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(|error| of_link(&error))?;
         let stand::Built { probe, build, .. } = built;
-        lock_by(&probe).map_err(of_link)?;
+        lock_by(&probe).map_err(|error| of_link(&error))?;
         let lock = lock.expect("it was taken by what was built, if not before");
         Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock })
     }

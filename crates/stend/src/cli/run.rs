@@ -327,7 +327,7 @@ fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wa
     let building = arguments.building.or_known(destination);
     let compiler = building.compiler();
     let version = building.builds(destination).then(|| stand::version(host, &compiler)).transpose();
-    if let Some(version) = version.map_err(|reason| on::failed_on(destination, reason))? {
+    if let Some(version) = version.map_err(|reason| on::failed_on(destination, &reason))? {
         output::print(&format!("{}\n", stand::in_words(&version, &compiler)))?;
     }
     let mut suite = wanted.suite.clone();

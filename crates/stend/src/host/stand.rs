@@ -8,11 +8,13 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use stend_model::identity::digest_of;
-use stend_model::quantity::parse_duration;
+use stend_model::quantity::{QuantityError, Span, parse_duration};
 use stend_model::run::Build;
+use thiserror::Error;
 
 use super::{Command, HERE, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
+use crate::run::prepare::PrepareError;
 
 /// The sources: path, contents; in the order of their paths.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/probe_sources.rs"));
@@ -46,8 +48,108 @@ const MOST_AT_WORK: usize = 1000;
 /// How often a build looks whether the user wants to end.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
+/// How a compiler is named.
+const RIGHT: &str = "name a compiler as it is called on the PATH, or by its whole path";
+
 /// Locks a machine, by the program there whose path it is given.
-pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), String> + 'a;
+pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), PrepareError> + 'a;
+
+/// Why `stend-probe` is not built.
+#[derive(Debug, Error)]
+pub(crate) enum BuildError {
+    /// The compiler's name is empty.
+    #[error("no compiler is named; {RIGHT}, as in gcc")]
+    Unnamed,
+    /// The compiler's name begins with a flag.
+    #[error("\"{0}\" is no program; {RIGHT}, and flags behind it")]
+    Flag(String),
+    /// The compiler's path is relative, and it is started in another directory.
+    #[error("{0}: {RIGHT}")]
+    Relative(String),
+    /// The machine has no such compiler.
+    #[error("there is no compiler {program} {place}; install one, or say which with --cc")]
+    NoCompiler {
+        /// How it is called.
+        program: String,
+        /// `here` or `there`.
+        place: &'static str,
+    },
+    /// The compiler does not end when it is asked for its version.
+    #[error("{program} --version did not end within {} s and was killed", LONGEST_ANSWER.as_secs())]
+    Hangs {
+        /// How it is called.
+        program: String,
+    },
+    /// The compiler does not say its version.
+    #[error("{program} is no compiler that says its version{}", behind_colon(.said.as_ref()))]
+    NoVersion {
+        /// How it is called.
+        program: String,
+        /// What it says instead.
+        said: Option<String>,
+    },
+    /// The time that a build may take is no time.
+    #[error("{LIMIT_VARIABLE}: {0}")]
+    BadLimit(#[source] QuantityError),
+    /// The build failed.
+    #[error("{}{}", step_or_all(.step.as_ref(), .compiler), behind_colon(.said.as_ref()))]
+    Failed {
+        /// What was to build it.
+        compiler: String,
+        /// What the script says has failed.
+        step: Option<String>,
+        /// What the compiler says.
+        said: Option<String>,
+    },
+    /// The build takes too long.
+    #[error(
+        "{compiler} did not end within {limit} and was killed; it was compiling {} \
+         ({LIMIT_VARIABLE} gives it more time)",
+        .at_work.join(", ")
+    )]
+    TooSlow {
+        /// What was to build it.
+        compiler: String,
+        /// How long it may take.
+        limit: Span,
+        /// Some of the files that were being compiled.
+        at_work: Vec<String>,
+    },
+    /// What holds locks takes too long to build.
+    #[error(
+        "{compiler} did not build what holds locks within {limit} and was killed ({LIMIT_VARIABLE} gives it more time)"
+    )]
+    LockerTooSlow {
+        /// What was to build it.
+        compiler: String,
+        /// How long it may take.
+        limit: Span,
+    },
+    /// The build failed, and what was begun cannot be removed.
+    #[error("{source}; what was begun is left ({error}), remove it by hand")]
+    Left {
+        /// Why it failed.
+        source: Box<BuildError>,
+        /// Why it is left.
+        error: HostError,
+    },
+    /// The machine cannot be locked by what was built.
+    #[error(transparent)]
+    NotLocked(#[from] PrepareError),
+    /// The machine cannot be asked, or the user interrupted it.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+/// What somebody says, as the rest of a message.
+fn behind_colon(said: Option<&String>) -> String {
+    said.map(|said| format!(": {said}")).unwrap_or_default()
+}
+
+/// What has failed of a build; all of it if nothing says.
+fn step_or_all(step: Option<&String>, compiler: &str) -> String {
+    step.cloned().unwrap_or_else(|| format!("{compiler} does not build stend-probe"))
+}
 
 /// Which compiler builds, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +198,7 @@ pub(crate) fn build(
     compiler: &Compiler,
     tell: &mut dyn FnMut(&str),
     lock: Option<&mut LockBy>,
-) -> Result<Built, String> {
+) -> Result<Built, BuildError> {
     let version = version(host, compiler)?;
     let sources = sources();
     let identity = identity(&version, compiler, &sources);
@@ -116,15 +218,14 @@ pub(crate) fn build(
     let by = version.lines().next().unwrap_or(&compiler.program);
     tell(&format!("building stend-probe{there} with {by}, {}", built.build.flags));
     let building = format!("{work}/{BUILDING}{:016x}", jiff::Timestamp::now().as_nanosecond() as u64);
-    let _keeper = keeper(host, &building).map_err(|error| error.to_string())?;
-    host.put_tree(&building, &files().collect::<Vec<_>>()).map_err(|error| {
+    let _keeper = keeper(host, &building)?;
+    host.put_tree(&building, &files().collect::<Vec<_>>()).inspect_err(|_| {
         let _ = host.remove(&building);
-        error.to_string()
     })?;
-    let locked = lock.map_or(Ok(()), |lock| build_locker(host, &building, compiler).and_then(|locker| lock(&locker)));
-    if let Err(reason) = locked {
+    let locked = lock.map_or(Ok(()), |lock| Ok(lock(&build_locker(host, &building, compiler)?)?));
+    if let Err(why) = locked {
         host.heed_interrupt(false);
-        return Err(reason + &left(host, &building));
+        return Err(cleared(host, &building, why));
     }
     let mut words = vec!["sh", "-c", include_str!("build.sh"), "sh", &building, &directory];
     words.extend(compiler.flags.split_whitespace());
@@ -141,19 +242,17 @@ pub(crate) fn build(
     });
     match ended {
         Ok(Some(output)) if output.exit == Some(0) => Ok(built),
-        Ok(Some(output)) => Err(complaint(&output, &compiler.program) + &left(host, &building)),
-        Ok(None) => Err(format!(
-            "{} did not end within {} and was killed; it was compiling {} ({LIMIT_VARIABLE} gives it more time){}",
-            compiler.program,
-            stend_model::quantity::Span(limit),
-            at_work.into_iter().take(3).collect::<Vec<_>>().join(", "),
-            left(host, &building)
-        )),
+        Ok(Some(output)) => Err(cleared(host, &building, complaint(&output, &compiler.program))),
+        Ok(None) => {
+            let at_work = at_work.into_iter().take(3).collect();
+            let why = BuildError::TooSlow { compiler: compiler.program.clone(), limit: Span(limit), at_work };
+            Err(cleared(host, &building, why))
+        }
         Err(error) => {
             // Also where the user interrupted it.
             host.heed_interrupt(false);
             let _ = host.remove(&building);
-            Err(error.to_string())
+            Err(error.into())
         }
     }
 }
@@ -171,7 +270,7 @@ fn keeper(host: &dyn Host, building: &str) -> Result<Box<dyn Process>, HostError
 }
 
 /// Builds the little of the sources that holds locks: the rest takes long, and would disturb what another lab measures.
-fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<String, String> {
+fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<String, BuildError> {
     // Without the user's flags, and without optimisation: it only waits.
     let script = r#"
         cd "$1" || exit
@@ -187,14 +286,9 @@ fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<
     let mut command = Command::new(["sh", "-c", script, "sh", building]);
     command.environment.insert("CC".into(), compiler.program.clone());
     let limit = longest_build()?;
-    let output = watched(host, building, command, limit, &mut |_| {}).map_err(|error| error.to_string())?;
-    let output = output.ok_or_else(|| {
-        format!(
-            "{} did not build what holds locks within {} and was killed ({LIMIT_VARIABLE} gives it more time)",
-            compiler.program,
-            stend_model::quantity::Span(limit)
-        )
-    })?;
+    let output = watched(host, building, command, limit, &mut |_| {})?;
+    let output =
+        output.ok_or_else(|| BuildError::LockerTooSlow { compiler: compiler.program.clone(), limit: Span(limit) })?;
     if output.exit == Some(0) { Ok(format!("{building}/{LOCKER}")) } else { Err(complaint(&output, &compiler.program)) }
 }
 
@@ -209,11 +303,11 @@ pub(crate) fn locker(host: &dyn Host, work: &str) -> Option<String> {
     })
 }
 
-/// Removes what a build left that failed, and says where it is if that cannot be done: some machines have neither rm nor a tar that removes.
-fn left(host: &dyn Host, building: &str) -> String {
+/// Removes what a build left that failed, and adds why that cannot be done: some machines have neither rm nor a tar that removes.
+fn cleared(host: &dyn Host, building: &str, why: BuildError) -> BuildError {
     match host.remove(building) {
-        Ok(()) => String::new(),
-        Err(error) => format!("; what was begun is left ({error}), remove it by hand"),
+        Ok(()) => why,
+        Err(error) => BuildError::Left { source: Box::new(why), error },
     }
 }
 
@@ -253,9 +347,9 @@ pub(crate) fn is_build(name: &str) -> bool {
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-fn longest_build() -> Result<Duration, String> {
+fn longest_build() -> Result<Duration, BuildError> {
     match std::env::var(LIMIT_VARIABLE) {
-        Ok(text) => parse_duration(&text).map_err(|error| format!("{LIMIT_VARIABLE}: {error}")),
+        Ok(text) => parse_duration(&text).map_err(BuildError::BadLimit),
         Err(_) => Ok(LONGEST_BUILD),
     }
 }
@@ -269,13 +363,12 @@ pub(crate) fn flags(compiler: &Compiler) -> String {
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_name(program: &str) -> Result<(), String> {
-    const RIGHT: &str = "name a compiler as it is called on the PATH, or by its whole path";
+pub(crate) fn check_name(program: &str) -> Result<(), BuildError> {
     match program.split_whitespace().next() {
-        None => Err(format!("no compiler is named; {RIGHT}, as in gcc")),
-        Some(word) if word.starts_with('-') => Err(format!("\"{word}\" is no program; {RIGHT}, and flags behind it")),
+        None => Err(BuildError::Unnamed),
+        Some(word) if word.starts_with('-') => Err(BuildError::Flag(word.to_owned())),
         // It is started in another directory than this one.
-        Some(word) if word.contains('/') && !word.starts_with('/') => Err(format!("{program}: {RIGHT}")),
+        Some(word) if word.contains('/') && !word.starts_with('/') => Err(BuildError::Relative(program.to_owned())),
         Some(_) => Ok(()),
     }
 }
@@ -289,25 +382,20 @@ pub(crate) fn in_words(version: &str, compiler: &Compiler) -> String {
 ///
 /// # Errors
 /// It is not there, or says nothing; one line.
-pub(crate) fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, String> {
+pub(crate) fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, BuildError> {
     let program = &compiler.program;
     let words: Vec<_> = program.split_whitespace().chain(["--version"]).collect();
-    let there = if host.name() == HERE { "here" } else { "there" };
+    let place = if host.name() == HERE { "here" } else { "there" };
     check_name(program)?;
     if host.find_program(words[0]).is_none() {
         // Of a link that dropped meanwhile, that is what is said.
-        host.run(&Command::new(["sh", "-c", ":"])).map_err(|error| error.to_string())?;
-        return Err(format!("there is no compiler {program} {there}; install one, or say which with --cc"));
+        host.run(&Command::new(["sh", "-c", ":"]))?;
+        return Err(BuildError::NoCompiler { program: program.clone(), place });
     }
     let output = watched(host, "", Command::new(words), LONGEST_ANSWER, &mut |_| {});
-    let output = output.map_err(|error| error.to_string())?.ok_or_else(|| {
-        format!("{program} --version did not end within {} s and was killed", LONGEST_ANSWER.as_secs())
-    })?;
+    let output = output?.ok_or_else(|| BuildError::Hangs { program: program.clone() })?;
     let said = compiler_of(&output.text()).filter(|_| output.exit == Some(0));
-    said.ok_or_else(|| {
-        let why = first_error(&output).map(|line| format!(": {line}")).unwrap_or_default();
-        format!("{program} is no compiler that says its version{why}")
-    })
+    said.ok_or_else(|| BuildError::NoVersion { program: program.clone(), said: first_error(&output) })
 }
 
 /// Runs a command there that ends, with all that it started, when this program does or the link. `None` if it had to be ended because it took
@@ -411,11 +499,10 @@ fn runs(host: &dyn Host, path: &str) -> bool {
 }
 
 /// What failed, and the compiler's first error, which says most.
-fn complaint(output: &Output, compiler: &str) -> String {
+fn complaint(output: &Output, compiler: &str) -> BuildError {
     let text = String::from_utf8_lossy(&output.stderr);
-    let what = text.lines().rev().find_map(|line| line.strip_prefix("build.sh: ")).map(str::to_owned);
-    let what = what.unwrap_or_else(|| format!("{compiler} does not build stend-probe"));
-    first_error(output).map_or_else(|| what.clone(), |why| format!("{what}: {why}"))
+    let step = text.lines().rev().find_map(|line| line.strip_prefix("build.sh: ")).map(str::to_owned);
+    BuildError::Failed { compiler: compiler.to_owned(), step, said: first_error(output) }
 }
 
 /// The first line that calls itself an error; a full disk before all others, since it makes errors of many kinds; else the first line.

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use stend_model::cause::Cause;
 use stend_model::machine::{Hardware, Machine, Software};
+use thiserror::Error;
 
 use crate::host::{Command, Host, HostError, Output};
 use cpuinfo::CpuInfo;
@@ -40,14 +41,28 @@ pub(crate) use settings::chosen;
 pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
 pub(crate) use userland::compiler_of;
 
+/// Why a machine does not answer.
+#[derive(Debug, Error)]
+pub(crate) enum Unanswered {
+    /// Nobody has asked it.
+    #[error("it was not asked")]
+    Unasked,
+    /// It takes too long.
+    #[error("it did not answer in time")]
+    TooSlow,
+    /// It cannot be asked.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.
 pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
     let collected = host.run(&collection());
     let of_tools = |_: &Output| tools::command(queries).map(|command| host.run(&command));
     let found = collected.as_ref().ok().and_then(of_tools);
-    let words = |answer: Result<Output, HostError>| answer.map_err(|error| error.to_string());
-    let mut machine = from_answers(words(collected), found.map(words), queries);
+    let answer = |answer: Result<Output, HostError>| answer.map_err(Unanswered::from);
+    let mut machine = from_answers(answer(collected), found.map(answer), queries);
     tools::add_digests(host, &mut machine.software.tools, &mut machine.missing);
     machine
 }
@@ -60,15 +75,15 @@ pub(crate) fn collection() -> Command {
 /// The fingerprint from what a machine answered to [`collection`] and [`tools_question`], or why it did not. Without the tools the rest of it
 /// is still true.
 pub(crate) fn from_answers(
-    collected: Result<Output, String>,
-    found: Option<Result<Output, String>>,
+    collected: Result<Output, Unanswered>,
+    found: Option<Result<Output, Unanswered>>,
     queries: &[ToolQuery],
 ) -> Machine {
     let mut machine = match collected {
         Ok(output) => read(&output),
         Err(error) => {
             let mut machine = read(&Output::default());
-            machine.missing.insert("collection".into(), Cause::Unasked { said: error });
+            machine.missing.insert("collection".into(), Cause::Unasked { said: error.to_string() });
             return machine;
         }
     };
@@ -79,7 +94,7 @@ pub(crate) fn from_answers(
             machine.missing.extend(missing);
         }
         Some(Err(error)) => {
-            machine.missing.insert("tools".into(), Cause::Unasked { said: error });
+            machine.missing.insert("tools".into(), Cause::Unasked { said: error.to_string() });
         }
         None => {}
     }

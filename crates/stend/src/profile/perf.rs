@@ -5,9 +5,10 @@ use std::time::Duration;
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use stend_model::cause::Cause;
+use thiserror::Error;
 
 use super::{Lack, Stacks, complaint};
-use crate::host::{Command, Host};
+use crate::host::{Command, Host, HostError};
 use crate::instrument::Tool;
 use crate::run::prepare::install_command;
 
@@ -29,6 +30,20 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const SAMPLES_WANTED: f64 = 20_000.0;
 /// No even numbers: a load that does something every millisecond would be met at the same point each time.
 const HERTZ: (f64, f64) = (19.0, 3989.0);
+
+/// Why perf takes no samples.
+#[derive(Debug, Error)]
+enum TrialError {
+    /// It ends badly.
+    #[error("{said}")]
+    Refused {
+        /// What it says.
+        said: String,
+    },
+    /// It cannot be started.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
 
 /// A `perf` that has shown that it works here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +73,7 @@ impl Perf {
             match tried {
                 Ok(Some(found)) => return Self::seeing_the_kernel(host, &found),
                 Ok(None) => {}
-                Err(reason) => refusal = Some(reason),
+                Err(error) => refusal = Some(error.to_string()),
             }
         }
         Err(refusal.map_or_else(|| Lack::new(Cause::ToolSilent { tool: tool() }, None), |said| refused(host, said)))
@@ -108,7 +123,7 @@ impl Perf {
         if output.exit != Some(0) {
             return Err(broken(complaint(&output.stderr)));
         }
-        let folded = fold(&output.stdout, &self.event).map_err(broken)?;
+        let folded = fold(&output.stdout, &self.event).map_err(|error| broken(error.to_string()))?;
         if folded.is_empty() {
             return Err(Cause::ToolSilent { tool: tool() });
         }
@@ -126,16 +141,15 @@ fn record(event: &str, hertz: u32, data: &str) -> Vec<String> {
 }
 
 /// The event that samples came from, if any came.
-fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>, String> {
+fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>, TrialError> {
     let words = record(event, HERTZ.1 as u32, data).into_iter().chain(TRIAL.map(str::to_owned));
-    let output = host.run(&Command::new(words)).map_err(|error| error.to_string())?;
+    let output = host.run(&Command::new(words))?;
     if output.exit != Some(0) {
-        return Err(complaint(&output.stderr));
+        return Err(TrialError::Refused { said: complaint(&output.stderr) });
     }
-    let output =
-        host.run(&Command::new(["perf", "script", "-i", data, "-F", "event"])).map_err(|error| error.to_string())?;
+    let output = host.run(&Command::new(["perf", "script", "-i", data, "-F", "event"]))?;
     if output.exit != Some(0) {
-        return Err(complaint(&output.stderr));
+        return Err(TrialError::Refused { said: complaint(&output.stderr) });
     }
     let text = output.text();
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -171,12 +185,12 @@ fn seconds(nanoseconds: i64) -> String {
 }
 
 /// What `perf script` printed, as a line for each stack, in the order of the alphabet.
-fn fold(script: &[u8], event: &str) -> Result<String, String> {
+fn fold(script: &[u8], event: &str) -> std::io::Result<String> {
     let mut options = Options::default();
     options.annotate_kernel = true;
     options.event_filter = Some(event.to_owned());
     let mut folded = Vec::new();
-    Folder::from(options).collapse(script, &mut folded).map_err(|error| error.to_string())?;
+    Folder::from(options).collapse(script, &mut folded)?;
     let mut lines: Vec<_> = String::from_utf8_lossy(&folded).lines().map(unmark_vdso).collect();
     lines.sort_unstable();
     Ok(lines.into_iter().map(|line| line + "\n").collect())

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use stend_model::suite::{Action, Fault, Part, Suite};
 use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
+use thiserror::Error;
 
 use super::layout::btrfs::Mounted;
 use super::ledger::{self, Ledger};
@@ -21,7 +22,7 @@ use super::shell::{Disk, LOOP_OF, SERVERS, shell};
 use super::thing::{DETACH, Made, Thing};
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
 use super::{Refusal, base, last_words, real_path};
-use crate::host::{Command, Host, Output, Process};
+use crate::host::{Command, Host, HostError, Output, Process};
 
 /// What the faults of a suite take beside the target itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -335,6 +336,56 @@ end_servers KILL
 rm -f "$socket" "$pid_file"
 "#;
 
+/// Why a part of a target is not broken or mended, or not looked at.
+#[derive(Debug, Error)]
+pub(crate) enum InjectorError {
+    /// The target has no disk of this number, or it is no file.
+    #[error("the target has no disk {0} that is a file")]
+    NoDisk(u32),
+    /// The target has no pool.
+    #[error("the target has no pool")]
+    NoPool,
+    /// The target has no controller of this number.
+    #[error("the target has no controller {0}")]
+    NoController(u32),
+    /// The disk of this number was made without a spare.
+    #[error("disk {0} has no spare")]
+    NoSpare(u32),
+    /// The disk of this number was made without a process that slows it down.
+    #[error("disk {0} has no process below it")]
+    NoServer(u32),
+    /// Somebody takes the target down meanwhile.
+    #[error("the target is being taken down")]
+    TakenDown,
+    /// A command ended badly.
+    #[error("{}{said}", .status.map_or("ended by a signal".into(), |status| format!("status {status}")))]
+    Failed {
+        /// Its exit status, if no signal ended it.
+        status: Option<i32>,
+        /// Its last words, in parentheses.
+        said: String,
+    },
+    /// A part stays that was to go.
+    #[error("{thing} cannot be taken away: {source}")]
+    Stays {
+        /// The part, in words.
+        thing: String,
+        /// What went wrong.
+        source: Box<InjectorError>,
+    },
+    /// A part does not come back.
+    #[error("{thing} cannot be made: {source}")]
+    NotMade {
+        /// The part, in words.
+        thing: String,
+        /// What went wrong.
+        source: Box<InjectorError>,
+    },
+    /// The machine does not run a command or write to the ledger.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
 /// Breaks and mends the parts of a target that stands.
 pub(crate) struct Injector<'a> {
     host: &'a dyn Host,
@@ -359,7 +410,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be done; why, in one line.
-    pub(crate) fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, String> {
+    pub(crate) fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, InjectorError> {
         match (fault.part, fault.action) {
             (Part::Disk(number), Action::Replace) => self.replace(number).map(Some),
             (Part::Disk(number), Action::Scrub) => self.beside(number, SCRUB, &[]).map(Some),
@@ -378,7 +429,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// btrfs does not say.
-    pub(crate) fn errors(&self, disk: u32) -> Result<BTreeMap<String, f64>, String> {
+    pub(crate) fn errors(&self, disk: u32) -> Result<BTreeMap<String, f64>, InjectorError> {
         let mount = self.mount()?.to_owned();
         let text = self.on_disk(disk, ERRORS, &[&mount])?.text();
         let counts = text.lines().filter_map(|line| {
@@ -392,17 +443,17 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be done.
-    pub(crate) fn renew(&self, disk: u32) -> Result<(), String> {
+    pub(crate) fn renew(&self, disk: u32) -> Result<(), InjectorError> {
         let file = spare_of(self.disk(disk)?.1);
         let bytes = self.things.iter().find_map(|thing| match thing {
             Thing::Spare(spare) if spare.file == file => Some(spare.bytes.to_string()),
             _ => None,
         });
-        let bytes = bytes.ok_or_else(|| format!("disk {disk} has no spare"))?;
+        let bytes = bytes.ok_or(InjectorError::NoSpare(disk))?;
         self.on_disk(disk, RENEW, &[&bytes]).map(drop)
     }
 
-    fn disk(&self, number: u32) -> Result<(&str, &str), String> {
+    fn disk(&self, number: u32) -> Result<(&str, &str), InjectorError> {
         let found = self.things.iter().find_map(|thing| match thing {
             Thing::Btrfs(made) => match made.disks.get(number as usize) {
                 Some(Disk::File(file)) => Some((made.uuid.as_str(), file.as_str())),
@@ -410,68 +461,67 @@ impl<'a> Injector<'a> {
             },
             _ => None,
         });
-        found.ok_or_else(|| format!("the target has no disk {number} that is a file"))
+        found.ok_or(InjectorError::NoDisk(number))
     }
 
-    fn mount(&self) -> Result<&str, String> {
+    fn mount(&self) -> Result<&str, InjectorError> {
         let path = self.things.iter().find_map(|thing| match thing {
             Thing::Mount(mounted) => Some(mounted.path.as_str()),
             _ => None,
         });
-        path.ok_or_else(|| "the target has no pool".into())
+        path.ok_or(InjectorError::NoPool)
     }
 
     /// The words of a script for a disk and its spare.
-    fn pair(&self, disk: u32, script: &str, more: &[&str]) -> Result<(String, Vec<String>), String> {
+    fn pair(&self, disk: u32, script: &str, more: &[&str]) -> Result<(String, Vec<String>), InjectorError> {
         let (uuid, file) = self.disk(disk)?;
         let spare = spare_of(file);
         let arguments = [self.probe, uuid, file, &spare].into_iter().chain(more.iter().copied());
         Ok((format!("{LOOP_OF}{PAIR}{script}"), arguments.map(str::to_owned).collect()))
     }
 
-    fn on_disk(&self, disk: u32, script: &str, more: &[&str]) -> Result<Output, String> {
+    fn on_disk(&self, disk: u32, script: &str, more: &[&str]) -> Result<Output, InjectorError> {
         let (script, arguments) = self.pair(disk, script, more)?;
         self.run(&script, &arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    fn run(&self, script: &str, arguments: &[&str]) -> Result<Output, String> {
+    fn run(&self, script: &str, arguments: &[&str]) -> Result<Output, InjectorError> {
         self.finished(&shell(&self.path, script, arguments))
     }
 
-    fn finished(&self, command: &Command) -> Result<Output, String> {
-        let output = self.host.run(command).map_err(|error| error.to_string())?;
+    fn finished(&self, command: &Command) -> Result<Output, InjectorError> {
+        let output = self.host.run(command)?;
         match output.exit {
             Some(0) => Ok(output),
-            Some(75) => Err("the target is being taken down".into()),
-            Some(status) => Err(format!("status {status}{}", last_words(&output))),
-            None => Err(format!("ended by a signal{}", last_words(&output))),
+            Some(75) => Err(InjectorError::TakenDown),
+            status => Err(InjectorError::Failed { status, said: last_words(&output) }),
         }
     }
 
-    fn replace(&self, disk: u32) -> Result<Box<dyn Process>, String> {
+    fn replace(&self, disk: u32) -> Result<Box<dyn Process>, InjectorError> {
         let mount = self.mount()?.to_owned();
         self.beside(disk, REPLACE, &[&mount, &number_in_btrfs(disk)])
     }
 
-    fn limit(&self, disk: u32, bits: u64) -> Result<(), String> {
+    fn limit(&self, disk: u32, bits: u64) -> Result<(), InjectorError> {
         let file = self.disk(disk)?.1;
         let served = self.things.iter().find_map(|thing| match thing {
             Thing::Served(served) if served.shown() == file => Some(served),
             _ => None,
         });
-        let served = served.ok_or_else(|| format!("disk {disk} has no process below it"))?;
+        let served = served.ok_or(InjectorError::NoServer(disk))?;
         self.finished(&served.limiting(&self.path, bits)).map(drop)
     }
 
     /// Starts what the pool does while it is loaded. The ledger is not locked for that, however long it takes: who takes the pool down
     /// ends it.
-    fn beside(&self, disk: u32, script: &str, more: &[&str]) -> Result<Box<dyn Process>, String> {
+    fn beside(&self, disk: u32, script: &str, more: &[&str]) -> Result<Box<dyn Process>, InjectorError> {
         let (script, arguments) = self.pair(disk, script, more)?;
         let words = ["sh", "-c", &script, "stend-target"].into_iter().map(str::to_owned).chain(arguments);
-        self.host.start(&Command::new(words)).map_err(|error| error.to_string())
+        Ok(self.host.start(&Command::new(words))?)
     }
 
-    fn cut_power(&self) -> Result<(), String> {
+    fn cut_power(&self) -> Result<(), InjectorError> {
         let served = self.things.iter().filter_map(|thing| match thing {
             Thing::Served(served) => Some(served),
             _ => None,
@@ -484,17 +534,21 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be taken down or brought up.
-    pub(crate) fn what_is_left(&self, lost: &BTreeSet<u32>) -> Result<Result<Vec<String>, String>, String> {
+    pub(crate) fn what_is_left(
+        &self,
+        lost: &BTreeSet<u32>,
+    ) -> Result<Result<Vec<String>, InjectorError>, InjectorError> {
         let btrfs = self.things.iter().position(|thing| matches!(thing, Thing::Btrfs(_)));
         let (below, Some(Thing::Btrfs(pool))) = (&self.things[..btrfs.unwrap_or(0)], btrfs.map(|at| &self.things[at]))
         else {
-            return Err("the target has no pool".into());
+            return Err(InjectorError::NoPool);
         };
         // Whoever serves a disk that has its power keeps what is written to it.
         let goes = |thing: &&Thing| thing.is_of_the_moment() && (lost.is_empty() || !matches!(thing, Thing::Served(_)));
         for thing in self.things.iter().rev().filter(goes) {
             if let Some(command) = thing.taking_away(&self.path) {
-                self.finished(&command).map_err(|why| format!("{} cannot be taken away: {why}", thing.in_words()))?;
+                self.finished(&command)
+                    .map_err(|why| InjectorError::Stays { thing: thing.in_words(), source: Box::new(why) })?;
             }
         }
         let alive = (0..).zip(&pool.disks).filter(|(number, _)| !lost.contains(number)).map(|(_, disk)| disk.clone());
@@ -505,7 +559,7 @@ impl<'a> Injector<'a> {
         };
         for thing in below.iter().filter(is_alive) {
             self.finished(&thing.making(&self.path))
-                .map_err(|why| format!("{} cannot be made: {why}", thing.in_words()))?;
+                .map_err(|why| InjectorError::NotMade { thing: thing.in_words(), source: Box::new(why) })?;
         }
         let (pool, left) = (self.mount()?, format!("{}-left", self.mount()?));
         let directory = Thing::Directory { path: left.clone() };
@@ -513,7 +567,7 @@ impl<'a> Injector<'a> {
         let options = ["ro", "degraded"].map(str::to_owned).into();
         let mounted = Thing::Mount(Mounted { disks, path: left.clone(), options });
         for thing in [&directory, &mounted] {
-            ledger::note_thing(self.host, &self.path, thing).map_err(|error| error.to_string())?;
+            ledger::note_thing(self.host, &self.path, thing)?;
         }
         self.finished(&directory.making(&self.path))?;
         if let Err(why) = self.finished(&mounted.making(&self.path)) {
@@ -526,20 +580,20 @@ impl<'a> Injector<'a> {
         Ok(Ok(self.things.iter().filter_map(lun).collect()))
     }
 
-    fn server(&self, controller: u32) -> Result<&Nbdkit, String> {
+    fn server(&self, controller: u32) -> Result<&Nbdkit, InjectorError> {
         let mut servers = self.things.iter().filter_map(|thing| match thing {
             Thing::Server(server) => Some(server),
             _ => None,
         });
-        servers.nth(controller as usize).ok_or_else(|| format!("the target has no controller {controller}"))
+        servers.nth(controller as usize).ok_or(InjectorError::NoController(controller))
     }
 
-    fn kill(&self, controller: u32) -> Result<(), String> {
+    fn kill(&self, controller: u32) -> Result<(), InjectorError> {
         let Nbdkit { socket, pid_file, .. } = self.server(controller)?;
         self.run(&format!("{SERVERS}{OWN}{KILL}"), &[socket, pid_file]).map(drop)
     }
 
-    fn restart(&self, controller: u32) -> Result<(), String> {
+    fn restart(&self, controller: u32) -> Result<(), InjectorError> {
         self.finished(&self.server(controller)?.making(&self.path)).map(drop)
     }
 }

@@ -10,10 +10,11 @@ use jiff::Timestamp;
 use stend_model::carried::{CarriedPlan, CarriedStep, Load, PLAN_VERSION, Question, RESULT_VERSION, ResultLine};
 use stend_model::cause::Cause;
 use stend_model::cause::Why;
-use stend_model::machine::Machine;
+use stend_model::machine::{Difference, Machine};
 use stend_model::plan::{MOST_FAILURES_IN_A_ROW, Step};
 use stend_model::run::{Build, Origin, Repeat, Run, RunState, Series, Session, Skipped, is_run_id};
 use stend_model::suite::{Instrument, Scenario, Suite};
+use thiserror::Error;
 
 use super::attempt::Attempt;
 use super::fitness::{self, Conditions};
@@ -22,7 +23,7 @@ use crate::bounded::Lines;
 use crate::host::{Command, Output};
 use crate::instrument;
 use crate::language::Language;
-use crate::machine;
+use crate::machine::{self, Unanswered};
 use crate::store::Record;
 use crate::words;
 
@@ -103,6 +104,135 @@ fn nanoseconds(span: std::time::Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Why a file is not read as a result.
+#[derive(Debug, Error)]
+pub(crate) enum CarriedError {
+    /// The file cannot be read.
+    #[error("{name}:{line}: {source}")]
+    Unread {
+        /// The file.
+        name: String,
+        /// How far it was read.
+        line: usize,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{0} is empty")]
+    Empty(String),
+    /// It is a result that ends in its first line.
+    #[error(
+        "{0} is a result that was cut off in its first line, before anything was measured; make it, or carry it \
+         here, again"
+    )]
+    CutOff(String),
+    /// It is what a result is made of.
+    #[error("{0} is a plan and no result; `stend-probe run {0} > result.jsonl` makes one of it")]
+    Plan(String),
+    /// It is something else.
+    #[error("{0} is neither a run that stend exported nor a result of stend-probe run")]
+    Foreign(String),
+    /// A line is not what stands in a result.
+    #[error("{name}:{line}: it is no line of a result: {source}")]
+    NoLine {
+        /// The file.
+        name: String,
+        /// The line's number.
+        line: usize,
+        /// What is wrong with its JSON.
+        source: serde_json::Error,
+    },
+    /// A line does not go with those before it.
+    #[error("{name}:{line}: {source}")]
+    BadLine {
+        /// The file.
+        name: String,
+        /// The line's number.
+        line: usize,
+        /// Why not.
+        source: Damage,
+    },
+    /// All of it together makes no run.
+    #[error("{name}: {source}")]
+    NoRun {
+        /// The file.
+        name: String,
+        /// Why not.
+        source: Damage,
+    },
+}
+
+/// What is wrong with what a result says.
+#[derive(Debug, Error)]
+pub(crate) enum Damage {
+    /// Its first line is not its plan.
+    #[error("a result begins with its plan")]
+    NoPlan,
+    /// A part of it is of another format.
+    #[error("its {what} is of format {found}; this stend knows {known}")]
+    Format {
+        /// Which part.
+        what: &'static str,
+        /// Its format.
+        found: u32,
+        /// The one that can be read.
+        known: u32,
+    },
+    /// The run has another kind of name.
+    #[error("\"{0}\" is no id of a run")]
+    NoId(String),
+    /// A command is for a scenario that is not in the suite.
+    #[error("the plan has a command for \"{0}\", and no such scenario")]
+    NoScenario(String),
+    /// A step is with a command that there is not.
+    #[error("the plan has a step with command {0}, and no such command")]
+    NoCommandOfStep(usize),
+    /// There is another plan.
+    #[error("a result has one plan, in its first line")]
+    SecondPlan,
+    /// A command was skipped that there is not.
+    #[error("there is no such command in the plan")]
+    NoCommand,
+    /// A session is not the next one.
+    #[error("session {0} is out of its order")]
+    SessionOrder(u32),
+    /// A session was on another machine.
+    #[error("the machine is no longer what it was: {}", all_in_words(.0))]
+    OtherMachine(Vec<Difference>),
+    /// The fingerprint is missing.
+    #[error("the machine was not asked what it is")]
+    NotAsked,
+    /// The fingerprint cannot be taken.
+    #[error("the machine does not say what it is: {}", words::cause(.0, Language::English))]
+    Nameless(Cause),
+    /// An attempt is of a step that there is not.
+    #[error("there is no step {0} in the plan")]
+    NoStep(usize),
+    /// An attempt is of another session than the last.
+    #[error("an attempt of session {0}, which is not the one that goes on")]
+    OtherSession(u32),
+    /// There are two attempts of one step.
+    #[error("step {0} was made already")]
+    StepTwice(usize),
+    /// An attempt is of a scenario that there is not.
+    #[error("its scenario is not in the suite")]
+    NotInSuite,
+    /// There are more repeats than can be counted.
+    #[error("too many repeats")]
+    TooMany,
+    /// Nothing was measured.
+    #[error("it ends before anything was measured; make it again")]
+    Unmeasured,
+    /// A moment is none.
+    #[error(transparent)]
+    Moment(#[from] jiff::Error),
+}
+
+/// In what a machine differs, in words.
+fn all_in_words(differences: &[Difference]) -> String {
+    differences.iter().map(crate::words::machine::in_words).collect::<Vec<_>>().join("; ")
+}
+
 /// A result as it was read.
 pub(crate) struct Carried {
     /// The run.
@@ -117,15 +247,16 @@ pub(crate) struct Carried {
 ///
 /// # Errors
 /// It is no result, or a damaged one: one line, with the line's number.
-pub(crate) fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, String> {
+pub(crate) fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, CarriedError> {
     let mut reading: Option<Reading> = None;
     let mut lines = Lines::of(from);
     let mut text = Vec::new();
     for number in 1_usize.. {
-        if !lines.next(&mut text).map_err(|error| format!("{name}:{number}: {error}"))? {
+        let of_file = || name.to_owned();
+        let unread = |source| CarriedError::Unread { name: of_file(), line: number, source };
+        if !lines.next(&mut text).map_err(unread)? {
             break;
         }
-        let at = |reason: &dyn std::fmt::Display| format!("{name}:{number}: {reason}");
         let line: ResultLine = match serde_json::from_slice(&text) {
             Ok(line) => line,
             // What was being written when the power went.
@@ -133,34 +264,34 @@ pub(crate) fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result
                 return finish(reading, name, host, true);
             }
             Err(_) if number == 1 => return Err(foreign(&text, name)),
-            Err(error) => return Err(at(&format!("it is no line of a result: {error}"))),
+            Err(source) => return Err(CarriedError::NoLine { name: of_file(), line: number, source }),
         };
+        let at = |source| CarriedError::BadLine { name: of_file(), line: number, source };
         match &mut reading {
-            None => reading = Some(Reading::begin(line).map_err(|reason| at(&reason))?),
-            Some(reading) => reading.take(line).map_err(|reason| at(&reason))?,
+            None => reading = Some(Reading::begin(line).map_err(at)?),
+            Some(reading) => reading.take(line).map_err(at)?,
         }
     }
     finish(reading, name, host, false)
 }
 
 /// Why a file whose first line is not a result's is none.
-fn foreign(first: &[u8], name: &str) -> String {
+fn foreign(first: &[u8], name: &str) -> CarriedError {
     let text = String::from_utf8_lossy(first);
     // What a result's first line begins with, and no line end behind it.
     if text.starts_with("{\"event\":\"plan\"") && !text.ends_with('\n') {
-        return format!(
-            "{name} is a result that was cut off in its first line, before anything was measured; make it, or carry it here, again"
-        );
+        return CarriedError::CutOff(name.to_owned());
     }
     if text.contains("\"plan\"") || text.trim_start().starts_with('{') && text.trim_end().ends_with('{') {
-        return format!("{name} is a plan and no result; `stend-probe run {name} > result.jsonl` makes one of it");
+        return CarriedError::Plan(name.to_owned());
     }
-    format!("{name} is neither a run that stend exported nor a result of stend-probe run")
+    CarriedError::Foreign(name.to_owned())
 }
 
-fn finish(reading: Option<Reading>, name: &str, host: Option<&str>, cut_off: bool) -> Result<Carried, String> {
-    let reading = reading.ok_or_else(|| format!("{name} is empty"))?;
-    let (record, series) = reading.finish(host).map_err(|reason| format!("{name}: {reason}"))?;
+fn finish(reading: Option<Reading>, name: &str, host: Option<&str>, cut_off: bool) -> Result<Carried, CarriedError> {
+    let reading = reading.ok_or_else(|| CarriedError::Empty(name.to_owned()))?;
+    let (record, series) =
+        reading.finish(host).map_err(|source| CarriedError::NoRun { name: name.to_owned(), source })?;
     Ok(Carried { record, series, cut_off })
 }
 
@@ -174,31 +305,29 @@ struct Reading {
     /// What translates the instructions of `stend-probe` there, if something does.
     emulator: Option<String>,
     /// What the machine said to this session's questions.
-    answers: BTreeMap<String, Result<Output, String>>,
+    answers: BTreeMap<String, Result<Output, Unanswered>>,
     complete: bool,
 }
 
 impl Reading {
-    fn begin(line: ResultLine) -> Result<Self, String> {
+    fn begin(line: ResultLine) -> Result<Self, Damage> {
         let ResultLine::Plan { result, run, realtime_ns, plan, mut build, .. } = line else {
-            return Err("a result begins with its plan".into());
+            return Err(Damage::NoPlan);
         };
-        let version = |what: &str, found: u32, known: u32| {
-            (found == known)
-                .then_some(())
-                .ok_or_else(|| format!("its {what} is of format {found}; this stend knows {known}"))
+        let version = |what: &'static str, found: u32, known: u32| {
+            (found == known).then_some(()).ok_or(Damage::Format { what, found, known })
         };
         version("result", result, RESULT_VERSION)?;
         version("plan", plan.plan, PLAN_VERSION)?;
         if !is_run_id(&run) {
-            return Err(format!("\"{run}\" is no id of a run"));
+            return Err(Damage::NoId(run));
         }
         let known = |load: &Load| plan.suite.scenarios.iter().any(|scenario| scenario.name == load.scenario);
         if let Some(load) = plan.commands.iter().find(|load| !known(load)) {
-            return Err(format!("the plan has a command for \"{}\", and no such scenario", load.scenario));
+            return Err(Damage::NoScenario(load.scenario.clone()));
         }
         if let Some(step) = plan.steps.iter().find(|step| step.command >= plan.commands.len()) {
-            return Err(format!("the plan has a step with command {}, and no such command", step.command));
+            return Err(Damage::NoCommandOfStep(step.command));
         }
         let run = Run {
             id: run,
@@ -225,26 +354,26 @@ impl Reading {
             }),
             known: None,
             // Until the first session says what it is.
-            machine: machine::from_answers(Err("it was not asked".into()), None, &[]),
+            machine: machine::from_answers(Err(Unanswered::Unasked), None, &[]),
         };
         let (sessions, recorded, made) = Default::default();
         let emulator = build.remove("emulator");
         Ok(Self { plan: *plan, run, emulator, sessions, recorded, made, answers: BTreeMap::new(), complete: false })
     }
 
-    fn take(&mut self, line: ResultLine) -> Result<(), String> {
+    fn take(&mut self, line: ResultLine) -> Result<(), Damage> {
         match line {
-            ResultLine::Plan { .. } => return Err("a result has one plan, in its first line".into()),
+            ResultLine::Plan { .. } => return Err(Damage::SecondPlan),
             ResultLine::Answer { question, in_time, exit, output, error_output } => {
                 let answer = if in_time {
                     Ok(Output { exit: Some(exit), stdout: output.into_bytes(), stderr: error_output.into_bytes() })
                 } else {
-                    Err("it did not answer in time".to_owned())
+                    Err(Unanswered::TooSlow)
                 };
                 self.answers.insert(question, answer);
             }
             ResultLine::Skipped { command, program } => {
-                let load = self.plan.commands.get(command).ok_or("there is no such command in the plan")?;
+                let load = self.plan.commands.get(command).ok_or(Damage::NoCommand)?;
                 let skipped = Skipped {
                     scenario: load.scenario.clone(),
                     reason: Cause::ToolMissing { tool: program },
@@ -272,9 +401,9 @@ impl Reading {
         realtime_ns: i64,
         boot_id: Option<String>,
         missing: Option<BTreeMap<String, Why>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Damage> {
         if number as usize != self.sessions.len() {
-            return Err(format!("session {number} is out of its order"));
+            return Err(Damage::SessionOrder(number));
         }
         let Conditions { unfit, noted, .. } = self.conditions();
         let machine = self.machine()?;
@@ -283,8 +412,7 @@ impl Reading {
         } else {
             let differences = self.run.machine.differences(&machine);
             if !differences.is_empty() {
-                let words: Vec<_> = differences.iter().map(words::machine::in_words).collect();
-                return Err(format!("the machine is no longer what it was: {}", words.join("; ")));
+                return Err(Damage::OtherMachine(differences));
             }
         }
         self.complete = false;
@@ -308,37 +436,35 @@ impl Reading {
     }
 
     /// The fingerprint from what the machine answered.
-    fn machine(&mut self) -> Result<Machine, String> {
+    fn machine(&mut self) -> Result<Machine, Damage> {
         let mut answers = std::mem::take(&mut self.answers);
-        let collected = answers.remove(COLLECTION).ok_or("the machine was not asked what it is")?;
+        let collected = answers.remove(COLLECTION).ok_or(Damage::NotAsked)?;
         let asked = self.plan.questions.iter().find(|question| question.name == TOOLS);
         let queries = asked.and_then(|question| machine::queries_of(&question.words)).unwrap_or_default();
         let mut machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
         machine.software.emulator.clone_from(&self.emulator);
-        match machine.missing.get("collection") {
-            Some(cause) => {
-                Err(format!("the machine does not say what it is: {}", words::cause(cause, Language::English)))
-            }
+        match machine.missing.remove("collection") {
+            Some(cause) => Err(Damage::Nameless(cause)),
             None => Ok(machine),
         }
     }
 
-    fn attempt(&mut self, line: ResultLine) -> Result<(), String> {
+    fn attempt(&mut self, line: ResultLine) -> Result<(), Damage> {
         let ResultLine::Attempt { step, session, realtime_ns, in_time, output, error_output, samples, .. } = line
         else {
             return Ok(());
         };
-        let planned = self.plan.steps.get(step).ok_or_else(|| format!("there is no step {step} in the plan"))?;
+        let planned = self.plan.steps.get(step).ok_or(Damage::NoStep(step))?;
         if session as usize + 1 != self.sessions.len() {
-            return Err(format!("an attempt of session {session}, which is not the one that goes on"));
+            return Err(Damage::OtherSession(session));
         }
         if !self.made.insert(step) {
-            return Err(format!("step {step} was made already"));
+            return Err(Damage::StepTwice(step));
         }
         let load = &self.plan.commands[planned.command];
         let suite = &self.run.suite;
         let place = suite.scenarios.iter().position(|scenario| scenario.name == load.scenario);
-        let place = place.ok_or("its scenario is not in the suite")?;
+        let place = place.ok_or(Damage::NotInSuite)?;
         let scenario = &suite.scenarios[place];
         let program = load.by_probe.then(|| "stend-probe".to_owned());
         let words = program.into_iter().chain(load.words.iter().cloned()).collect();
@@ -346,7 +472,7 @@ impl Reading {
         let mut series = SeriesBuilder::default();
         samples.iter().for_each(|sample| series.add(sample));
         let which = Which {
-            sequence: u32::try_from(self.recorded.len()).map_err(|_| "too many repeats")?,
+            sequence: u32::try_from(self.recorded.len()).map_err(|_| Damage::TooMany)?,
             session,
             step: Step { scenario: place, number: planned.number, side: None, phase: planned.phase },
             started_at: moment(realtime_ns)?,
@@ -356,10 +482,10 @@ impl Reading {
         Ok(())
     }
 
-    fn finish(self, host: Option<&str>) -> Result<(Record, Vec<(u32, Series)>), String> {
+    fn finish(self, host: Option<&str>) -> Result<(Record, Vec<(u32, Series)>), Damage> {
         let Self { mut run, sessions, recorded, complete, .. } = self;
         if sessions.is_empty() {
-            return Err("it ends before anything was measured; make it again".into());
+            return Err(Damage::Unmeasured);
         }
         run.host = host.unwrap_or(&run.machine.name).to_owned();
         if let Some(name) = host {
@@ -385,6 +511,6 @@ fn word(origin: Origin) -> &'static str {
     }
 }
 
-fn moment(realtime_ns: i64) -> Result<Timestamp, String> {
-    Timestamp::from_nanosecond(i128::from(realtime_ns)).map_err(|error| error.to_string())
+fn moment(realtime_ns: i64) -> Result<Timestamp, Damage> {
+    Ok(Timestamp::from_nanosecond(i128::from(realtime_ns))?)
 }

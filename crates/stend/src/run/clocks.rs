@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Deserialize;
 use stend_model::clocks::{Comparison, Reading, RoundTrip};
+use thiserror::Error;
 
-use crate::host::{Command, Happening, Host, Process};
+use crate::host::{Command, Happening, Host, HostError, Process};
 
 /// So many questions, if there is time for them. The first ones also wait for the program to start.
 const ROUND_TRIPS: usize = 16;
@@ -14,6 +15,35 @@ const ROUND_TRIPS: usize = 16;
 const LONGEST: Duration = Duration::from_secs(3);
 /// A machine that does not answer a question for so long does not answer it.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why a machine's clocks cannot be compared with this one's.
+#[derive(Debug, Error)]
+pub(super) enum ClockError {
+    /// Nothing can be sent to `stend-probe`.
+    #[error("it does not listen: {0}")]
+    Deaf(#[source] std::io::Error),
+    /// It says something else than the time.
+    #[error("it says {said:?}")]
+    Strange {
+        /// What it says.
+        said: String,
+    },
+    /// It has ended.
+    #[error("stend-probe clock ended{}", .said.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
+    Ended {
+        /// What it said last, if it complained.
+        said: Option<String>,
+    },
+    /// It says nothing.
+    #[error("no answer within {} s", PATIENCE.as_secs())]
+    Silent,
+    /// This machine's clock was set meanwhile.
+    #[error("this machine's clock went back meanwhile")]
+    WentBack,
+    /// It cannot be started.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
 
 /// What `stend-probe clock` prints. `event` is always `clock`.
 #[derive(Deserialize)]
@@ -27,42 +57,42 @@ struct Answer {
 ///
 /// # Errors
 /// It does not tell the time; why, in one line.
-pub(super) fn compare(host: &dyn Host, probe: &str) -> Result<Option<Comparison>, String> {
+pub(super) fn compare(host: &dyn Host, probe: &str) -> Result<Option<Comparison>, ClockError> {
     if host.has_our_clocks() {
         return Ok(None);
     }
-    let mut process = host.start(&Command::new([probe, "clock"])).map_err(|error| error.to_string())?;
+    let mut process = host.start(&Command::new([probe, "clock"]))?;
     let trips = ask(&mut *process);
     process.stop();
     let deadline = Instant::now() + PATIENCE;
     while !matches!(process.next(PATIENCE), Some(Happening::Ended(_)) | None) && Instant::now() < deadline {}
     let trips = trips?;
-    Comparison::of(&trips).map(Some).ok_or_else(|| "this machine's clock went back meanwhile".into())
+    Comparison::of(&trips).map(Some).ok_or(ClockError::WentBack)
 }
 
-fn ask(process: &mut dyn Process) -> Result<Vec<RoundTrip>, String> {
+fn ask(process: &mut dyn Process) -> Result<Vec<RoundTrip>, ClockError> {
     let began = Instant::now();
     let mut trips = Vec::new();
     while trips.len() < ROUND_TRIPS && (trips.is_empty() || began.elapsed() < LONGEST) {
         let asked = Reading { monotonic_ns: now(ClockId::Monotonic), realtime_ns: now(ClockId::Realtime) };
-        process.send(b"\n").map_err(|error| format!("it does not listen: {error}"))?;
+        process.send(b"\n").map_err(ClockError::Deaf)?;
         let there = answer(process)?;
         trips.push(RoundTrip { asked, there, answered_ns: now(ClockId::Monotonic) });
     }
     Ok(trips)
 }
 
-fn answer(process: &mut dyn Process) -> Result<Reading, String> {
-    let mut complaint = String::new();
+fn answer(process: &mut dyn Process) -> Result<Reading, ClockError> {
+    let mut complaint = None;
     loop {
         match process.next(PATIENCE) {
             Some(Happening::Line(line)) => match serde_json::from_slice::<Answer>(&line) {
                 Ok(answer) if answer.event == "clock" => return Ok(answer.reading),
-                _ => return Err(format!("it says {:?}", String::from_utf8_lossy(&line))),
+                _ => return Err(ClockError::Strange { said: String::from_utf8_lossy(&line).into_owned() }),
             },
-            Some(Happening::ErrorLine(line)) => complaint = format!(": {}", String::from_utf8_lossy(&line)),
-            Some(Happening::Ended(_)) => return Err(format!("stend-probe clock ended{complaint}")),
-            None => return Err(format!("no answer within {} s", PATIENCE.as_secs())),
+            Some(Happening::ErrorLine(line)) => complaint = Some(String::from_utf8_lossy(&line).into_owned()),
+            Some(Happening::Ended(_)) => return Err(ClockError::Ended { said: complaint }),
+            None => return Err(ClockError::Silent),
         }
     }
 }

@@ -160,7 +160,7 @@ impl<'a> Faults<'a> {
             self.count_errors(disk);
         }
         match self.injector.inject(fault) {
-            Err(said) => self.broken = Some(Cause::FaultFailed { fault: fault.deed(), said }),
+            Err(error) => self.broken = Some(Cause::FaultFailed { fault: fault.deed(), said: error.to_string() }),
             Ok(None) => {
                 let kind = if fault.action.mends() { MarkKind::Recovery } else { MarkKind::Fault };
                 let t_ns = if fault.action.mends() { self.moment() } else { before };
@@ -201,8 +201,8 @@ impl<'a> Faults<'a> {
             let t_ns = self.moment();
             self.mark(t_ns, MarkKind::Recovery, Deed::DiskRebuilt { disk });
             self.observed.insert(format!("disk{disk}_rebuild_attempts"), f64::from(tries));
-            if let Err(said) = self.injector.renew(disk) {
-                self.broken = Some(Cause::DiskNotRenewed { disk, said });
+            if let Err(error) = self.injector.renew(disk) {
+                self.broken = Some(Cause::DiskNotRenewed { disk, said: error.to_string() });
             }
             return;
         }
@@ -227,8 +227,8 @@ impl<'a> Faults<'a> {
                 self.mending.push(Mending { state, tries: ended.tries + 1, ..ended });
             }
             Ok(None) => {}
-            Err(said) => {
-                self.broken = Some(Cause::RebuildFailed { disk, tries: ended.tries, said });
+            Err(error) => {
+                self.broken = Some(Cause::RebuildFailed { disk, tries: ended.tries, said: error.to_string() });
             }
         }
     }
@@ -241,7 +241,7 @@ impl<'a> Faults<'a> {
                     *self.observed.entry(format!("disk{disk}_{name}")).or_default() += count;
                 }
             }
-            Err(said) => self.causes.push(Cause::ErrorsUnread { disk, said }),
+            Err(error) => self.causes.push(Cause::ErrorsUnread { disk, said: error.to_string() }),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The files that a run works on: which there are already, and how much is still to be written.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use stend_model::suite::{Instrument, Scenario};
+use thiserror::Error;
 
-use crate::host::{Command, Host};
+use crate::host::{Command, Host, HostError};
 use crate::instrument::{self, File, Place, adapter};
 
 /// So many files are asked for at once.
@@ -27,6 +29,57 @@ enum There {
     File { allocated: u64, bytes: u64 },
 }
 
+/// Why a run's files are not as they must be, or are not known.
+#[derive(Debug, Error)]
+pub(crate) enum FilesError {
+    /// An instrument does not say which files a scenario takes.
+    #[error("{said}")]
+    Unnamed {
+        /// What its adapter says.
+        said: String,
+    },
+    /// The directory for a file is missing.
+    #[error("{by}: {path} is not a directory; make it first")]
+    NoDirectory {
+        /// Who works on the file.
+        by: String,
+        /// The directory, as the user knows it.
+        path: String,
+    },
+    /// A device is missing.
+    #[error("{by}: {path} is not there")]
+    NoDevice {
+        /// Who works on it.
+        by: String,
+        /// Its path.
+        path: String,
+    },
+    /// A file is missing, and nobody knows how long to make it.
+    #[error("{by}: {path} is not there, and no size= says how long it is to be made")]
+    NoFile {
+        /// Who works on it.
+        by: String,
+        /// Its path, as the user knows it.
+        path: String,
+    },
+    /// A file of the user's would be lost.
+    #[error(
+        "{by} would write over {path}, a file of {bytes} bytes that is there already; remove it, or name another one \
+         (filename=${{LUN1}} is one that stend makes)"
+    )]
+    Overwritten {
+        /// Who works on it.
+        by: String,
+        /// Its path.
+        path: String,
+        /// Its length.
+        bytes: u64,
+    },
+    /// The machine cannot be asked.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
 /// The files of a run, with what is there of them.
 pub(crate) struct Files {
     files: BTreeMap<String, File>,
@@ -45,7 +98,8 @@ impl Files {
         scenarios: impl Iterator<Item = &'a Scenario>,
         place: &Place,
         has_target: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, FilesError> {
+        let unnamed = |error: &dyn Display| FilesError::Unnamed { said: error.to_string() };
         let mut files: BTreeMap<String, File> = BTreeMap::new();
         for scenario in scenarios {
             if let Instrument::Adapter(name) = &scenario.instrument
@@ -53,10 +107,10 @@ impl Files {
                 // A target has seen to its space by itself.
                 && !(has_target && instrument::loads_luns(&scenario.instrument))
             {
-                let question = adapter.question(scenario, place)?;
+                let question = adapter.question(scenario, place).map_err(|error| unnamed(&error))?;
                 let ask = |question: Command| host.run(&question).map(|answer| answer.text());
-                let answer = question.map(ask).transpose().map_err(|error| error.to_string())?.unwrap_or_default();
-                for (path, file) in adapter.files(scenario, place, &answer)? {
+                let answer = question.map(ask).transpose()?.unwrap_or_default();
+                for (path, file) in adapter.files(scenario, place, &answer).map_err(|error| unnamed(&error))? {
                     files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
                 }
             }
@@ -65,7 +119,7 @@ impl Files {
         let mut there = BTreeMap::new();
         for names in names.chunks(AT_ONCE) {
             let words = ["sh", "-c", SCRIPT, "sh"].into_iter().chain(names.iter().map(|name| name.as_str()));
-            let said = host.run(&Command::new(words)).map_err(|error| error.to_string())?.text();
+            let said = host.run(&Command::new(words))?.text();
             there.extend(names.iter().map(|name| (*name).clone()).zip(said.lines().map(There::read)));
         }
         Ok(Self { files, there, data: place.data.clone() })
@@ -84,23 +138,22 @@ impl Files {
     }
 
     /// Why nothing may be begun, if a file of the user's would be lost or lacks what it takes.
-    pub(crate) fn objection(&self) -> Option<String> {
+    pub(crate) fn objection(&self) -> Option<FilesError> {
         self.files.iter().find_map(|(path, file)| {
-            let by = &file.by;
+            let by = file.by.clone();
             // As the user knows it: what has no directory lies in the run's own.
             let known = |name: &'_ str| name.strip_prefix(&format!("{}/", self.data)).unwrap_or(name).to_owned();
             if let Some(directory) = file.directory.as_ref().filter(|there| self.there(there) != There::Directory) {
-                return Some(format!("{by}: {} is not a directory; make it first", known(directory)));
+                return Some(FilesError::NoDirectory { by, path: known(directory) });
             }
             match self.there(path) {
                 There::Nothing if file.must_exist && file.bytes == 0 => {
-                    let why = if path.starts_with("/dev/") { "" } else { ", and no size= says how long it is to be made" };
-                    Some(format!("{by}: {} is not there{why}", known(path)))
+                    let (is_device, path) = (path.starts_with("/dev/"), known(path));
+                    Some(if is_device { FilesError::NoDevice { by, path } } else { FilesError::NoFile { by, path } })
                 }
-                There::File { bytes, .. } if bytes > 0 && file.overwrites(bytes) => Some(format!(
-                    "{by} would write over {path}, a file of {bytes} bytes that is there already; remove it, or name another one \
-                     (filename=${{LUN1}} is one that stend makes)"
-                )),
+                There::File { bytes, .. } if bytes > 0 && file.overwrites(bytes) => {
+                    Some(FilesError::Overwritten { by, path: path.clone(), bytes })
+                }
                 _ => None,
             }
         })

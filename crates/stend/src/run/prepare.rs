@@ -9,8 +9,9 @@ use stend_model::run::Skipped;
 use stend_model::side::Side;
 use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
+use thiserror::Error;
 
-use super::files::Files;
+use super::files::{Files, FilesError};
 use crate::host::{Command, HERE, Host, HostError, Lock, Lockable};
 use crate::instrument::fio_files::job_file_of;
 use crate::instrument::{self, Place, Tool, adapter};
@@ -18,56 +19,108 @@ use crate::machine::{self, Finding, Space, State, Use};
 use crate::owned::{self, NotOwn};
 use crate::side;
 
+/// What to do about a directory for runs' files that will not do.
+const ANOTHER: &str = "set STEND_WORK to a directory of your own";
+
+/// Why something that a run takes is not there, or will not do.
+#[derive(Debug, Error)]
+pub(crate) enum PrepareError {
+    /// `stend-probe` ends badly when it is asked for its version.
+    #[error("it does not run: {said}")]
+    Broken {
+        /// What it says.
+        said: String,
+    },
+    /// The user named a `stend-probe` that will not do.
+    #[error("STEND_PROBE is {path}: {source}")]
+    BadProbe {
+        /// Its path.
+        path: String,
+        /// Why not.
+        source: Box<PrepareError>,
+    },
+    /// There is no `stend-probe`.
+    #[error(
+        "stend-probe is neither beside stend nor on the PATH; build it with `make build`, or say where it \
+         is with STEND_PROBE"
+    )]
+    NoProbe,
+    /// The directory for runs' files has no absolute path.
+    #[error("\"{0}\" is no place for the run's files; set STEND_WORK to an absolute path")]
+    BadWork(String),
+    /// The machine's lock has no absolute path.
+    #[error("\"{0}\" is no place for the machine's lock; set STEND_LOCK to an absolute path")]
+    BadLock(String),
+    /// Somebody else may write in the directory for runs' files.
+    #[error("{}{source}; {ANOTHER}", .there.as_ref().map(|there| format!("{there}: ")).unwrap_or_default())]
+    NotOwn {
+        /// The machine, if it is another one.
+        there: Option<String>,
+        /// Who may.
+        source: NotOwn,
+    },
+    /// The machine does not say who may write there.
+    #[error(transparent)]
+    Unasked(NotOwn),
+    /// Nothing can be written to the directory for runs' files.
+    #[error("{0}; set STEND_WORK to a directory that can be written")]
+    Unwritable(#[source] HostError),
+    /// A file is not as it must be.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    /// The machine cannot be asked, or another stend is there.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
 /// Where `stend-probe` lies on this machine: `STEND_PROBE`, beside `stend` itself, or on the PATH. It is asked for its version, so that
 /// one of another architecture is noticed here.
 ///
 /// # Errors
 /// It is nowhere, or does not run; the message says how to build it.
-pub(crate) fn find_probe(host: &dyn Host) -> Result<String, String> {
+pub(crate) fn find_probe(host: &dyn Host) -> Result<String, PrepareError> {
     let given = std::env::var_os("STEND_PROBE")
         .map(|path| std::path::absolute(&path).map_or(path, std::path::PathBuf::into_os_string));
     let given = given.map(|path| path.to_string_lossy().into_owned());
     let runs = |path: &str| match host.run(&Command::new([path, "--version"])) {
         Ok(output) if output.exit == Some(0) => Ok(()),
-        Ok(output) => Err(format!("it does not run: {}", String::from_utf8_lossy(&output.stderr).trim())),
-        Err(error) => Err(error.to_string()),
+        Ok(output) => Err(PrepareError::Broken { said: String::from_utf8_lossy(&output.stderr).trim().to_owned() }),
+        Err(error) => Err(error.into()),
     };
     if let Some(path) = given {
-        return runs(&path).map(|()| path.clone()).map_err(|reason| format!("STEND_PROBE is {path}: {reason}"));
+        return match runs(&path) {
+            Ok(()) => Ok(path),
+            Err(why) => Err(PrepareError::BadProbe { path, source: Box::new(why) }),
+        };
     }
     let beside = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     let beside = beside.map(|path| path.with_file_name("stend-probe").to_string_lossy().into_owned());
     let candidates = beside.into_iter().chain(host.find_program("stend-probe"));
-    candidates.into_iter().find(|path| runs(path).is_ok()).ok_or_else(|| {
-        "stend-probe is neither beside stend nor on the PATH; build it with `make build`, or say where it is with STEND_PROBE".into()
-    })
+    candidates.into_iter().find(|path| runs(path).is_ok()).ok_or(PrepareError::NoProbe)
 }
-
-/// What to do about a directory for runs' files that will not do.
-const ANOTHER: &str = "set STEND_WORK to a directory of your own";
 
 /// The directory for a run's files on the machine: under `STEND_WORK`, or the user's cache directory. If it is there, nobody else may write
 /// in it.
 ///
 /// # Errors
 /// The machine cannot be asked, or has neither; or somebody else may write there.
-pub(crate) fn work_directory(host: &dyn Host) -> Result<String, String> {
+pub(crate) fn work_directory(host: &dyn Host) -> Result<String, PrepareError> {
     let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-${HOME%/}/.cache}/stend}""#;
-    let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
+    let output = host.run(&Command::new(["sh", "-c", script]))?;
     let directory = output.text().trim_end_matches('\n').to_owned();
     if !directory.starts_with('/') {
-        return Err(format!("\"{directory}\" is no place for the run's files; set STEND_WORK to an absolute path"));
+        return Err(PrepareError::BadWork(directory));
     }
     check_own(host, &directory)?;
     Ok(directory)
 }
 
 /// Sees to it that nobody else may write in the directory for runs' files.
-fn check_own(host: &dyn Host, directory: &str) -> Result<(), String> {
+fn check_own(host: &dyn Host, directory: &str) -> Result<(), PrepareError> {
     owned::check(host, directory).map_err(|why| match (why, host.name()) {
-        (NotOwn::Unasked(why), _) => why,
-        (why, HERE) => format!("{why}; {ANOTHER}"),
-        (why, there) => format!("{there}: {why}; {ANOTHER}"),
+        (why @ NotOwn::Unasked(_), _) => PrepareError::Unasked(why),
+        (source, HERE) => PrepareError::NotOwn { there: None, source },
+        (source, there) => PrepareError::NotOwn { there: Some(there.to_owned()), source },
     })
 }
 
@@ -75,13 +128,13 @@ fn check_own(host: &dyn Host, directory: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// It cannot be made, or another stend uses it.
-pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, String> {
+pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, PrepareError> {
     let lock = || host.make_directory(directory).and_then(|()| host.lock(&Lockable::Directory(directory.to_owned())));
     // Once more: a stend that cleaned up may have removed the directory just between the two.
     let locked = lock().or_else(|error| if matches!(error, HostError::File { .. }) { lock() } else { Err(error) });
     let locked = locked.map_err(|error| match error {
-        HostError::File { .. } => format!("{error}; set STEND_WORK to a directory that can be written"),
-        error => error.to_string(),
+        HostError::File { .. } => PrepareError::Unwritable(error),
+        error => error.into(),
     })?;
     // Somebody may have made it since it was asked for.
     check_own(host, directory)?;
@@ -92,46 +145,42 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, St
 ///
 /// # Errors
 /// Another lab is there, or the file will not do.
-pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, String> {
+pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, PrepareError> {
     let path = machine_lock(host)?;
-    host.lock(&Lockable::Machine(path)).map_err(|error| error.to_string())
+    Ok(host.lock(&Lockable::Machine(path))?)
 }
 
 /// Whether another lab builds or measures on the machine now; `has_probe`: a `stend-probe` is there, by which that can be found out.
 pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
     let none = || Finding::of(State::Fine, Condition::OtherLabs);
-    let look = || -> Result<Finding, String> {
+    let look = || -> Result<Finding, PrepareError> {
         let Some(path) = machine_lock_there(host)? else { return Ok(none()) };
         if !has_probe {
             return Ok(Finding::of(State::Warning, Condition::LabUnknown { path }));
         }
         // Given back at once. Whoever wants it just then tries for a second.
-        host.lock(&Lockable::Machine(path)).map(|_lock| none()).map_err(|error| error.to_string())
+        Ok(host.lock(&Lockable::Machine(path)).map(|_lock| none())?)
     };
-    look().unwrap_or_else(|said| Finding::of(State::Unfit, Condition::LabAtWork { said }))
+    look().unwrap_or_else(|error| Finding::of(State::Unfit, Condition::LabAtWork { said: error.to_string() }))
 }
 
 /// The path of the file that is the machine's lock, if it is there.
 ///
 /// # Errors
 /// The machine cannot be asked.
-pub(crate) fn machine_lock_there(host: &dyn Host) -> Result<Option<String>, String> {
+pub(crate) fn machine_lock_there(host: &dyn Host) -> Result<Option<String>, PrepareError> {
     let path = machine_lock(host)?;
     let there = Command::new(["sh", "-c", r#"[ -e "$1" ] || [ -h "$1" ]"#, "sh", &path]);
-    let output = host.run(&there).map_err(|error| error.to_string())?;
+    let output = host.run(&there)?;
     Ok((output.exit == Some(0)).then_some(path))
 }
 
 /// The path of the file that is the machine's lock.
-fn machine_lock(host: &dyn Host) -> Result<String, String> {
+fn machine_lock(host: &dyn Host) -> Result<String, PrepareError> {
     let script = r#"printf %s "${STEND_LOCK:-/tmp/stend.lock}""#;
-    let output = host.run(&Command::new(["sh", "-c", script])).map_err(|error| error.to_string())?;
+    let output = host.run(&Command::new(["sh", "-c", script]))?;
     let path = output.text().trim_end_matches('\n').to_owned();
-    if path.starts_with('/') {
-        Ok(path)
-    } else {
-        Err(format!("\"{path}\" is no place for the machine's lock; set STEND_LOCK to an absolute path"))
-    }
+    if path.starts_with('/') { Ok(path) } else { Err(PrepareError::BadLock(path)) }
 }
 
 /// The machine's fingerprint, with what emulates it if `stend-probe`, whose path there is `probe`, sees anything of that.
@@ -220,11 +269,11 @@ pub(crate) fn check_files<'a>(
     scenarios: impl Iterator<Item = &'a Scenario>,
     work: &str,
     target: Option<&Target>,
-) -> Result<(), String> {
+) -> Result<(), PrepareError> {
     // No run is called so.
     let place = Place::of("new", &format!("{work}/new"));
     let files = Files::of(host, scenarios, &place, target.is_some())?;
-    files.objection().map_or(Ok(()), Err)
+    files.objection().map_or(Ok(()), |objection| Err(objection.into()))
 }
 
 /// The directories that measuring these scenarios writes to, with what is known to be written: the store's if it is there, the one for runs' files, and
@@ -239,7 +288,7 @@ pub(crate) fn spaces<'a>(
     work: &str,
     run: &str,
     target: Option<&Target>,
-) -> Result<Vec<Space>, String> {
+) -> Result<Vec<Space>, PrepareError> {
     let place = Place::of(run, &format!("{work}/{run}"));
     let files = Files::of(host, scenarios.clone(), &place, target.is_some())?;
     let of_files =

@@ -2,19 +2,107 @@
 
 mod tuning;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::cause::Cause;
 use stend_model::run::Skipped;
 use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
+use thiserror::Error;
 
-use crate::host::stand::{self, Compiler};
-use crate::host::{Command, Host};
+use crate::host::stand::{self, BuildError, Compiler};
+use crate::host::{Command, Host, HostError};
 use crate::instrument::{ADAPTERS, Tool, check_parameters, loads_luns};
 use crate::machine::{ToolQuery, tools};
 
 pub(crate) use tuning::{Restored, Tuning, restore};
+
+use self::tuning::TuningError;
+
+/// Why sides cannot be measured.
+#[derive(Debug, Error)]
+pub(crate) enum SideError {
+    /// The words for a side are not understood.
+    #[error("--ab: {said}")]
+    Unclear {
+        /// Why not.
+        said: String,
+    },
+    /// Both sides have the same settings and no names.
+    #[error(
+        "--ab: both sides are called \"{0}\"; set something else on one of them, or to measure the same \
+         twice give one a name: name=…"
+    )]
+    Same(String),
+    /// Both sides have the same name.
+    #[error("--ab: both sides are called \"{0}\"; give one another name")]
+    SameName(String),
+    /// No scenario has a parameter that a side sets.
+    #[error(
+        "--ab: set.{name}={value}: no scenario of suite \"{suite}\" has a parameter \"{name}\"; there are: {}",
+        if .known.is_empty() { "none".into() } else { .known.join(", ") }
+    )]
+    NoParameter {
+        /// The parameter.
+        name: String,
+        /// What it was to be.
+        value: String,
+        /// The suite.
+        suite: String,
+        /// All parameters of its scenarios.
+        known: Vec<String>,
+    },
+    /// A scenario does not take a value that a side sets.
+    #[error("--ab: side \"{side}\", scenario \"{scenario}\": {said}")]
+    BadParameter {
+        /// What the side is called.
+        side: String,
+        /// The scenario.
+        scenario: String,
+        /// What its instrument says.
+        said: String,
+    },
+    /// A side takes what there is not.
+    #[error("side \"{side}\": {source}")]
+    OfSide {
+        /// What the side is called.
+        side: String,
+        /// What is missing.
+        source: Box<SideError>,
+    },
+    /// The program before the instruments is not there.
+    #[error("prefix={prefix}: {program} is not on the machine's PATH")]
+    NoPrefix {
+        /// All words before the instruments.
+        prefix: String,
+        /// The first of them.
+        program: String,
+    },
+    /// A tool is not there.
+    #[error("tool.{name}={path}: that is no program")]
+    NoTool {
+        /// How it is called.
+        name: String,
+        /// Where it was to be.
+        path: String,
+    },
+    /// `stend-probe` is not built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A setting of the kernel will not do.
+    #[error(transparent)]
+    Tuning(#[from] TuningError),
+    /// The machine cannot be asked.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl SideError {
+    /// The same of one side.
+    fn of(side: &Side, error: impl Into<Self>) -> Self {
+        Self::OfSide { side: side.label.clone(), source: Box::new(error.into()) }
+    }
+}
 
 /// What a side's instruments are started with.
 #[derive(Debug, Clone, Default)]
@@ -64,18 +152,14 @@ impl Setting {
 ///
 /// # Errors
 /// One is not understood, or they cannot be told apart; one line that says why.
-pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, String> {
+pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, SideError> {
     let sides = texts.iter().map(|text| text.parse::<Side>()).collect::<Result<Vec<_>, _>>();
-    let mut sides = sides.map_err(|error| format!("--ab: {error}"))?;
+    let mut sides = sides.map_err(|error| SideError::Unclear { said: error.to_string() })?;
     if let [a, b] = &sides[..]
         && a.label == b.label
     {
-        let advice = if a.settings() == b.settings() {
-            "set something else on one of them, or to measure the same twice give one a name: name=…"
-        } else {
-            "give one another name"
-        };
-        return Err(format!("--ab: both sides are called \"{}\"; {advice}", a.label));
+        let (label, is_same) = (a.label.clone(), a.settings() == b.settings());
+        return Err(if is_same { SideError::Same(label) } else { SideError::SameName(label) });
     }
     for path in sides.iter_mut().flat_map(|side| side.tools.values_mut()) {
         // It is started in other directories than this one.
@@ -90,22 +174,25 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, String> {
 ///
 /// # Errors
 /// No scenario has a parameter that a side sets, or one does not take the value; one line that says why.
-pub(crate) fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), String> {
+pub(crate) fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
     for (name, value) in sides.iter().flat_map(|side| &side.parameters) {
         if !suite.scenarios.iter().any(|scenario| scenario.parameters.contains_key(name)) {
-            let known: std::collections::BTreeSet<_> =
-                suite.scenarios.iter().flat_map(|scenario| scenario.parameters.keys().map(String::as_str)).collect();
-            let known = if known.is_empty() { "none".into() } else { known.into_iter().collect::<Vec<_>>().join(", ") };
-            return Err(format!(
-                "--ab: set.{name}={value}: no scenario of suite \"{}\" has a parameter \"{name}\"; there are: {known}",
-                suite.name
-            ));
+            let known: BTreeSet<_> = suite.scenarios.iter().flat_map(|scenario| scenario.parameters.keys()).collect();
+            return Err(SideError::NoParameter {
+                name: name.clone(),
+                value: value.clone(),
+                suite: suite.name.clone(),
+                known: known.into_iter().cloned().collect(),
+            });
         }
     }
     for side in sides {
         for scenario in suite.scenarios.iter().filter(|scenario| lacks(scenario, side).is_none()) {
-            check_parameters(&side.applied(scenario))
-                .map_err(|error| format!("--ab: side \"{}\", scenario \"{}\": {error}", side.label, scenario.name))?;
+            check_parameters(&side.applied(scenario)).map_err(|error| SideError::BadParameter {
+                side: side.label.clone(),
+                scenario: scenario.name.clone(),
+                said: error.to_string(),
+            })?;
         }
     }
     Ok(())
@@ -154,13 +241,13 @@ pub(crate) fn prepare(
     usual: &Compiler,
     side: &mut Side,
     tell: &mut dyn FnMut(&str),
-) -> Result<Setting, String> {
+) -> Result<Setting, SideError> {
     let found = found_tools(host, side)?;
     let mut probe = None;
     if side.is_built() {
-        let mut tell = |words: &str| tell(&of_side(side, words));
+        let mut tell = |words: &str| tell(&format!("side \"{}\": {words}", side.label));
         let built = stand::build(host, all_work, &compiler_of(side, usual), &mut tell, None);
-        let stand::Built { probe: path, build, identity } = built.map_err(|reason| of_side(side, &reason))?;
+        let stand::Built { probe: path, build, identity } = built.map_err(|error| SideError::of(side, error))?;
         side.found.compiler = Some(build.compiler.clone());
         (side.found.build, side.found.built) = (Some(identity), Some(build));
         probe = Some(path);
@@ -168,10 +255,6 @@ pub(crate) fn prepare(
     side.found.tools = found;
     let (environment, prefix, tools) = (side.environment.clone(), side.prefix.clone(), side.tools.clone());
     Ok(Setting { probe, environment, prefix, tools })
-}
-
-fn of_side(side: &Side, reason: &str) -> String {
-    format!("side \"{}\": {reason}", side.label)
 }
 
 /// What builds for a side, if it is built.
@@ -183,25 +266,24 @@ fn compiler_of(side: &Side, usual: &Compiler) -> Compiler {
 }
 
 /// Sees to it that a side's prefix and tools are there: what the tools say of themselves.
-fn found_tools(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, stend_model::machine::Tool>, String> {
-    let of_side = |reason: String| of_side(side, &reason);
+fn found_tools(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, stend_model::machine::Tool>, SideError> {
     if let Some(program) = side.prefix.first()
         && host.find_program(program).is_none()
     {
-        let prefix = side.prefix.join(" ");
-        return Err(of_side(format!("prefix={prefix}: {program} is not on the machine's PATH")));
+        let (prefix, program) = (side.prefix.join(" "), program.clone());
+        return Err(SideError::of(side, SideError::NoPrefix { prefix, program }));
     }
     let mut found = BTreeMap::new();
     for (name, path) in &side.tools {
         if host.find_program(path).is_none() {
-            return Err(of_side(format!("tool.{name}={path}: that is no program")));
+            return Err(SideError::of(side, SideError::NoTool { name: name.clone(), path: path.clone() }));
         }
         // A tool that no adapter knows is asked as most are.
         let known = ADAPTERS.iter().map(|adapter| adapter.tool()).find(|tool| tool.program == name);
         let arguments = known.map_or(&["--version"][..], |tool| tool.version_arguments);
         let version_arguments = arguments.iter().map(|&word| word.to_owned()).collect();
         let queries = [ToolQuery { program: path.clone(), version_arguments }];
-        let tool = tools(host, &queries).map_err(|error| of_side(error.to_string()))?.0.remove(path);
+        let tool = tools(host, &queries).map_err(|error| SideError::of(side, error))?.0.remove(path);
         found.extend(tool.map(|tool| (name.clone(), tool)));
     }
     Ok(found)
@@ -216,7 +298,7 @@ pub(crate) fn foreseen(
     all_work: &str,
     usual: &Compiler,
     sides: &[Side],
-) -> Result<Vec<Vec<String>>, String> {
+) -> Result<Vec<Vec<String>>, SideError> {
     let tuning = Tuning::new(host, all_work, sides)?;
     let of = |(place, side): (usize, &Side)| {
         let tools = found_tools(host, side)?;
@@ -224,7 +306,7 @@ pub(crate) fn foreseen(
             tools.iter().map(|(name, tool)| format!("{name}: {}, {}", tool.path, tool.version)).collect();
         if side.is_built() {
             let compiler = compiler_of(side, usual);
-            let version = stand::version(host, &compiler).map_err(|reason| of_side(side, &reason))?;
+            let version = stand::version(host, &compiler).map_err(|error| SideError::of(side, error))?;
             lines.push(stand::in_words(&version, &compiler));
         }
         lines.extend(tuning.changes_of(place));

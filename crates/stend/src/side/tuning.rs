@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stend_model::side::Side;
+use thiserror::Error;
 
 use crate::host::{Command, Host, HostError};
 use crate::ledger;
@@ -13,6 +14,77 @@ use crate::ledger;
 /// The name of the ledger in the directory for runs' files.
 const LEDGER: &str = "tuning";
 const PROCESSORS: &str = "/sys/devices/system/cpu";
+
+/// Why a setting is not what a side wants, or not what it was.
+#[derive(Debug, Error)]
+pub(crate) enum TuningError {
+    /// A side wants what cannot be.
+    #[error("side \"{side}\": {source}")]
+    OfSide {
+        /// What the side is called.
+        side: String,
+        /// Why it cannot be.
+        source: Box<TuningError>,
+    },
+    /// The machine has no such sysctl.
+    #[error("sysctl.{name}={value}: this machine has no sysctl \"{name}\"")]
+    NoSysctl {
+        /// Its name.
+        name: String,
+        /// What it was to be.
+        value: String,
+    },
+    /// The machine has no such governor.
+    #[error("governor={governor}: this machine has no such governor; it has {known}")]
+    NoSuchGovernor {
+        /// The one that is wanted.
+        governor: String,
+        /// Those that there are, as the kernel names them.
+        known: String,
+    },
+    /// The machine has no governors.
+    #[error("governor={0}: this machine has no governors: its kernel does not govern frequencies")]
+    NoGovernors(String),
+    /// The user may not change a setting.
+    #[error("{setting} cannot be changed by this user; sysctl= and governor= take root")]
+    Forbidden {
+        /// The setting, in words.
+        setting: String,
+    },
+    /// The kernel refuses a value.
+    #[error("{setting} cannot be set to \"{value}\": {source}")]
+    Refused {
+        /// The setting, in words.
+        setting: String,
+        /// The value.
+        value: String,
+        /// What it says.
+        source: HostError,
+    },
+    /// The kernel makes another value of it.
+    #[error("{setting} cannot be set to \"{value}\": the kernel made it \"{taken}\"")]
+    Altered {
+        /// The setting, in words.
+        setting: String,
+        /// The value that is wanted.
+        value: String,
+        /// The one that is there.
+        taken: String,
+    },
+    /// The kernel refuses what was there before.
+    #[error("{setting} cannot be put back to \"{before}\": {source}")]
+    NotPutBack {
+        /// The setting, in words.
+        setting: String,
+        /// What was there.
+        before: String,
+        /// What the kernel says.
+        source: HostError,
+    },
+    /// The machine cannot be asked, or the ledger cannot be used.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
 
 /// One line of the ledger: what is about to be written where, and what stood there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,23 +113,19 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// The machine has no such setting, or does not let this user change it; one line that says which.
-    pub(crate) fn new(host: &'a dyn Host, all_work: &str, sides: &[Side]) -> Result<Self, String> {
+    pub(crate) fn new(host: &'a dyn Host, all_work: &str, sides: &[Side]) -> Result<Self, TuningError> {
         let mut wanted = Vec::new();
         for side in sides {
-            wanted.push(files(host, side).map_err(|reason| format!("side \"{}\": {reason}", side.label))?);
+            let of_side = |why| TuningError::OfSide { side: side.label.clone(), source: Box::new(why) };
+            wanted.push(files(host, side).map_err(of_side)?);
         }
         let mut before = BTreeMap::new();
         for file in wanted.iter().flat_map(|files: &BTreeMap<String, String>| files.keys()) {
-            let now = host.read_text(file).map_err(|error| error.to_string())?;
+            let now = host.read_text(file)?;
             before.insert(file.clone(), now.trim().to_owned());
-            let writable = host
-                .run(&Command::new(["sh", "-c", "[ -w \"$1\" ]", "sh", file]))
-                .map_err(|error| error.to_string())?;
+            let writable = host.run(&Command::new(["sh", "-c", "[ -w \"$1\" ]", "sh", file]))?;
             if writable.exit != Some(0) {
-                return Err(format!(
-                    "{} cannot be changed by this user; sysctl= and governor= take root",
-                    in_words(file)
-                ));
+                return Err(TuningError::Forbidden { setting: in_words(file) });
             }
         }
         let (boot_id, noted) = (boot_id(host), BTreeSet::new());
@@ -87,10 +155,10 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// The kernel does not take a value; one line that says which.
-    pub(crate) fn apply(&mut self, side: usize) -> Result<(), String> {
+    pub(crate) fn apply(&mut self, side: usize) -> Result<(), TuningError> {
         for (file, before) in &self.before {
             let value = self.wanted[side].get(file).unwrap_or(before);
-            let now = || self.host.read_text(file).map_err(|error| error.to_string());
+            let now = || self.host.read_text(file);
             if is_same(&now()?, value) {
                 continue;
             }
@@ -101,13 +169,14 @@ impl<'a> Tuning<'a> {
                     set: value.clone(),
                     boot_id: self.boot_id.clone(),
                 };
-                ledger::note(self.host, &self.ledger, &entry).map_err(|error| error.to_string())?;
+                ledger::note(self.host, &self.ledger, &entry)?;
             }
-            let refused = |why: String| format!("{} cannot be set to \"{value}\": {why}", in_words(file));
-            self.host.write(file, value.as_bytes()).map_err(|error| refused(error.to_string()))?;
+            let refused = |source| TuningError::Refused { setting: in_words(file), value: value.clone(), source };
+            self.host.write(file, value.as_bytes()).map_err(refused)?;
             let taken = now()?;
             if !is_same(&taken, value) {
-                return Err(refused(format!("the kernel made it \"{}\"", taken.trim())));
+                let taken = taken.trim().to_owned();
+                return Err(TuningError::Altered { setting: in_words(file), value: value.clone(), taken });
             }
         }
         Ok(())
@@ -117,7 +186,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It does not take one, or cannot be put back; one line that says which.
-    pub(crate) fn try_out(&mut self, all_work: &str) -> Result<(), String> {
+    pub(crate) fn try_out(&mut self, all_work: &str) -> Result<(), TuningError> {
         let tried = (0..self.wanted.len()).try_for_each(|side| self.apply(side));
         self.noted.clear();
         let restored = restore(self.host, all_work).map(|_| ());
@@ -138,9 +207,9 @@ pub(crate) struct Restored {
 ///
 /// # Errors
 /// Something cannot be put back; the ledger stays.
-pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, String> {
+pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, TuningError> {
     let path = format!("{all_work}/{LEDGER}");
-    let Some(entries) = ledger::read::<Entry>(host, &path).map_err(|error| error.to_string())? else {
+    let Some(entries) = ledger::read::<Entry>(host, &path)? else {
         return Ok(Restored::default());
     };
     let boot_id = boot_id(host);
@@ -161,20 +230,22 @@ pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, Strin
             continue;
         }
         if set.iter().any(|set| is_same(&now, set)) {
-            let cannot = |error: HostError| format!("{} cannot be put back to \"{before}\": {error}", in_words(&file));
-            host.write(&file, before.as_bytes()).map_err(cannot)?;
+            host.write(&file, before.as_bytes()).map_err(|source| {
+                let (setting, before) = (in_words(&file), before.clone());
+                TuningError::NotPutBack { setting, before, source }
+            })?;
             restored.put_back.push(format!("put back {} to \"{before}\"", in_words(&file)));
         } else {
             restored.left.push(format!("left {} at \"{}\", which somebody else set", in_words(&file), now.trim()));
         }
     }
-    host.remove(&path).map_err(|error| error.to_string())?;
+    host.remove(&path)?;
     Ok(restored)
 }
 
 /// Adds a line to the ledger. When this returns, it is on disk.
 /// The files of a side's settings, with what is to stand there.
-fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, String> {
+fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, TuningError> {
     let mut files = BTreeMap::new();
     for (name, value) in &side.sysctls {
         // As sysctl reads it: the first of the two separators is the one of directories.
@@ -186,7 +257,7 @@ fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, Strin
         };
         let path = if dots_first { name.chars().map(swap).collect() } else { name.clone() };
         let file = format!("/proc/sys/{path}");
-        host.read_text(&file).map_err(|_| format!("sysctl.{name}={value}: this machine has no sysctl \"{name}\""))?;
+        host.read_text(&file).map_err(|_| TuningError::NoSysctl { name: name.clone(), value: value.clone() })?;
         files.insert(file, value.clone());
     }
     if let Some(governor) = &side.governor {
@@ -196,14 +267,13 @@ fn files(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, String>, Strin
         for directory in directories {
             let Ok(known) = host.read_text(&format!("{directory}/scaling_available_governors")) else { continue };
             if !known.split_whitespace().any(|known| known == governor) {
-                return Err(format!("governor={governor}: this machine has no such governor; it has {}", known.trim()));
+                let (governor, known) = (governor.clone(), known.trim().to_owned());
+                return Err(TuningError::NoSuchGovernor { governor, known });
             }
             files.insert(format!("{directory}/scaling_governor"), governor.clone());
         }
         if !files.keys().any(|file| file.starts_with(PROCESSORS)) {
-            return Err(format!(
-                "governor={governor}: this machine has no governors: its kernel does not govern frequencies"
-            ));
+            return Err(TuningError::NoGovernors(governor.clone()));
         }
     }
     Ok(files)

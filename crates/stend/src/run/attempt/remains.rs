@@ -28,13 +28,13 @@ impl Attempts<'_> {
             _ => None,
         });
         let mut read = Ok(Files::new());
-        let left = injector.what_is_left(&lost.collect());
+        let left = injector.what_is_left(&lost.collect()).map(|left| left.map_err(|why| why.to_string()));
         if let Ok(Ok(luns)) = &left {
             let Some(files) = self.read_luns(scenario, adapter, luns)? else { return Ok(false) };
             read = files;
         }
         let luns = left.as_ref().ok().and_then(|left| left.as_ref().ok()).cloned().unwrap_or_default();
-        let losses = left.map_err(|said| Cause::PoolDown { said }).and_then(|left| {
+        let losses = left.map_err(|error| Cause::PoolDown { said: error.to_string() }).and_then(|left| {
             let read = read?;
             let remains = match &left {
                 Ok(luns) => Remains::Luns(luns, &read),
