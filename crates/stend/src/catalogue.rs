@@ -75,7 +75,7 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, String> {
 /// A file cannot be read, or fio does not take it; one line that says where.
 pub(crate) fn suite_of_job_files(host: &dyn Host, paths: &[PathBuf], changes: &Changes) -> Result<Suite, String> {
     let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
-    let text = suite_of(&files, &changes.variables)?;
+    let text = suite_of(&files, &changes.variables).map_err(|error| error.to_string())?;
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
         // The suite's own lines are nobody's.
@@ -90,7 +90,7 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     let text = bounded::text(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
     let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut file = Named { path: shown.clone(), stem, text, readonly: false };
-    file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
+    file.readonly = file.paths().map_err(|error| error.to_string())?.iter().any(|(_, path)| is_device(path));
     if let Some((line, message)) = written_behind(&file)? {
         return Err(file.at(line, &message));
     }
@@ -100,12 +100,13 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, String> {
     let readonly = file.readonly.then_some("--readonly");
     let words = ["fio", "--parse-only"].into_iter().chain(readonly).chain([shown.as_str()]);
     let mut command = Command::new(words);
-    command.environment = (1..=file.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
+    let luns = file.luns().map_err(|error| error.to_string())?;
+    command.environment = (1..=luns).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
     let output = host.run(&command).map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr);
     // Without the engine fio does not know its options. Whether the machine under test has it is asked there.
     let cannot_judge = said.contains(" not loadable");
-    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(file.complaint(&said)) }
+    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(file.complaint(&said).to_string()) }
 }
 
 /// A device that a run's job files name now, and did not when they were let write: by a variable of the environment, or a link.
@@ -118,14 +119,15 @@ pub(crate) fn new_device(suite: &Suite) -> Option<String> {
 /// What a job file writes to a device by other means than its own operations, which fio could be kept from: by a command, or a trace. The
 /// line, and what is wrong with it.
 fn written_behind(file: &Named) -> Result<Option<(usize, String)>, String> {
-    let device = file.words_of_commands()?.into_iter().find(|(_, word)| is_device(word));
+    let device =
+        file.words_of_commands().map_err(|error| error.to_string())?.into_iter().find(|(_, word)| is_device(word));
     if let Some((line, word)) = device {
         let message =
             format!("it starts a command with {word}, which is a device; stend cannot see what that does to it");
         return Ok(Some((line, message)));
     }
     let wrong = |(line, path): (usize, String)| Some((line, what_a_trace_writes(Path::new(&path))?));
-    Ok(file.traces()?.into_iter().find_map(wrong))
+    Ok(file.traces().map_err(|error| error.to_string())?.into_iter().find_map(wrong))
 }
 
 /// Why a trace that is there must not be replayed on what it names.

@@ -53,10 +53,11 @@ impl Files {
                 // A target has seen to its space by itself.
                 && !(has_target && instrument::loads_luns(&scenario.instrument))
             {
-                let question = adapter.question(scenario, place)?;
+                let question = adapter.question(scenario, place).map_err(|error| error.to_string())?;
                 let ask = |question: Command| host.run(&question).map(|answer| answer.text());
                 let answer = question.map(ask).transpose().map_err(|error| error.to_string())?.unwrap_or_default();
-                for (path, file) in adapter.files(scenario, place, &answer)? {
+                let of_scenario = adapter.files(scenario, place, &answer).map_err(|error| error.to_string())?;
+                for (path, file) in of_scenario {
                     files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
                 }
             }
