@@ -18,7 +18,7 @@ use crate::hosts::{Hosts, HostsError};
 
 use crate::host::{Command, Host, HostError};
 use crate::instrument::check_parameters;
-use crate::instrument::fio_files::{Named, job_file_of, suite_of};
+use crate::instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
 use crate::nearest;
 
 /// The suites that are part of the program: name and text.
@@ -72,11 +72,8 @@ pub(crate) enum CatalogueError {
         source: Box<Mistake>,
     },
     /// A job file is refused by fio, or by what reads such files.
-    #[error("{said}")]
-    JobFile {
-        /// What is said against it.
-        said: String,
-    },
+    #[error(transparent)]
+    JobFile(#[from] NamedError),
     /// A job file writes to a device behind fio.
     #[error("{}", .file.at(*.line, &.source.to_string()))]
     WritesBehind {
@@ -120,10 +117,6 @@ pub(crate) enum Behind {
 /// What makes a trace harmless.
 const REMEDY: &str = "say where it is to be replayed: replay_redirect=${LUN1}";
 
-fn refused(said: impl ToString) -> CatalogueError {
-    CatalogueError::JobFile { said: said.to_string() }
-}
-
 fn read(path: &Path, shown: &str) -> Result<String, CatalogueError> {
     bounded::text(path).map_err(|source| CatalogueError::NotRead { file: shown.to_owned(), source })
 }
@@ -160,7 +153,7 @@ pub(crate) fn suite_of_job_files(
     changes: &Changes,
 ) -> Result<Suite, CatalogueError> {
     let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
-    let text = suite_of(&files, &changes.variables).map_err(refused)?;
+    let text = suite_of(&files, &changes.variables)?;
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
         SuiteError::InFile { mistake, .. } => CatalogueError::JobFiles { files: names, source: mistake },
@@ -174,7 +167,7 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, CatalogueError> {
     let text = read(path, &shown)?;
     let stem = path.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let mut file = Named { path: shown.clone(), stem, text, readonly: false };
-    file.readonly = file.paths().map_err(refused)?.iter().any(|(_, path)| is_device(path));
+    file.readonly = file.paths()?.iter().any(|(_, path)| is_device(path));
     if let Some((line, source)) = written_behind(&file)? {
         return Err(CatalogueError::WritesBehind { file: Box::new(file), line, source });
     }
@@ -184,13 +177,12 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, CatalogueError> {
     let readonly = file.readonly.then_some("--readonly");
     let words = ["fio", "--parse-only"].into_iter().chain(readonly).chain([shown.as_str()]);
     let mut command = Command::new(words);
-    command.environment =
-        (1..=file.luns().map_err(refused)?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
+    command.environment = (1..=file.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
     let output = host.run(&command)?;
     let said = String::from_utf8_lossy(&output.stderr);
     // Without the engine fio does not know its options. Whether the machine under test has it is asked there.
     let cannot_judge = said.contains(" not loadable");
-    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(refused(file.complaint(&said))) }
+    if output.exit == Some(0) || cannot_judge { Ok(file) } else { Err(file.complaint(&said).into()) }
 }
 
 /// A device that a run's job files name now, and did not when they were let write: by a variable of the environment, or a link.
@@ -203,12 +195,12 @@ pub(crate) fn new_device(suite: &Suite) -> Option<String> {
 /// What a job file writes to a device by other means than its own operations, which fio could be kept from: by a command, or a trace. The
 /// line, and what is wrong with it.
 fn written_behind(file: &Named) -> Result<Option<(usize, Behind)>, CatalogueError> {
-    let device = file.words_of_commands().map_err(refused)?.into_iter().find(|(_, word)| is_device(word));
+    let device = file.words_of_commands()?.into_iter().find(|(_, word)| is_device(word));
     if let Some((line, word)) = device {
         return Ok(Some((line, Behind::Command(word))));
     }
     let wrong = |(line, path): (usize, String)| Some((line, what_a_trace_writes(Path::new(&path))?));
-    Ok(file.traces().map_err(refused)?.into_iter().find_map(wrong))
+    Ok(file.traces()?.into_iter().find_map(wrong))
 }
 
 /// Why a trace that is there must not be replayed on what it names.

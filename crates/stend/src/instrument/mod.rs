@@ -22,7 +22,11 @@ use stend_model::run::{Repeat, Run};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
 use stend_model::wire::{Event, Usage};
+use thiserror::Error;
 
+use self::fio::FioError;
+use self::openssl::OpenSslError;
+use self::parameters::ParameterError;
 use crate::host::Command;
 use crate::machine::ToolQuery;
 
@@ -35,7 +39,7 @@ pub(crate) trait Adapter: Sync {
     fn tool(&self) -> Tool;
 
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
-    fn check(&self, scenario: &Scenario) -> Result<(), String>;
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError>;
 
     /// The arguments by which the tool says what it can do, if it is to be asked.
     fn abilities(&self) -> &'static [&'static str] {
@@ -48,12 +52,12 @@ pub(crate) trait Adapter: Sync {
     }
 
     /// A command that says which files the scenario works on, where the parameters alone do not; its answer is for [`Adapter::files`].
-    fn question(&self, _: &Scenario, _: &Place) -> Result<Option<Command>, String> {
+    fn question(&self, _: &Scenario, _: &Place) -> Result<Option<Command>, AdapterError> {
         Ok(None)
     }
 
     /// The files that a whole run of this scenario works on, by path.
-    fn files(&self, _: &Scenario, _: &Place, _answer: &str) -> Result<BTreeMap<String, File>, String> {
+    fn files(&self, _: &Scenario, _: &Place, _answer: &str) -> Result<BTreeMap<String, File>, AdapterError> {
         Ok(BTreeMap::new())
     }
 
@@ -93,6 +97,23 @@ pub(crate) trait Adapter: Sync {
     fn own_report(&self) -> Option<&'static str> {
         None
     }
+}
+
+/// What is wrong with a scenario for its adapter.
+#[derive(Debug, Error)]
+pub(crate) enum AdapterError {
+    /// fio's.
+    #[error(transparent)]
+    Fio(#[from] FioError),
+    /// openssl's.
+    #[error(transparent)]
+    OpenSsl(#[from] OpenSslError),
+    /// gzip's.
+    #[error(transparent)]
+    Gzip(#[from] ParameterError),
+    /// There is no adapter of this name.
+    #[error("there is no adapter \"{0}\"")]
+    Unknown(String),
 }
 
 /// A file that a tool works on.
@@ -281,15 +302,17 @@ pub(crate) fn job(run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<Str
     adapter(name)?.job(run, scenario, repeat)
 }
 
-/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right.
+/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right, in
+/// words, as those ask for it who read suites.
 pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
-    match &scenario.instrument {
+    let checked = match &scenario.instrument {
         Instrument::Adapter(name) => match adapter(name) {
             Some(adapter) => adapter.check(scenario),
-            None => Err(format!("there is no adapter \"{name}\"")),
+            None => Err(AdapterError::Unknown(name.clone())),
         },
         Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
-    }
+    };
+    checked.map_err(|error| error.to_string())
 }
 
 /// Whether a fio that said so of its engines has this one.
@@ -304,7 +327,7 @@ pub(crate) fn loads_luns(instrument: &Instrument) -> bool {
 
 /// Fits a scenario that loads LUNs to those of a target: how many, how large, and how they are reached. The error says why it cannot load
 /// them, and what would be right.
-pub(crate) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), String> {
+pub(crate) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioError> {
     fio::fit_to_luns(scenario, target)
 }
 

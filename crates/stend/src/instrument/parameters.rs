@@ -2,14 +2,67 @@
 //! be right.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use stend_model::cause::Cause;
-use stend_model::quantity::{parse_duration, parse_share, parse_size};
+use stend_model::quantity::{QuantityError, parse_duration, parse_share, parse_size};
 use stend_model::wire::quote;
+use thiserror::Error;
 
 use super::Finished;
+
+/// What is wrong with a parameter, and what would be right.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub(crate) enum ParameterError {
+    /// The tool does not know it.
+    #[error("{tool} has no parameter \"{name}\"; there are: {}", .known.join(", "))]
+    Unknown {
+        /// The tool.
+        tool: String,
+        /// The parameter.
+        name: String,
+        /// Those that it knows.
+        known: Vec<String>,
+    },
+    /// It is none of the words that it may be.
+    #[error("parameter \"{name}\" is \"{text}\"; it may be {}", .choices.join(", "))]
+    NoChoice {
+        /// The parameter.
+        name: String,
+        /// What it is.
+        text: String,
+        /// What it may be.
+        choices: Vec<String>,
+    },
+    /// It is no whole number, or out of its range.
+    #[error("parameter \"{name}\" is \"{text}\"; it must be a whole number, {} to {}", .range.start(), .range.end())]
+    NoCount {
+        /// The parameter.
+        name: String,
+        /// What it is.
+        text: String,
+        /// Its range.
+        range: RangeInclusive<u32>,
+    },
+    /// It is no size, length of time or share.
+    #[error("parameter \"{name}\": {source}")]
+    NoQuantity {
+        /// The parameter.
+        name: String,
+        /// What is wrong with it.
+        source: QuantityError,
+    },
+    /// It is a share of nothing, or of more than all.
+    #[error("parameter \"{name}\" is \"{text}\"; it must be above 0% and at most 100%")]
+    BeyondAll {
+        /// The parameter.
+        name: String,
+        /// What it is.
+        text: String,
+    },
+}
 
 /// The parameters of one scenario, for one tool.
 #[derive(Debug, Clone, Copy)]
@@ -19,9 +72,9 @@ pub(super) struct Parameters<'a> {
 
 impl<'a> Parameters<'a> {
     /// Refuses parameters that `tool` does not know, so that a misspelt one is no silent default.
-    pub(super) fn of(values: &'a BTreeMap<String, String>, tool: &str, known: &[&str]) -> Result<Self, String> {
+    pub(super) fn of(values: &'a BTreeMap<String, String>, tool: &str, known: &[&str]) -> Result<Self, ParameterError> {
         match values.keys().find(|name| !known.contains(&name.as_str())) {
-            Some(name) => Err(format!("{tool} has no parameter \"{name}\"; there are: {}", known.join(", "))),
+            Some(name) => Err(ParameterError::Unknown { tool: tool.into(), name: name.clone(), known: owned(known) }),
             None => Ok(Self { values }),
         }
     }
@@ -37,47 +90,57 @@ impl<'a> Parameters<'a> {
     }
 
     /// One of a few words.
-    pub(super) fn choice(&self, name: &str, default: &'a str, choices: &[&str]) -> Result<&'a str, String> {
+    pub(super) fn choice(&self, name: &str, default: &'a str, choices: &[&str]) -> Result<&'a str, ParameterError> {
         let text = self.text(name, default);
         if choices.contains(&text) {
             Ok(text)
         } else {
-            Err(format!("parameter \"{name}\" is \"{text}\"; it may be {}", choices.join(", ")))
+            Err(ParameterError::NoChoice { name: name.into(), text: text.into(), choices: owned(choices) })
         }
     }
 
     /// A whole number in a range.
-    pub(super) fn count(&self, name: &str, default: &'a str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    pub(super) fn count(
+        &self,
+        name: &str,
+        default: &'a str,
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, ParameterError> {
         let text = self.text(name, default);
-        text.trim().parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
-            format!(
-                "parameter \"{name}\" is \"{text}\"; it must be a whole number, {} to {}",
-                range.start(),
-                range.end()
-            )
-        })
+        let value = text.trim().parse().ok().filter(|value| range.contains(value));
+        value.ok_or_else(|| ParameterError::NoCount { name: name.into(), text: text.into(), range })
     }
 
     /// A size in bytes.
-    pub(super) fn size(&self, name: &str, default: &'a str) -> Result<u64, String> {
-        parse_size(self.text(name, default)).map_err(|error| format!("parameter \"{name}\": {error}"))
+    pub(super) fn size(&self, name: &str, default: &'a str) -> Result<u64, ParameterError> {
+        parse_size(self.text(name, default)).map_err(no_quantity(name))
     }
 
     /// A length of time.
-    pub(super) fn duration(&self, name: &str, default: &'a str) -> Result<Duration, String> {
-        parse_duration(self.text(name, default)).map_err(|error| format!("parameter \"{name}\": {error}"))
+    pub(super) fn duration(&self, name: &str, default: &'a str) -> Result<Duration, ParameterError> {
+        parse_duration(self.text(name, default)).map_err(no_quantity(name))
     }
 
     /// A share above 0 and at most 1.
-    pub(super) fn share(&self, name: &str, default: &'a str) -> Result<f64, String> {
+    pub(super) fn share(&self, name: &str, default: &'a str) -> Result<f64, ParameterError> {
         let text = self.text(name, default);
-        let share = parse_share(text).map_err(|error| format!("parameter \"{name}\": {error}"))?;
+        let share = parse_share(text).map_err(no_quantity(name))?;
         if share > 0.0 && share <= 1.0 {
             Ok(share)
         } else {
-            Err(format!("parameter \"{name}\" is \"{text}\"; it must be above 0% and at most 100%"))
+            Err(ParameterError::BeyondAll { name: name.into(), text: text.into() })
         }
     }
+}
+
+/// The words, for an error that outlives them.
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// What makes of a wrong quantity the error of the parameter of this name.
+fn no_quantity(name: &str) -> impl Fn(QuantityError) -> ParameterError {
+    |source| ParameterError::NoQuantity { name: name.into(), source }
 }
 
 /// Fails unless the tool exited with status 0; `said` finds in its standard error what it said of that.
@@ -100,8 +163,8 @@ pub(super) fn last_words(text: &str) -> String {
 }
 
 /// What is wrong with parameters, which were checked before, as why a repeat failed.
-pub(super) fn not_taken(said: String) -> Cause {
-    Cause::Parameters { said }
+pub(super) fn not_taken(error: impl Display) -> Cause {
+    Cause::Parameters { said: error.to_string() }
 }
 
 #[cfg(test)]
@@ -117,13 +180,13 @@ mod tests {
     #[test]
     fn bad_parameters_are_named_with_what_would_be_right() {
         let values = values();
-        let message = Parameters::of(&values, "fio", &["size", "rw", "share"]).unwrap_err();
-        assert_eq!(message, "fio has no parameter \"jobs\"; there are: size, rw, share");
+        let error = Parameters::of(&values, "fio", &["size", "rw", "share"]).unwrap_err();
+        assert_eq!(error.to_string(), "fio has no parameter \"jobs\"; there are: size, rw, share");
         let parameters = Parameters::of(&values, "fio", &["size", "rw", "share", "jobs"]).unwrap();
         assert_eq!(parameters.size("size", "1"), Ok(64 << 20));
         assert_eq!(parameters.duration("runtime", "2s"), Ok(Duration::from_secs(2)));
-        assert!(parameters.count("jobs", "1", 1..=8).unwrap_err().contains("1 to 8"));
-        assert!(parameters.choice("rw", "read", &["read", "write"]).unwrap_err().contains("read, write"));
-        assert!(parameters.share("share", "80%").unwrap_err().contains("at most 100%"));
+        assert!(parameters.count("jobs", "1", 1..=8).unwrap_err().to_string().contains("1 to 8"));
+        assert!(parameters.choice("rw", "read", &["read", "write"]).unwrap_err().to_string().contains("read, write"));
+        assert!(parameters.share("share", "80%").unwrap_err().to_string().contains("at most 100%"));
     }
 }

@@ -1,12 +1,12 @@
 //! The files that a run works on: which there are already, and how much is still to be written.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 use stend_model::suite::{Instrument, Scenario};
 use thiserror::Error;
 
 use crate::host::{Command, Host, HostError};
+use crate::instrument::AdapterError;
 use crate::instrument::{self, File, Place, adapter};
 
 /// So many files are asked for at once.
@@ -33,11 +33,8 @@ enum There {
 #[derive(Debug, Error)]
 pub(crate) enum FilesError {
     /// An instrument does not say which files a scenario takes.
-    #[error("{said}")]
-    Unnamed {
-        /// What its adapter says.
-        said: String,
-    },
+    #[error(transparent)]
+    Unnamed(#[from] AdapterError),
     /// The directory for a file is missing.
     #[error("{by}: {path} is not a directory; make it first")]
     NoDirectory {
@@ -99,7 +96,6 @@ impl Files {
         place: &Place,
         has_target: bool,
     ) -> Result<Self, FilesError> {
-        let unnamed = |error: &dyn Display| FilesError::Unnamed { said: error.to_string() };
         let mut files: BTreeMap<String, File> = BTreeMap::new();
         for scenario in scenarios {
             if let Instrument::Adapter(name) = &scenario.instrument
@@ -107,10 +103,10 @@ impl Files {
                 // A target has seen to its space by itself.
                 && !(has_target && instrument::loads_luns(&scenario.instrument))
             {
-                let question = adapter.question(scenario, place).map_err(|error| unnamed(&error))?;
+                let question = adapter.question(scenario, place)?;
                 let ask = |question: Command| host.run(&question).map(|answer| answer.text());
                 let answer = question.map(ask).transpose()?.unwrap_or_default();
-                for (path, file) in adapter.files(scenario, place, &answer).map_err(|error| unnamed(&error))? {
+                for (path, file) in adapter.files(scenario, place, &answer)? {
                     files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
                 }
             }

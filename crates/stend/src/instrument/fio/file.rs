@@ -8,13 +8,63 @@ use std::time::Duration;
 
 use stend_model::quantity::parse_duration;
 use stend_model::suite::Scenario;
-use stend_model::target::Target;
+use stend_model::target::{Target, Transport};
+use stend_model::wire::quote;
+use thiserror::Error;
 
-use super::job::{self, Job, file_name};
+use super::job::{self, Job, JobError, file_name};
 use super::logs::kinds;
-use super::set;
-use crate::instrument::parameters::Parameters;
+use super::set::{self, SetError};
+use crate::instrument::parameters::{ParameterError, Parameters};
 use crate::instrument::{LunAddress, Place};
+
+/// Why a job file cannot be used.
+#[derive(Debug, Error)]
+pub(crate) enum FileError {
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// An option was set to what it cannot be.
+    #[error(transparent)]
+    Set(#[from] SetError),
+    /// Its LUNs cannot lie there, or have no such size.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A line is wrong.
+    #[error("{what}: {}", quote(.text))]
+    Line {
+        /// What is wrong with it.
+        #[source]
+        what: LineError,
+        /// As it stands there.
+        text: String,
+    },
+    /// It names a LUN that there cannot be.
+    #[error(transparent)]
+    NoSuchLun(#[from] NoSuchLun),
+    /// The target's LUNs have no paths.
+    #[error("a job file names LUNs by their paths, and behind {0} they have none; set transport = \"local\"")]
+    NoPaths(Transport),
+    /// A LUN has no path.
+    #[error("a job file names LUNs by their paths, and the target's are at {0}")]
+    NoPath(String),
+    /// It would load something else than the target.
+    #[error("the job file names no LUN, so it would load something else; write filename=${{LUN1}}")]
+    NamesNoLun,
+    /// It names a LUN that the target does not have.
+    #[error("the job file names ${{LUN{named}}}, and the target has LUNs up to ${{LUN{there}}}")]
+    BeyondTarget {
+        /// The last one that it names.
+        named: u32,
+        /// The target's last one.
+        there: u32,
+    },
+}
+
+/// The number of a LUN that there cannot be.
+#[derive(Debug, Error)]
+#[error("there is no ${{LUN{0}}}; LUNs are ${{LUN1}} to ${{LUN{MOST_LUNS}}}")]
+pub(crate) struct NoSuchLun(u32);
 
 /// The parameter that holds a job file's text.
 pub(super) const TEXT: &str = "job";
@@ -50,7 +100,7 @@ pub(super) struct JobFile {
 
 impl JobFile {
     /// Reads and checks the parameters.
-    pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, FileError> {
         let of_stend = [TEXT, "phase", "readonly", "directory", "size", "log_avg_msec"];
         let known: Vec<_> = of_stend.into_iter().map(str::to_owned).chain(set::NAMES.map(set::parameter)).collect();
         let known: Vec<_> = known.iter().map(String::as_str).collect();
@@ -63,7 +113,8 @@ impl JobFile {
             .filter_map(|name| Some(((*name).into(), parameters.given(name)?.into())))
             .collect();
         files.insert("luns".to_owned(), luns.max(1).to_string());
-        let sections = sections(text).map_err(|wrong| wrong.message)?;
+        let sections = sections(text)
+            .map_err(|Wrong { line, what }| FileError::Line { what, text: line_of(text, line).to_owned() })?;
         let phases = phases(&sections);
         let phase = parameters.count("phase", "0", 0..=phases.len() as u32)?;
         let chosen = (phase as usize).checked_sub(1).map_or_else(Vec::new, |phase| phases[phase].clone());
@@ -87,8 +138,8 @@ impl JobFile {
     }
 
     /// The LUNs that the file names.
-    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
-        if self.luns == 0 { Ok(Vec::new()) } else { self.files.files(place) }
+    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, FileError> {
+        if self.luns == 0 { Ok(Vec::new()) } else { Ok(self.files.files(place)?) }
     }
 
     /// Where the user wants the LUNs, if anywhere.
@@ -97,18 +148,13 @@ impl JobFile {
     }
 
     /// Whether it loads the LUNs of a target.
-    pub(super) fn fits(&self, target: &Target) -> Result<(), String> {
+    pub(super) fn fits(&self, target: &Target) -> Result<(), FileError> {
         if target.behind_nbd() {
-            return Err(format!(
-                "a job file names LUNs by their paths, and behind {} they have none; set transport = \"local\"",
-                target.transport
-            ));
+            return Err(FileError::NoPaths(target.transport));
         }
         match (self.luns, target.luns) {
-            (0, _) => Err("the job file names no LUN, so it would load something else; write filename=${LUN1}".into()),
-            (named, there) if named > there => {
-                Err(format!("the job file names ${{LUN{named}}}, and the target has LUNs up to ${{LUN{there}}}"))
-            }
+            (0, _) => Err(FileError::NamesNoLun),
+            (named, there) if named > there => Err(FileError::BeyondTarget { named, there }),
             _ => Ok(()),
         }
     }
@@ -134,7 +180,7 @@ impl JobFile {
     }
 
     /// What fio is told besides the file, before it.
-    pub(super) fn options(&self, logs: &str) -> Result<Vec<String>, String> {
+    pub(super) fn options(&self, logs: &str) -> Result<Vec<String>, FileError> {
         let logs = file_name(logs)?;
         // fio's job processes leave its process group (setsid), so the guard could not kill them. Threads die with fio.
         let mut options: Vec<_> =
@@ -154,10 +200,10 @@ impl JobFile {
 }
 
 /// The paths of the LUNs: the target's, or those of the run's own files.
-pub(super) fn paths(place: &Place, files: &[String]) -> Result<Vec<String>, String> {
+pub(super) fn paths(place: &Place, files: &[String]) -> Result<Vec<String>, FileError> {
     let one = |lun: &LunAddress| match lun {
-        LunAddress::Path(path) => file_name(path),
-        LunAddress::Nbd(uri) => Err(format!("a job file names LUNs by their paths, and the target's are at {uri}")),
+        LunAddress::Path(path) => Ok(file_name(path)?),
+        LunAddress::Nbd(uri) => Err(FileError::NoPath(uri.clone())),
     };
     if place.luns.is_empty() { Ok(files.to_vec()) } else { place.luns.iter().map(one).collect() }
 }
@@ -299,17 +345,102 @@ fn histogram_window_ms<'a>(sections: impl Iterator<Item = &'a Section> + Clone, 
     job::histogram_window_ms(histograms_by_ms, 2, log_average_ms)
 }
 
-/// What is wrong with a line.
-#[derive(Debug, PartialEq, Eq)]
+/// The number of a line that is wrong, and what is wrong with it.
+#[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) line: usize,
-    pub(super) message: String,
+    pub(super) what: LineError,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Error)]
+pub(crate) enum LineError {
+    /// A section's name does not end.
+    #[error("a section's name has no ] behind it")]
+    NoEnd,
+    /// It would take too much memory.
+    #[error("with those of [global] for each section there are more options than 20000, or 16 MiB")]
+    TooMuch,
+    /// Another file is read there.
+    #[error("a file that is included is no part of what is kept; put its text in this place")]
+    Included,
+    /// A variable hides which option it is.
+    #[error("the name of an option is made of a variable, so nobody can see what it does; write it out")]
+    MadeName,
+    /// fio would run what the library has.
+    #[error("an engine that is a library of the file's own is not loaded; name one of fio --enghelp")]
+    Library,
+    /// It is of no section.
+    #[error("an option stands before the first [section]")]
+    OfNoSection,
+    /// It names more paths than can be looked at.
+    #[error("with all its directories it names more than {MOST_PATHS} paths")]
+    TooManyPaths,
+    /// It writes to a device, and not as to a LUN.
+    #[error("it writes to {0}, which is a device; name a LUN: filename=${{LUN1}}")]
+    WritesToDevice(String),
+    /// fio refuses it.
+    #[error("fio does not take this ({said})")]
+    NotTaken {
+        /// What fio said.
+        said: String,
+    },
+    /// How much was read meanwhile nobody could say.
+    #[error(
+        "fio counts what it reads back as read meanwhile; add do_verify=0, and read back in a section of its own \
+         behind a stonewall"
+    )]
+    MixesWithReadingBack,
+    /// fio may hang.
+    #[error("fio may never end with it; leave it out, and each job submits its operations by itself")]
+    Offload,
+    /// It ends when nothing is left of the file system.
+    #[error("it writes until the whole file system is full; say how much it is to write: size=")]
+    Endless,
+    /// It is a program.
+    #[error(
+        "fio counts nothing of a program that it starts, and stend could not end it; start it beside stend, or \
+         by exec_prerun"
+    )]
+    StartsProgram,
+    /// It neither reads nor writes.
+    #[error(
+        "it only takes processor time, and there is nothing to count; put it beside a section that reads or writes"
+    )]
+    NothingToCount,
+    /// Two kinds of figures would be one.
+    #[error(
+        "fio would count together what moves data and what does not; leave group_reporting out, stend adds up by itself"
+    )]
+    CountedTogether,
+    /// Nothing is counted without its time.
+    #[error("the engine counts only what it takes the time of")]
+    NotTimed,
+    /// Sections of a phase begin one after the other.
+    #[error(
+        "stend counts what runs together, and these sections do not begin together; use stonewall, which \
+         begins a phase of its own"
+    )]
+    BeginsApart,
+    /// Sections of a phase run one after the other.
+    #[error("stend counts what runs together; use stonewall, which begins a phase of its own")]
+    WaitsFor,
+    /// A phase has a section whose name another has too.
+    #[error("two sections are called [{0}], so fio cannot be asked for one phase; give each a name of its own")]
+    Twins(String),
+}
+
+/// So many paths of a file are looked at: a name may be in each directory, and both may be many.
+pub(super) const MOST_PATHS: usize = 20_000;
+
+/// A line by its number, as it stands there.
+pub(super) fn line_of(text: &str, line: usize) -> &str {
+    text.lines().nth(line - 1).unwrap_or_default().trim()
 }
 
 /// So many options a job file has at most, and so many bytes of them; those of `[global]` count for each section, since each has them.
 const MOST_OPTIONS: usize = 20_000;
 const MOST_OPTION_BYTES: usize = 16 << 20;
-const TOO_MUCH: &str = "with those of [global] for each section there are more options than 20000, or 16 MiB";
 
 /// How much of that has been taken.
 #[derive(Default)]
@@ -338,16 +469,15 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         if content.is_empty() || content.starts_with([';', '#']) {
             continue;
         }
-        let wrong =
-            |message: &str| Err(Wrong { line, message: format!("{message}: {}", stend_model::wire::quote(content)) });
+        let wrong = |what: LineError| Err(Wrong { line, what });
         if let Some(name) = content.strip_prefix('[') {
             let Some((name, _)) = name.rsplit_once(']') else {
-                return wrong("a section's name has no ] behind it");
+                return wrong(LineError::NoEnd);
             };
             in_global = name.eq_ignore_ascii_case("global");
             if !in_global {
                 if !taken.add(&global) {
-                    return wrong(TOO_MUCH);
+                    return wrong(LineError::TooMuch);
                 }
                 sections.push(Section { name: name.into(), waits: false, options: global.clone() });
             }
@@ -355,7 +485,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         }
         // fio takes whatever stands behind the word.
         if content.starts_with("include") {
-            return wrong("a file that is included is no part of what is kept; put its text in this place");
+            return wrong(LineError::Included);
         }
         // fio takes what stands behind these for a comment, in a value too.
         let content = content.split([';', '#']).next().unwrap_or(content);
@@ -363,19 +493,19 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, Wrong> {
         let option = (line, key.trim().to_owned(), value.trim().to_owned());
         // fio fills variables in before it looks for the name.
         if option.1.contains('$') {
-            return wrong("the name of an option is made of a variable, so nobody can see what it does; write it out");
+            return wrong(LineError::MadeName);
         }
         // fio loads such a library already when it parses the file, and runs what it has for that.
         if option.1 == "ioengine" && option.2.contains(['/', ':']) {
-            return wrong("an engine that is a library of the file's own is not loaded; name one of fio --enghelp");
+            return wrong(LineError::Library);
         }
         if !taken.add(std::slice::from_ref(&option)) {
-            return wrong(TOO_MUCH);
+            return wrong(LineError::TooMuch);
         }
         match sections.last_mut().filter(|_| !in_global) {
             Some(section) => section.options.push(option),
             None if in_global => global.push(option),
-            None => return wrong("an option stands before the first [section]"),
+            None => return wrong(LineError::OfNoSection),
         }
     }
     for section in &mut sections {
@@ -400,7 +530,7 @@ pub(super) fn phases(sections: &[Section]) -> Vec<Vec<String>> {
 }
 
 /// How many LUNs a text names: the highest n of `${LUNn}`.
-pub(super) fn luns(text: &str) -> Result<u32, String> {
+pub(super) fn luns(text: &str) -> Result<u32, NoSuchLun> {
     let numbers = text.split("${LUN").skip(1).filter_map(|rest| {
         let number = rest.split_once('}')?.0;
         number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u32>().unwrap_or(u32::MAX))
@@ -408,7 +538,7 @@ pub(super) fn luns(text: &str) -> Result<u32, String> {
     let mut most = 0;
     for number in numbers {
         if !(1..=MOST_LUNS).contains(&number) {
-            return Err(format!("there is no ${{LUN{number}}}; LUNs are ${{LUN1}} to ${{LUN{MOST_LUNS}}}"));
+            return Err(NoSuchLun(number));
         }
         most = most.max(number);
     }

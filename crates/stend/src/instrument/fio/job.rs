@@ -6,12 +6,98 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use stend_model::quantity::{Span, format_size};
 use stend_model::suite::Scenario;
+use thiserror::Error;
 
 use super::logs::kinds;
 use super::lost::WRITES;
 use super::mark;
-use crate::instrument::parameters::Parameters;
+use crate::instrument::parameters::{ParameterError, Parameters};
 use crate::instrument::{LunAddress, Place};
+
+/// Why there is no job file of these parameters.
+#[derive(Debug, Error)]
+pub(crate) enum JobError {
+    /// A parameter is wrong by itself.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A block is not of whole sectors.
+    #[error("parameter \"bs\" is {0} bytes; it must be a multiple of 512, as a disk's sectors are")]
+    Block(u64),
+    /// No block has room.
+    #[error(
+        "parameter \"size\" is {size} bytes in whole MiB; it must be at least 1MiB and hold a block of {block} bytes"
+    )]
+    Size {
+        /// Bytes of each file.
+        size: u64,
+        /// Bytes of a block.
+        block: u64,
+    },
+    /// Of this pattern nothing can be verified.
+    #[error(
+        "parameter \"verify\" is given and \"rw\" is \"{0}\"; what is verified is written first: write or randwrite"
+    )]
+    VerifiesNoWrite(String),
+    /// So many jobs cannot be verified.
+    #[error("parameter \"numjobs\" is {0}; with \"verify\" it must be 1, or jobs would overwrite each other's blocks")]
+    VerifiesJobs(u32),
+    /// So many loops cannot be verified.
+    #[error("parameter \"loops\" is {0}; with \"verify\" it must be 1: only what was written last can be read back")]
+    VerifiesLoops(u32),
+    /// It has no name that could be an engine's.
+    #[error("parameter \"ioengine\" is \"{0}\"; it must be the name of an engine, see fio --enghelp")]
+    Engine(String),
+    /// Files may not lie there.
+    #[error("parameter \"directory\" is \"{0}\"; it must be an absolute path without .., and not below /dev")]
+    Directory(String),
+    /// A time is given to what takes as long as it takes.
+    #[error("parameter \"{name}\" is given together with \"{other}\", which goes over the whole region; leave it out")]
+    TimeOfLoops {
+        /// The time.
+        name: &'static str,
+        /// What it does not go with.
+        other: &'static str,
+    },
+    /// It is shorter than fio can measure.
+    #[error("parameter \"runtime\" is {0}; fio counts in milliseconds, so it must be at least 100ms")]
+    Runtime(Span),
+    /// It is said how operations are started, and not how many.
+    #[error("parameter \"rate_process\" is given without \"rate_iops\"; say at which rate")]
+    NoRate,
+    /// A rate of two directions.
+    #[error(
+        "parameter \"rate_iops\" is given and \"rw\" is \"{0}\"; fio limits each direction by itself, so it takes \
+         one direction"
+    )]
+    RateOfBoth(String),
+    /// A job would have no operation a second.
+    #[error("parameter \"rate_iops\" is {rate}; each of the {jobs} jobs needs one operation a second at least")]
+    Rate {
+        /// Operations per second of all jobs.
+        rate: u32,
+        /// How many there are.
+        jobs: u32,
+    },
+    /// The target has more LUNs, or fewer.
+    #[error("parameter \"luns\" is {wanted}, and the target has {there}")]
+    Luns {
+        /// How many are to be loaded.
+        wanted: u32,
+        /// How many there are.
+        there: usize,
+    },
+    /// The engine does not reach the target.
+    #[error("parameter \"ioengine\" is \"{0}\", and the target speaks NBD: it must be nbd")]
+    NoNbdEngine(String),
+    /// fio would take a path for something else.
+    #[error("fio cannot be given the path {path:?}: it holds {bad:?}")]
+    Path {
+        /// The path.
+        path: String,
+        /// What is wrong in it.
+        bad: char,
+    },
+}
 
 /// What fio is to do. Sizes are bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,7 +213,7 @@ const SEED: u32 = 20_210_617;
 
 impl Job {
     /// Reads and checks the parameters.
-    pub(super) fn of(scenario: &Scenario) -> Result<Self, String> {
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, JobError> {
         let read_later = scenario.ends_its_pool();
         if scenario.rate.is_none() || scenario.parameters.contains_key(RATE) {
             return Ok(Self { read_later, ..Self::read(&scenario.parameters)? });
@@ -139,43 +225,33 @@ impl Job {
     }
 
     /// The same from the parameters alone.
-    pub(super) fn read(values: &BTreeMap<String, String>) -> Result<Self, String> {
+    pub(super) fn read(values: &BTreeMap<String, String>) -> Result<Self, JobError> {
         let parameters = Parameters::of(values, "fio", &KNOWN)?;
         let block = parameters.size("bs", "4k")?;
         let size = parameters.size("size", "64MiB")? / MEBIBYTE * MEBIBYTE;
         if block < 512 || !block.is_multiple_of(512) {
-            return Err(format!(
-                "parameter \"bs\" is {block} bytes; it must be a multiple of 512, as a disk's sectors are"
-            ));
+            return Err(JobError::Block(block));
         }
         let region = (size as f64 * parameters.share("percent_of_size", "100%")?) as u64 / block * block;
         if region == 0 {
-            return Err(format!(
-                "parameter \"size\" is {size} bytes in whole MiB; it must be at least 1MiB and hold a block of {block} bytes"
-            ));
+            return Err(JobError::Size { size, block });
         }
         let pattern = parameters.choice("rw", "randread", &PATTERNS)?;
         let verify =
             parameters.given("verify").map(|_| parameters.choice("verify", "", &[MARKS])).transpose()?.is_some();
         if verify && !pattern.ends_with("write") {
-            return Err(format!(
-                "parameter \"verify\" is given and \"rw\" is \"{pattern}\"; what is verified is written first: write or randwrite"
-            ));
+            return Err(JobError::VerifiesNoWrite(pattern.into()));
         }
         let jobs = parameters.count("numjobs", "1", 1..=1024)?;
         if verify && jobs > 1 {
-            return Err(format!(
-                "parameter \"numjobs\" is {jobs}; with \"verify\" it must be 1, or jobs would overwrite each other's blocks"
-            ));
+            return Err(JobError::VerifiesJobs(jobs));
         }
         let luns = parameters.count("luns", "1", 1..=256)?;
         let (length, ramp) = length(&parameters, verify)?;
         let rate = rate(&parameters, pattern, jobs * luns)?;
         let engine = parameters.text("ioengine", "libaio");
         if engine.is_empty() || !engine.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
-            return Err(format!(
-                "parameter \"ioengine\" is \"{engine}\"; it must be the name of an engine, see fio --enghelp"
-            ));
+            return Err(JobError::Engine(engine.into()));
         }
         let directory = parameters.given("directory").filter(|path| !path.is_empty()).map(str::to_owned);
         if let Some(directory) = directory.as_ref().filter(|directory| {
@@ -183,9 +259,7 @@ impl Job {
                 || directory.starts_with("/dev/")
                 || directory.split('/').any(|name| name == "..")
         }) {
-            return Err(format!(
-                "parameter \"directory\" is \"{directory}\"; it must be an absolute path without .., and not below /dev"
-            ));
+            return Err(JobError::Directory(directory.clone()));
         }
         directory.as_deref().map(file_name).transpose()?;
         Ok(Self {
@@ -222,7 +296,7 @@ impl Job {
     }
 
     /// The job file. The logs are called `logs_*.log` and lie where fio is started.
-    pub(super) fn text(&self, place: &Place, logs: &str) -> Result<String, String> {
+    pub(super) fn text(&self, place: &Place, logs: &str) -> Result<String, JobError> {
         let places: Vec<String> = match place.luns.is_empty() {
             true => self.files(place)?.into_iter().map(|path| format!("filename={path}")).collect(),
             false => self.of_target(&place.luns)?,
@@ -338,24 +412,22 @@ impl Job {
     }
 
     /// What the job file says of each LUN of a target.
-    fn of_target(&self, luns: &[LunAddress]) -> Result<Vec<String>, String> {
+    fn of_target(&self, luns: &[LunAddress]) -> Result<Vec<String>, JobError> {
         if luns.len() != self.luns as usize {
-            return Err(format!("parameter \"luns\" is {}, and the target has {}", self.luns, luns.len()));
+            return Err(JobError::Luns { wanted: self.luns, there: luns.len() });
         }
         let one = |lun: &LunAddress| match (lun, self.engine.as_str()) {
             (LunAddress::Path(path), _) => file_name(path).map(|path| format!("filename={path}")),
             (LunAddress::Nbd(uri), "nbd") => Ok(format!("uri={uri}")),
             // It opens nothing, and wants a name all the same.
             (LunAddress::Nbd(_), NULL_ENGINE) => Ok(format!("filename={NULL_ENGINE}")),
-            (LunAddress::Nbd(_), engine) => {
-                Err(format!("parameter \"ioengine\" is \"{engine}\", and the target speaks NBD: it must be nbd"))
-            }
+            (LunAddress::Nbd(_), engine) => Err(JobError::NoNbdEngine(engine.into())),
         };
         luns.iter().map(one).collect()
     }
 
     /// The LUNs' files, none where a target has LUNs. Scenarios with files of the same size use the same ones.
-    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, String> {
+    pub(super) fn files(&self, place: &Place) -> Result<Vec<String>, JobError> {
         if !place.luns.is_empty() {
             return Ok(Vec::new());
         }
@@ -409,52 +481,41 @@ impl Job {
     }
 }
 
-fn length(parameters: &Parameters, verified: bool) -> Result<(Length, Duration), String> {
+fn length(parameters: &Parameters, verified: bool) -> Result<(Length, Duration), JobError> {
     let loops = parameters.given("loops").map(|_| parameters.count("loops", "1", 1..=1_000_000)).transpose()?;
     if loops.is_some() || verified {
         for name in ["runtime", "ramp_time"] {
             if parameters.given(name).is_some() {
                 let other = if loops.is_some() { "loops" } else { "verify" };
-                return Err(format!(
-                    "parameter \"{name}\" is given together with \"{other}\", which goes over the whole region; leave it out"
-                ));
+                return Err(JobError::TimeOfLoops { name, other });
             }
         }
         if let Some(loops) = loops.filter(|loops| verified && *loops > 1) {
-            return Err(format!(
-                "parameter \"loops\" is {loops}; with \"verify\" it must be 1: only what was written last can be read back"
-            ));
+            return Err(JobError::VerifiesLoops(loops));
         }
         return Ok((Length::Loops(loops.unwrap_or(1)), Duration::ZERO));
     }
     let (runtime, ramp) = (parameters.duration("runtime", "2s")?, parameters.duration("ramp_time", "0s")?);
     if runtime < Duration::from_millis(100) {
-        return Err(format!(
-            "parameter \"runtime\" is {}; fio counts in milliseconds, so it must be at least 100ms",
-            Span(runtime)
-        ));
+        return Err(JobError::Runtime(Span(runtime)));
     }
     Ok((Length::Time(runtime), ramp))
 }
 
-fn rate(parameters: &Parameters, pattern: &str, jobs: u32) -> Result<Option<Rate>, String> {
+fn rate(parameters: &Parameters, pattern: &str, jobs: u32) -> Result<Option<Rate>, JobError> {
     let process = parameters.choice("rate_process", "poisson", &["poisson", "linear"])?;
     if parameters.given(RATE).is_none() {
         return match parameters.given("rate_process") {
-            Some(_) => Err("parameter \"rate_process\" is given without \"rate_iops\"; say at which rate".into()),
+            Some(_) => Err(JobError::NoRate),
             None => Ok(None),
         };
     }
     if matches!(pattern, "rw" | "randrw") {
-        return Err(format!(
-            "parameter \"rate_iops\" is given and \"rw\" is \"{pattern}\"; fio limits each direction by itself, so it takes one direction"
-        ));
+        return Err(JobError::RateOfBoth(pattern.into()));
     }
     let wanted = parameters.count(RATE, "", 1..=u32::MAX)?;
     match wanted / jobs {
-        0 => Err(format!(
-            "parameter \"rate_iops\" is {wanted}; each of the {jobs} jobs needs one operation a second at least"
-        )),
+        0 => Err(JobError::Rate { rate: wanted, jobs }),
         of_a_job => Ok(Some(Rate { of_a_job, process: process.into() })),
     }
 }
@@ -467,9 +528,9 @@ fn window_ms(wanted: u32, length: Length) -> u32 {
 }
 
 /// A path that fio's job files take as it is. fio splits names at colons, expands `$`, and hands backquotes to a shell.
-pub(super) fn file_name(path: &str) -> Result<String, String> {
+pub(super) fn file_name(path: &str) -> Result<String, JobError> {
     match path.chars().find(|c| c.is_control() || ":$`\"'\\;#*?".contains(*c)) {
-        Some(bad) => Err(format!("fio cannot be given the path {path:?}: it holds {bad:?}")),
+        Some(bad) => Err(JobError::Path { path: path.to_owned(), bad }),
         None => Ok(path.to_owned()),
     }
 }

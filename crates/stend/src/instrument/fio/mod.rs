@@ -48,18 +48,30 @@ use stend_model::run::{Repeat, Run};
 use stend_model::suite::Scenario;
 use stend_model::target::Target;
 use stend_model::wire::{Begin, End, Event, Sample, WIRE_VERSION};
+use thiserror::Error;
 
 use self::clock::Clock;
-use self::file::{Does, JobFile};
-use self::job::{Job, Length};
+use self::file::{Does, FileError, JobFile};
+use self::job::{Job, JobError, Length};
 use self::logs::{Layout, Logs};
 use self::output::Output;
 use self::report::{Expected, Found};
 pub(super) use self::words::has_engine;
 use self::words::{ended_well, lasts, no_engine};
 use super::parameters::not_taken;
-use super::{Adapter, Block, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
+use super::{Adapter, AdapterError, Block, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
 use crate::host::Command;
+
+/// What is wrong with a scenario for fio.
+#[derive(Debug, Error)]
+pub(crate) enum FioError {
+    /// The parameters of a load of stend's own.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A job file of the user's own.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
 
 /// fio, as an instrument.
 pub(super) struct Fio;
@@ -107,19 +119,19 @@ enum Load {
 }
 
 impl Load {
-    fn of(scenario: &Scenario) -> Result<Self, String> {
-        if scenario.parameters.contains_key(file::TEXT) {
-            JobFile::of(scenario).map(Self::File)
+    fn of(scenario: &Scenario) -> Result<Self, FioError> {
+        Ok(if scenario.parameters.contains_key(file::TEXT) {
+            Self::File(JobFile::of(scenario)?)
         } else {
-            Job::of(scenario).map(Self::Own)
-        }
+            Self::Own(Job::of(scenario)?)
+        })
     }
 
-    fn files(&self, place: &Place) -> Result<Vec<String>, String> {
-        match self {
-            Self::Own(job) => job.files(place),
-            Self::File(file) => file.files(place),
-        }
+    fn files(&self, place: &Place) -> Result<Vec<String>, FioError> {
+        Ok(match self {
+            Self::Own(job) => job.files(place)?,
+            Self::File(file) => file.files(place)?,
+        })
     }
 
     /// Where the user wants the LUNs, if anywhere.
@@ -172,8 +184,9 @@ impl Adapter for Fio {
         Tool { program: "fio", package: "fio", version_arguments: &["--version"], least: Some((3, 0)) }
     }
 
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        Load::of(scenario).map(drop)
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
+        Load::of(scenario)?;
+        Ok(())
     }
 
     fn abilities(&self) -> &'static [&'static str] {
@@ -188,17 +201,18 @@ impl Adapter for Fio {
         engines.into_iter().find_map(|engine| no_engine(&engine, said))
     }
 
-    fn question(&self, scenario: &Scenario, place: &Place) -> Result<Option<Command>, String> {
+    fn question(&self, scenario: &Scenario, place: &Place) -> Result<Option<Command>, AdapterError> {
         match Load::of(scenario)? {
             Load::Own(_) => Ok(None),
             Load::File(file) => {
-                let paths = file::paths(place, &file.files(place)?)?;
+                let files = file.files(place).map_err(FioError::from)?;
+                let paths = file::paths(place, &files).map_err(FioError::from)?;
                 Ok(Some(needs::question(&file.text, file.readonly, file::variables(&paths))))
             }
         }
     }
 
-    fn files(&self, scenario: &Scenario, place: &Place, answer: &str) -> Result<BTreeMap<String, File>, String> {
+    fn files(&self, scenario: &Scenario, place: &Place, answer: &str) -> Result<BTreeMap<String, File>, AdapterError> {
         let load = Load::of(scenario)?;
         let own = load.files(place)?;
         let mut files = match &load {
@@ -337,7 +351,7 @@ impl Adapter for Fio {
     }
 }
 
-fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, String> {
+fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, FioError> {
     let load = Load::of(scenario)?;
     let in_work = |name: &str| format!("{}/{name}", place.work);
     let files = load.files(place)?;
@@ -380,20 +394,21 @@ fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, String> 
 }
 
 /// Fits a scenario to the LUNs of a target.
-pub(super) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), String> {
+pub(super) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioError> {
     let parameters = &mut scenario.parameters;
     if let Some(size) = target.lun_size {
         parameters.insert("size".into(), size.to_string());
     }
     if parameters.contains_key(file::TEXT) {
-        return JobFile::of(scenario)?.fits(target);
+        return Ok(JobFile::of(scenario)?.fits(target)?);
     }
     parameters.insert("luns".into(), target.luns.to_string());
     // The null engine is what the others are held against, and reaches nothing.
     if target.behind_nbd() && parameters.get("ioengine").is_none_or(|engine| engine != job::NULL_ENGINE) {
         parameters.insert("ioengine".into(), "nbd".into());
     }
-    Job::of(scenario).map(drop)
+    Job::of(scenario)?;
+    Ok(())
 }
 
 /// A result by its name, as text.

@@ -6,9 +6,37 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use stend_model::quantity::{parse_duration, parse_size};
+use stend_model::quantity::{QuantityError, parse_duration, parse_size};
+use thiserror::Error;
 
 use super::needs::canonical;
+
+/// A value that an option cannot be set to.
+#[derive(Debug, Error)]
+#[error("--set {name}={value}: {what}")]
+pub(crate) struct SetError {
+    name: &'static str,
+    value: String,
+    #[source]
+    what: Unfit,
+}
+
+/// What is wrong with it.
+#[derive(Debug, Error)]
+enum Unfit {
+    /// It is no size or length of time.
+    #[error(transparent)]
+    Quantity(#[from] QuantityError),
+    /// It is shorter than fio can measure.
+    #[error("it must be at least 1ms")]
+    TooShort,
+    /// It is no number of loops.
+    #[error("it must be a whole number above 0")]
+    NoCount,
+    /// Nothing would be done.
+    #[error("it must be more than 0 bytes")]
+    NoBytes,
+}
 
 /// fio's options that can be set.
 pub(super) const NAMES: [&str; 6] = [RUNTIME, "ramp_time", "size", "io_size", "filesize", "loops"];
@@ -21,36 +49,39 @@ pub(super) fn parameter(name: &str) -> String {
 }
 
 /// What is set, as fio takes it.
-pub(super) fn of(parameters: &BTreeMap<String, String>) -> Result<BTreeMap<&'static str, String>, String> {
+pub(super) fn of(parameters: &BTreeMap<String, String>) -> Result<BTreeMap<&'static str, String>, SetError> {
     let mut set = BTreeMap::new();
     for name in NAMES {
         let Some(value) = parameters.get(&parameter(name)) else { continue };
-        let wrong = |why: &str| format!("--set {name}={value}: {why}");
-        let taken = match name {
-            RUNTIME | "ramp_time" => {
-                let time = parse_duration(value).map_err(|error| wrong(&error.to_string()))?;
-                if name == RUNTIME && time < Duration::from_millis(1) {
-                    return Err(wrong("it must be at least 1ms"));
-                }
-                format!("{}ms", time.as_millis())
-            }
-            "loops" => {
-                let loops = value.parse::<u32>().ok().filter(|loops| *loops > 0);
-                loops.ok_or_else(|| wrong("it must be a whole number above 0"))?.to_string()
-            }
-            _ => {
-                // Job files have small letters.
-                let large = value.ends_with(['m', 'g', 't']).then(|| value.to_uppercase());
-                let size = parse_size(large.as_ref().unwrap_or(value)).map_err(|error| wrong(&error.to_string()))?;
-                if size == 0 {
-                    return Err(wrong("it must be more than 0 bytes"));
-                }
-                size.to_string()
-            }
-        };
+        let taken = taken(name, value).map_err(|what| SetError { name, value: value.clone(), what })?;
         set.insert(name, taken);
     }
     Ok(set)
+}
+
+/// A value of an option, as fio takes it.
+fn taken(name: &str, value: &str) -> Result<String, Unfit> {
+    match name {
+        RUNTIME | "ramp_time" => {
+            let time = parse_duration(value)?;
+            if name == RUNTIME && time < Duration::from_millis(1) {
+                return Err(Unfit::TooShort);
+            }
+            Ok(format!("{}ms", time.as_millis()))
+        }
+        "loops" => {
+            let loops = value.parse::<u32>().ok().filter(|loops| *loops > 0);
+            Ok(loops.ok_or(Unfit::NoCount)?.to_string())
+        }
+        _ => {
+            // Job files have small letters.
+            let large = value.ends_with(['m', 'g', 't']).then(|| value.to_uppercase());
+            match parse_size(large.as_deref().unwrap_or(value))? {
+                0 => Err(Unfit::NoBytes),
+                size => Ok(size.to_string()),
+            }
+        }
+    }
 }
 
 /// Whether a line says an option.

@@ -5,10 +5,59 @@ use std::fmt::Write as _;
 
 use stend_model::suite::Scenario;
 use stend_model::wire::quote;
+use thiserror::Error;
 
-use super::file::{Does, Section, TEXT, Wrong, luns, phases, sections};
+use super::file::{Does, LineError, MOST_PATHS, NoSuchLun, Section, TEXT, Wrong, line_of, luns, phases, sections};
 use super::set;
 use super::words::first_error;
+
+/// Why job files make no suite.
+#[derive(Debug, Error)]
+pub(crate) enum NamedError {
+    /// A line is wrong.
+    #[error("{path}:{line}: {what}: {}", quote(.text))]
+    Line {
+        /// The file.
+        path: String,
+        /// The line's number.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        what: LineError,
+        /// As it stands there.
+        text: String,
+    },
+    /// It names a LUN that there cannot be.
+    #[error("{path}: {source}")]
+    NoSuchLun {
+        /// The file.
+        path: String,
+        /// The LUN.
+        source: NoSuchLun,
+    },
+    /// It starts nothing.
+    #[error("{path}: it has no [section] with a job besides [global]")]
+    NoSection {
+        /// The file.
+        path: String,
+    },
+    /// fio refuses it, and does not say for which line.
+    #[error("{path}: fio does not take it: {said}")]
+    NotTaken {
+        /// The file.
+        path: String,
+        /// What fio said.
+        said: String,
+    },
+    /// What is set is in no file.
+    #[error("--set {name}={value}: no section says {name}=")]
+    Unsaid {
+        /// The option.
+        name: String,
+        /// What it is set to.
+        value: String,
+    },
+}
 
 /// A job file as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +77,9 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, String> {
+    pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, NamedError> {
         const NAMES: [&str; 6] =
             ["filename", "filename_format", "directory", "opendir", "replay_redirect", "write_iolog"];
-        // A name may be in each directory, and both may be many.
-        const MOST: usize = 20_000;
         const LONGEST: usize = 4096;
         let mut found = Vec::new();
         let mut add = |line: usize, path: String| {
@@ -40,8 +87,8 @@ impl Named {
             if path.len() <= LONGEST {
                 found.push((line, path));
             }
-            if found.len() > MOST {
-                return Err(self.at(line, &format!("with all its directories it names more than {MOST} paths")));
+            if found.len() > MOST_PATHS {
+                return Err(self.wrong(Wrong { line, what: LineError::TooManyPaths }));
             }
             Ok(())
         };
@@ -63,7 +110,7 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn words_of_commands(&self) -> Result<Vec<(usize, String)>, String> {
+    pub(crate) fn words_of_commands(&self) -> Result<Vec<(usize, String)>, NamedError> {
         let word = |c: char| !(c.is_whitespace() || "'\"`;|&<>()=,".contains(c));
         let words = |(line, _, command): (usize, String, String)| {
             let words = command.split(|c| !word(c)).filter(|word| !word.is_empty());
@@ -76,7 +123,7 @@ impl Named {
     ///
     /// # Errors
     /// As above.
-    pub(crate) fn commands(&self) -> Result<Vec<(usize, String, String)>, String> {
+    pub(crate) fn commands(&self) -> Result<Vec<(usize, String, String)>, NamedError> {
         // The last two are of the engine that is a command.
         const COMMANDS: [&str; 4] = ["exec_prerun", "exec_postrun", "program", "arguments"];
         let sections = self.sections()?;
@@ -88,7 +135,7 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn traces(&self) -> Result<Vec<(usize, String)>, String> {
+    pub(crate) fn traces(&self) -> Result<Vec<(usize, String)>, NamedError> {
         let mut found = Vec::new();
         for section in &self.sections()? {
             if section.options.iter().any(|(_, key, value)| key == "replay_redirect" && !value.is_empty()) {
@@ -104,12 +151,12 @@ impl Named {
     ///
     /// # Errors
     /// A number that no LUN can have.
-    pub(crate) fn luns(&self) -> Result<u32, String> {
-        luns(&self.text).map_err(|message| format!("{}: {message}", self.path))
+    pub(crate) fn luns(&self) -> Result<u32, NamedError> {
+        luns(&self.text).map_err(|source| NamedError::NoSuchLun { path: self.path.clone(), source })
     }
 
     /// What fio said against it, in one line with the line of the file.
-    pub(crate) fn complaint(&self, said: &str) -> String {
+    pub(crate) fn complaint(&self, said: &str) -> NamedError {
         let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("fio: ")).collect();
         let dropped = lines.iter().find_map(|line| line.strip_prefix("job ")?.strip_suffix(" dropped"));
         let writes = lines.iter().any(|line| line.contains("read-only mode"));
@@ -119,7 +166,7 @@ impl Named {
             .filter(|_| writes && self.readonly)
             .and_then(|paths| paths.into_iter().find(|(_, path)| path.contains("/dev/") || path.starts_with('$')))
         {
-            return self.at(line, &format!("it writes to {path}, which is a device; name a LUN: filename=${{LUN1}}"));
+            return self.wrong(Wrong { line, what: LineError::WritesToDevice(path) });
         }
         // "Bad option <nonsense=7>", "failed parsing rw=sideways", "option <hello> outside of [] job section"
         let named = lines.iter().find_map(|line| {
@@ -129,20 +176,24 @@ impl Named {
         // What comes first is why; the line behind it may say what would be right.
         let first = first_error(said).unwrap_or_default();
         let behind = lines.iter().skip_while(|line| **line != first).nth(1).filter(|line| is_explanation(line));
-        let what = match behind {
+        let said = match behind {
             Some(line) if !first.starts_with("failed parsing") => format!("{first}; {line}"),
             _ => first.to_owned(),
         };
         match named.and_then(|option| self.line_of(dropped, option)) {
-            Some(line) => self.at(line, &format!("fio does not take this ({what})")),
-            None => format!("{}: fio does not take it: {what}", self.path),
+            Some(line) => self.wrong(Wrong { line, what: LineError::NotTaken { said } }),
+            None => NamedError::NotTaken { path: self.path.clone(), said },
         }
     }
 
     /// A message about a line of it.
     pub(crate) fn at(&self, line: usize, message: &str) -> String {
-        let quoted = self.text.lines().nth(line - 1).unwrap_or_default().trim();
-        format!("{}:{line}: {message}: {}", self.path, quote(quoted))
+        format!("{}:{line}: {message}: {}", self.path, quote(line_of(&self.text, line)))
+    }
+
+    /// What is wrong with a line of it.
+    fn wrong(&self, Wrong { line, what }: Wrong) -> NamedError {
+        NamedError::Line { path: self.path.clone(), line, what, text: line_of(&self.text, line).to_owned() }
     }
 
     /// The line of an option, if possible in the section that fio named.
@@ -158,8 +209,8 @@ impl Named {
         found.map(|(line, ..)| *line)
     }
 
-    fn sections(&self) -> Result<Vec<Section>, String> {
-        sections(&self.text).map_err(|wrong| format!("{}:{}: {}", self.path, wrong.line, wrong.message))
+    fn sections(&self) -> Result<Vec<Section>, NamedError> {
+        sections(&self.text).map_err(|wrong| self.wrong(wrong))
     }
 }
 
@@ -172,11 +223,11 @@ fn is_explanation(line: &str) -> bool {
 ///
 /// # Errors
 /// A file that cannot be used: path, line, and the line quoted.
-pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Result<String, String> {
+pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Result<String, NamedError> {
     let set: Vec<_> = set.iter().filter(|(name, _)| set::NAMES.contains(&name.as_str())).collect();
     let unsaid = |name: &str| name != set::RUNTIME && !files.iter().any(|file| set::is_said(&file.text, name));
     if let Some((name, value)) = set.iter().find(|(name, _)| unsaid(name)) {
-        return Err(format!("--set {name}={value}: no section says {name}="));
+        return Err(NamedError::Unsaid { name: (*name).clone(), value: (*value).clone() });
     }
     let stems: Vec<_> = files.iter().map(|file| file.stem.as_str()).collect();
     let mut text = format!(
@@ -193,7 +244,7 @@ pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Resul
     for file in files {
         let sections = file.sections()?;
         if sections.is_empty() {
-            return Err(format!("{}: it has no [section] with a job besides [global]", file.path));
+            return Err(NamedError::NoSection { path: file.path.clone() });
         }
         file.luns()?;
         let phases = phases(&sections);
@@ -202,7 +253,7 @@ pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Resul
         if let Some(wrong) =
             wrong.or_else(|| sections.iter().find_map(endless)).or_else(|| uncounted(&sections, &phases))
         {
-            return Err(file.at(wrong.line, &wrong.message));
+            return Err(file.wrong(wrong));
         }
         for (number, names) in (1..).zip(&phases) {
             let name = match &names[..] {
@@ -240,53 +291,40 @@ pub(crate) fn job_file_of(scenario: &Scenario) -> Option<Named> {
 /// and what it reads back afterwards.
 fn counted_together(sections: &[Section]) -> Option<Wrong> {
     let line = sections.iter().find_map(Section::mixes_with_reading_back)?;
-    let message = "fio counts what it reads back as read meanwhile; add do_verify=0, and read back in a section of its own \
-                   behind a stonewall";
-    Some(Wrong { line, message: message.into() })
+    Some(Wrong { line, what: LineError::MixesWithReadingBack })
 }
 
 /// What is wrong with a section that may never end, or only when nothing is left of the file system.
 fn endless(section: &Section) -> Option<Wrong> {
     if let Some((line, ..)) = section.last(&["io_submit_mode"]).filter(|(_, _, value)| value == "offload") {
         // With fio 3.33 each third job or so, whatever else is asked of it.
-        let message = "fio may never end with it; leave it out, and each job submits its operations by itself".into();
-        return Some(Wrong { line: *line, message });
+        return Some(Wrong { line: *line, what: LineError::Offload });
     }
     let line = section.is_on(&["fill_device", "fill_fs"])?;
-    let message = "it writes until the whole file system is full; say how much it is to write: size=";
-    section.last(&["size", "filesize"]).is_none().then(|| Wrong { line, message: message.into() })
+    section.last(&["size", "filesize"]).is_none().then_some(Wrong { line, what: LineError::Endless })
 }
 
 /// What is wrong where fio counts nothing, or what cannot be told from the rest.
 fn uncounted(sections: &[Section], phases: &[Vec<String>]) -> Option<Wrong> {
-    let wrong = |line: usize, message: &str| Some(Wrong { line, message: message.to_owned() });
+    let wrong = |line: usize, what: LineError| Some(Wrong { line, what });
     let line = |section: &Section| section.engine().map_or(1, |(line, _)| line);
     if let Some(section) = sections.iter().find(|section| section.does() == Does::Program) {
-        return wrong(
-            line(section),
-            "fio counts nothing of a program that it starts, and stend could not end it; start it beside stend, or by exec_prerun",
-        );
+        return wrong(line(section), LineError::StartsProgram);
     }
     for names in phases {
         let of_phase = || sections.iter().filter(|section| names.contains(&section.name));
         let Some(first) = of_phase().find(|section| section.does() != Does::Data) else { continue };
         if of_phase().all(|section| section.does() == Does::Nothing) {
-            return wrong(
-                line(first),
-                "it only takes processor time, and there is nothing to count; put it beside a section that reads or writes",
-            );
+            return wrong(line(first), LineError::NothingToCount);
         }
         let differs = of_phase().any(|section| section.does() != first.does());
         if let Some(line) = of_phase().filter(|_| differs).find_map(|section| section.is_on(&["group_reporting"])) {
-            return wrong(
-                line,
-                "fio would count together what moves data and what does not; leave group_reporting out, stend adds up by itself",
-            );
+            return wrong(line, LineError::CountedTogether);
         }
         let of_names = of_phase().filter(|section| section.does() == Does::Names);
         let keys = ["disable_clat", "gtod_reduce"];
         if let Some(line) = of_names.filter_map(|section| section.is_on(&keys)).next() {
-            return wrong(line, "the engine counts only what it takes the time of");
+            return wrong(line, LineError::NotTimed);
         }
     }
     None
@@ -306,9 +344,7 @@ fn begin_apart(sections: &[Section], phases: &[Vec<String>]) -> Option<Wrong> {
         // A range is another delay for each job.
         let drawn = delays.iter().flatten().find(|(_, value)| value.contains('-'));
         if let Some((line, _)) = drawn.or_else(|| delays.iter().flatten().next().filter(|_| !alike)) {
-            let message = "stend counts what runs together, and these sections do not begin together; use stonewall, which \
-                           begins a phase of its own";
-            return Some(Wrong { line: *line, message: message.into() });
+            return Some(Wrong { line: *line, what: LineError::BeginsApart });
         }
     }
     None
@@ -319,8 +355,7 @@ fn one_after_another(sections: &[Section]) -> Option<Wrong> {
     let option =
         |section: &Section, key: &str| section.options.iter().find(|option| option.1 == key).map(|option| option.0);
     if let Some(line) = sections.iter().find_map(|section| option(section, "wait_for")) {
-        let message = "stend counts what runs together; use stonewall, which begins a phase of its own";
-        return Some(Wrong { line, message: message.into() });
+        return Some(Wrong { line, what: LineError::WaitsFor });
     }
     let twin = (1..)
         .zip(&sections[1..])
@@ -330,11 +365,7 @@ fn one_after_another(sections: &[Section]) -> Option<Wrong> {
         .iter()
         .filter(|section| section.waits)
         .find_map(|section| option(section, "stonewall").or_else(|| option(section, "wait_for_previous")))?;
-    let message = format!(
-        "two sections are called [{}], so fio cannot be asked for one phase; give each a name of its own",
-        twin.name
-    );
-    Some(Wrong { line, message })
+    Some(Wrong { line, what: LineError::Twins(twin.name.clone()) })
 }
 
 /// The metrics of a phase, without those that fio was told not to measure.
@@ -395,11 +426,11 @@ mod tests {
     fn what_a_job_file_of_few_bytes_makes_is_bounded() {
         let many = "a:".repeat(1000);
         let file = named(&format!("[a]\nrw=read\nfilename={many}\ndirectory={many}\n"));
-        let message = file.paths().unwrap_err();
+        let message = file.paths().unwrap_err().to_string();
         assert!(message.starts_with("jobs.fio:3: ") && message.contains("20000 paths"), "{message}");
         let global = format!("[global]\n{}", "rw=read\n".repeat(1000));
         let sections: String = (0..1000).map(|number| format!("[{number}]\nsize=1m\n")).collect();
-        let message = suite_of(&[named(&(global + &sections))], &BTreeMap::new()).unwrap_err();
+        let message = suite_of(&[named(&(global + &sections))], &BTreeMap::new()).unwrap_err().to_string();
         assert!(message.contains("more options than 20000"), "{message}");
     }
 
@@ -435,7 +466,7 @@ mod tests {
             ("Bad option <elsewhere=7>\n", "jobs.fio: fio does not take it: Bad option <elsewhere=7>"),
             ("something new\nand more\n", "jobs.fio: fio does not take it: something new"),
         ] {
-            assert_eq!(file.complaint(said), part);
+            assert_eq!(file.complaint(said).to_string(), part);
         }
         for (text, part) in [
             ("rw=read\n", "jobs.fio:1: an option stands before the first [section]: `rw=read`"),
@@ -454,7 +485,7 @@ mod tests {
             ("[global]\nrw=read\n", "jobs.fio: it has no [section] with a job"),
             ("[a]\nfilename=${LUN0}\n", "jobs.fio: there is no ${LUN0}; LUNs are ${LUN1} to ${LUN256}"),
         ] {
-            let message = suite_of(&[named(text)], &BTreeMap::new()).unwrap_err();
+            let message = suite_of(&[named(text)], &BTreeMap::new()).unwrap_err().to_string();
             assert!(message.starts_with(part) && !message.contains('\n'), "{message}");
         }
     }

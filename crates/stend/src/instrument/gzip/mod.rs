@@ -25,8 +25,8 @@ use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
 use self::corpus::{Corpus, PAGES};
-use super::parameters::{Parameters, ended_well, last_words, not_taken};
-use super::{Adapter, File, Finished, Invocation, Place, Tool};
+use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
+use super::{Adapter, AdapterError, File, Finished, Invocation, Place, Tool};
 
 /// gzip, as an instrument.
 pub(super) struct Gzip;
@@ -39,7 +39,7 @@ struct Job {
 }
 
 impl Job {
-    fn of(scenario: &Scenario) -> Result<Self, String> {
+    fn of(scenario: &Scenario) -> Result<Self, ParameterError> {
         let parameters = Parameters::of(&scenario.parameters, "gzip", &["level", "pages"])?;
         Ok(Self { level: parameters.count("level", "6", 1..=9)?, pages: parameters.count("pages", "441", 1..=PAGES)? })
     }
@@ -61,11 +61,12 @@ impl Adapter for Gzip {
         Tool { program: "gzip", package: "gzip", version_arguments: &["--version"], least: None }
     }
 
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        Job::of(scenario).map(drop)
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
+        Job::of(scenario)?;
+        Ok(())
     }
 
-    fn files(&self, scenario: &Scenario, place: &Place, _answer: &str) -> Result<BTreeMap<String, File>, String> {
+    fn files(&self, scenario: &Scenario, place: &Place, _answer: &str) -> Result<BTreeMap<String, File>, AdapterError> {
         let job = Job::of(scenario)?;
         let bytes = Corpus::of(job.pages).bytes.len() as u64;
         Ok(BTreeMap::from([(job.file(place), File { bytes, ..File::default() })]))

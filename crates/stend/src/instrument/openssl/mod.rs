@@ -23,13 +23,34 @@ use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
 use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use thiserror::Error;
 
 use self::known_answer::KnownAnswer;
-use super::parameters::{Parameters, ended_well, last_words, not_taken};
-use super::{Adapter, Finished, Invocation, Place, Tool};
+use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
+use super::{Adapter, AdapterError, Finished, Invocation, Place, Tool};
 
 /// `openssl speed`, as an instrument.
 pub(super) struct OpenSsl;
+
+/// What is wrong with a scenario for `openssl speed`.
+#[derive(Debug, Error)]
+pub(crate) enum OpenSslError {
+    /// A parameter is wrong by itself.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// Nothing says what is measured.
+    #[error("parameter \"algorithm\" is missing; for example aes-256-gcm or sha256")]
+    NoAlgorithm,
+    /// The algorithm has no name that could be one.
+    #[error("parameter \"algorithm\" is \"{0}\"; it must be a name such as aes-256-gcm or sha256")]
+    AlgorithmName(String),
+    /// The buffer is empty or too long.
+    #[error("parameter \"bytes\" is {0}; it must be 1 to 1GiB")]
+    Bytes(u64),
+    /// The time is none that openssl takes.
+    #[error("parameter \"seconds\": openssl speed takes whole seconds, 1 to 3600")]
+    Seconds,
+}
 
 /// One measurement of `openssl speed`.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,24 +71,20 @@ const ANSWER: &str = "known-answer:";
 const BUILD: &str = "compiler:";
 
 impl Job {
-    fn of(scenario: &Scenario) -> Result<Self, String> {
+    fn of(scenario: &Scenario) -> Result<Self, OpenSslError> {
         let parameters =
             Parameters::of(&scenario.parameters, "openssl", &["algorithm", "bytes", "seconds", "multi", "decrypt"])?;
-        let algorithm = parameters
-            .given("algorithm")
-            .ok_or("parameter \"algorithm\" is missing; for example aes-256-gcm or sha256")?;
+        let algorithm = parameters.given("algorithm").ok_or(OpenSslError::NoAlgorithm)?;
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
         if !algorithm.starts_with(|c: char| c.is_ascii_alphanumeric()) || !algorithm.chars().all(allowed) {
-            return Err(format!(
-                "parameter \"algorithm\" is \"{algorithm}\"; it must be a name such as aes-256-gcm or sha256"
-            ));
+            return Err(OpenSslError::AlgorithmName(algorithm.into()));
         }
         let (bytes, seconds) = (parameters.size("bytes", "16KiB")?, parameters.duration("seconds", "1s")?);
         if !(1..=1 << 30).contains(&bytes) {
-            return Err(format!("parameter \"bytes\" is {bytes}; it must be 1 to 1GiB"));
+            return Err(OpenSslError::Bytes(bytes));
         }
         if seconds.subsec_nanos() != 0 || !(1..=3600).contains(&seconds.as_secs()) {
-            return Err("parameter \"seconds\": openssl speed takes whole seconds, 1 to 3600".into());
+            return Err(OpenSslError::Seconds);
         }
         Ok(Self {
             algorithm: algorithm.into(),
@@ -114,8 +131,9 @@ impl Adapter for OpenSsl {
         Tool { program: "openssl", package: "openssl", version_arguments: &["version"], least: Some((1, 1)) }
     }
 
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        Job::of(scenario).map(drop)
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
+        Job::of(scenario)?;
+        Ok(())
     }
 
     fn invocation(&self, scenario: &Scenario, _place: &Place) -> Result<Invocation, Cause> {

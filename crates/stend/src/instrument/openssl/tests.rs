@@ -109,7 +109,7 @@ fn bad_parameters_are_refused_before_anything_runs() {
         (vec![("algorithm", "sha256"), ("bytes", "0")], "1GiB"),
         (vec![("algorithm", "sha256"), ("colour", "red")], "no parameter"),
     ] {
-        let message = OpenSsl.check(&scenario("openssl", parameters.clone())).unwrap_err();
+        let message = OpenSsl.check(&scenario("openssl", parameters.clone())).unwrap_err().to_string();
         assert!(message.contains(part), "{parameters:?}: {message}");
     }
 }

@@ -129,7 +129,7 @@ fn scenarios_are_fitted_to_the_luns_of_a_target() {
         ("[a]\nfilename=${{LUN4}}\n", "local", "names ${LUN4}, and the target has LUNs up to ${LUN3}"),
         ("[a]\nrw=read\n", "local", "names no LUN"),
     ] {
-        let message = fitted(&[("job", text)], transport).unwrap_err();
+        let message = fitted(&[("job", text)], transport).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
 }
@@ -155,7 +155,7 @@ fn bad_parameters_are_refused_before_anything_runs() {
         ("rate_process", "poisson", "without \"rate_iops\""),
         ("rate_iops", "0", "1 to"),
     ] {
-        let message = Fio.check(&scenario("fio", [(name, value)])).unwrap_err();
+        let message = Fio.check(&scenario("fio", [(name, value)])).unwrap_err().to_string();
         assert!(message.contains(part), "{name}={value}: {message}");
     }
     for (parameters, part) in [
@@ -166,14 +166,14 @@ fn bad_parameters_are_refused_before_anything_runs() {
         ([("job", "[a]\nfilename=${{LUN257}}"), ("phase", "0")], "${LUN1} to ${LUN256}"),
         ([("job", "[a]\nrw=read\n[b]\nrw=read"), ("phase", "2")], "0 to 1"),
     ] {
-        let message = Fio.check(&scenario("fio", parameters)).unwrap_err();
+        let message = Fio.check(&scenario("fio", parameters)).unwrap_err().to_string();
         assert!(message.contains(part), "{parameters:?}: {message}");
     }
     let verified = [("rw", "write"), ("verify", "marks")];
     for (more, part) in
         [(("numjobs", "2"), "must be 1"), (("loops", "3"), "must be 1"), (("ramp_time", "1s"), "\"verify\"")]
     {
-        let message = Fio.check(&scenario("fio", verified.into_iter().chain([more]))).unwrap_err();
+        let message = Fio.check(&scenario("fio", verified.into_iter().chain([more]))).unwrap_err().to_string();
         assert!(message.contains(part), "{more:?}: {message}");
     }
 }

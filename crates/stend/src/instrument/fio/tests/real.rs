@@ -92,7 +92,7 @@ impl Adapter for Between {
     fn tool(&self) -> Tool {
         Fio.tool()
     }
-    fn check(&self, scenario: &Scenario) -> Result<(), String> {
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
         Fio.check(scenario)
     }
     fn invocation(&self, scenario: &Scenario, place: &Place) -> Result<Invocation, Cause> {
