@@ -260,6 +260,7 @@ impl Logs {
             stamps.map(|ms| self.window(ms, first)).collect()
         };
         let counted = windows(&mut entries.iter().map(|entry| entry.ms));
+        let last_counted = counted.last().map_or(0, |last| last.saturating_add(1));
         // Lines of both are written when an operation ends.
         let of_means = self.latency.iter().map(|entry| entry.ms);
         let ended = windows(&mut of_means.chain(self.histograms.iter().map(|line| line.ms)));
@@ -273,13 +274,15 @@ impl Logs {
             let last = lines.last().map(|last| last.0);
             lines.extend(end.filter(|end| last.is_some_and(|last| last < *end)).map(|end| (end, None)));
             for pair in lines.windows(2) {
-                let [(before, _), (after, mean)] = [pair[0], pair[1]];
-                // Stamps drift, so a window may be stepped over; the next line is its mean too.
+                let [(before, earlier), (after, mean)] = [pair[0], pair[1]];
+                // Stamps drift, so a window may be stepped over; the next line is its mean too, or the one before the end.
                 let is_next = after - before < 1.5 * self.window_ms;
                 let silent = self.window(before, first).saturating_add(1)..self.window(after, first);
                 for window in silent.take(MOST_SILENT_WINDOWS) {
                     let nothing_ended = !is_next && (counted.contains(&window) || !ended.contains(&window));
-                    if let Some(value) = if nothing_ended { Some(0.0) } else { mean } {
+                    // Windows after the last line of all jobs are not whole, and left out.
+                    let at_the_end = || earlier.filter(|_| is_next).or(Some(0.0)).filter(|_| window < last_counted);
+                    if let Some(value) = if nothing_ended { Some(0.0) } else { mean.or_else(at_the_end) } {
                         if !sums.contains_key(&window) {
                             if room == 0 {
                                 break;

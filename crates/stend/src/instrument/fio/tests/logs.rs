@@ -65,8 +65,14 @@ fn a_job_that_stands_still_is_not_left_out() {
     // But one that says nothing more where all end together never came back, and where none does, neither did any.
     let gone = log(&[(1000, 40), (1100, 40)]);
     let together = |files: &[(&str, String)]| windows_of(files, Some(500));
-    assert_eq!(together(&[(one, steady), (other, gone.clone())]), sums(&[90.0, 90.0, 50.0, 50.0, 50.0]));
-    assert_eq!(together(&[(one, gone.clone()), (other, gone)]), sums(&[80.0, 80.0, 0.0, 0.0, 0.0]));
+    assert_eq!(together(&[(one, steady.clone()), (other, gone.clone())]), sums(&[90.0, 90.0, 50.0, 50.0, 50.0]));
+    assert_eq!(together(&[(one, gone.clone()), (other, gone.clone())]), sums(&[80.0, 80.0, 0.0, 0.0, 0.0]));
+    // Nor where fio was late before the other's last line, or steps over a window before the end.
+    let late = log(&[(1000, 50), (1100, 50), (1201, 50), (1401, 50)]);
+    let ended = ("log_clat.1.log", log(&[(1201, 9), (1301, 9)]));
+    assert_eq!(together(&[(one, late), (other, gone), ended]), sums(&[90.0, 90.0, 50.0, 50.0, 50.0]));
+    let drifting = log(&[(1000, 40), (1100, 40), (1201, 40), (1349, 40)]);
+    assert_eq!(together(&[(one, steady), (other, drifting)]), sums(&[90.0; 5]));
 }
 
 #[test]
