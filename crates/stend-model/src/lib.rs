@@ -23,6 +23,10 @@
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`public`] | a run as it may be published |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
+//! | [`record`] | a run with all that belongs to it, and its line in a list |
+//! | [`profile`] | where the time of a scenario goes |
+//! | [`dips`], [`steady`] | what faults did to a load; whether warm-ups were steady |
+//! | [`nearest`], [`plain`] | the name that somebody may have meant; text that a terminal may be given |
 //! | [`weight`] | what machines cost and draw, given by hand |
 
 pub mod carried;
@@ -30,17 +34,23 @@ pub mod cause;
 pub mod checked;
 pub mod clocks;
 pub mod condition;
+pub mod dips;
 pub mod identity;
 pub mod latency;
 pub mod machine;
 pub mod metric;
+pub mod nearest;
+pub mod plain;
 pub mod plan;
 pub mod position;
+pub mod profile;
 pub mod public;
 pub mod quantity;
+pub mod record;
 pub mod reference;
 pub mod run;
 pub mod side;
+pub mod steady;
 pub mod suite;
 pub mod target;
 pub mod weight;

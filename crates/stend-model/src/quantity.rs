@@ -239,6 +239,11 @@ text_schema!(
 );
 text_schema!(Span, "Span", "A length of time: \"200ms\", \"30s\", \"7m\", \"1h\", or a number of seconds");
 
+/// A number and what follows it in English: `1 scenario`, `2 scenarios`.
+pub fn english_plural(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,9 @@ use crate::target::TargetOfRun;
 use crate::weight::Known;
 use crate::wire::{Begin, Mark, Report, Usage};
 
+/// How the machine that stend itself runs on is reached.
+pub const HERE: &str = "local";
+
 /// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished; what a person calls the
 /// machine of a run that was carried here may be corrected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -306,4 +309,17 @@ mod tests {
             assert!(!is_run_id(other), "{other}");
         }
     }
+}
+
+/// The clock of the fastest CPU at each moment, in Hz; idle ones lower theirs.
+pub fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -> Vec<f64> {
+    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
+    let mut fastest = BTreeMap::<i64, f64>::new();
+    for series in machine.into_iter().filter(of_a_cpu) {
+        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
+            let seen = fastest.entry(time).or_insert(value);
+            *seen = seen.max(value);
+        }
+    }
+    fastest.into_values().collect()
 }

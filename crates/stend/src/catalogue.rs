@@ -19,7 +19,7 @@ use crate::hosts::{Hosts, HostsError};
 use crate::host::{Command, Host, HostError};
 use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
-use crate::nearest;
+use stend_model::nearest;
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 10] = [

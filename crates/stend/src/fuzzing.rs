@@ -21,7 +21,8 @@ use stend_model::wire::{Event, Observed, Usage, parse_line};
 use crate::instrument::fio_files::{Named, suite_of};
 use crate::instrument::{Finished, adapter, check_parameters};
 use crate::run::carried;
-use crate::store::{Record, read_export, write_export};
+use crate::store::{read_export, write_export};
+use stend_model::record::Record;
 
 /// A run's file as it is.
 pub fn packed_export(bytes: &[u8]) {

@@ -14,10 +14,9 @@ use stend_stats::{ChangeRule, change_points};
 use thiserror::Error;
 
 use crate::compare::{differences, differences_of_builds, values_by_session};
-use crate::hosts::Hosts;
-use crate::language::english_plural;
-use crate::nearest;
-use crate::store::{Record, Store, StoreError, Summary};
+use stend_model::nearest;
+use stend_model::quantity::english_plural;
+use stend_model::record::{Record, Summary};
 
 /// A machine's history of one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -159,30 +158,34 @@ pub(crate) struct Outline {
     two_sides: bool,
 }
 
+/// What an outline takes of a stored run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OfRun {
+    suite: Suite,
+    #[serde(default)]
+    sides: Vec<IgnoredAny>,
+    machine: OfMachine,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfMachine {
+    software: OfSoftware,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfSoftware {
+    emulator: Option<IgnoredAny>,
+}
+
 impl Outline {
-    /// Of all runs of a store, oldest first.
+    /// Of all runs that `read` hands on, oldest first.
     ///
     /// # Errors
-    /// The store cannot be read.
-    pub(crate) fn of_all(store: &Store) -> Result<Vec<Self>, StoreError> {
-        #[derive(Deserialize)]
-        struct OfRun {
-            suite: Suite,
-            #[serde(default)]
-            sides: Vec<IgnoredAny>,
-            machine: OfMachine,
-        }
-        #[derive(Deserialize)]
-        struct OfMachine {
-            software: OfSoftware,
-        }
-        #[derive(Deserialize)]
-        struct OfSoftware {
-            emulator: Option<IgnoredAny>,
-        }
+    /// They cannot be read.
+    pub(crate) fn of_all<E>(read: impl FnOnce(&mut dyn FnMut(Summary, OfRun)) -> Result<(), E>) -> Result<Vec<Self>, E> {
         let mut all = Vec::new();
         let mut newest: BTreeMap<String, Rc<Suite>> = BTreeMap::new();
-        store.each_run(|summary, OfRun { suite, sides, machine }| {
+        read(&mut |summary, OfRun { suite, sides, machine }| {
             let suite = match newest.get(&suite.name) {
                 Some(same) if **same == suite => Rc::clone(same),
                 _ => Rc::new(suite),
@@ -211,7 +214,7 @@ pub(crate) struct Chosen<'a> {
 #[derive(Debug, Error)]
 pub(crate) enum NotFound {
     /// There are no runs at all.
-    #[error("{}", StoreError::Empty)]
+    #[error("there is no run")]
     NoRuns,
     /// All were emulated.
     #[error("emulated: not compared: an emulator made all of these runs, and their times tell of no machine")]
@@ -282,16 +285,19 @@ fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// Whether the user calls the machine of a run so.
+pub(crate) type IsNamed<'a> = &'a dyn Fn(&Summary, &str) -> bool;
+
 /// Finds what is meant by `what`: a scenario, `scenario:metric`, a metric, or a part of one scenario's name. `runs` are all that there are,
-/// oldest first. `machine` is a machine's name, also one that `hosts` has for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
+/// oldest first. `machine` is a machine's name, also one that `is_named` takes for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
 /// The error is one line.
 pub(crate) fn choose<'a>(
     runs: &'a [Outline],
     what: &str,
     machine: Option<&str>,
-    hosts: &Hosts,
+    is_named: IsNamed,
 ) -> Result<Wanted<'a>, NotFound> {
-    let of_machine = |run: &&Outline| machine.is_none_or(|wanted| is_machine(run, wanted, hosts));
+    let of_machine = |run: &&Outline| machine.is_none_or(|wanted| is_machine(run, wanted, is_named));
     let is_emulated = |run: &&Outline| run.emulated;
     let (emulated, there): (Vec<&Outline>, Vec<&Outline>) = runs.iter().filter(of_machine).partition(is_emulated);
     if there.is_empty() && !emulated.is_empty() {
@@ -369,10 +375,10 @@ fn measured(run: &Outline) -> impl Iterator<Item = &stend_model::suite::Scenario
     run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition())
 }
 
-fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, hosts: &Hosts) -> bool {
+fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, is_named: IsNamed) -> bool {
     /// Fewer digits of an id would be a word, or an accident.
     const LEAST_DIGITS: usize = 4;
-    hosts.is_of((&run.machine, &run.host), wanted)
+    is_named(run, wanted)
         || wanted.len() >= LEAST_DIGITS && run.hardware_id.starts_with(wanted)
 }
 
@@ -420,10 +426,10 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 ///
 /// # Errors
 /// A run cannot be read.
-pub(crate) fn of(
+pub(crate) fn of<E>(
     chosen: &Chosen,
-    load: impl Fn(&str, usize) -> Result<Record, StoreError>,
-) -> Result<History, StoreError> {
+    load: impl Fn(&str, usize) -> Result<Record, E>,
+) -> Result<History, E> {
     let Chosen { scenario, metric, mut left_out, .. } = *chosen;
     let mut points = Vec::new();
     let mut kept = Vec::new();
@@ -454,11 +460,11 @@ pub(crate) fn of(
     let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
     let found = change_points(&medians, &rule);
     let without_ratio = found.is_none();
-    let between = |place: usize| -> Result<_, StoreError> {
+    let between = |place: usize| -> Result<_, E> {
         let [before, after] = [kept[place - 1], kept[place]];
         Ok(Differences::between(&load(before.0, before.1)?, &load(after.0, after.1)?, scenario))
     };
-    let change = |found: &stend_stats::ChangePoint| -> Result<_, StoreError> {
+    let change = |found: &stend_stats::ChangePoint| -> Result<_, E> {
         let with = between(found.index)?;
         let near = [found.index.wrapping_sub(1), found.index + 1, found.index.wrapping_sub(2), found.index + 2];
         let mut nearest = None;

@@ -7,7 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::bounded;
-use crate::host::{HERE, stand};
+use crate::host::stand;
+use stend_model::run::HERE;
 use stend_model::run::is_run_id;
 use stend_model::weight::{Known, Machines, MachinesError};
 use thiserror::Error;

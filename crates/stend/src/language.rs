@@ -17,11 +17,6 @@ impl Language {
     }
 }
 
-/// A number and what follows it in English: `1 scenario`, `2 scenarios`.
-pub(crate) fn english_plural(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
 /// The form of a Russian noun after a number: 1 сценарий, 2 сценария, 5 сценариев, 11 сценариев, 21 сценарий.
 pub(crate) fn russian_plural<'a>(number: usize, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
     match (number % 100, number % 10) {

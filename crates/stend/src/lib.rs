@@ -13,7 +13,6 @@ mod bounded;
 mod catalogue;
 mod cli;
 mod compare;
-mod dips;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
 mod history;
@@ -22,23 +21,17 @@ mod hosts;
 mod instrument;
 mod interrupt;
 mod language;
-mod latency;
 mod ledger;
 mod lock;
 mod machine;
-mod nearest;
 mod noise;
 mod owned;
-mod plain;
 mod profile;
 mod report;
 mod rig;
 mod run;
 mod side;
-mod steady;
 mod store;
-#[cfg(test)]
-mod testing;
 mod voice;
 mod words;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::plain;
+use stend_model::plain;
 
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);

@@ -13,8 +13,8 @@ use stend_model::suite::Scenario;
 use stend_stats::{LEAST_PAIRS, benjamini_hochberg, median, rank_correlation, self_noise};
 
 use crate::compare::values_by_session;
-use crate::run::gates::fastest_clock;
-use crate::store::Record;
+use stend_model::record::Record;
+use stend_model::run::fastest_clock;
 
 /// The seed by which halves are drawn where there are too many ways to count; any would do.
 const SEED: u64 = 0x006e_6f69_7365;

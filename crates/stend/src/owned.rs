@@ -6,7 +6,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::host::{Command, HERE, Host};
+use crate::host::{Command, Host};
+use stend_model::run::HERE;
 
 /// The directory without links in its path and all above it, each as `ls -ldn` has it, after the user's number and the line of the system's
 /// own directory. Where there is no `ls`, a shell can still tell whose the directory is.

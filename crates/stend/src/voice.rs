@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::plain;
+use stend_model::plain;
 
 thread_local! {
     static VOICE: RefCell<Option<Voice>> = const { RefCell::new(None) };

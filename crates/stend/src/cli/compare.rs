@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use stend_model::metric::Better;
+use stend_model::nearest;
 
 use super::Global;
 use super::comparison::{FILTER_HELP, Options, RANGE_HELP, refused_as_emulated};
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
 use crate::compare::table::{AgainstBase, Row, Table, Verdict};
+use crate::history;
 use crate::report::{markdown, why};
 use crate::store::Store;
 use crate::words;
-use crate::{history, nearest};
 use fail_on::FailOn;
 
 #[derive(Debug, Args)]

@@ -7,12 +7,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stend_model::metric::Unit;
+use stend_model::nearest;
 use stend_model::reference::Reference;
 use stend_model::suite::{Key, Keys, Layout};
 
 use super::Global;
 use super::failure::Failure;
 use super::output;
+use crate::catalogue;
 use crate::compare::are_comparable;
 use crate::compare::filter::Filter;
 use crate::compare::pool::{Pool, pools};
@@ -20,9 +22,9 @@ use crate::compare::table::{Column, ColumnOrigin, Note, Only, Table};
 use crate::compare::weighing::{facts, weigh};
 use crate::hosts::Hosts;
 use crate::report::{self, csv, shell_words};
-use crate::store::{Record, Store};
-use crate::{catalogue, nearest};
+use crate::store::Store;
 use names::{Named, Names};
+use stend_model::record::Record;
 
 /// What narrows and turns a comparison.
 #[derive(Debug, Args)]

@@ -10,9 +10,10 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use crate::language::english_plural;
-use crate::profile::{Lack, Observed, Profile, Stacks};
-use crate::store::{Record, Store, write_export};
+use crate::store::{Store, write_export};
+use stend_model::profile::{Lack, Observed, Profile, Stacks};
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

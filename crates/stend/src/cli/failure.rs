@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use crate::language::Language;
 use crate::rig::Refusal;
+use crate::run::NotWhole;
 use crate::store::StoreError;
 use crate::words;
 
@@ -105,6 +106,11 @@ impl From<Refusal> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(NotWhole { scenario, cause }) = error.downcast_ref() {
+            let cause = words::cause(cause, Language::English);
+            let ends = "the target is not whole any more, so the run ends here";
+            return Self::unusable(format!("scenario \"{scenario}\": {cause}; {ends}"));
+        }
         let exit = match error.downcast_ref::<StoreError>() {
             Some(error) => exit_of(error),
             None => Exit::Unusable,

@@ -11,11 +11,11 @@ use stend_model::identity::short;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
-use crate::history::{self, Outline, Wanted};
+use crate::history::{self, NotFound, Outline, Wanted};
 use crate::hosts::Hosts;
-use crate::language::english_plural;
 use crate::report::{history as render, shell_words};
 use crate::store::Store;
+use stend_model::quantity::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -54,11 +54,15 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let store = Store::open_to_read(&global.store_directory()?)?;
     let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
-    let runs = Outline::of_all(&store)?;
+    let runs = Outline::of_all(|each| store.each_run(each))?;
     let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
-    let chosen = match history::choose(&runs, &arguments.what, arguments.machine.as_deref(), &hosts)
-        .map_err(Failure::usage)?
-    {
+    let is_named = |run: &Summary, name: &str| hosts.is_of((&run.machine, &run.host), name);
+    let found = history::choose(&runs, &arguments.what, arguments.machine.as_deref(), &is_named);
+    let none = |why| match why {
+        NotFound::NoRuns => Failure::from(StoreError::Empty),
+        why => Failure::usage(why),
+    };
+    let chosen = match found.map_err(none)? {
         Wanted::History(chosen) => chosen,
         Wanted::Metric { name, scenarios } => {
             let scenarios: Vec<_> =

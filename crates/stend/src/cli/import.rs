@@ -12,10 +12,14 @@ use super::failure::{Exit, Failure};
 use super::hosts::check_free;
 use super::{Global, output};
 use crate::hosts::Hosts;
-use crate::language::{Language, english_plural};
+use crate::language::Language;
 use crate::run::carried;
-use crate::store::{Carried, Record, Store, read_export};
+use crate::run::carried::CarriedError;
+use crate::run::carried::Damage;
+use crate::store::{Carried, Store, read_export};
 use crate::words;
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -111,9 +115,24 @@ fn read_file(path: &Path, host: Option<&str>) -> Result<(Record, Vec<(u32, Serie
         }
         return Ok(read_export(file, &name)?);
     }
-    let carried = carried::read(file, &name, host).map_err(Failure::usage)?;
+    let carried = carried::read(file, &name, host).map_err(|error| unread(&error))?;
     if carried.cut_off {
         talk!("{name}: its last line was cut off, and is left out");
     }
     Ok((carried.record, carried.series))
+}
+
+/// Why a result is not taken, with the facts behind it in words.
+fn unread(error: &CarriedError) -> Failure {
+    let (CarriedError::BadLine { source, .. } | CarriedError::NoRun { source, .. }) = error else {
+        return Failure::usage(error);
+    };
+    match source {
+        Damage::OtherMachine(differences) => {
+            let differences: Vec<_> = differences.iter().map(words::machine::in_words).collect();
+            Failure::usage(format!("{error}: {}", differences.join("; ")))
+        }
+        Damage::Nameless(cause) => Failure::usage(format!("{error}: {}", words::cause(cause, Language::English))),
+        _ => Failure::usage(error),
+    }
 }

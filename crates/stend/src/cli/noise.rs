@@ -10,8 +10,9 @@ use super::failure::{Exit, Failure};
 use super::output;
 use super::run;
 use crate::report::noise as render;
-use crate::store::{Record, Store};
+use crate::store::Store;
 use crate::{catalogue, noise};
+use stend_model::record::Record;
 
 /// What says how to measure, and so does not go with showing what was measured.
 const MEASURING: [&str; 12] = [

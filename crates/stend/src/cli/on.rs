@@ -9,13 +9,14 @@ use stend_model::run::Build;
 use super::Global;
 use super::failure::Failure;
 use crate::host::stand::{self, Compiler};
-use crate::host::{HERE, Host, HostError, Local, Lock, Ssh};
+use crate::host::{Host, HostError, Local, Lock, Ssh};
 use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::owned;
 use crate::report::shell_words;
 use crate::run::prepare::{self, PrepareError};
 use crate::store::StoreError;
+use stend_model::run::HERE;
 
 /// One machine.
 #[derive(Debug, Clone, Args)]

@@ -26,10 +26,11 @@ use crate::compare::table::Table;
 use crate::compare::weighing::{facts, weigh};
 use crate::language::Language;
 use crate::noise::Floors;
-use crate::plain;
 use crate::report::{html, sequences, shell_words, terminal, wrapped};
-use crate::store::{self, Record, Store, StoreError};
+use crate::store::{self, Store, StoreError};
 use crate::words;
+use stend_model::plain;
+use stend_model::record::Record;
 
 /// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

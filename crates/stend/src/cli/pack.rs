@@ -15,9 +15,9 @@ use super::run::fresh_seed;
 use crate::catalogue;
 use crate::host::stand;
 use crate::language::Language;
-use crate::language::english_plural;
 use crate::run::carried;
 use crate::words;
+use stend_model::quantity::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

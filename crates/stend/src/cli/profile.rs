@@ -9,10 +9,12 @@ use serde::Serialize;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::profile::parts::Summary;
-use crate::profile::{Observed, Profile, Stacks};
 use crate::report::{flame, profile};
-use crate::store::{Record, Store};
+use crate::store::Store;
+use crate::words;
+use stend_model::profile::parts::Summary;
+use stend_model::profile::{Observed, Profile, Stacks};
+use stend_model::record::Record;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -91,7 +93,8 @@ fn only<'a>(profiles: &[&'a Profile]) -> Result<(&'a str, &'a Stacks), Failure> 
     match &profile.observed {
         Observed::Stacks(stacks) => Ok((&profile.scenario, stacks)),
         _ => {
-            let why = profile.lacks.first().map(|lack| format!(": {lack}")).unwrap_or_default();
+            let why =
+                profile.lacks.first().map(|lack| format!(": {}", words::lack_of_profile(lack))).unwrap_or_default();
             Err(Failure::usage(format!("no stacks were sampled of \"{}\"{why}", profile.scenario)))
         }
     }

@@ -10,7 +10,7 @@ use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
 
-use crate::run::{Left, Observer};
+use crate::run::{Left, Observer, Warning};
 use crate::voice::Line;
 
 /// Tells the user on standard error.
@@ -99,8 +99,30 @@ impl Observer for Progress<'_> {
         }
     }
 
-    fn warn(&mut self, message: &str) {
-        self.say(&format!("warning: {message}"));
+    fn warn(&mut self, warning: &Warning) {
+        self.say(&format!("warning: {}", warned(warning)));
+    }
+}
+
+/// A warning in words.
+fn warned(warning: &Warning) -> String {
+    match warning {
+        Warning::Said(message) => message.clone(),
+        Warning::ClocksApart(why) => format!("the machine's clocks cannot be compared with this one's: {why}"),
+        Warning::SamplerEnded(why) => format!("the sampler ended ({why}); it is started again"),
+        Warning::FaultsUnprofiled { scenario } => {
+            format!("profile: {scenario} has faults and gets none: they would break the target once more")
+        }
+        Warning::ProfileLacks { scenario: None, lack } => format!("profile: {}", words::lack_of_profile(lack)),
+        Warning::ProfileLacks { scenario: Some(scenario), lack } => {
+            format!("profile of {scenario}: {}", words::lack_of_profile(lack))
+        }
+        Warning::CallsInstead => "profile: system calls and their times are counted instead".into(),
+        Warning::NoProfiles(None) => "profile: there is none".into(),
+        Warning::NoProfiles(Some(why)) => format!("profile: there is none: {why}"),
+        Warning::NotPrepared { scenario, cause } => {
+            format!("profile: {scenario} is not prepared again: {}", words::cause(cause, Language::English))
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use stend_model::reference::Reference;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
-use crate::language::english_plural;
-use crate::nearest;
+use stend_model::nearest;
+use stend_model::quantity::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

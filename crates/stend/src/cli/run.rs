@@ -27,18 +27,20 @@ use super::failure::{Exit, Failure};
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Json};
 use super::target::TargetFlags;
-use crate::host::{HERE, Host, Local, stand};
+use crate::host::{Host, Local, stand};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
 use crate::language::Language;
-use crate::language::english_plural;
 use crate::run::{Ending, prepare};
-use crate::store::{Record, Store};
+use crate::store::Store;
 use crate::words;
 use crate::{catalogue, rig, side};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
 use named::Foreign;
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
+use stend_model::run::HERE;
 use together::Job;
 
 #[derive(Debug, Args)]

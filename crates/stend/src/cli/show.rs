@@ -11,10 +11,12 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::compare::sides::views;
-use crate::language::{Language, english_plural};
+use crate::language::Language;
 use crate::report;
-use crate::store::{Record, Store};
+use crate::store::Store;
 use crate::words;
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

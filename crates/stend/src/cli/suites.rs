@@ -9,7 +9,7 @@ use stend_model::suite::{Changes, Suite};
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
-use crate::language::english_plural;
+use stend_model::quantity::english_plural;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

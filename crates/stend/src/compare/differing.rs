@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stend_model::machine::{Difference, differences_of};
 use stend_model::target::TargetOfRun;
 
-use crate::store::Record;
+use stend_model::record::Record;
 
 /// In what the machine of `after` differs from that of `before`, and then their targets.
 pub(crate) fn differences(before: &Record, after: &Record) -> Vec<Difference> {

@@ -25,12 +25,12 @@ use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
 use crate::noise::{Floor, Floors};
-use crate::steady::never_steady;
-use crate::store::Record;
 pub(crate) use differing::differences;
 use evidence::{Evidence, FloorSource};
 use filter::Filter;
 pub(crate) use notes::differences_of_builds;
+use stend_model::record::Record;
+use stend_model::steady::never_steady;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table};
 
 /// To advise more repeats than this would be no advice.

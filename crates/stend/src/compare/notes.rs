@@ -15,8 +15,8 @@ use super::scenario_of;
 use super::sides::are_of_one_run;
 use super::table::{LeftOut, Loss, Note};
 use crate::noise::Floor;
-use crate::steady::never_steady;
-use crate::store::Record;
+use stend_model::record::Record;
+use stend_model::steady::never_steady;
 
 /// Notes on each run, and on how it differs from the base, which is the first.
 pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {

@@ -11,8 +11,8 @@ use stend_model::run::{Run, Session};
 use super::differing::found;
 use super::notes::{builds_of, differing_builds};
 use super::table::Note;
-use crate::host::HERE;
-use crate::store::Record;
+use stend_model::record::Record;
+use stend_model::run::HERE;
 
 /// One or several runs as one.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::compare::compare;
     use crate::compare::table::{Cell, ColumnOrigin};
-    use crate::testing::record;
+    use stend_testing::record;
 
     fn of_boot(id: &str, boot: &str, level: f64) -> Record {
         let mut record = record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98].map(|step| step * level));

@@ -5,7 +5,7 @@ use stend_model::side::{pairs, repeats_of_side};
 use thiserror::Error;
 
 use super::scenario_of;
-use crate::store::Record;
+use stend_model::record::Record;
 
 /// What a run has to show: itself, or each of its sides.
 pub(crate) fn views(record: Record) -> Vec<Record> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::store::Record;
-use crate::testing::{record, repeat};
+use stend_model::record::Record;
+use stend_testing::{record, repeat};
 
 fn steady(middle: f64) -> Vec<f64> {
     [-4.0, -3.0, -2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0].iter().map(|step| middle * (1.0 + step / 1000.0)).collect()

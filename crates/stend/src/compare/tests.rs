@@ -8,7 +8,7 @@ use stend_model::wire::Begin;
 use super::filter::Filter;
 use super::table::{LeftOut, Only, Verdict};
 use super::*;
-use crate::testing::{self, record, suite};
+use stend_testing::{record, suite};
 
 /// The table without the note that nobody measured these machines' noise, which every table of two runs here would have.
 fn compare(records: &[&Record], references: &[Reference]) -> Table {
@@ -70,7 +70,7 @@ fn in_pairs(id: &str, times: &[(f64, f64)]) -> Record {
         for scenario in 0..2 {
             let order = if number % 2 == 0 { [(0, a), (1, b)] } else { [(1, b), (0, a)] };
             for (side, time) in order {
-                let repeat = testing::repeat(run.repeats.len() as u32, scenario, number as u32, time);
+                let repeat = stend_testing::repeat(run.repeats.len() as u32, scenario, number as u32, time);
                 run.repeats.push(Repeat { side: Some(side), ..repeat });
             }
         }
@@ -106,7 +106,7 @@ fn a_repeat_without_its_partner_does_not_count() {
     // Of one pair the second side's is invalid, and of another a session lies between the two.
     let invalid =
         run.repeats.iter_mut().find(|repeat| repeat.number == 3 && repeat.side == Some(1) && repeat.scenario == 0);
-    invalid.unwrap().outcome = Outcome::Invalid(vec![testing::steal()]);
+    invalid.unwrap().outcome = Outcome::Invalid(vec![stend_testing::steal()]);
     let torn =
         run.repeats.iter_mut().find(|repeat| repeat.number == 5 && repeat.side == Some(1) && repeat.scenario == 0);
     torn.unwrap().session = 1;
@@ -162,7 +162,7 @@ fn few_repeats_give_no_verdict() {
 #[test]
 fn repeats_that_do_not_count_are_shown_and_not_counted() {
     let mut base = record("a", &steady(1.0));
-    base.repeats[0].outcome = Outcome::Invalid(vec![testing::steal()]);
+    base.repeats[0].outcome = Outcome::Invalid(vec![stend_testing::steal()]);
     let table = compare(&[&base], &[]);
     let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
     assert_eq!((measured.valid, measured.invalid), (9, 1));
@@ -171,12 +171,12 @@ fn repeats_that_do_not_count_are_shown_and_not_counted() {
 #[test]
 fn a_scenario_without_any_valid_repeat_says_why() {
     let mut base = record("a", &[1.0]);
-    base.repeats[0].outcome = Outcome::Failed(testing::killed());
+    base.repeats[0].outcome = Outcome::Failed(stend_testing::killed());
     let (reason, remedy) = (Cause::ToolMissing { tool: "fio".into() }, Some("get fio".to_owned()));
     let skipped = Skipped { scenario: "beta".into(), reason: reason.clone(), remedy: remedy.clone() };
     base.run.skipped.push(skipped);
     let table = compare(&[&base], &[]);
-    assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { cause: testing::killed() } });
+    assert_eq!(table.rows[0].cells[0], Cell::Nothing { why: Lack::Failed { cause: stend_testing::killed() } });
     let why = Lack::Skipped { reason, remedy };
     assert_eq!(table.rows[1].cells[0], Cell::Nothing { why });
 }
@@ -271,7 +271,7 @@ fn built_by(id: &str, milliseconds: f64, compiler: &str) -> Record {
     let mut record = record(id, &steady(milliseconds));
     for repeat in &mut record.repeats {
         let build = BTreeMap::from([("compiler".into(), compiler.into())]);
-        repeat.begin = Some(Begin { build, ..testing::begin(["cipher", "copy"][repeat.scenario]) });
+        repeat.begin = Some(Begin { build, ..stend_testing::begin(["cipher", "copy"][repeat.scenario]) });
     }
     record
 }
@@ -375,7 +375,7 @@ fn what_never_got_steady_gets_no_verdict_and_what_only_prepares_no_row() {
         let mut run = record(id, &steady(1.0));
         run.run.suite.scenarios[0].steady = Some(Steady::default());
         for (number, time) in rounds.iter().enumerate() {
-            let round = testing::repeat(1000, 0, number as u32, *time);
+            let round = stend_testing::repeat(1000, 0, number as u32, *time);
             run.repeats.push(Repeat { phase: Phase::Warmup, ..round });
         }
         run
@@ -403,13 +403,13 @@ fn what_was_measured_unprepared_is_said() {
         run.run.suite.scenarios[0].repeats = 0;
         run.repeats.retain(|repeat| repeat.scenario == 1);
         let rounds = outcomes.iter().zip(0..).map(|(outcome, number)| {
-            let round = testing::repeat(1000, 0, number, 1.0);
+            let round = stend_testing::repeat(1000, 0, number, 1.0);
             Repeat { phase: Phase::Warmup, outcome: outcome.clone(), ..round }
         });
         run.repeats.splice(0..0, rounds.collect::<Vec<_>>());
         compare(&[&run], &[]).notes
     };
-    let failed = || Outcome::Failed(testing::killed());
+    let failed = || Outcome::Failed(stend_testing::killed());
     assert_eq!(prepared(&[Outcome::Valid]), []);
     assert_eq!(prepared(&[failed(), Outcome::Valid]), [], "it was prepared in the end");
     let said = [Note::Unprepared { run: "a".into(), scenarios: vec!["alpha".into()] }];

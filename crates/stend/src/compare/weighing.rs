@@ -13,7 +13,7 @@ use stend_model::weight::{Known, Machines, Power, Price};
 
 use super::standing::{in_direction, interval_in_direction};
 use super::table::{Cell, ColumnOrigin, Row, Table};
-use crate::store::Record;
+use stend_model::record::Record;
 
 /// A table by one fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::compare::compare;
     use crate::compare::table::Only;
-    use crate::testing::record;
+    use stend_testing::record;
 
     const REFERENCE: &str = r#"
 name = "r"

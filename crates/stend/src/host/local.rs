@@ -27,7 +27,7 @@ pub(crate) struct Local;
 
 impl Host for Local {
     fn name(&self) -> &str {
-        super::HERE
+        stend_model::run::HERE
     }
 
     fn run(&self, command: &Command) -> Result<Output, HostError> {

@@ -15,9 +15,6 @@ use thiserror::Error;
 pub(crate) use local::Local;
 pub(crate) use ssh::Ssh;
 
-/// The name of the machine that stend itself runs on.
-pub(crate) const HERE: &str = "local";
-
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub(crate) const LOCK_FILE: &str = "in-use.lock";
 

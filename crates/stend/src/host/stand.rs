@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use stend_model::identity::digest_of;
 use stend_model::quantity::{QuantityError, Span, parse_duration};
 use stend_model::run::Build;
+use stend_model::run::HERE;
 use thiserror::Error;
 
-use super::{Command, HERE, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
+use super::{Command, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
 use crate::run::prepare::PrepareError;
 

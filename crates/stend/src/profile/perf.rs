@@ -5,9 +5,11 @@ use std::time::Duration;
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use stend_model::cause::Cause;
+use stend_model::profile::Lack;
+use stend_model::profile::Stacks;
 use thiserror::Error;
 
-use super::{Lack, Stacks, complaint};
+use super::complaint;
 use crate::host::{Command, Host, HostError};
 use crate::instrument::Tool;
 use crate::run::prepare::install_command;

@@ -1,8 +1,10 @@
 //! `strace -c`: how it is started around an instrument, and its table of system calls.
 
 use stend_model::cause::Cause;
+use stend_model::profile::Lack;
+use stend_model::profile::SystemCall;
 
-use super::{Lack, SystemCall, complaint};
+use super::complaint;
 use crate::host::{Command, Host};
 use crate::instrument::Tool;
 use crate::run::prepare::install_command;

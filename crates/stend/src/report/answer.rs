@@ -7,7 +7,8 @@ use super::phrase::Phrase;
 use super::standing::standings;
 use super::text::{self, Placed, factor, other_runs};
 use crate::compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
-use crate::language::{english_plural, russian_plural};
+use crate::language::russian_plural;
+use stend_model::quantity::english_plural;
 
 /// How each other run stands to the base; of a run alone, how it stands to what was published, or else how much its repeats differ. Only
 /// main metrics are counted.

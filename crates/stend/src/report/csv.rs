@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_single_value_leaves_the_spread_empty() {
-        let single = crate::compare::compare(&[&crate::testing::record("a", &[1.0])], &[]);
+        let single = crate::compare::compare(&[&stend_testing::record("a", &[1.0])], &[]);
         let text = render(&single);
         let field = |line: &str| {
             let place = HEAD.iter().position(|head| *head == "spread").unwrap();

@@ -7,8 +7,8 @@ use stend_model::wire::{Deed, Label};
 use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::{duration, percent};
-use crate::dips::{Dip, dips, rebuildings};
 use crate::words;
+use stend_model::dips::{Dip, dips, rebuildings};
 
 /// A line for each fault, and one for each disk that was rebuilt.
 pub(crate) fn what_they_did(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {

@@ -9,7 +9,7 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::profile::Stacks;
+use stend_model::profile::Stacks;
 
 /// The drawing's width in its own units; as wide as inferno takes care of texts for.
 const WIDTH: usize = 1200;

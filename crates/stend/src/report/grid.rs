@@ -1,7 +1,7 @@
 //! Columns of text for a terminal: widths as a terminal counts them, colour apart from the text.
 
 use super::text::width;
-use crate::plain;
+use stend_model::plain;
 
 /// Space between two columns.
 const GAP: &str = "  ";

@@ -14,7 +14,7 @@ use super::text::{change, count, interval_beside, spread, width};
 use super::{csv, markdown};
 use crate::compare::table::Verdict;
 use crate::history::{Change, History, Point};
-use crate::language::english_plural;
+use stend_model::quantity::english_plural;
 
 pub(crate) use drawing::svg;
 pub(crate) use page::page;

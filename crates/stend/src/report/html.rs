@@ -29,8 +29,8 @@ use stend_model::run::{Repeat, Run, Series, Session};
 use crate::compare::curves::curves;
 use crate::compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::{Language, russian_plural};
-use crate::profile::Profile;
 use crate::words;
+use stend_model::profile::Profile;
 
 use super::answer::answer;
 use super::chart::Purpose;

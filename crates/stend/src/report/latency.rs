@@ -11,7 +11,7 @@ use super::language::merged_of;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Mark, Scale, Tick};
 use super::text::interval_beside;
-use crate::latency::Merged;
+use stend_model::latency::Merged;
 
 /// The percentiles that are told, with their shares.
 const TOLD: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];

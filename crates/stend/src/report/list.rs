@@ -4,7 +4,7 @@ use stend_model::identity::short;
 
 use super::grid::{visible, wrapped};
 use super::text::width;
-use crate::store::{Kind, Summary};
+use stend_model::record::{Kind, Summary};
 
 const HEADS: [&str; 9] = ["run", "began (UTC)", "suite", "kind", "state", "valid", "invalid", "failed", "machine"];
 

@@ -6,10 +6,10 @@ use super::grid::{Grid, Style, piece, wrap, wrapped};
 use super::notes;
 use super::text::{count, percent};
 use crate::compare::table::Note;
-use crate::language::english_plural;
 use crate::noise::{NoFloor, Noise, OfMetric, OfSensor, Sensor};
 use stend_model::identity::short;
 use stend_model::metric::three_digits;
+use stend_model::quantity::english_plural;
 
 /// A noise measurement for a terminal of this width: of each scenario its main metric, or all of them.
 pub(crate) fn terminal(noise: &Noise, limit: usize, colour: bool, all_metrics: bool) -> String {

@@ -10,8 +10,9 @@ use crate::compare::table::{Lack, LeftOut, Note, Table};
 
 use super::numbers::russian;
 use super::phrase::Phrase;
-use crate::language::{english_plural, russian_plural};
+use crate::language::russian_plural;
 use crate::words;
+use stend_model::quantity::english_plural;
 
 pub(super) use alike::notes;
 

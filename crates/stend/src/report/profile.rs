@@ -3,10 +3,10 @@
 use super::grid::{Grid, Style, piece, wrap};
 use super::phrase::Phrase;
 use super::text::{duration, grouped, percent};
-use crate::profile::parts::Part;
-use crate::profile::{Observed, Profile, Stacks, SystemCall};
 use crate::words;
 use crate::words::Given;
+use stend_model::profile::parts::Part;
+use stend_model::profile::{Observed, Profile, Stacks, SystemCall};
 
 /// So many functions or system calls are listed.
 pub(super) const MOST_LISTED: usize = 15;
@@ -53,7 +53,7 @@ pub(crate) fn render(profile: &Profile, width: usize, colour: bool) -> String {
     let mut out = format!("{}\n", bold.styled(&bold.text, colour));
     let mut say = |text: &str| wrap(text, width).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     for lack in &profile.lacks {
-        say(&format!("not seen: {lack}"));
+        say(&format!("not seen: {}", words::lack_of_profile(lack)));
     }
     let grid = match &profile.observed {
         Observed::Nothing => return out,

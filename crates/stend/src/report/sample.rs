@@ -16,9 +16,9 @@ use crate::compare::table::{
     Table, Verdict,
 };
 use crate::compare::weighing::{MachineFiles, facts, weigh};
-use crate::store::Record;
-use crate::testing::steal;
 pub(crate) use measured::{SampleRun, other_run, profiles, run};
+use stend_model::record::Record;
+use stend_testing::steal;
 
 /// A name that would run a script if it were not escaped.
 pub(crate) const EVIL: &str = "<script>alert(\"1\")</script> & 'x'";

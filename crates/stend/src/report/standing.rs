@@ -8,7 +8,8 @@ use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
 use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
 use crate::compare::table::{Cell, Note, Row, Table};
-use crate::language::{english_plural, russian_plural};
+use crate::language::russian_plural;
+use stend_model::quantity::english_plural;
 
 /// What is to be said of a run beside the base.
 #[derive(PartialEq)]

@@ -92,9 +92,9 @@ fn the_mean_says_what_is_not_in_it() {
 
 #[test]
 fn runs_between_which_nothing_is_judged_are_told_why() {
-    let record = |id: &str| crate::testing::record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]);
+    let record = |id: &str| stend_testing::record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]);
     let (base, mut other) = (record("a"), record("b"));
-    let said = |other: &crate::store::Record| {
+    let said = |other: &stend_model::record::Record| {
         let said = standings(&crate::compare::compare(&[&base, other], &[]));
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].ru.starts_with("Между testbed b и testbed a ничего сказать нельзя: "), "{}", said[0].ru);

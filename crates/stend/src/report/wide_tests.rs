@@ -12,8 +12,7 @@ use crate::compare::pivot::sections;
 use crate::compare::table::{Cell, Lack, Table};
 use crate::report::text::width;
 use crate::report::{csv, html, markdown, terminal};
-use crate::store::Record;
-use crate::testing;
+use stend_model::record::Record;
 
 const SUITE: &str = r#"
 name = "six"
@@ -80,7 +79,7 @@ struct Of {
 const USUAL: Of = Of { repeats: 10, controllers: true, faster: 1.0 };
 
 fn run(id: &str, of: Of) -> Record {
-    let mut record = testing::record(id, &[]);
+    let mut record = stend_testing::record(id, &[]);
     record.run.suite = Suite::parse(SUITE, "six.toml", Path::new("."), &Changes::default()).unwrap();
     let count = record.run.suite.scenarios.len();
     for number in 0..of.repeats {
@@ -94,7 +93,7 @@ fn run(id: &str, of: Of) -> Record {
 fn repeat(sequence: u32, scenario: usize, number: u32, of: Of) -> Repeat {
     // A second each, within a tenth of a percent, in no order.
     let noise = 1.0 + f64::from(number * 7 % 10) / 1e4;
-    let mut repeat = testing::repeat(sequence, scenario, number, 1000.0);
+    let mut repeat = stend_testing::repeat(sequence, scenario, number, 1000.0);
     let report = repeat.report.as_mut().unwrap();
     let operations = if scenario == 0 { 50e3 * of.faster } else { 20e3 * (1.0 + scenario as f64) } * noise;
     report.work.insert("operations".into(), operations);
@@ -313,7 +312,7 @@ fn a_value_far_from_the_rest_is_starred_whichever_column_it_stands_in() {
 fn scenarios_side_by_side_do_not_share_one_number_of_repeats() {
     let mut fewer = run("a", USUAL);
     let invalid = fewer.repeats.iter_mut().filter(|repeat| repeat.scenario == 4 && repeat.number > 6);
-    invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec![testing::steal()]));
+    invalid.for_each(|repeat| repeat.outcome = stend_model::run::Outcome::Invalid(vec![stend_testing::steal()]));
     let mut table = compare(&[&fewer], &[]);
     table.layout = Some(Layout { row: axis("jobs"), column: axis("depth"), metrics: vec![] });
     let text = shown(&table, 100);

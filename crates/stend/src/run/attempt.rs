@@ -17,12 +17,13 @@ use stend_stats::SplitMix64;
 use super::carried::probe_words;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
-use crate::host::{Command, HERE, Happening, Host, HostError, Process};
+use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, mark_of};
 use crate::interrupt::Interrupt;
-use crate::latency;
 use crate::rig::{self, Injector};
 use crate::side::Setting;
+use stend_model::latency;
+use stend_model::run::HERE;
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;
@@ -591,11 +592,10 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
 
     #[test]
     fn an_instrument_that_prints_too_much_fails() {
-        let scenario = testing::suite().scenarios.remove(0);
+        let scenario = stend_testing::suite().scenarios.remove(0);
         let failure = |output: &str| Attempt::carried(&scenario, Vec::new(), output, "", true).failure.unwrap();
         let sample = |more: usize| {
             format!("{{\"event\":\"sample\",\"t_ns\":1,\"values\":{{\"a\":1}},\"x\":\"{}\"}}\n", "x".repeat(more))

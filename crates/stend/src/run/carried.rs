@@ -22,10 +22,8 @@ use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
 use crate::bounded::Lines;
 use crate::host::{Command, Output};
 use crate::instrument;
-use crate::language::Language;
 use crate::machine::{self, Unanswered};
-use crate::store::Record;
-use crate::words;
+use stend_model::record::Record;
 
 /// The questions that make the fingerprint.
 const COLLECTION: &str = "collection";
@@ -197,13 +195,13 @@ pub(crate) enum Damage {
     #[error("session {0} is out of its order")]
     SessionOrder(u32),
     /// A session was on another machine.
-    #[error("the machine is no longer what it was: {}", all_in_words(.0))]
+    #[error("the machine is no longer what it was")]
     OtherMachine(Vec<Difference>),
     /// The fingerprint is missing.
     #[error("the machine was not asked what it is")]
     NotAsked,
     /// The fingerprint cannot be taken.
-    #[error("the machine does not say what it is: {}", words::cause(.0, Language::English))]
+    #[error("the machine does not say what it is")]
     Nameless(Cause),
     /// An attempt is of a step that there is not.
     #[error("there is no step {0} in the plan")]
@@ -226,11 +224,6 @@ pub(crate) enum Damage {
     /// A moment is none.
     #[error(transparent)]
     Moment(#[from] jiff::Error),
-}
-
-/// In what a machine differs, in words.
-fn all_in_words(differences: &[Difference]) -> String {
-    differences.iter().map(crate::words::machine::in_words).collect::<Vec<_>>().join("; ")
 }
 
 /// A result as it was read.

@@ -73,7 +73,6 @@ mod tests {
     use stend_model::run::Origin;
 
     use super::*;
-    use crate::testing;
 
     const SECOND: i64 = 1_000_000_000;
 
@@ -86,7 +85,7 @@ mod tests {
     }
 
     fn report(began: i64, wall_ns: u64) -> Report {
-        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
         Report { t_ns: Some(began), wall_ns, ..report }
     }
 

@@ -68,7 +68,6 @@ mod tests {
     use stend_model::run::Origin;
 
     use super::*;
-    use crate::testing;
 
     const SECOND: i64 = 1_000_000_000;
 
@@ -81,7 +80,7 @@ mod tests {
     }
 
     fn observed(series: &[Series]) -> BTreeMap<String, f64> {
-        let mut report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let mut report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
         (report.t_ns, report.wall_ns) = (Some(5 * SECOND), 10 * SECOND as u64);
         report.observed.clear();
         count(&mut report, None, series);

@@ -91,7 +91,6 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::testing;
 
     fn finding(state: State, lasting: bool) -> Finding {
         Finding { lasting, ..Finding::of(state, busy()) }
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_most_tolerant_scenario_decides() {
-        let mut scenarios = testing::suite().scenarios;
+        let mut scenarios = stend_testing::suite().scenarios;
         let all = |scenarios: &[Scenario]| widest_gates(scenarios.iter());
         assert_eq!(all(&scenarios), Gates::DEFAULT);
         scenarios[1].gates.foreign_cpu = Some(Gate::Limit(0.2));

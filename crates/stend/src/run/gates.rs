@@ -1,9 +1,9 @@
 //! Gates: why a repeat does not count, from what it reported and how the machine fared meanwhile.
 
 use std::collections::BTreeMap;
-
 use stend_model::cause::Cause;
 use stend_model::run::Series;
+use stend_model::run::fastest_clock;
 use stend_model::suite::{Gate, Scenario, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
@@ -58,19 +58,6 @@ fn frequency(scenario: &Scenario, machine: &[Series]) -> Option<Cause> {
     fall(scenario.gates.frequency_fall, first, last)
 }
 
-/// The clock of the fastest CPU at each moment, in Hz; idle ones lower theirs.
-pub(crate) fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -> Vec<f64> {
-    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
-    let mut fastest = BTreeMap::<i64, f64>::new();
-    for series in machine.into_iter().filter(of_a_cpu) {
-        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
-            let seen = fastest.entry(time).or_insert(value);
-            *seen = seen.max(value);
-        }
-    }
-    fastest.into_values().collect()
-}
-
 fn fall(gate: Option<Gate>, before_hz: f64, after_hz: f64) -> Option<Cause> {
     let share = 1.0 - after_hz / before_hz;
     gate?.closed_by(share).map(|limit| Cause::ClockFell { share, limit, before_hz, after_hz })
@@ -105,7 +92,6 @@ mod tests {
     use stend_model::suite::Gates;
 
     use super::*;
-    use crate::testing;
 
     fn clock(cpu: u32, hertz: impl Fn(usize) -> f64) -> Series {
         let times_ns: Vec<i64> = (0..30).map(|tick| 500 + tick * 100).collect();
@@ -115,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_repeat_counts_without_what_only_an_optional_metric_needs() {
-        let mut scenario = testing::suite().scenarios[0].clone();
-        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let mut scenario = stend_testing::suite().scenarios[0].clone();
+        let report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
         let mut other = scenario.metrics[0].clone();
         other.value = "operations/controllers_cpu".parse().unwrap();
         scenario.metrics.push(other);
@@ -139,9 +125,9 @@ mod tests {
 
     #[test]
     fn each_gate_closes_beyond_its_limit_and_no_other_one_does() {
-        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
         let closed = |gates: Gates, counters: &[(&str, f64)]| {
-            let mut scenario = testing::suite().scenarios[0].clone();
+            let mut scenario = stend_testing::suite().scenarios[0].clone();
             scenario.gates = gates;
             causes(&scenario, &report, Some(&usage(counters)), &[]).len()
         };
@@ -172,7 +158,7 @@ mod tests {
     /// A counter of a CPU's time may be a tick behind.
     #[test]
     fn a_share_that_counters_cannot_tell_closes_no_gate() {
-        let mut scenario = testing::suite().scenarios[0].clone();
+        let mut scenario = stend_testing::suite().scenarios[0].clone();
         scenario.gates = Gates { steal: Some(Gate::Limit(0.0)), ..Gates::DEFAULT };
         let doubt = TICKS_OF_DOUBT * TICK_NS * 2.0;
         for (steal, closed) in [(doubt, 0), (doubt + 1.0, 1)] {
@@ -190,8 +176,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_falls_while_the_command_runs_closes_the_gate() {
-        let scenario = &testing::suite().scenarios[0];
-        let report = testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let scenario = &stend_testing::suite().scenarios[0];
+        let report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
         let closed = |machine: &[Series]| !causes(scenario, &report, None, machine).is_empty();
         assert!(!closed(&[clock(0, |_| 3e9)]));
         assert!(closed(&[clock(0, |tick| if tick < 15 { 3e9 } else { 2e9 })]));

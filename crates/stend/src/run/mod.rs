@@ -30,24 +30,24 @@ use jiff::Timestamp;
 use stend_model::cause::Cause;
 use stend_model::clocks::Clocks;
 use stend_model::plan::{Plan, Standing, Step};
+use stend_model::profile::Lack;
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
-use crate::dips;
-use crate::host::{Command, HERE, Host, lost_link};
+use crate::host::{Command, Host, lost_link};
 use crate::instrument::{self, Place};
 use crate::interrupt::Interrupt;
-use crate::language::Language;
-use crate::profile::Profile;
 use crate::rig;
 use crate::side::{self, Setting, Tuning};
-use crate::words;
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
 use sampler::Sampler;
 pub(crate) use standings::{plan, standings};
+use stend_model::dips;
+use stend_model::profile::Profile;
+use stend_model::run::HERE;
 use targets::Rig;
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.
@@ -104,8 +104,52 @@ pub(crate) trait Observer {
     fn finished(&mut self, repeat: &Repeat, done: usize, left: Left);
     /// A scenario is profiled now, the first, second … of so many.
     fn profiling(&mut self, scenario: &str, number: usize, of: usize);
-    /// Something that the user should know, in one line.
-    fn warn(&mut self, message: &str);
+    /// Something that the user should know.
+    fn warn(&mut self, warning: &Warning);
+}
+
+/// What a user should know of a run that goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Warning {
+    /// What the machine or its target has to say, in one line.
+    Said(String),
+    /// The machine's clocks cannot be compared with those here, and why.
+    ClocksApart(String),
+    /// The sampler ended, why, and is started again.
+    SamplerEnded(String),
+    /// A scenario gets no profile, because its faults would break the target once more.
+    FaultsUnprofiled {
+        /// Which.
+        scenario: String,
+    },
+    /// A profile lacks something: of this scenario, or of all.
+    ProfileLacks {
+        /// Which.
+        scenario: Option<String>,
+        /// What it lacks.
+        lack: Lack,
+    },
+    /// System calls are counted instead of samples.
+    CallsInstead,
+    /// There are no profiles; because of the target, if that is said.
+    NoProfiles(Option<String>),
+    /// What a scenario's profile needs is not prepared again, because of this.
+    NotPrepared {
+        /// What was to prepare it.
+        scenario: String,
+        /// Why not.
+        cause: Cause,
+    },
+}
+
+/// A fault's scenario left a target that is not whole any more, so the run ends.
+#[derive(Debug, thiserror::Error)]
+#[error("scenario \"{scenario}\": the target is not whole any more, so the run ends here")]
+pub(crate) struct NotWhole {
+    /// Which.
+    pub(crate) scenario: String,
+    /// What went wrong.
+    pub(crate) cause: Cause,
 }
 
 /// What is still to be done.
@@ -173,7 +217,7 @@ pub(crate) fn make(
     let is_cut_off = made.as_ref().is_err_and(|error| lost_link(error).is_some());
     let mut warn = |message: &str| {
         if !is_cut_off {
-            observer.warn(message)
+            observer.warn(&Warning::Said(message.to_owned()));
         }
     };
     let on = if host.name() == HERE { String::new() } else { format!(" --on {}", host.name()) };
@@ -214,7 +258,7 @@ fn make_repeats<'a>(
     let compare_clocks = |observer: &mut dyn Observer| {
         let compared = clocks::compare(host, probe);
         compared.unwrap_or_else(|reason| {
-            observer.warn(&format!("the machine's clocks cannot be compared with this one's: {reason}"));
+            observer.warn(&Warning::ClocksApart(reason.to_string()));
             None
         })
     };
@@ -273,7 +317,7 @@ fn make_repeats<'a>(
         if let Some(reason) = sampler_died {
             // With the link it ends too, and the repeat has said so.
             if !attempt.lost {
-                observer.warn(&format!("the sampler ended ({reason}); it is started again"));
+                observer.warn(&Warning::SamplerEnded(reason.to_string()));
             }
             sampler = start_sampler(&rig)?;
         }
@@ -289,11 +333,7 @@ fn make_repeats<'a>(
             rig.has_ended();
         }
         if let Some(cause) = broken {
-            anyhow::bail!(
-                "scenario \"{}\": {}; the target is not whole any more, so the run ends here",
-                scenario.name,
-                words::cause(&cause, Language::English)
-            );
+            anyhow::bail!(NotWhole { scenario: scenario.name.clone(), cause });
         }
         pace.note(step.scenario, began.elapsed());
         let standings = self::standings(run, &repeats, session);

@@ -10,16 +10,16 @@ use stend_model::plan::Phase;
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::wire::{Check, Report};
 
+use super::Warning;
 use super::attempt::{Attempt, Attempts};
 use super::targets::Rig;
 use super::{Ending, Journal, Observer, rate};
 use crate::host::{Host, HostError};
 use crate::interrupt::Interrupt;
-use crate::language::Language;
 use crate::profile::perf::{self, Perf};
-use crate::profile::{Lack, Observed, Profile, strace};
+use crate::profile::strace;
 use crate::rig::Refusal;
-use crate::words;
+use stend_model::profile::{Lack, Observed, Profile};
 
 /// What profiling needs.
 pub(super) struct Profiling<'a, 'b> {
@@ -49,10 +49,7 @@ impl Profiling<'_, '_> {
     /// Profiles what has none yet and could be measured.
     pub(super) fn make(mut self, journal: &mut dyn Journal, observer: &mut dyn Observer) -> anyhow::Result<Ending> {
         for scenario in self.run.suite.scenarios.iter().filter(|scenario| !scenario.faults.is_empty()) {
-            observer.warn(&format!(
-                "profile: {} has faults and gets none: they would break the target once more",
-                scenario.name
-            ));
+            observer.warn(&Warning::FaultsUnprofiled { scenario: scenario.name.clone() });
         }
         let wanted = self.wanted();
         if wanted.is_empty() {
@@ -60,12 +57,12 @@ impl Profiling<'_, '_> {
         }
         let (profiler, lacks) = self.profiler();
         for lack in &lacks {
-            observer.warn(&format!("profile: {lack}"));
+            observer.warn(&Warning::ProfileLacks { scenario: None, lack: lack.clone() });
         }
         match profiler {
             Profiler::Perf(_) => {}
-            Profiler::Strace => observer.warn("profile: system calls and their times are counted instead"),
-            Profiler::None => observer.warn("profile: there is none"),
+            Profiler::Strace => observer.warn(&Warning::CallsInstead),
+            Profiler::None => observer.warn(&Warning::NoProfiles(None)),
         }
         let prepares = !matches!(profiler, Profiler::None);
         let mut prepared = self.prepared();
@@ -78,7 +75,7 @@ impl Profiling<'_, '_> {
                 }
                 Err(Refusal::Interrupted) => return Ok(Ending::Interrupted),
                 Err(refusal) => {
-                    observer.warn(&format!("profile: there is none: {refusal}"));
+                    observer.warn(&Warning::NoProfiles(Some(refusal.to_string())));
                     return Ok(Ending::Complete);
                 }
             }
@@ -94,7 +91,7 @@ impl Profiling<'_, '_> {
             observer.profiling(name, number + 1, wanted.len());
             let Some(mut profile) = self.of(place, &profiler)? else { return Ok(Ending::Interrupted) };
             for lack in &profile.lacks {
-                observer.warn(&format!("profile of {name}: {lack}"));
+                observer.warn(&Warning::ProfileLacks { scenario: Some(name.clone()), lack: lack.clone() });
             }
             profile.lacks.splice(0..0, lacks.iter().cloned());
             journal.profile(place, &profile)?;
@@ -144,8 +141,7 @@ impl Profiling<'_, '_> {
                     return Ok(Ending::Interrupted);
                 };
                 if let Some(cause) = wrong_with(&attempt) {
-                    let why = words::cause(&cause, Language::English);
-                    observer.warn(&format!("profile: {} is not prepared again: {why}", scenario.name));
+                    observer.warn(&Warning::NotPrepared { scenario: scenario.name.clone(), cause });
                     break;
                 }
             }

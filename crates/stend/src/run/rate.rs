@@ -39,16 +39,15 @@ mod tests {
     use stend_model::suite::Rate;
 
     use super::*;
-    use crate::testing;
 
     #[test]
     fn a_share_is_of_what_the_same_side_has_reached_in_a_second() {
-        let suite = testing::suite();
+        let suite = stend_testing::suite();
         let mut open = suite.scenarios[0].clone();
         open.rate = Some(Rate { of: suite.scenarios[0].name.clone(), share: Share(0.5) });
         let repeats: Vec<_> = [(0, 3000.0, 2_000_000_000), (1, 9000.0, 3_000_000_000)]
             .map(|(side, operations, wall_ns)| {
-                let mut repeat = testing::repeat(side, 0, 0, 1.0);
+                let mut repeat = stend_testing::repeat(side, 0, 0, 1.0);
                 repeat.side = Some(side as usize);
                 let report = repeat.report.as_mut().unwrap();
                 report.wall_ns = wall_ns;

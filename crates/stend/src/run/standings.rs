@@ -9,7 +9,7 @@ use stend_model::suite::{Scenario, Suite};
 use stend_stats::precision_reached;
 
 use super::refused_for_good;
-use crate::steady;
+use stend_model::steady;
 
 /// The plan of a run, in pairs if it has sides.
 pub(crate) fn plan(suite: &Suite, sides: &[Side], seed: u64, skipped: &[Skipped]) -> Plan {
@@ -123,11 +123,10 @@ mod tests {
     use stend_model::plan::Step;
 
     use super::*;
-    use crate::testing;
 
     /// A run of two sides and so many repeats of its two scenarios, of which nothing is made.
     fn run_of(order: &str, repeats: u32, seed: u64) -> Run {
-        let mut run = testing::record("20261121-0555-3f9a", &[]).run;
+        let mut run = stend_testing::record("20261121-0555-3f9a", &[]).run;
         run.suite.order = serde_json::from_value(order.into()).unwrap();
         run.suite.scenarios.iter_mut().for_each(|scenario| scenario.repeats = repeats);
         run.sides = vec!["".parse().unwrap(), "env.A=1".parse().unwrap()];
@@ -138,7 +137,7 @@ mod tests {
     fn made(run: &Run, step: Step, sequence: usize, session: u32, outcome: Outcome) -> Repeat {
         let Step { scenario, number, side, phase } = step;
         assert!(scenario < run.suite.scenarios.len());
-        Repeat { side, phase, session, outcome, ..testing::repeat(sequence as u32, scenario, number, 1.0) }
+        Repeat { side, phase, session, outcome, ..stend_testing::repeat(sequence as u32, scenario, number, 1.0) }
     }
 
     /// Goes on with a run; `happens` says what comes of each repeat, and before which the lab is killed.
@@ -184,7 +183,7 @@ mod tests {
             let bad = step.phase == Phase::Measured && step.scenario == 0 && (step.number == 1 || step.number == 4);
             let second = step.side == Some(1);
             let _ = sequence;
-            (if bad && second { Outcome::Invalid(vec![testing::steal()]) } else { Outcome::Valid }, false)
+            (if bad && second { Outcome::Invalid(vec![stend_testing::steal()]) } else { Outcome::Valid }, false)
         };
         let repeats = go_on(&run, bad);
         assert_pairs(&run, &repeats);
@@ -200,7 +199,7 @@ mod tests {
         let run = run_of("shuffled", 6, 3);
         let happens = |_: usize, step: Step| {
             let fails = step.scenario == 0 && step.side == Some(1);
-            (if fails { Outcome::Failed(testing::killed()) } else { Outcome::Valid }, false)
+            (if fails { Outcome::Failed(stend_testing::killed()) } else { Outcome::Valid }, false)
         };
         let repeats = go_on(&run, happens);
         let failed = repeats.iter().filter(|repeat| matches!(repeat.outcome, Outcome::Failed(_))).count();
@@ -235,7 +234,7 @@ mod tests {
             killed in prop::collection::btree_set(0usize..60, 0..5),
         ) {
             let run = run_of(ORDERS[order], wanted, seed);
-            let invalid = Outcome::Invalid(vec![testing::steal()]);
+            let invalid = Outcome::Invalid(vec![stend_testing::steal()]);
             let repeats = go_on(&run, |sequence, _| {
                 (if bad.contains(&sequence) { invalid.clone() } else { Outcome::Valid }, killed.contains(&sequence))
             });

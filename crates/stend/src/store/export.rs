@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use stend_model::identity::hexadecimal;
 use stend_model::plan::SIDES;
+use stend_model::record::Record;
 use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 use thiserror::Error;
 
-use super::{Record, StoreError};
+use super::StoreError;
 use crate::bounded::Lines;
-use crate::latency::{self, LatencyError};
-use crate::profile::{Observed, Profile};
+use stend_model::latency::{self, LatencyError};
+use stend_model::profile::{Observed, Profile};
 
 /// The version of the format.
 const EXPORT_VERSION: u32 = 2;

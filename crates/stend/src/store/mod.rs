@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use stend_model::condition::Condition;
+use stend_model::record::Kind;
+use stend_model::record::Record;
+use stend_model::record::Summary;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use crate::owned;
-use crate::profile::Profile;
 
 pub(crate) use error::StoreError;
 pub(crate) use export::{read_export, write_export};
@@ -39,120 +39,6 @@ use error::{Damage, NoStore, Result, explain};
 
 /// How long a process waits for another one that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A run with all that belongs to it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record {
-    /// The run.
-    pub(crate) run: Run,
-    /// Its sessions, in order.
-    pub(crate) sessions: Vec<Session>,
-    /// Its repeats, in the order in which they were made.
-    pub(crate) repeats: Vec<Repeat>,
-    /// Where the time goes, in the suite's order; for the scenarios that were profiled.
-    pub(crate) profiles: Vec<Profile>,
-    /// The reports of real tools as they came, by their repeats' sequence numbers; only where all of the run was asked for.
-    pub(crate) own_reports: Vec<(u32, String)>,
-}
-
-impl Record {
-    /// A run of which nothing is made yet.
-    pub(crate) fn empty(run: Run) -> Self {
-        Self { run, sessions: Vec::new(), repeats: Vec::new(), profiles: Vec::new(), own_reports: Vec::new() }
-    }
-
-    /// What emulated the machine, or any build that was measured on it, if anything did: by the fingerprint, or by what an instrument said when
-    /// it began. Such figures say nothing of speed.
-    pub(crate) fn emulator(&self) -> Option<&str> {
-        let said = || self.repeats.iter().find_map(|repeat| repeat.begin.as_ref()?.build.get("emulator"));
-        self.run.machine.software.emulator.as_ref().or_else(said).map(String::as_str)
-    }
-
-    /// What made the machine unfit in any session, measured all the same; each once.
-    pub(crate) fn unfit_conditions(&self) -> Vec<Condition> {
-        let mut conditions: Vec<Condition> = Vec::new();
-        for condition in self.sessions.iter().flat_map(|session| &session.conditions) {
-            if !conditions.contains(condition) {
-                conditions.push(condition.clone());
-            }
-        }
-        conditions
-    }
-}
-
-/// What a run was made for. Only an ordinary one stands for its machine where nothing else is said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// A suite, measured once.
-    #[default]
-    Run,
-    /// Two sides of one machine, measured in turns.
-    Ab,
-    /// The machine against itself.
-    Noise,
-}
-
-impl Kind {
-    fn of(run: &Run) -> Self {
-        match run {
-            run if run.noise => Self::Noise,
-            run if !run.sides.is_empty() => Self::Ab,
-            _ => Self::Run,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Ab => "ab",
-            Self::Noise => "noise",
-        }
-    }
-}
-
-impl FromSql for Kind {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Ok(match value.as_str()? {
-            "noise" => Self::Noise,
-            "ab" => Self::Ab,
-            _ => Self::Run,
-        })
-    }
-}
-
-/// One line of `stend list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct Summary {
-    /// The run's id.
-    pub(crate) id: String,
-    /// When it began, RFC 3339.
-    pub(crate) started_at: String,
-    /// When it ended last, RFC 3339.
-    pub(crate) finished_at: Option<String>,
-    /// `open` or `finished`; `damaged` where that is not certain, nor anything else.
-    pub(crate) state: String,
-    /// The suite's name.
-    pub(crate) suite: String,
-    /// How the machine was reached.
-    pub(crate) host: String,
-    /// The machine's name.
-    pub(crate) machine: String,
-    /// The hardware's id.
-    pub(crate) hardware_id: String,
-    /// The software's id.
-    pub(crate) software_id: String,
-    /// How many scenarios the suite has.
-    pub(crate) scenarios: u32,
-    /// Measured repeats that count.
-    pub(crate) valid: u32,
-    /// Measured repeats that a gate or the verification refused.
-    pub(crate) invalid: u32,
-    /// Repeats that measured nothing.
-    pub(crate) failed: u32,
-    /// What it was made for.
-    pub(crate) kind: Kind,
-}
 
 /// The store.
 #[derive(Debug)]
@@ -289,7 +175,7 @@ impl Store {
                     valid: row.get("valid")?,
                     invalid: row.get("invalid")?,
                     failed: row.get("failed")?,
-                    kind: row.get("kind")?,
+                    kind: Kind::of_word(&row.get::<_, String>("kind")?),
                 })
             })?;
             let mut runs: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;

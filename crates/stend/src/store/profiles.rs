@@ -8,7 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use super::{Result, Store, StoreError};
-use crate::profile::Profile;
+use stend_model::profile::Profile;
 
 impl Store {
     /// Adds the profile of the scenario at this place in the run's suite. When this returns, it is on disk.

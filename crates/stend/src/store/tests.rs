@@ -1,13 +1,15 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use stend_model::condition::Condition;
+use stend_model::profile::Profile;
 use stend_model::run::RunState;
 use stend_model::wire::{Label, Mark, MarkKind};
 
 use super::export::ExportError;
 use super::*;
-use crate::profile::{Observed, Stacks};
-use crate::testing::{record, repeat, series};
+use stend_model::profile::{Observed, Stacks};
+use stend_testing::{record, repeat, series};
 
 fn filled(directory: &Path, id: &str) -> (Store, Record) {
     let mut store = Store::open(directory).unwrap();
@@ -198,7 +200,7 @@ fn a_repeat_that_was_changed_or_lost_is_named_with_its_run() {
     for (damage, part) in damages {
         let directory = tempfile::tempdir().unwrap();
         let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
-        let other = crate::testing::record("20261121-0601-bbbb", &[4.0]);
+        let other = stend_testing::record("20261121-0601-bbbb", &[4.0]);
         store.import(&other, &[]).unwrap();
         let triggers =
             "SELECT group_concat('DROP TRIGGER ' || name || ';', ' ') FROM sqlite_schema WHERE type = 'trigger'";
@@ -401,7 +403,7 @@ fn an_export_that_makes_no_sense_is_refused() {
 fn another_run_of_the_same_name_is_not_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let (mut store, record) = filled(directory.path(), "20261121-0555-aaaa");
-    let other = crate::testing::record(&record.run.id, &[4.0]);
+    let other = stend_testing::record(&record.run.id, &[4.0]);
     assert!(matches!(store.import(&other, &[]), Err(StoreError::Different { .. })));
     assert_eq!(store.load(&record.run.id).unwrap(), record);
 }

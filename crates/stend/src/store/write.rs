@@ -5,11 +5,13 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 use stend_model::plan::{Phase, SIDES};
+use stend_model::record::Kind;
+use stend_model::record::Record;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use super::blob::Encoder;
 use super::error::{Difference, Result, StoreError, explain};
-use super::{Kind, Record, Store, checksum, reports};
+use super::{Store, checksum, reports};
 
 /// In what two runs of one id differ, as far as a person can tell them apart by it.
 fn different(here: &Record, other: &Record) -> StoreError {

@@ -12,6 +12,7 @@ use stend_model::cause::{Cause, Why};
 use stend_model::checked::Checks;
 use stend_model::condition::Condition;
 use stend_model::metric::three_digits;
+use stend_model::profile::Lack;
 use stend_model::run::Outcome;
 use stend_model::wire::Label;
 
@@ -47,6 +48,12 @@ pub(crate) fn causes(causes: &[Cause]) -> Phrase {
 /// A cause in words.
 pub(crate) fn cause(cause: &Cause, language: Language) -> String {
     fact(cause, language)
+}
+
+/// What a profile lacks, and what would change that.
+pub(crate) fn lack_of_profile(lack: &Lack) -> String {
+    let remedy = lack.remedy.as_ref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
+    cause(&lack.why, Language::English) + &remedy
 }
 
 /// A condition in words: what was looked at, what was found, and what to do about it or what it means.

@@ -96,7 +96,9 @@ fn each_side_is_shown_listed_exported_and_reported() {
     let suite = made(&stand, 6, 0.001, 0.01);
     run_ab(&stand, &suite, "name=plain", "name=slow;env.SLOWER=1.05");
     let shown = stand.fine(&["show", "last", "--repeats"]).out;
-    for part in ["side plain: as it is", "side slow: env.SLOWER=1.05", "one (plain) #0", "one (slow) #5", "as pairs"] {
+    for part in
+        ["side plain: as it is", "side slow: env.SLOWER=1.05", "one (plain) #0", "one (slow) #5", "pair by pair"]
+    {
         assert!(shown.contains(part), "`{part}` is not in:\n{shown}");
     }
     let run = stand.json(&["show", "last"])["run"].clone();

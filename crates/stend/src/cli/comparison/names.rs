@@ -7,11 +7,12 @@ use stend_model::identity::short;
 use stend_model::reference::Reference;
 
 use crate::cli::failure::Failure;
-use crate::host::HERE;
 use crate::hosts::Hosts;
-use crate::language::english_plural;
-use crate::nearest;
-use crate::store::{Kind, Store, StoreError, Summary, back_from_last};
+use crate::store::{Store, StoreError, back_from_last};
+use stend_model::nearest;
+use stend_model::quantity::english_plural;
+use stend_model::record::{Kind, Summary};
+use stend_model::run::HERE;
 
 /// What one of the words on the command line means.
 pub(super) enum Named {

@@ -16,7 +16,7 @@ use crate::cli::on::{Building, Reached};
 use crate::cli::output;
 use crate::cli::progress::Waiting;
 use crate::host::stand::Compiler;
-use crate::host::{HERE, Host, Local, Lock};
+use crate::host::{Host, Local, Lock};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
 use crate::language::Language;
@@ -26,6 +26,7 @@ use crate::run::prepare;
 use crate::side::{self, Setting, Tuning};
 use crate::store::MeasuringLock;
 use crate::words;
+use stend_model::run::HERE;
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {

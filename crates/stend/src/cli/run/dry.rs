@@ -11,11 +11,11 @@ use crate::cli::output;
 use crate::host::Host;
 use crate::host::stand::Compiler;
 use crate::language::Language;
-use crate::language::english_plural;
 use crate::machine;
 use crate::run::{plan, prepare};
 use crate::side;
 use crate::words;
+use stend_model::quantity::english_plural;
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(

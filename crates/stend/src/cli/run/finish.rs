@@ -10,13 +10,15 @@ use crate::cli::output::{self, Json};
 use crate::cli::{Global, noise as noise_command};
 use crate::compare::sides::views;
 use crate::compare::table::Table;
-use crate::language::{Language, english_plural};
+use crate::language::Language;
 use crate::noise;
 use crate::report::text::percent;
 use crate::run::{Refusal, refused_for_good, spent, standings};
-use crate::steady::never_steady;
-use crate::store::{Record, Store};
+use crate::store::Store;
 use crate::words;
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
+use stend_model::steady::never_steady;
 
 /// Prints the table of a complete run, and concludes it.
 pub(in crate::cli) fn finish(

@@ -10,10 +10,11 @@ use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::host::{LINK_DROPPED, lost_link};
-use crate::language::english_plural;
-use crate::profile::Profile;
 use crate::run::{Ending, Journal, Making, make};
-use crate::store::{Record, Store};
+use crate::store::Store;
+use stend_model::profile::Profile;
+use stend_model::quantity::english_plural;
+use stend_model::record::Record;
 
 /// Makes what is missing of a run, and says how it ended.
 pub(in crate::cli) fn measure(

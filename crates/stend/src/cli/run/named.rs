@@ -7,9 +7,10 @@ use stend_model::target::Target;
 
 use super::super::output;
 use crate::catalogue;
-use crate::host::{Command, HERE, Host};
+use crate::host::{Command, Host};
 use crate::instrument::fio_files::job_file_of;
 use crate::report::shell_words;
+use stend_model::run::HERE;
 
 /// So many commands are named.
 const MOST_NAMED: usize = 20;

@@ -14,8 +14,9 @@ use crate::compare::filter::Filter;
 use crate::compare::sides::views;
 use crate::interrupt::Interrupt;
 use crate::run::Ending;
-use crate::store::{Record, Store};
+use crate::store::Store;
 use crate::voice::{Display, Voice};
+use stend_model::record::Record;
 
 /// What makes a run, or goes on with one: it is told of Ctrl-C, and tells the run's id as soon as the run is in the store.
 type Make<'a> = dyn Fn(&Interrupt, &OnceLock<String>) -> Result<Ending, Failure> + Send + Sync + 'a;

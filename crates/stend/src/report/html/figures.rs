@@ -14,12 +14,12 @@ use clap::ValueEnum;
 use super::scenario::{self, ScenarioRunView, ScenarioView};
 use super::{Input, scenario_names, sweeps};
 use crate::language::Language;
-use crate::profile::Observed;
 use crate::report::chart::Purpose;
 use crate::report::curve::CurveLine;
 use crate::report::flame;
 use crate::report::phrase::{Phrase, called};
 use crate::report::sheet::{INK, Place, Sheet, Stroke, fitting};
+use stend_model::profile::Observed;
 
 /// A kind of drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,8 +6,8 @@ use stend_model::run::Repeat;
 use stend_model::suite::Scenario;
 
 use super::RunData;
-use crate::latency::{merged, names};
 use crate::report::latency::{LatencyView, OfRun, latency_view};
+use stend_model::latency::{merged, names};
 
 /// The repeats of a scenario in one run.
 pub(super) struct RepeatsOfRun<'a> {

@@ -3,12 +3,12 @@
 use anyhow::Result;
 
 use super::Input;
-use crate::profile::{Observed, Profile, Stacks, SystemCall};
 use crate::report::flame::{Flame, NARROWEST, for_page};
 use crate::report::phrase::Phrase;
 use crate::report::profile::{MOST_LISTED, part, samples, share, time_of};
 use crate::report::text::{duration, grouped};
 use crate::words;
+use stend_model::profile::{Observed, Profile, Stacks, SystemCall};
 
 /// A profile.
 pub(super) struct ProfileView {

@@ -10,12 +10,13 @@ use stend_model::wire::Check;
 use super::{Input, RunData};
 use crate::compare::notes::MOST_OF_LOADER;
 use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
-use crate::language::{english_plural, russian_plural};
+use crate::language::russian_plural;
 use crate::report::language::TEXTS;
 use crate::report::notes::joined;
 use crate::report::numbers::russian;
 use crate::report::phrase::{Phrase, called};
 use crate::report::text::{self, duration, grouped, percent};
+use stend_model::quantity::english_plural;
 
 /// A load this busy kept its processors at work all the time.
 const BUSY: f64 = 0.95;

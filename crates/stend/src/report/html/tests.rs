@@ -14,7 +14,7 @@ use crate::compare::compare;
 use crate::compare::table::{Lack, Measured, Note, Verdict};
 use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
-use crate::store::Record;
+use stend_model::record::Record;
 
 fn page(data: &SampleRun) -> String {
     page_of(&[data.data()])
@@ -147,15 +147,15 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
         [("thermal".into(), Cause::Silent { sources: vec!["/sys".into()] }.into())].into();
     data.sessions[0].conditions = vec![Condition::ForeignLoad { share: 0.12, limit: Some(0.05) }];
     data.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O2")));
-    let record = crate::store::Record {
+    let record = stend_model::record::Record {
         sessions: data.sessions.clone(),
         repeats: data.repeats.clone(),
-        ..crate::store::Record::empty(data.run.clone())
+        ..stend_model::record::Record::empty(data.run.clone())
     };
-    let mut other = crate::store::Record {
+    let mut other = stend_model::record::Record {
         sessions: data.sessions.clone(),
         repeats: data.repeats.clone(),
-        ..crate::store::Record::empty(data.run.clone())
+        ..stend_model::record::Record::empty(data.run.clone())
     };
     other.run.id = "20261122-0801-77c2".into();
     other.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O3")));

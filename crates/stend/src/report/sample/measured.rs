@@ -14,9 +14,9 @@ use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Titles, Veri
 use stend_model::wire::{Check, Report, Usage};
 
 use super::{EVIL, SCENARIOS};
-use crate::profile::{Lack, Observed, Profile, Stacks, SystemCall};
 use crate::report::html::RunData;
-use crate::testing::steal;
+use stend_model::profile::{Lack, Observed, Profile, Stacks, SystemCall};
+use stend_testing::steal;
 
 /// A run with its sessions, repeats and series.
 pub(crate) struct SampleRun {
@@ -45,7 +45,7 @@ pub(crate) fn profiles() -> Vec<Profile> {
     let call = |name: &str, calls, time_ns| SystemCall { name: name.into(), calls, errors: 1, time_ns };
     let calls = vec![call("read", 20_002, 75_000_000), call("write", 20_000, 25_000_000)];
     let no_perf = Lack::new(Cause::ToolMissing { tool: "perf".into() }, Some("apt-get install -y linux-perf"));
-    let killed = Lack::new(crate::testing::killed(), None);
+    let killed = Lack::new(stend_testing::killed(), None);
     let profile = |place: usize, observed, lacks| Profile {
         scenario: SCENARIOS[place].0.into(),
         made_at: "2026-11-21T06:01:00Z".parse().expect("a moment"),

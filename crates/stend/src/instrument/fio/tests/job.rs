@@ -8,7 +8,6 @@ use stend_model::target::{Medium, TargetOfRun, TargetText};
 use super::super::*;
 use crate::instrument::LunAddress;
 use crate::instrument::fixture::scenario;
-use crate::testing;
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {
@@ -93,7 +92,7 @@ fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
             assert_eq!(Fio.job(&run, &stored, &repeat), None, "a rate that is not known is not left out");
             measured.parameters.insert("rate_iops".into(), "4000".into());
             let parameters = Map::from_iter([("rate_iops".to_owned(), 4000.into())]);
-            repeat.begin = Some(Begin { parameters, ..testing::begin("fio") });
+            repeat.begin = Some(Begin { parameters, ..stend_testing::begin("fio") });
         }
         let invocation = Fio.invocation(&measured, &place).unwrap();
         repeat.command = invocation.words;

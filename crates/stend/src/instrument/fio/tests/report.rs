@@ -44,7 +44,7 @@ fn every_operation_is_in_the_histogram() {
     {
         let (_, _, report) = taken_apart(translated(name).unwrap());
         assert_eq!(report.latencies.keys().collect::<Vec<_>>(), names, "{name}");
-        let read = |name: &str| crate::latency::read(&report.latencies[name]).unwrap();
+        let read = |name: &str| stend_model::latency::read(&report.latencies[name]).unwrap();
         let all = read("latency");
         // With a ramp what was in flight at its end is in one count and not in the other.
         assert!((all.count() as f64 - report.work["operations"]).abs() <= 64.0, "{name}: {}", all.count());

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stend_model::plan::Phase;
-use stend_model::run::{Outcome, Repeat};
-use stend_model::suite::{Scenario, Suite};
+use crate::plan::Phase;
+use crate::run::{Outcome, Repeat};
+use crate::suite::{Scenario, Suite};
 use stend_stats::{SteadyRule, SteadyState, steady_state_by};
 
 /// How the last rounds of a session stand; `None` as long as there are too few of them, or for a scenario that asks for no steadiness.
 ///
 /// Rounds that a gate would make invalid are rounds all the same: they are what happened to the target. Rounds of another session are not:
 /// a run's files are removed when it is interrupted.
-pub(crate) fn state(scenario: &Scenario, repeats: &[&Repeat], session: u32) -> Option<SteadyState> {
+pub fn state(scenario: &Scenario, repeats: &[&Repeat], session: u32) -> Option<SteadyState> {
     let steady = scenario.steady?;
     let metric = scenario.metrics.first()?;
     let rounds: Vec<_> = repeats
@@ -25,7 +25,7 @@ pub(crate) fn state(scenario: &Scenario, repeats: &[&Repeat], session: u32) -> O
 }
 
 /// The scenarios that were measured although they never got steady, each with how its last rounds stood, as far as there were enough.
-pub(crate) fn never_steady<'a>(suite: &'a Suite, repeats: &[Repeat]) -> BTreeMap<&'a str, Option<SteadyState>> {
+pub fn never_steady<'a>(suite: &'a Suite, repeats: &[Repeat]) -> BTreeMap<&'a str, Option<SteadyState>> {
     let mut unsteady = BTreeMap::new();
     for (place, scenario) in suite.scenarios.iter().enumerate().filter(|(_, scenario)| scenario.steady.is_some()) {
         let of_it: Vec<_> = repeats.iter().filter(|repeat| repeat.scenario == place).collect();

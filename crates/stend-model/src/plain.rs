@@ -15,17 +15,17 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Text of one line in which every other character is replaced.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+pub fn one_line(text: &str) -> Cow<'_, str> {
     replaced(text, is_plain)
 }
 
 /// Text of several lines in which every other character is replaced.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| is_plain(c) || matches!(c, '\n' | '\t'))
 }
 
 /// The same of text with styles of this program's own: of the sequences that set them, these are left.
-pub(crate) fn styled_lines<'t>(text: &'t str, own: &[&str]) -> Cow<'t, str> {
+pub fn styled_lines<'t>(text: &'t str, own: &[&str]) -> Cow<'t, str> {
     if !text.contains(ESCAPE) {
         return lines(text);
     }

@@ -10,10 +10,10 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session};
 use stend_model::suite::{Changes, Suite};
 use stend_model::wire::{Begin, Check, Report, WIRE_VERSION};
 
-use crate::store::Record;
+use stend_model::record::Record;
 
 /// Two scenarios, `alpha` (more is better) and `beta` (less is better).
-pub(crate) const SUITE: &str = r#"
+pub const SUITE: &str = r#"
 name = "small"
 title = "two scenarios of numbers"
 [[scenario]]
@@ -27,11 +27,13 @@ command = ["true"]
 metrics = [{ name = "time", value = "wall", unit = "s", better = "lower" }]
 "#;
 
-pub(crate) fn suite() -> Suite {
+/// The suite of that text.
+pub fn suite() -> Suite {
     Suite::parse(SUITE, "small.toml", Path::new("."), &Changes::default()).unwrap()
 }
 
-pub(crate) fn machine() -> Machine {
+/// A machine of which everything is known.
+pub fn machine() -> Machine {
     Machine {
         name: "testbed".into(),
         network_name: None,
@@ -72,7 +74,7 @@ pub(crate) fn machine() -> Machine {
 }
 
 /// A finished run whose repeats of both scenarios took these times, in milliseconds, for a megabyte each.
-pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
+pub fn record(id: &str, milliseconds: &[f64]) -> Record {
     let suite = suite();
     let mut repeats = Vec::new();
     for (number, &time) in milliseconds.iter().enumerate() {
@@ -114,7 +116,7 @@ pub(crate) fn record(id: &str, milliseconds: &[f64]) -> Record {
 }
 
 /// A valid repeat that took so many milliseconds for a megabyte.
-pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: f64) -> Repeat {
+pub fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: f64) -> Repeat {
     Repeat {
         sequence,
         session: 0,
@@ -149,7 +151,7 @@ pub(crate) fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: 
 }
 
 /// Ten samples of a counter and of a gauge.
-pub(crate) fn series() -> Vec<Series> {
+pub fn series() -> Vec<Series> {
     let times_ns: Vec<i64> = (0..10).map(|tick| 1_000_000_000 + tick * 100_000_000).collect();
     let counter = (0..10).map(|tick| f64::from(tick) * 1e7).collect();
     let gauge = (0..10).map(|tick| 0.1 + f64::from(tick) / 3.0).collect();
@@ -165,7 +167,7 @@ pub(crate) fn series() -> Vec<Series> {
 }
 
 /// What an instrument says before it measures, where it says nothing.
-pub(crate) fn begin(instrument: &str) -> Begin {
+pub fn begin(instrument: &str) -> Begin {
     Begin {
         wire: WIRE_VERSION,
         instrument: instrument.into(),
@@ -179,11 +181,11 @@ pub(crate) fn begin(instrument: &str) -> Begin {
 }
 
 /// Why a repeat does not count.
-pub(crate) fn steal() -> Cause {
+pub fn steal() -> Cause {
     Cause::Steal { share: 0.041, limit: 0.01 }
 }
 
 /// Why a repeat failed.
-pub(crate) fn killed() -> Cause {
+pub fn killed() -> Cause {
     Cause::Killed { signal: 9, said: String::new() }
 }

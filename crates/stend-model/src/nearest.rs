@@ -7,7 +7,7 @@ const ALIKE: f64 = 0.75;
 const LEAST_LETTERS: usize = 3;
 
 /// The name that is most like the one that was typed, if one is.
-pub(crate) fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let alike = |name: &'a str| {
         let lower = name.to_lowercase();
@@ -20,7 +20,7 @@ pub(crate) fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// ` (did you mean "pipe"?)`, or nothing.
-pub(crate) fn hint<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn hint<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(typed, known).map(|name| format!(" (did you mean \"{name}\"?)")).unwrap_or_default()
 }
 

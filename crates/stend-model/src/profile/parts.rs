@@ -9,7 +9,7 @@ use super::Stacks;
 /// What the processor was busy with when a sample was taken, by the function that it was in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Part {
+pub enum Part {
     /// The programs' own code, libraries too.
     User,
     /// Copying bytes, in the kernel.
@@ -133,31 +133,31 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 /// What a profile's samples add up to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// How many samples there are.
-    pub(crate) samples: u64,
+    pub samples: u64,
     /// Samples by part, most first; parts without any are left out.
-    pub(crate) parts: Vec<(Part, u64)>,
+    pub parts: Vec<(Part, u64)>,
     /// Functions, those first that most samples were in themselves.
-    pub(crate) functions: Vec<Function>,
+    pub functions: Vec<Function>,
 }
 
 /// A function that samples met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Function {
+pub struct Function {
     /// Its name, without a mark.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it belongs.
-    pub(crate) part: Part,
+    pub part: Part,
     /// Samples in itself.
-    pub(crate) own: u64,
+    pub own: u64,
     /// Samples in itself and in what it called.
-    pub(crate) with_callees: u64,
+    pub with_callees: u64,
 }
 
 impl Stacks {
     /// The stacks: program and functions, the outermost first, and how many samples.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
+    pub fn lines(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
         fn line(line: &str) -> Option<(Vec<&str>, u64)> {
             let (stack, count) = line.rsplit_once(' ')?;
             Some((stack.split(';').collect(), count.parse().ok()?))
@@ -166,7 +166,7 @@ impl Stacks {
     }
 
     /// Adds the samples up.
-    pub(crate) fn summary(&self) -> Summary {
+    pub fn summary(&self) -> Summary {
         // A file from elsewhere may hold any number.
         let add = |sum: &mut u64, count| *sum = sum.saturating_add(count);
         let mut samples = 0;

@@ -1,0 +1,122 @@
+//! What faults did to a load: how deep it fell, how long until it was back, how long the rebuilding took. Computed on reading, from the marks
+//! and the series that were stored.
+
+use std::collections::BTreeMap;
+
+use crate::cause::Cause;
+use crate::run::{Origin, Repeat, Series};
+use crate::wire::{Deed, Label, MarkKind};
+use stend_stats::median;
+
+/// The load is back when it does so much of what it did before.
+const BACK: f64 = 0.9;
+/// Fewer windows before a fault say nothing of what the load did.
+const LEAST_WINDOWS: usize = 3;
+
+/// What became of the load after one fault.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dip {
+    /// The fault.
+    pub fault: Label,
+    /// The median of the windows before it, in operations per second.
+    pub before: f64,
+    /// The lowest window after it, until the load was back, or to its end.
+    pub lowest: f64,
+    /// What had happened last when the load fell, if that was something else.
+    pub fell_after: Option<Label>,
+    /// How long after the fault the load was back for two windows together. `None`: not before its end.
+    pub length_ns: Option<i64>,
+}
+
+impl Dip {
+    /// What was lost of the load, as a share of what it was before.
+    pub fn depth(&self) -> f64 {
+        (1.0 - self.lowest / self.before).max(0.0)
+    }
+}
+
+/// The dips of a repeat, one for each fault that there are enough windows before.
+pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
+    // Reads and writes have a series each; both together are the load.
+    let mut iops: BTreeMap<i64, f64> = BTreeMap::new();
+    for series in series.iter().filter(|series| series.origin == Origin::Instrument) {
+        if ["iops", "read_iops", "write_iops"].contains(&series.metric.as_str()) {
+            for (t_ns, value) in series.times_ns.iter().zip(&series.values) {
+                *iops.entry(*t_ns).or_default() += value;
+            }
+        }
+    }
+    // What is read back later is another load.
+    let measured = repeat.report.as_ref().and_then(|report| {
+        let begin = report.t_ns?;
+        Some((begin, begin.saturating_add(i64::try_from(report.wall_ns).ok()?)))
+    });
+    let (begin, end) = measured.unwrap_or((i64::MIN, i64::MAX));
+    let windows: Vec<(i64, f64)> = iops.into_iter().filter(|(t_ns, _)| (begin..=end).contains(t_ns)).collect();
+    let mut marks: Vec<_> = repeat.marks.iter().filter(|mark| mark.kind != MarkKind::Phase).collect();
+    marks.sort_by_key(|mark| mark.t_ns);
+    let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind == MarkKind::Fault);
+    let dip = |(place, fault): (usize, &&crate::wire::Mark)| {
+        let since = place.checked_sub(1).map_or(i64::MIN, |before| marks[before].t_ns);
+        let until =
+            marks[place + 1..].iter().find(|mark| mark.kind == MarkKind::Fault).map_or(i64::MAX, |next| next.t_ns);
+        let values: Vec<f64> =
+            windows.iter().filter(|(t_ns, _)| (since..=fault.t_ns).contains(t_ns)).map(|(_, value)| *value).collect();
+        let before =
+            (values.len() >= LEAST_WINDOWS).then(|| median(&values)).flatten().filter(|before| *before > 0.0)?;
+        let after: Vec<_> = windows.iter().filter(|(t_ns, _)| *t_ns > fault.t_ns && *t_ns <= until).collect();
+        let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
+        let Some(fell) = fell else {
+            let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
+            return Some(Dip { fault: fault.label.clone(), before, lowest, fell_after: None, length_ns: Some(0) });
+        };
+        // The window in which it fell began with the end of the one before it.
+        let began_ns = fell.checked_sub(1).map_or(fault.t_ns, |place| after[place].0);
+        let last = marks[place..].iter().take_while(|mark| mark.t_ns <= began_ns).last();
+        let fell_after = last.filter(|mark| mark.t_ns != fault.t_ns).map(|mark| mark.label.clone());
+        let back = after[fell..].windows(2).position(|pair| pair.iter().all(|(_, value)| *value >= BACK * before));
+        let back = back.map(|after_fall| fell + after_fall);
+        let lowest = after[fell..back.unwrap_or(after.len())].iter().map(|(_, value)| *value).fold(before, f64::min);
+        let length_ns = back.map(|back| after[back].0 - fault.t_ns);
+        Some(Dip { fault: fault.label.clone(), before, lowest, fell_after, length_ns })
+    };
+    faults.filter_map(dip).collect()
+}
+
+/// Adds to what was observed, where something broke: `dip_share`, what the deepest dip lost of the load, `dip_ns`, how long the longest one
+/// lasted, and `rebuild_ns`, how long the longest rebuilding took. Of what cannot be known it is said why.
+pub fn observe(repeat: &mut Repeat, series: &[Series]) {
+    let faults = repeat.marks.iter().filter(|mark| mark.kind == MarkKind::Fault).count();
+    if faults == 0 {
+        return;
+    }
+    let dips = dips(repeat, &series.iter().collect::<Vec<_>>());
+    let lengths: Option<Vec<i64>> = dips.iter().map(|dip| dip.length_ns).collect();
+    let of_all = (dips.len() == faults).then_some(());
+    let deepest = of_all.and_then(|()| dips.iter().map(Dip::depth).reduce(f64::max));
+    let longest = of_all.and_then(|()| lengths?.into_iter().max());
+    let rebuild = rebuildings(repeat).into_iter().map(|(_, ns)| ns).max();
+    let Repeat { report: Some(report), begin, .. } = repeat else { return };
+    let figures =
+        [("dip_share", deepest), ("dip_ns", longest.map(|ns| ns as f64)), ("rebuild_ns", rebuild.map(|ns| ns as f64))];
+    report.observed.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    let Some(begin) = begin else { return };
+    if deepest.is_none() {
+        for name in ["dip_share", "dip_ns"] {
+            begin.missing.insert(name.into(), Cause::TooFewWindows.into());
+        }
+    } else if longest.is_none() {
+        begin.missing.insert("dip_ns".into(), Cause::NotBack.into());
+    }
+}
+
+/// The number of each disk that was replaced, and how long it took to be rebuilt, in nanoseconds.
+pub fn rebuildings(repeat: &Repeat) -> Vec<(u32, i64)> {
+    let of = |(place, mark): (usize, &crate::wire::Mark)| {
+        let Label::Deed(Deed::DiskRebuilt { disk }) = mark.label else { return None };
+        let begin = Label::Deed(Deed::DiskReplaced { disk });
+        let begun = repeat.marks[..place].iter().rfind(|earlier| earlier.label == begin)?;
+        Some((disk, mark.t_ns - begun.t_ns))
+    };
+    repeat.marks.iter().enumerate().filter_map(of).collect()
+}
