@@ -13,7 +13,7 @@ use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
 
 use crate::bounded;
-use crate::compare::weighing::MachineFiles;
+use stend_compare::weighing::MachineFiles;
 use crate::hosts::{Hosts, HostsError};
 
 use crate::host::{Command, Host, HostError};

@@ -12,10 +12,8 @@ macro_rules! talk {
 mod bounded;
 mod catalogue;
 mod cli;
-mod compare;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
-mod history;
 mod host;
 mod hosts;
 mod instrument;
@@ -24,7 +22,6 @@ mod language;
 mod ledger;
 mod lock;
 mod machine;
-mod noise;
 mod owned;
 mod profile;
 mod report;

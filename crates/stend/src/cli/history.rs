@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use stend_model::record::Summary;
 use stend_model::identity::short;
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
-use crate::history::{self, NotFound, Outline, Wanted};
+use stend_compare::history::{self, NotFound, Outline, Wanted};
+use crate::store::StoreError;
 use crate::hosts::Hosts;
 use crate::report::{history as render, shell_words};
 use crate::store::Store;

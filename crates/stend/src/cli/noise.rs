@@ -11,7 +11,8 @@ use super::output;
 use super::run;
 use crate::report::noise as render;
 use crate::store::Store;
-use crate::{catalogue, noise};
+use stend_compare::noise;
+use crate::catalogue;
 use stend_model::record::Record;
 
 /// What says how to measure, and so does not go with showing what was measured.

@@ -145,7 +145,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     make_run(global, arguments, false)
 }
 
-/// Measures the same twice over: see [`crate::noise`].
+/// Measures the same twice over: see [`stend_compare::noise`].
 pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     if !arguments.ab.is_empty() {
         return Err(Failure::usage(

@@ -10,7 +10,7 @@ use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::compare::sides::views;
+use stend_compare::sides::views;
 use crate::language::Language;
 use crate::report;
 use crate::store::Store;
@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             sessions: &'a [Session],
             repeats: &'a [Repeat],
             samples: i64,
-            table: &'a crate::compare::table::Table,
+            table: &'a stend_compare::table::Table,
         }
         let shown =
             Shown { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table };

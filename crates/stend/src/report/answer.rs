@@ -6,7 +6,7 @@ use super::numbers::russian;
 use super::phrase::Phrase;
 use super::standing::standings;
 use super::text::{self, Placed, factor, other_runs};
-use crate::compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
+use stend_compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
 use crate::language::russian_plural;
 use stend_model::quantity::english_plural;
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::compare::evidence::{Evidence, FloorSource};
-use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
-use crate::compare::weighing::{Divisor, Weighing};
+use stend_compare::evidence::{Evidence, FloorSource};
+use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+use stend_compare::weighing::{Divisor, Weighing};
 
 use super::text::word;
 use super::{weighing, wide};
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_single_value_leaves_the_spread_empty() {
-        let single = crate::compare::compare(&[&stend_testing::record("a", &[1.0])], &[]);
+        let single = stend_compare::compare(&[&stend_testing::record("a", &[1.0])], &[]);
         let text = render(&single);
         let field = |line: &str| {
             let place = HEAD.iter().position(|head| *head == "spread").unwrap();

@@ -6,8 +6,8 @@ use super::numbers::{figure, russian};
 use super::phrase::Phrase;
 use super::scale::{Axis, CANVAS, Mark, Scale, Tick, ticks};
 use super::text::interval;
-use crate::compare::curves::{Curves, Point};
-use crate::compare::table::{Cell, Measured, Row, Table};
+use stend_compare::curves::{Curves, Point};
+use stend_compare::table::{Cell, Measured, Row, Table};
 
 /// The drawing of one run, ready for the template.
 pub(super) struct CurveView {

@@ -7,7 +7,7 @@ use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::marked_change;
 use super::wide::Block;
-use crate::compare::table::{Cell, Column, Measured, Row};
+use stend_compare::table::{Cell, Column, Measured, Row};
 
 /// Steps of colour.
 const STEPS: usize = 7;

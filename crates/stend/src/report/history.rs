@@ -12,8 +12,8 @@ use super::grid::{Grid, Style, piece, wrap, wrapped};
 use super::phrase::Phrase;
 use super::text::{change, count, interval_beside, spread, width};
 use super::{csv, markdown};
-use crate::compare::table::Verdict;
-use crate::history::{Change, History, Point};
+use stend_compare::table::Verdict;
+use stend_compare::history::{Change, History, Point};
 use stend_model::quantity::english_plural;
 
 pub(crate) use drawing::svg;

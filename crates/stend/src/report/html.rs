@@ -26,8 +26,8 @@ use sha2::{Digest, Sha256};
 use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 
-use crate::compare::curves::curves;
-use crate::compare::table::{Cell, ColumnOrigin, Table};
+use stend_compare::curves::curves;
+use stend_compare::table::{Cell, ColumnOrigin, Table};
 use crate::language::{Language, russian_plural};
 use crate::words;
 use stend_model::profile::Profile;

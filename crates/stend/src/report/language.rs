@@ -6,7 +6,7 @@ use stend_stats::Reason;
 
 use super::phrase::Phrase;
 use super::text;
-use crate::compare::table::AgainstBase;
+use stend_compare::table::AgainstBase;
 use crate::words::{self, Given};
 
 macro_rules! texts {

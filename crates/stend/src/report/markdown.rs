@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::compare::table::{Cell, Column, Row, Table};
-use crate::compare::weighing::Weighing;
+use stend_compare::table::{Cell, Column, Row, Table};
+use stend_compare::weighing::Weighing;
 use crate::words;
 
 use super::language::TEXTS;

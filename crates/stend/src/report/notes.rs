@@ -5,8 +5,8 @@ mod alike;
 use stend_model::quantity::Size;
 use stend_model::target::{Disks, Manager, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use crate::compare::pivot::{self, WithoutPlace};
-use crate::compare::table::{Lack, LeftOut, Note, Table};
+use stend_compare::pivot::{self, WithoutPlace};
+use stend_compare::table::{Lack, LeftOut, Note, Table};
 
 use super::numbers::russian;
 use super::phrase::Phrase;

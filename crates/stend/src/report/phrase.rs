@@ -9,7 +9,7 @@ use stend_model::side::AS_IT_IS;
 use super::language::Texts;
 use super::numbers::russian;
 use super::text;
-use crate::compare::table::OfCeiling;
+use stend_compare::table::OfCeiling;
 use crate::language::Language;
 
 /// A text in both languages. In HTML both stand side by side and the style sheet shows one, so that switching takes no

@@ -2,8 +2,8 @@
 
 use stend_stats::Reason;
 
-use crate::compare::evidence::FloorSource;
-use crate::compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
+use stend_compare::evidence::FloorSource;
+use stend_compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
 use crate::report::language::to_settle;
 use crate::report::numbers::russian;
 use crate::report::phrase::Phrase;
@@ -181,7 +181,7 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::evidence::Evidence;
+    use stend_compare::evidence::Evidence;
 
     fn said(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> Phrase {
         super::reason(&against(verdict, reason, interval, q))

@@ -10,12 +10,12 @@ use stend_model::run::Run;
 use stend_model::weight::{Known, Machines, Power, Price};
 use stend_stats::Reason;
 
-use crate::compare::evidence::Evidence;
-use crate::compare::table::{
+use stend_compare::evidence::Evidence;
+use stend_compare::table::{
     AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
     Table, Verdict,
 };
-use crate::compare::weighing::{MachineFiles, facts, weigh};
+use stend_compare::weighing::{MachineFiles, facts, weigh};
 pub(crate) use measured::{SampleRun, other_run, profiles, run};
 use stend_model::record::Record;
 use stend_testing::steal;

@@ -6,8 +6,8 @@ use super::notes::{joined, listed};
 use super::numbers::russian;
 use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
-use crate::compare::standing::{Extreme, Mean, Standing, standings as compared};
-use crate::compare::table::{Cell, Note, Row, Table};
+use stend_compare::standing::{Extreme, Mean, Standing, standings as compared};
+use stend_compare::table::{Cell, Note, Row, Table};
 use crate::language::russian_plural;
 use stend_model::quantity::english_plural;
 

@@ -95,7 +95,7 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     let record = |id: &str| stend_testing::record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]);
     let (base, mut other) = (record("a"), record("b"));
     let said = |other: &stend_model::record::Record| {
-        let said = standings(&crate::compare::compare(&[&base, other], &[]));
+        let said = standings(&stend_compare::compare(&[&base, other], &[]));
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].ru.starts_with("Между testbed b и testbed a ничего сказать нельзя: "), "{}", said[0].ru);
         said[0].en.strip_prefix("Nothing can be said between testbed b and testbed a: ").unwrap().to_owned()
@@ -112,12 +112,12 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     assert_eq!(said(&other), "they have no scenario in common.");
     // Of several runs the same is said once.
     let runs = ["b", "c", "d"].map(&record);
-    let of_all = standings(&crate::compare::compare(&[&base, &runs[0], &runs[1], &runs[2]], &[]));
+    let of_all = standings(&stend_compare::compare(&[&base, &runs[0], &runs[1], &runs[2]], &[]));
     assert_eq!(of_all.len(), 1, "{of_all:?}");
     assert!(of_all[0].en.contains("testbed b, testbed c and testbed d"), "{}", of_all[0].en);
     // What is judged on some scenario has its sentence.
     let mut half = record("b");
     half.run.suite.scenarios[0].parameters.insert("size".into(), "8k".into());
-    let table = crate::compare::compare(&[&base, &half], &[]);
+    let table = stend_compare::compare(&[&base, &half], &[]);
     assert!(standings(&table)[0].en.contains("on the one scenario"), "{:?}", standings(&table));
 }

@@ -2,9 +2,9 @@
 
 mod wide;
 
-use crate::compare::standing::{Mean, standings};
-use crate::compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
-use crate::compare::weighing::Weighing;
+use stend_compare::standing::{Mean, standings};
+use stend_compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
+use stend_compare::weighing::Weighing;
 
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
 use super::language::TEXTS;
@@ -369,7 +369,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn published_value(&mut self, row: &Row, published: &crate::compare::table::Published) -> String {
+    fn published_value(&mut self, row: &Row, published: &stend_compare::table::Published) -> String {
         let mut text = self.published_short(row, published);
         if let Some(note) = &published.note {
             text.push(' ');
@@ -379,7 +379,7 @@ impl<'a> Page<'a> {
     }
 
     /// The figure, or the number of the footnote that has the words in its place.
-    fn published_short(&mut self, row: &Row, published: &crate::compare::table::Published) -> String {
+    fn published_short(&mut self, row: &Row, published: &stend_compare::table::Published) -> String {
         const SHORT: usize = 12;
         match (published.value, &published.words) {
             (Some(value), _) => row.unit.show(value),

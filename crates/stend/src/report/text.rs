@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::phrase::Phrase;
 pub(super) use super::standing::standings;
-pub(super) use crate::compare::standing::in_direction;
-use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
+pub(super) use stend_compare::standing::in_direction;
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 use crate::words;
 use crate::words::Given;
 
@@ -262,21 +262,6 @@ pub(crate) fn shell_words(words: &[String]) -> String {
         }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-impl Column {
-    /// Whether it is a run here.
-    pub(super) fn is_run(&self) -> bool {
-        matches!(self.origin, ColumnOrigin::Run { .. })
-    }
-
-    /// The reference that it comes from, if it was published.
-    pub(super) fn reference(&self) -> Option<&str> {
-        match &self.origin {
-            ColumnOrigin::Published { reference, .. } => Some(reference),
-            ColumnOrigin::Run { .. } => None,
-        }
-    }
 }
 
 /// Columns, each with its place in the table.

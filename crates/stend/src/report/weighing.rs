@@ -4,8 +4,8 @@ use stend_model::metric::{Better, three_digits};
 
 use super::phrase::Phrase;
 use super::text::factor;
-use crate::compare::table::Table;
-use crate::compare::weighing::{Divisor, WeighedCell, WeighedRow, Weighing};
+use stend_compare::table::Table;
+use stend_compare::weighing::{Divisor, WeighedCell, WeighedRow, Weighing};
 use crate::words;
 use crate::words::Given;
 

@@ -10,8 +10,8 @@ use super::reason::reason;
 use super::text::{self, change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
 use stend_stats::IntervalMethod;
 
-use crate::compare::evidence::{FloorSource, Test};
-use crate::compare::table::{AgainstBase, Cell, Measured, Row, Table};
+use stend_compare::evidence::{FloorSource, Test};
+use stend_compare::table::{AgainstBase, Cell, Measured, Row, Table};
 
 /// Writes it for a terminal of this width, in English.
 pub(crate) fn render(table: &Table, row: &Row, width: usize) -> String {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::text;
-use crate::compare::pivot::{BETWEEN, Section, WithoutFigures, matrices, sections};
-use crate::compare::table::{Cell, Column, ColumnOrigin, Lack, Measured, OfCeiling, Row, Table};
+use stend_compare::pivot::{BETWEEN, Section, WithoutFigures, matrices, sections};
+use stend_compare::table::{Cell, Column, ColumnOrigin, Lack, Measured, OfCeiling, Row, Table};
 
 /// A section, ready to be written.
 pub(super) struct Block<'a> {
@@ -73,7 +73,7 @@ pub(super) fn matrix_blocks(table: &Table) -> Vec<Block<'_>> {
 
 fn block<'a>(table: &'a Table, section: Section<'a>) -> Block<'a> {
     let (section, without) = section.without_empty_columns();
-    let group = |line: crate::compare::pivot::Line<'a>| {
+    let group = |line: stend_compare::pivot::Line<'a>| {
         let cells =
             |index: usize| line.cells.iter().map(move |row| row.and_then(|row| Some((row, row.cells.get(index)?))));
         let lines = table.columns.iter().enumerate().map(|(index, column)| Line {

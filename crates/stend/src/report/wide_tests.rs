@@ -6,10 +6,10 @@ use stend_model::reference::Reference;
 use stend_model::run::Repeat;
 use stend_model::suite::{Changes, Key, Keys, Layout, Suite};
 
-use crate::compare::compare;
-use crate::compare::curves::curves;
-use crate::compare::pivot::sections;
-use crate::compare::table::{Cell, Lack, Table};
+use stend_compare::compare;
+use stend_compare::curves::curves;
+use stend_compare::pivot::sections;
+use stend_compare::table::{Cell, Lack, Table};
 use crate::report::text::width;
 use crate::report::{csv, html, markdown, terminal};
 use stend_model::record::Record;

@@ -6,8 +6,8 @@ use stend_model::machine::Difference;
 use stend_model::side::AS_IT_IS;
 
 use super::{arguments, cause, condition, fact_fields, message, name, outcome_causes, why};
-use crate::compare::notes::MOST_OF_LOADER;
-use crate::compare::table::{Lack, Loss, Note};
+use stend_compare::notes::MOST_OF_LOADER;
+use stend_compare::table::{Lack, Loss, Note};
 use crate::language::Language;
 use crate::report::target_of_run;
 use crate::report::text::moment;

@@ -8,8 +8,8 @@ use stend_model::quantity::Span;
 use stend_model::wire::Deed;
 
 use super::*;
-use crate::compare::table::Loss;
-use crate::compare::table::Note;
+use stend_compare::table::Loss;
+use stend_compare::table::Note;
 use crate::report::language::NAMES;
 
 /// The tags of facts of a kind and their fields, from the schema of the type.

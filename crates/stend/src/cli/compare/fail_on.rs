@@ -6,8 +6,8 @@ use std::str::FromStr;
 use stend_model::metric::Better;
 use stend_model::quantity::parse_share;
 
-use crate::compare::standing::interval_in_direction;
-use crate::compare::table::{AgainstBase, Verdict};
+use stend_compare::standing::interval_in_direction;
+use stend_compare::table::{AgainstBase, Verdict};
 
 /// `worse`, `different`, and how far beyond the base: `worse:5%`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use stend_stats::Reason;
 
-    use crate::compare::evidence::Evidence;
+    use stend_compare::evidence::Evidence;
 
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
-use crate::history::{Change, History, Point};
+use stend_compare::history::{Change, History, Point};
 use crate::language::Language;
 use crate::report::dots::Dot;
 use crate::report::language::{TEXTS, with_axis};
@@ -191,7 +191,7 @@ pub(crate) fn svg(history: &History, language: Language) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Differences, LeftOut};
+    use stend_compare::history::{Differences, LeftOut};
     use stend_model::machine::Difference;
     use stend_model::metric::{Better, Unit};
 

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::drawing::{HistoryDrawing, drawing};
 use super::words::{notes, subject, title};
 use super::{columns, mark_and_size};
-use crate::history::History;
+use stend_compare::history::History;
 use crate::report::html::STYLE;
 use crate::report::language::{TEXTS, Texts};
 use crate::report::phrase::Phrase;
@@ -52,7 +52,7 @@ const SCRIPT: &str =
 /// # Errors
 /// Only if memory for the text runs out.
 pub(crate) fn page(history: &History, command: &str, generated_at: Timestamp) -> Result<String> {
-    let row = |(index, point): (usize, &crate::history::Point)| {
+    let row = |(index, point): (usize, &stend_compare::history::Point)| {
         let change = history.changes.iter().find(|change| change.point == index);
         RowView {
             columns: columns(history, point),

@@ -5,7 +5,7 @@ use stend_model::machine::Difference;
 use stend_model::metric::{Better, three_digits};
 
 use super::mark_and_size;
-use crate::history::{Change, Differences, History, LeftOut, Nearest, Point};
+use stend_compare::history::{Change, Differences, History, LeftOut, Nearest, Point};
 use crate::report::phrase::Phrase;
 use crate::report::text::two_levels;
 use crate::words::{self, Given};

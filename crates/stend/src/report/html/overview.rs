@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use stend_model::machine::Difference;
 use stend_model::run::{Run, Session};
 
-use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
-use crate::compare::weighing::{WeighedRow, Weighing};
+use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
+use stend_compare::weighing::{WeighedRow, Weighing};
 use crate::language::Language;
 use crate::words;
 
@@ -158,7 +158,7 @@ pub(super) fn other_sides<'a>(input: &Input<'a>) -> Vec<[&'a Run; 2]> {
 
 pub(super) fn machines(input: &Input) -> Vec<MachineView> {
     let sides = other_sides(input);
-    let view = |column: &crate::compare::table::Column| MachineView {
+    let view = |column: &stend_compare::table::Column| MachineView {
         title: column.title.clone(),
         other_side: sides.iter().any(|[_, other]| column.run_id() == Some(other.id.as_str())),
         in_short: in_short(&column.differences),

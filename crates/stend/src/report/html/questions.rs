@@ -8,8 +8,8 @@ use stend_model::run::{Outcome, Repeat};
 use stend_model::wire::Check;
 
 use super::{Input, RunData};
-use crate::compare::notes::MOST_OF_LOADER;
-use crate::compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
+use stend_compare::notes::MOST_OF_LOADER;
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
 use crate::language::russian_plural;
 use crate::report::language::TEXTS;
 use crate::report::notes::joined;
@@ -390,7 +390,7 @@ fn happened(input: &Input) -> Vec<Phrase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::table::Table;
+    use stend_compare::table::Table;
     use crate::report::sample::{self, SampleRun};
 
     /// The English answers to a question, by its place in the list.

@@ -11,7 +11,7 @@ use stend_model::run::{Outcome, Repeat, Series};
 use stend_model::suite::{Scenario, Suite};
 use stend_model::wire::{Check, MarkKind};
 
-use crate::compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
+use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 use crate::instrument;
 use crate::language::Language;
 
@@ -273,7 +273,7 @@ fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: D
 
 /// What a run is called over its column.
 pub(super) fn title(table: &Table, data: &RunData) -> String {
-    let of_run = |column: &&crate::compare::table::Column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
+    let of_run = |column: &&stend_compare::table::Column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
     match table.columns.iter().find(of_run) {
         Some(column) => column.title.clone(),
         None => format!("{} {}", data.run.machine.name, data.run.id),
@@ -293,7 +293,7 @@ fn measured<'a>(table: &Table, row: &'a Row, data: &RunData) -> Option<&'a Measu
 }
 
 fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
-    let one = |(column, cell): (&crate::compare::table::Column, &Cell)| {
+    let one = |(column, cell): (&stend_compare::table::Column, &Cell)| {
         let mut view = FigureView {
             title: column.title.clone(),
             metric: row.metric.clone(),

@@ -10,8 +10,8 @@ use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
-use crate::compare::compare;
-use crate::compare::table::{Lack, Measured, Note, Verdict};
+use stend_compare::compare;
+use stend_compare::table::{Lack, Measured, Note, Verdict};
 use crate::report::numbers;
 use crate::report::sample::{self, EVIL, SampleRun};
 use stend_model::record::Record;
@@ -162,7 +162,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     other.run.suite.scenarios[0].metrics[0].name = "duration".into();
     other.run.suite.scenarios[1].name = "magma alone".into();
     let mut table = sample::table();
-    table.notes.extend(crate::compare::compare(&[&record, &other], &[]).notes);
+    table.notes.extend(stend_compare::compare(&[&record, &other], &[]).notes);
     table.notes.push(Note::WithinDrift { differences: 3, main: 1, least: 0.0244 });
     let runs = [data.data()];
     let html =
@@ -382,7 +382,7 @@ fn the_geometric_mean_stands_below_the_table_with_its_interval() {
         html.split_once("<p class=\"mean\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
     };
     let said = mean(&table).unwrap();
-    let [standing] = &crate::compare::standing::standings(&table)[..] else { panic!() };
+    let [standing] = &stend_compare::standing::standings(&table)[..] else { panic!() };
     let found = standing.mean.as_ref().unwrap();
     let [ratio, interval] = standing::mean_figures(found);
     assert!(!interval.is_empty(), "the sample has intervals");
@@ -406,7 +406,7 @@ fn a_table_of_other_metrics_alone_hides_nothing() {
         }
     }
     assert!(hides(&better));
-    better.show_only(crate::compare::table::Only::Better);
+    better.show_only(stend_compare::table::Only::Better);
     assert!(!hides(&better) && page_of_table(&better).contains("<tr class=\"minor\""));
     assert!(!hides(&Table { by_metric: true, ..sample::table() }));
 }

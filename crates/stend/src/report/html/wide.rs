@@ -1,8 +1,8 @@
 //! The table with metrics or the values on an axis across, as a page shows it.
 
 use super::overview::{CellView, cell};
-use crate::compare::pivot::BETWEEN;
-use crate::compare::table::{Cell, Measured, Row, Table};
+use stend_compare::pivot::BETWEEN;
+use stend_compare::table::{Cell, Measured, Row, Table};
 use crate::report::language::TEXTS;
 use crate::report::notes;
 use crate::report::phrase::{Phrase, of_ceiling};

@@ -3,7 +3,7 @@
 use stend_model::machine::Difference;
 
 use super::{joined, note};
-use crate::compare::table::Note;
+use stend_compare::table::Note;
 use crate::report::phrase::Phrase;
 
 /// Stands in a note's sentence where its run's name goes.

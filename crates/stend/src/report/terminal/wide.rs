@@ -1,7 +1,7 @@
 //! The table in another layout: metrics or the values on an axis across, all runs and published machines of a figure under each other.
 
 use super::*;
-use crate::compare::table::Lack;
+use stend_compare::table::Lack;
 use crate::report::wide::{Block, Group, Line, blocks, matrix_blocks};
 
 /// Where there is no such figure.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{Figures, Kind, LEFT, TITLE, WIDTH};
-use crate::compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 use crate::report::language::TEXTS;
 use crate::report::sheet::{INK, LINES, Place, QUIET, RULE, SMALL, Stroke, TEXT, fitting};
 use crate::report::text;

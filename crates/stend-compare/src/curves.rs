@@ -10,33 +10,33 @@ use super::table::{Row, Table};
 
 /// The curves of a family.
 #[derive(Debug, Clone)]
-pub(crate) struct Curves<'a> {
+pub struct Curves<'a> {
     /// The family's name.
-    pub(crate) family: &'a str,
+    pub family: &'a str,
     /// The axis along which the points of a curve follow each other.
-    pub(crate) along: &'a str,
-    pub(crate) curves: Vec<Curve<'a>>,
+    pub along: &'a str,
+    pub curves: Vec<Curve<'a>>,
     /// How many more there would be.
-    pub(crate) left_out: usize,
+    pub left_out: usize,
 }
 
 /// One curve: a latency over the throughput.
 #[derive(Debug, Clone)]
-pub(crate) struct Curve<'a> {
+pub struct Curve<'a> {
     /// The axis of which each value has a curve of its own, and the value.
-    pub(crate) of: Option<(&'a str, &'a str)>,
+    pub of: Option<(&'a str, &'a str)>,
     /// The latency's name.
-    pub(crate) metric: &'a str,
-    pub(crate) points: Vec<Point<'a>>,
+    pub metric: &'a str,
+    pub points: Vec<Point<'a>>,
 }
 
 /// A scenario's place on a curve: in each run the cells of both rows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Point<'a> {
+pub struct Point<'a> {
     /// The value on the axis; none for the ceiling, which is not on it.
-    pub(crate) value: Option<&'a str>,
-    pub(crate) throughput: &'a Row,
-    pub(crate) latency: &'a Row,
+    pub value: Option<&'a str>,
+    pub throughput: &'a Row,
+    pub latency: &'a Row,
 }
 
 /// The latencies that are drawn, of those that there are: a usual operation's and a slow one's.
@@ -46,7 +46,7 @@ const SLOW: &str = "latency p99";
 const MOST_CURVES: usize = 5;
 
 /// The curves of each family whose scenarios have a throughput and latencies.
-pub(crate) fn curves(table: &Table) -> Vec<Curves<'_>> {
+pub fn curves(table: &Table) -> Vec<Curves<'_>> {
     families(table).iter().filter_map(|rows| of_family(table, rows)).collect()
 }
 

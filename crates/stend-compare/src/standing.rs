@@ -10,58 +10,58 @@ use super::table::{AgainstBase, Cell, ColumnOrigin, Row, Table, Verdict};
 
 /// How one run stands to the base.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// The run's place among the table's columns.
-    pub(crate) column: usize,
+    pub column: usize,
     /// Scenarios on which it is better.
-    pub(crate) better: usize,
+    pub better: usize,
     /// Scenarios on which it is worse.
-    pub(crate) worse: usize,
+    pub worse: usize,
     /// Scenarios on which both are the same.
-    pub(crate) same: usize,
+    pub same: usize,
     /// Scenarios on which the evidence does not say.
-    pub(crate) unresolved: usize,
+    pub unresolved: usize,
     /// Whether all that is counted is rates and times, so that better is faster.
-    pub(crate) speeds: bool,
+    pub speeds: bool,
     /// Where it is better by most.
-    pub(crate) best: Option<Extreme>,
+    pub best: Option<Extreme>,
     /// Where it is worse by most.
-    pub(crate) worst: Option<Extreme>,
+    pub worst: Option<Extreme>,
     /// The mean over two scenarios or more.
-    pub(crate) mean: Option<Mean>,
+    pub mean: Option<Mean>,
 }
 
 impl Standing {
     /// Scenarios with a verdict.
-    pub(crate) fn judged(&self) -> usize {
+    pub fn judged(&self) -> usize {
         self.better + self.worse + self.same + self.unresolved
     }
 }
 
 /// A scenario that stands out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Extreme {
+pub struct Extreme {
     /// Its name.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// The ratio, above 1 where the run is better.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
 }
 
 /// The geometric mean of the ratios. It has no verdict: the scenarios are not a sample of anything.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Mean {
+pub struct Mean {
     /// The mean, above 1 where the run is better.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Its 95 % interval, from those of the ratios; none where one of them has none.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// How many scenarios are in it.
-    pub(crate) scenarios: usize,
+    pub scenarios: usize,
     /// Scenarios of either run that are not in it, because they have no ratio.
-    pub(crate) missing: Vec<String>,
+    pub missing: Vec<String>,
 }
 
 /// A ratio, above 1 where its numerator is better.
-pub(crate) fn in_direction(ratio: f64, better: Better) -> Option<f64> {
+pub fn in_direction(ratio: f64, better: Better) -> Option<f64> {
     let turned = match better {
         Better::Higher => ratio,
         Better::Lower => 1.0 / ratio,
@@ -70,7 +70,7 @@ pub(crate) fn in_direction(ratio: f64, better: Better) -> Option<f64> {
 }
 
 /// An interval of a ratio, turned as [`in_direction`] turns the ratio.
-pub(crate) fn interval_in_direction((low, high): (f64, f64), better: Better) -> Option<(f64, f64)> {
+pub fn interval_in_direction((low, high): (f64, f64), better: Better) -> Option<(f64, f64)> {
     let (low, high) = match better {
         Better::Higher => (low, high),
         Better::Lower => (high, low),
@@ -79,7 +79,7 @@ pub(crate) fn interval_in_direction((low, high): (f64, f64), better: Better) -> 
 }
 
 /// How each run stands to the base; runs without a figure that could be judged are left out.
-pub(crate) fn standings(table: &Table) -> Vec<Standing> {
+pub fn standings(table: &Table) -> Vec<Standing> {
     (1..table.columns.len()).filter_map(|column| standing(table, column)).collect()
 }
 
@@ -164,7 +164,7 @@ fn missing(table: &Table, column: usize) -> Vec<String> {
 
 impl super::table::Column {
     /// The run that it is, if it is one.
-    pub(crate) fn run_id(&self) -> Option<&str> {
+    pub fn run_id(&self) -> Option<&str> {
         match &self.origin {
             ColumnOrigin::Run { id, .. } => Some(id),
             ColumnOrigin::Published { .. } => None,

@@ -1,16 +1,21 @@
-//! From runs and references to the table: matching, medians, intervals, verdicts. Pure; nothing is read or shown here.
+//! From runs and references to the table: matching, medians, intervals, verdicts; a machine's noise and its history. Pure; nothing is read or
+//! shown here.
 
-pub(crate) mod curves;
+#![allow(missing_docs, reason = "used by this workspace alone")]
+
+pub mod curves;
 mod differing;
-pub(crate) mod evidence;
-pub(crate) mod filter;
-pub(crate) mod notes;
-pub(crate) mod pivot;
-pub(crate) mod pool;
-pub(crate) mod sides;
-pub(crate) mod standing;
-pub(crate) mod table;
-pub(crate) mod weighing;
+pub mod evidence;
+pub mod filter;
+pub mod history;
+pub mod noise;
+pub mod notes;
+pub mod pivot;
+pub mod pool;
+pub mod sides;
+pub mod standing;
+pub mod table;
+pub mod weighing;
 
 #[cfg(test)]
 mod tests;
@@ -25,10 +30,10 @@ use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
 use crate::noise::{Floor, Floors};
-pub(crate) use differing::differences;
+pub use differing::differences;
 use evidence::{Evidence, FloorSource};
 use filter::Filter;
-pub(crate) use notes::differences_of_builds;
+pub use notes::differences_of_builds;
 use stend_model::record::Record;
 use stend_model::steady::never_steady;
 use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table};
@@ -37,8 +42,7 @@ use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCei
 const MOST_REPEATS_ADVISED: u32 = 1000;
 
 /// The comparison of all figures, where no machine's noise is known.
-#[cfg(test)]
-pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
+pub fn compare(records: &[&Record], references: &[Reference]) -> Table {
     compare_what(records, references, &Floors::default(), &Filter::default())
 }
 
@@ -47,7 +51,7 @@ pub(crate) fn compare(records: &[&Record], references: &[Reference]) -> Table {
 ///
 /// # Panics
 /// If `records` is empty.
-pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors: &Floors, filter: &Filter) -> Table {
+pub fn compare_what(records: &[&Record], references: &[Reference], floors: &Floors, filter: &Filter) -> Table {
     let base = records[0];
     let mut notes = notes::on_runs(records);
     if *filter != Filter::default() {
@@ -121,7 +125,7 @@ pub(crate) fn compare_what(records: &[&Record], references: &[Reference], floors
 }
 
 /// Whether the speeds of two runs can be compared: what an emulator did is no machine's speed.
-pub(crate) fn are_comparable(one: &Record, other: &Record) -> bool {
+pub fn are_comparable(one: &Record, other: &Record) -> bool {
     one.emulator().is_none() && other.emulator().is_none()
 }
 
@@ -259,7 +263,7 @@ fn repeats_of<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = &'a Re
 }
 
 /// The values that count, session by session; sessions without any are left out.
-pub(crate) fn values_by_session(record: &Record, scenario: &str, metric: &Metric) -> Vec<Vec<f64>> {
+pub fn values_by_session(record: &Record, scenario: &str, metric: &Metric) -> Vec<Vec<f64>> {
     let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for repeat in repeats_of(record, scenario).filter(|repeat| repeat.counts()) {
         if let Some(value) = repeat.value(metric) {

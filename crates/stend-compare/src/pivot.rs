@@ -11,39 +11,39 @@ use stend_model::suite::{Key, Keys, Layout};
 use super::table::{Cell, Lack, Row, Table};
 
 /// Between the values of several keys.
-pub(crate) const BETWEEN: &str = " · ";
+pub const BETWEEN: &str = " · ";
 
 /// A part of the table laid out.
 #[derive(Debug, Clone)]
-pub(crate) struct Section<'a> {
+pub struct Section<'a> {
     /// What all of its cells have in common, where there are several sections; empty otherwise.
-    pub(crate) title: String,
+    pub title: String,
     /// The axes that go down and across, where these are axes.
-    pub(crate) corner: String,
+    pub corner: String,
     /// The keys of what goes down.
-    pub(crate) keys: Vec<String>,
+    pub keys: Vec<String>,
     /// What goes across.
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
     /// What goes down.
-    pub(crate) lines: Vec<Line<'a>>,
+    pub lines: Vec<Line<'a>>,
 }
 
 /// A line of a section.
 #[derive(Debug, Clone)]
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
     /// What it is of: a value for each key.
-    pub(crate) values: Vec<&'a str>,
+    pub values: Vec<&'a str>,
     /// One for each column of the section.
-    pub(crate) cells: Vec<Option<&'a Row>>,
+    pub cells: Vec<Option<&'a Row>>,
 }
 
 /// A column of metrics that no run has a figure for.
 #[derive(Debug, Clone)]
-pub(crate) struct WithoutFigures<'a> {
+pub struct WithoutFigures<'a> {
     /// The metric.
-    pub(crate) metric: &'a str,
+    pub metric: &'a str,
     /// Why.
-    pub(crate) why: &'a Lack,
+    pub why: &'a Lack,
 }
 
 /// The rows of a section by their places in it: what they are of down, and across.
@@ -51,7 +51,7 @@ type Placed<'a> = BTreeMap<(Vec<&'a str>, Vec<&'a str>), &'a Row>;
 
 /// Lays rows out. Lines and columns are ordered by their first key, then by the next; the values of a key stand in the order in which the rows
 /// first have them, metrics in the layout's, if it names any.
-pub(crate) fn sections<'a>(rows: &[&'a Row], layout: &Layout) -> Vec<Section<'a>> {
+pub fn sections<'a>(rows: &[&'a Row], layout: &Layout) -> Vec<Section<'a>> {
     let mut parts: Vec<(String, Vec<&'a Row>, Placed<'a>)> = Vec::new();
     for row in rows {
         let (Some(down), Some(across)) = (values(row, &layout.row), values(row, &layout.column)) else { continue };
@@ -125,7 +125,7 @@ fn in_order<'a>(rows: &[&'a Row], keys: &Keys, layout: &Layout) -> Vec<Vec<&'a s
 
 impl<'a> Section<'a> {
     /// Takes out the columns in which no run has a figure, because what it is computed from was never reported.
-    pub(crate) fn without_empty_columns(mut self) -> (Self, Vec<WithoutFigures<'a>>) {
+    pub fn without_empty_columns(mut self) -> (Self, Vec<WithoutFigures<'a>>) {
         let mut taken = Vec::new();
         for column in (0..self.columns.len()).rev() {
             let rows = || self.lines.iter().filter_map(|line| line.cells[column]);
@@ -166,17 +166,17 @@ fn lacking<'l>(row: &Row, layout: &'l Layout) -> Vec<&'l Key> {
 
 /// Scenarios that have no place in a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WithoutPlace {
+pub struct WithoutPlace {
     /// Their names, in the order of the table.
-    pub(crate) scenarios: Vec<String>,
+    pub scenarios: Vec<String>,
     /// Of so many that are compared.
-    pub(crate) of: usize,
+    pub of: usize,
     /// The axes that go down or across and that any of them lacks.
-    pub(crate) axes: Vec<String>,
+    pub axes: Vec<String>,
 }
 
 /// The scenarios that lack an axis that goes down or across, if any do.
-pub(crate) fn without_place(table: &Table) -> Option<WithoutPlace> {
+pub fn without_place(table: &Table) -> Option<WithoutPlace> {
     let layout = table.layout.as_ref().filter(|layout| !layout.is_plain())?;
     let all: BTreeSet<&str> = table.rows.iter().map(|row| row.scenario.as_str()).collect();
     let mut found = WithoutPlace { scenarios: Vec::new(), of: all.len(), axes: Vec::new() };
@@ -230,7 +230,7 @@ fn in_common(row: &Row, layout: &Layout) -> String {
 }
 
 /// The matrix of each family with two axes of numbers, in its scenarios' main metric: the axis of fewer values goes down.
-pub(crate) fn matrices(table: &Table) -> Vec<Section<'_>> {
+pub fn matrices(table: &Table) -> Vec<Section<'_>> {
     let mut matrices = Vec::new();
     for rows in families(table) {
         let main: Vec<&Row> = rows.into_iter().filter(|row| row.main).collect();

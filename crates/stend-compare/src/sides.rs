@@ -8,7 +8,7 @@ use super::scenario_of;
 use stend_model::record::Record;
 
 /// What a run has to show: itself, or each of its sides.
-pub(crate) fn views(record: Record) -> Vec<Record> {
+pub fn views(record: Record) -> Vec<Record> {
     if record.run.sides.is_empty() {
         return vec![record];
     }
@@ -17,7 +17,7 @@ pub(crate) fn views(record: Record) -> Vec<Record> {
 
 /// A side that a run does not have. The message is one line.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(crate) enum NoSuchSide {
+pub enum NoSuchSide {
     /// The run has no sides at all.
     #[error("run {0} has no sides; it was made without --ab")]
     NoSides(String),
@@ -41,7 +41,7 @@ fn in_words(labels: &[String]) -> String {
 ///
 /// # Errors
 /// There is no such side.
-pub(crate) fn view(record: &Record, label: &str) -> Result<Record, NoSuchSide> {
+pub fn view(record: &Record, label: &str) -> Result<Record, NoSuchSide> {
     let sides = &record.run.sides;
     let by_letter = ["a", "b"].iter().position(|letter| *letter == label).filter(|side| *side < sides.len());
     let found = sides.iter().position(|side| side.label == label).or(by_letter);

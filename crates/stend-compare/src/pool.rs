@@ -16,18 +16,18 @@ use stend_model::run::HERE;
 
 /// One or several runs as one.
 #[derive(Debug, Clone)]
-pub(crate) struct Pool {
+pub struct Pool {
     /// The run, or all runs' sessions and repeats under the id `FIRST..LAST`.
-    pub(crate) record: Record,
+    pub record: Record,
     /// The ids of the runs that it is made of, in the order of time.
-    pub(crate) runs: Vec<String>,
+    pub runs: Vec<String>,
     /// The sequence number here of what has the number 0 in each of these runs.
-    pub(crate) first_sequences: Vec<u32>,
+    pub first_sequences: Vec<u32>,
 }
 
 impl Pool {
     /// What a reader should know: which runs were taken together.
-    pub(crate) fn note(&self) -> Option<Note> {
+    pub fn note(&self) -> Option<Note> {
         (self.runs.len() > 1).then(|| Note::Pooled { run: self.record.run.id.clone(), runs: self.runs.clone() })
     }
 }
@@ -39,7 +39,7 @@ impl From<Record> for Pool {
 }
 
 /// Takes those runs together that do not differ. Runs are given, and pools returned, in the order of time.
-pub(crate) fn pools(records: Vec<Record>) -> Vec<Pool> {
+pub fn pools(records: Vec<Record>) -> Vec<Pool> {
     let mut groups: Vec<Vec<Record>> = Vec::new();
     for record in records {
         match groups.iter_mut().find(|group| are_alike(&group[0], &record)) {
@@ -127,8 +127,8 @@ fn next_numbers(record: &Record) -> BTreeMap<usize, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
-    use crate::compare::table::{Cell, ColumnOrigin};
+    use crate::compare;
+    use crate::table::{Cell, ColumnOrigin};
     use stend_testing::record;
 
     fn of_boot(id: &str, boot: &str, level: f64) -> Record {
@@ -147,7 +147,7 @@ mod tests {
         let sessions: Vec<_> = pool.record.sessions.iter().map(|session| session.number).collect();
         assert_eq!(sessions, [0, 1, 2]);
         let metric = &pool.record.run.suite.scenarios[0].metrics[0];
-        let values = super::super::values_by_session(&pool.record, "alpha", metric);
+        let values = crate::values_by_session(&pool.record, "alpha", metric);
         assert_eq!(values.iter().map(Vec::len).collect::<Vec<_>>(), [6, 6, 6]);
         let table = compare(&[&pool.record, &of_boot("d", "3", 1.0)], &[]);
         assert_eq!(table.columns[0].title, "testbed a..c");

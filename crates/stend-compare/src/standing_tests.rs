@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::compare;
+use crate::compare;
 use stend_model::record::Record;
 use stend_testing::{record, repeat};
 

@@ -17,21 +17,21 @@ use stend_model::record::Record;
 
 /// A table by one fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Weighing {
+pub struct Weighing {
     /// What it is divided by.
-    pub(crate) by: Divisor,
+    pub by: Divisor,
     /// Of what the watts or the price are.
-    pub(crate) of: String,
+    pub of: String,
     /// One for each of the table's columns: what is known of its machine.
-    pub(crate) sides: Vec<Option<Side>>,
+    pub sides: Vec<Option<Side>>,
     /// The main metric of each scenario that a weighed machine has.
-    pub(crate) rows: Vec<WeighedRow>,
+    pub rows: Vec<WeighedRow>,
 }
 
 /// What figures are divided by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub(crate) enum Divisor {
+pub enum Divisor {
     /// Watts under load.
     Watt,
     /// Money.
@@ -43,14 +43,14 @@ pub(crate) enum Divisor {
 
 /// What is known of a column's machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Side {
+pub struct Side {
     /// Watts, or the price.
-    pub(crate) amount: f64,
+    pub amount: f64,
     /// Who says so; empty where sensors do.
-    pub(crate) source: String,
+    pub source: String,
     /// Watts while each scenario ran, where sensors measured them; then the amount is the median of these.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) measured: BTreeMap<String, f64>,
+    pub measured: BTreeMap<String, f64>,
 }
 
 impl Side {
@@ -62,33 +62,33 @@ impl Side {
 
 /// A metric, weighed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct WeighedRow {
+pub struct WeighedRow {
     /// The scenario's name.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// The metric's name.
-    pub(crate) metric: String,
+    pub metric: String,
     /// Its unit before it was weighed.
-    pub(crate) unit: Unit,
+    pub unit: Unit,
     /// Which way is better, before and after.
-    pub(crate) better: Better,
+    pub better: Better,
     /// One for each of the table's columns.
-    pub(crate) cells: Vec<Option<WeighedCell>>,
+    pub cells: Vec<Option<WeighedCell>>,
 }
 
 /// A figure, weighed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct WeighedCell {
+pub struct WeighedCell {
     /// The figure over the watts or the price; where less is better, times it.
-    pub(crate) value: f64,
+    pub value: f64,
     /// By what factor a run is better than the base, and the base better than a publication.
-    pub(crate) factor: Option<f64>,
+    pub factor: Option<f64>,
     /// The factor's 95 % interval, which knows of no error in the watts or the price.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
 }
 
 /// What is known of a column's machine, before it is known what of it can be held against what.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
+pub struct Facts {
     price: Option<Price>,
     power: Option<Power>,
     /// Who says so, where the fact itself does not.
@@ -99,11 +99,11 @@ pub(crate) struct Facts {
 
 /// The files that say what is known of machines.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct MachineFiles {
+pub struct MachineFiles {
     /// Those that the user named.
-    pub(crate) named: Vec<Machines>,
+    pub named: Vec<Machines>,
     /// The list of machines beside the store, and those of the user's configuration.
-    pub(crate) kept: Vec<Machines>,
+    pub kept: Vec<Machines>,
 }
 
 /// The fewest digits that pass for a hardware id.
@@ -111,7 +111,7 @@ const LEAST_DIGITS: usize = 8;
 
 /// What is known of each column's machine. What files say that the user named counts first, then what the run keeps of its time, then what
 /// is kept elsewhere; in each the first that knows it.
-pub(crate) fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &MachineFiles) -> Vec<Facts> {
+pub fn facts(table: &Table, records: &[&Record], references: &[Reference], files: &MachineFiles) -> Vec<Facts> {
     let of_run = |id: &str| {
         let record = records.iter().find(|record| record.run.id == id)?;
         if record.emulator().is_some() {
@@ -184,7 +184,7 @@ fn measured_watts(record: &Record) -> BTreeMap<String, BTreeMap<String, f64>> {
 }
 
 /// A weighing for each thing that is known of any column's machine.
-pub(crate) fn weigh(table: &Table, facts: &[Facts]) -> Vec<Weighing> {
+pub fn weigh(table: &Table, facts: &[Facts]) -> Vec<Weighing> {
     let mut kinds: Vec<(Divisor, String)> = Vec::new();
     for (kind, _) in facts.iter().flat_map(known) {
         if !kinds.contains(&kind) {
@@ -267,8 +267,8 @@ fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
-    use crate::compare::table::Only;
+    use crate::compare;
+    use crate::table::Only;
     use stend_testing::record;
 
     const REFERENCE: &str = r#"

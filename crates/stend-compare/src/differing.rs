@@ -8,7 +8,7 @@ use stend_model::target::TargetOfRun;
 use stend_model::record::Record;
 
 /// In what the machine of `after` differs from that of `before`, and then their targets.
-pub(crate) fn differences(before: &Record, after: &Record) -> Vec<Difference> {
+pub fn differences(before: &Record, after: &Record) -> Vec<Difference> {
     let mut differences = before.run.machine.differences(&after.run.machine);
     differences.extend(match [before, after].map(|record| record.run.target.as_ref()) {
         [Some(one), Some(other)] => of_targets([(one, found(before)), (other, found(after))]),

@@ -232,7 +232,7 @@ fn unprepared(record: &Record) -> Vec<String> {
 }
 
 /// A loader that takes more of the machine's CPU time than this is what is measured, not what it loads.
-pub(crate) const MOST_OF_LOADER: f64 = 0.7;
+pub const MOST_OF_LOADER: f64 = 0.7;
 
 /// The scenarios whose load generator took too much of the CPU time, by the median of the repeats that count.
 fn loader_bound(record: &Record) -> Vec<String> {
@@ -399,7 +399,7 @@ fn builds(base: &Record, record: &Record) -> Vec<Note> {
 
 /// In what the builds differ that a scenario measured in two runs, and the files that its command names; empty of builds also where a
 /// run is not of one.
-pub(crate) fn differences_of_builds(before: &Record, after: &Record, scenario: &str) -> Vec<Difference> {
+pub fn differences_of_builds(before: &Record, after: &Record, scenario: &str) -> Vec<Difference> {
     let files = |record| scenario_of(record, scenario).map(|one| one.files.clone()).unwrap_or_default();
     let (files_before, files_after) = (files(before), files(after));
     let other = |(file, digest): (&String, &String)| {

@@ -16,7 +16,7 @@ use stend_model::run::Outcome;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
 use stend_stats::Reason;
-pub(crate) use stend_stats::Verdict;
+pub use stend_stats::Verdict;
 
 use super::evidence::Evidence;
 use super::pivot;
@@ -25,33 +25,33 @@ use super::weighing::Weighing;
 
 /// A comparison of one run with others and with published machines.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Table {
+pub struct Table {
     /// Columns; the first is the base that the others are held against.
-    pub(crate) columns: Vec<Column>,
+    pub columns: Vec<Column>,
     /// Rows, in the order of the base's suite.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// How it is laid out, if not as it stands here: the base's suite may say so, and whoever asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) layout: Option<Layout>,
+    pub layout: Option<Layout>,
     /// Scenarios that only some of the runs have.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// Things that a reader should know before reading it.
-    pub(crate) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// What each machine does for a watt and for its price, where these are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) weighings: Vec<Weighing>,
+    pub weighings: Vec<Weighing>,
     /// Which metrics were asked for by name or unit: then all of these are shown, be they main ones or not.
     #[serde(skip)]
-    pub(crate) by_metric: bool,
+    pub by_metric: bool,
     /// The verdicts whose rows are shown, if not all are.
     #[serde(skip)]
-    pub(crate) only: Option<Only>,
+    pub only: Option<Only>,
 }
 
 /// The verdicts whose rows are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Only {
+pub enum Only {
     /// Better than the base
     Better,
     /// Worse than the base
@@ -79,7 +79,7 @@ impl Only {
 
 /// A table as programs read it: with what is computed over all of it, and only the rows that were asked for.
 #[derive(Debug, Serialize)]
-pub(crate) struct ForPrograms<'a> {
+pub struct ForPrograms<'a> {
     columns: &'a [Column],
     rows: Vec<&'a Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub(crate) struct ForPrograms<'a> {
 
 impl Table {
     /// The table as programs read it.
-    pub(crate) fn for_programs(&self) -> ForPrograms<'_> {
+    pub fn for_programs(&self) -> ForPrograms<'_> {
         ForPrograms {
             columns: &self.columns,
             rows: self.rows.iter().filter(|row| self.is_asked_for(row)).collect(),
@@ -106,7 +106,7 @@ impl Table {
     }
 
     /// Shows only what has such a verdict, what is weighed too.
-    pub(crate) fn show_only(&mut self, only: Only) {
+    pub fn show_only(&mut self, only: Only) {
         self.only = Some(only);
         let mut weighings = std::mem::take(&mut self.weighings);
         for weighing in &mut weighings {
@@ -120,20 +120,20 @@ impl Table {
     }
 
     /// The rows that are shown: of [`Self::in_layout`] those with a verdict that was asked for, if one was.
-    pub(crate) fn shown(&self, all_metrics: bool) -> Vec<&Row> {
+    pub fn shown(&self, all_metrics: bool) -> Vec<&Row> {
         let mut rows = self.in_layout(all_metrics);
         rows.retain(|row| self.is_asked_for(row));
         rows
     }
 
     /// Whether a row has a verdict that was asked for.
-    pub(crate) fn is_asked_for(&self, row: &Row) -> bool {
+    pub fn is_asked_for(&self, row: &Row) -> bool {
         self.only.is_none_or(|only| row.verdicts().any(|verdict| only.takes(verdict)))
     }
 
     /// The rows that have a place: all, or those of the metrics that the layout names, or each scenario's main one; and only those that have a
     /// place in it, as scenarios without an axis have none where that goes down or across.
-    pub(crate) fn in_layout(&self, all_metrics: bool) -> Vec<&Row> {
+    pub fn in_layout(&self, all_metrics: bool) -> Vec<&Row> {
         let layout = self.layout.as_ref();
         let shown = |row: &&Row| match layout {
             Some(layout) if !pivot::has_place(row, layout) => false,
@@ -148,12 +148,12 @@ impl Table {
 
 impl Row {
     /// What is said of the runs in it, run by run.
-    pub(crate) fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         self.against_base().map(|against| against.verdict)
     }
 
     /// How its figures stand to the base's, run by run.
-    pub(crate) fn against_base(&self) -> impl Iterator<Item = &AgainstBase> {
+    pub fn against_base(&self) -> impl Iterator<Item = &AgainstBase> {
         self.cells.iter().filter_map(|cell| match cell {
             Cell::Measured(measured) => measured.against_base.as_ref(),
             _ => None,
@@ -163,17 +163,17 @@ impl Row {
 
 /// Scenarios that the same runs lack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Their names.
-    pub(crate) scenarios: Vec<String>,
+    pub scenarios: Vec<String>,
     /// The ids of the runs that do not have them.
-    pub(crate) runs: Vec<String>,
+    pub runs: Vec<String>,
 }
 
 /// A thing that a reader should know before reading the table. `run` is a run's id.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub(crate) enum Note {
+pub enum Note {
     /// Sizes and durations are not those of the suite.
     /// With a target the sizes of what loads it are the target's.
     Scaled { run: String, factor: f64, target: bool },
@@ -247,24 +247,39 @@ pub(crate) enum Note {
 
 /// One machine, or one run of it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Column {
+pub struct Column {
     /// Its name over the column.
-    pub(crate) title: String,
+    pub title: String,
     /// What it is.
-    pub(crate) origin: ColumnOrigin,
+    pub origin: ColumnOrigin,
     /// How good the evidence is.
-    pub(crate) grade: Grade,
+    pub grade: Grade,
     /// In what its machine differs from the base's.
-    pub(crate) differences: Vec<Difference>,
+    pub differences: Vec<Difference>,
     /// What emulated the machine, or the build that was measured, if anything did: then its figures have no verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) emulator: Option<String>,
+    pub emulator: Option<String>,
+}
+
+impl Column {
+    /// Whether it is a run here.
+    pub fn is_run(&self) -> bool {
+        matches!(self.origin, ColumnOrigin::Run { .. })
+    }
+
+    /// The reference that it comes from, if it was published.
+    pub fn reference(&self) -> Option<&str> {
+        match &self.origin {
+            ColumnOrigin::Published { reference, .. } => Some(reference),
+            ColumnOrigin::Run { .. } => None,
+        }
+    }
 }
 
 /// Where a column comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub(crate) enum ColumnOrigin {
+pub enum ColumnOrigin {
     /// A run here.
     Run {
         /// Its id.
@@ -289,31 +304,31 @@ pub(crate) enum ColumnOrigin {
 
 /// One metric of one scenario.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// The scenario's name.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// Its place in the family that a matrix made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) family: Option<Family>,
+    pub family: Option<Family>,
     /// The scenario of whose operations per second the load's rate is a share, if it is an open load.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) share_of: Option<String>,
+    pub share_of: Option<String>,
     /// The metric's name.
-    pub(crate) metric: String,
+    pub metric: String,
     /// Its unit.
-    pub(crate) unit: Unit,
+    pub unit: Unit,
     /// Which way is better.
-    pub(crate) better: Better,
+    pub better: Better,
     /// Whether it is the scenario's main metric.
-    pub(crate) main: bool,
+    pub main: bool,
     /// One cell for each column.
-    pub(crate) cells: Vec<Cell>,
+    pub cells: Vec<Cell>,
 }
 
 /// What a column has for a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub(crate) enum Cell {
+pub enum Cell {
     /// It was measured here.
     Measured(Measured),
     /// It was published.
@@ -330,7 +345,7 @@ pub(crate) enum Cell {
 /// What a repeat is lost to, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Loss {
+pub enum Loss {
     Steal,
     ForeignCpu,
     ClockFell,
@@ -367,7 +382,7 @@ impl Loss {
 /// Why a scenario has no figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub(crate) enum Lack {
+pub enum Lack {
     /// It was left out.
     Skipped {
         /// Why.
@@ -393,71 +408,71 @@ pub(crate) enum Lack {
 
 /// A measured value with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Measured {
+pub struct Measured {
     /// Median of the valid repeats, in the row's unit.
-    pub(crate) median: f64,
+    pub median: f64,
     /// 95 % interval of the median by order statistics; none below six repeats.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// Smallest value.
-    pub(crate) minimum: f64,
+    pub minimum: f64,
     /// Largest value.
-    pub(crate) maximum: f64,
+    pub maximum: f64,
     /// Spread: 1.4826 × median absolute deviation / median; none for a single value, which has no spread.
-    pub(crate) spread: Option<f64>,
+    pub spread: Option<f64>,
     /// Valid repeats that have this metric.
-    pub(crate) valid: u32,
+    pub valid: u32,
     /// Measured repeats that do not count, or do not have it.
-    pub(crate) invalid: u32,
+    pub invalid: u32,
     /// Values marked by Tukey's rule as far from the rest. They count.
-    pub(crate) outliers: u32,
+    pub outliers: u32,
     /// How it stands to the base; none in the base's own column.
-    pub(crate) against_base: Option<AgainstBase>,
+    pub against_base: Option<AgainstBase>,
     /// How much it reaches of what the suite names as ceilings, in the same run.
-    pub(crate) of_ceilings: Vec<OfCeiling>,
+    pub of_ceilings: Vec<OfCeiling>,
 }
 
 /// A measured value held against that of a scenario which the suite calls its ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct OfCeiling {
+pub struct OfCeiling {
     /// The ceiling's scenario.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// The share that is reached: 1 is all of it. The metric's direction is in it.
-    pub(crate) share: f64,
+    pub share: f64,
 }
 
 /// A measured value held against the base.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct AgainstBase {
+pub struct AgainstBase {
     /// This median over the base's; none where a value is zero or negative.
-    pub(crate) ratio: Option<f64>,
+    pub ratio: Option<f64>,
     /// 95 % interval of the ratio.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// p of the test, corrected for the whole table by Benjamini and Hochberg.
-    pub(crate) q: Option<f64>,
+    pub q: Option<f64>,
     /// The floor δ: a difference smaller than this share does not matter here, or is hidden by the machine's own noise.
-    pub(crate) floor: f64,
+    pub floor: f64,
     /// What the runs differ from themselves, first half against second half, as a share: a difference is better or worse only beyond it.
-    pub(crate) drift: Option<f64>,
+    pub drift: Option<f64>,
     /// What is to be said of it.
-    pub(crate) verdict: Verdict,
+    pub verdict: Verdict,
     /// The condition that decided it.
-    pub(crate) reason: Reason,
+    pub reason: Reason,
     /// About how many repeats on each side would settle it, where it is unresolved; with too few for a verdict, how many that takes at least.
-    pub(crate) repeats_needed: Option<u32>,
+    pub repeats_needed: Option<u32>,
     /// What else it rests on.
     #[serde(flatten)]
-    pub(crate) evidence: Box<Evidence>,
+    pub evidence: Box<Evidence>,
 }
 
 /// A published figure. It is never coloured: there are no samples to test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Published {
+pub struct Published {
     /// The number in the row's unit, if there is one.
-    pub(crate) value: Option<f64>,
+    pub value: Option<f64>,
     /// What the publication says instead of a number.
-    pub(crate) words: Option<String>,
+    pub words: Option<String>,
     /// The base's median over this number.
-    pub(crate) ratio: Option<f64>,
+    pub ratio: Option<f64>,
     /// What a reader should know about it.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }

@@ -13,104 +13,104 @@ use stend_model::suite::Suite;
 use stend_stats::{ChangeRule, change_points};
 use thiserror::Error;
 
-use crate::compare::{differences, differences_of_builds, values_by_session};
+use crate::{differences, differences_of_builds, values_by_session};
 use stend_model::nearest;
 use stend_model::quantity::english_plural;
 use stend_model::record::{Record, Summary};
 
 /// A machine's history of one metric.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct History {
+pub struct History {
     /// The scenario's name.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// The metric's name.
-    pub(crate) metric: String,
+    pub metric: String,
     /// Its unit.
-    pub(crate) unit: Unit,
+    pub unit: Unit,
     /// Which way is better.
-    pub(crate) better: Better,
+    pub better: Better,
     /// The machine's name in the newest run.
-    pub(crate) machine: String,
+    pub machine: String,
     /// Its hardware's id in the newest run.
-    pub(crate) hardware_id: String,
+    pub hardware_id: String,
     /// One for each run, oldest first.
-    pub(crate) points: Vec<Point>,
+    pub points: Vec<Point>,
     /// Where the level changed, oldest first.
-    pub(crate) changes: Vec<Change>,
+    pub changes: Vec<Change>,
     /// So many values more are needed before changes can be looked for.
-    pub(crate) more_needed: usize,
+    pub more_needed: usize,
     /// Changes are not looked for, because some value is not above zero and there is no ratio.
-    pub(crate) without_ratio: bool,
+    pub without_ratio: bool,
     /// Runs with a scenario of this name that have no place in it.
-    pub(crate) left_out: LeftOut,
+    pub left_out: LeftOut,
 }
 
 /// Why so many runs are not in a history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Another machine made them.
-    pub(crate) other_machine: usize,
+    pub other_machine: usize,
     /// The scenario did other work in them.
-    pub(crate) other_work: usize,
+    pub other_work: usize,
     /// An emulator made them.
-    pub(crate) emulated: usize,
+    pub emulated: usize,
     /// They have no repeat that counts.
-    pub(crate) no_value: usize,
+    pub no_value: usize,
     /// They measured two sides, which are different things on purpose.
-    pub(crate) two_sides: usize,
+    pub two_sides: usize,
 }
 
 /// What one run gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Point {
+pub struct Point {
     /// The run's id.
-    pub(crate) run: String,
+    pub run: String,
     /// When it began.
-    pub(crate) started_at: Timestamp,
+    pub started_at: Timestamp,
     /// Median of the repeats that count.
-    pub(crate) median: f64,
+    pub median: f64,
     /// Its 95 % interval, from six repeats.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// Robust coefficient of variation.
-    pub(crate) spread: Option<f64>,
+    pub spread: Option<f64>,
     /// Repeats that count.
-    pub(crate) valid: u32,
+    pub valid: u32,
 }
 
 /// A change of level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Change {
+pub struct Change {
     /// The first point after it, from 0.
-    pub(crate) point: usize,
+    pub point: usize,
     /// The last run before it.
-    pub(crate) before_run: String,
+    pub before_run: String,
     /// The first run after it.
-    pub(crate) after_run: String,
+    pub after_run: String,
     /// Mean of the medians from the change before (or the beginning) up to it.
-    pub(crate) before: f64,
+    pub before: f64,
     /// Mean of the medians from it to the next change (or the end).
-    pub(crate) after: f64,
+    pub after: f64,
     /// After over before.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// p of the t-test of both.
-    pub(crate) p: f64,
+    pub p: f64,
     /// Whether it is one for the better.
-    pub(crate) improved: bool,
+    pub improved: bool,
     /// What else changed between the two runs.
     #[serde(flatten)]
-    pub(crate) with: Differences,
+    pub with: Differences,
     /// If nothing did: the nearest place, two runs away at most, where something changed. Among noisy runs the place of a change is
     /// found to a run or two.
-    pub(crate) nearest: Option<Nearest>,
+    pub nearest: Option<Nearest>,
 }
 
 /// In what two runs differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Differences {
+pub struct Differences {
     /// The machine.
-    pub(crate) machine: Vec<Difference>,
+    pub machine: Vec<Difference>,
     /// The build that was measured, the files that its command names, and `stend` itself.
-    pub(crate) build: Vec<Difference>,
+    pub build: Vec<Difference>,
 }
 
 impl Differences {
@@ -123,26 +123,26 @@ impl Differences {
         Self { machine: differences(before, after), build }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.machine.is_empty() && self.build.is_empty()
     }
 }
 
 /// Two runs beside a change, one after the other, that differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Nearest {
+pub struct Nearest {
     /// The earlier run.
-    pub(crate) before_run: String,
+    pub before_run: String,
     /// The later run.
-    pub(crate) after_run: String,
+    pub after_run: String,
     /// In what they differ.
     #[serde(flatten)]
-    pub(crate) with: Differences,
+    pub with: Differences,
 }
 
 /// What a person asked for.
 #[derive(Debug)]
-pub(crate) enum Wanted<'a> {
+pub enum Wanted<'a> {
     /// A history of this metric.
     History(Chosen<'a>),
     /// A metric's name alone: the scenarios that have it, with how many runs.
@@ -151,7 +151,7 @@ pub(crate) enum Wanted<'a> {
 
 /// What is known of a run before its repeats are read. There may be many thousands, most of them of one suite, which they share.
 #[derive(Debug)]
-pub(crate) struct Outline {
+pub struct Outline {
     summary: Summary,
     suite: Rc<Suite>,
     emulated: bool,
@@ -160,7 +160,7 @@ pub(crate) struct Outline {
 
 /// What an outline takes of a stored run.
 #[derive(Debug, Deserialize)]
-pub(crate) struct OfRun {
+pub struct OfRun {
     suite: Suite,
     #[serde(default)]
     sides: Vec<IgnoredAny>,
@@ -182,7 +182,7 @@ impl Outline {
     ///
     /// # Errors
     /// They cannot be read.
-    pub(crate) fn of_all<E>(read: impl FnOnce(&mut dyn FnMut(Summary, OfRun)) -> Result<(), E>) -> Result<Vec<Self>, E> {
+    pub fn of_all<E>(read: impl FnOnce(&mut dyn FnMut(Summary, OfRun)) -> Result<(), E>) -> Result<Vec<Self>, E> {
         let mut all = Vec::new();
         let mut newest: BTreeMap<String, Rc<Suite>> = BTreeMap::new();
         read(&mut |summary, OfRun { suite, sides, machine }| {
@@ -200,7 +200,7 @@ impl Outline {
 
 /// The runs that a history is made of.
 #[derive(Debug)]
-pub(crate) struct Chosen<'a> {
+pub struct Chosen<'a> {
     /// The runs, oldest first, each with the scenario's place in its suite; one at least.
     runs: Vec<(&'a Outline, usize)>,
     /// The scenario's name.
@@ -212,7 +212,7 @@ pub(crate) struct Chosen<'a> {
 
 /// Why nothing is found that a history could be made of. The message is one line.
 #[derive(Debug, Error)]
-pub(crate) enum NotFound {
+pub enum NotFound {
     /// There are no runs at all.
     #[error("there is no run")]
     NoRuns,
@@ -286,12 +286,12 @@ fn owned<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// Whether the user calls the machine of a run so.
-pub(crate) type IsNamed<'a> = &'a dyn Fn(&Summary, &str) -> bool;
+pub type IsNamed<'a> = &'a dyn Fn(&Summary, &str) -> bool;
 
 /// Finds what is meant by `what`: a scenario, `scenario:metric`, a metric, or a part of one scenario's name. `runs` are all that there are,
 /// oldest first. `machine` is a machine's name, also one that `is_named` takes for it, or the beginning of its hardware's id; without it the hardware is that of the newest run.
 /// The error is one line.
-pub(crate) fn choose<'a>(
+pub fn choose<'a>(
     runs: &'a [Outline],
     what: &str,
     machine: Option<&str>,
@@ -383,7 +383,7 @@ fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, is_named: Is
 }
 
 /// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.
-pub(crate) fn named<'a, 'w, T>(
+pub fn named<'a, 'w, T>(
     names: &BTreeMap<&'a str, T>,
     what: &'w str,
 ) -> Result<Option<(&'a str, Option<&'w str>)>, NotFound> {
@@ -411,7 +411,7 @@ pub(crate) fn named<'a, 'w, T>(
 }
 
 /// The first few names, each once, and how many more there are.
-pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 6;
     let mut all: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
     all.sort();
@@ -426,7 +426,7 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 ///
 /// # Errors
 /// A run cannot be read.
-pub(crate) fn of<E>(
+pub fn of<E>(
     chosen: &Chosen,
     load: impl Fn(&str, usize) -> Result<Record, E>,
 ) -> Result<History, E> {

@@ -10,30 +10,30 @@ use crate::noise::Floor;
 
 /// The evidence for one verdict, beside ratio, interval, q, floor and drift.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     /// Two-sided p of the test, before the correction for many comparisons.
-    pub(crate) p: Option<f64>,
+    pub p: Option<f64>,
     /// Which test it was; none with fewer than six repeats a side, or where there is no ratio.
-    pub(crate) test: Option<Test>,
+    pub test: Option<Test>,
     /// How the interval of the ratio was made.
-    pub(crate) interval_method: Option<IntervalMethod>,
+    pub interval_method: Option<IntervalMethod>,
     /// Difference to the base in the row's unit, where the sides are not pairs.
-    pub(crate) shift: Option<Shift>,
+    pub shift: Option<Shift>,
     /// Where the floor δ comes from.
-    pub(crate) floor_source: FloorSource,
+    pub floor_source: FloorSource,
     /// The base's repeats.
-    pub(crate) base: Repeats,
+    pub base: Repeats,
     /// This run's repeats.
-    pub(crate) own: Repeats,
+    pub own: Repeats,
     /// Rank correlation of each repeat with the one before it, over the sessions of both sides: near 0 where repeats are independent.
-    pub(crate) neighbours: Option<f64>,
+    pub neighbours: Option<f64>,
     /// Whether it is unresolved because neighbours resemble each other; then the drift is what the interval would have to lie beyond.
-    pub(crate) resembling: bool,
+    pub resembling: bool,
 }
 
 impl Evidence {
     /// Whether the two sides were tested as pairs.
-    pub(crate) fn of_pairs(&self) -> bool {
+    pub fn of_pairs(&self) -> bool {
         matches!(self.test, Some(Test::SignedRankExact | Test::SignedRankPermutation | Test::SignedRankNormal))
     }
 }
@@ -41,7 +41,7 @@ impl Evidence {
 /// A test of whether two sides differ, and how its p was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Test {
+pub enum Test {
     /// Mann and Whitney's, by its exact distribution.
     MannWhitneyExact,
     /// Mann and Whitney's, by all permutations of the values, because some are equal.
@@ -58,17 +58,17 @@ pub(crate) enum Test {
 
 /// Hodges and Lehmann's estimate of the difference, in the row's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Shift {
+pub struct Shift {
     /// The median of all differences between a repeat of this run and one of the base.
-    pub(crate) value: f64,
+    pub value: f64,
     /// Its 95 % interval; none below four repeats a side.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
 }
 
 /// Where a floor δ comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub(crate) enum FloorSource {
+pub enum FloorSource {
     /// Nowhere: it is the least one, because nobody measured how much the machine differs from itself.
     #[default]
     Assumed,
@@ -108,13 +108,13 @@ impl FloorSource {
 
 /// The repeats of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub(crate) struct Repeats {
+pub struct Repeats {
     /// How many there are; of pairs, how many pairs.
-    pub(crate) count: usize,
+    pub count: usize,
     /// In how many sessions.
-    pub(crate) sessions: usize,
+    pub sessions: usize,
     /// How many independent ones would say as much of a mean, by their autocorrelation. A rough estimate of so few.
-    pub(crate) effective: f64,
+    pub effective: f64,
 }
 
 impl Repeats {

@@ -12,7 +12,7 @@ use stend_model::run::{Repeat, Series};
 use stend_model::suite::Scenario;
 use stend_stats::{LEAST_PAIRS, benjamini_hochberg, median, rank_correlation, self_noise};
 
-use crate::compare::values_by_session;
+use crate::values_by_session;
 use stend_model::record::Record;
 use stend_model::run::fastest_clock;
 
@@ -27,81 +27,81 @@ const LEAST_CORRELATION: f64 = 0.3;
 
 /// A noise measurement.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Noise {
+pub struct Noise {
     /// The run.
-    pub(crate) run: String,
+    pub run: String,
     /// When it began.
-    pub(crate) measured_at: Timestamp,
+    pub measured_at: Timestamp,
     /// The machine's name.
-    pub(crate) machine: String,
+    pub machine: String,
     /// Its hardware's id.
-    pub(crate) hardware_id: String,
+    pub hardware_id: String,
     /// The suite's name.
-    pub(crate) suite: String,
+    pub suite: String,
     /// Each scenario, in the suite's order.
-    pub(crate) scenarios: Vec<OfScenario>,
+    pub scenarios: Vec<OfScenario>,
     /// How each sensor went with the values of all scenarios together, the strongest first.
-    pub(crate) sensors: Vec<OfSensor>,
+    pub sensors: Vec<OfSensor>,
     /// The sensors that the machine lacks, or that never moved.
-    pub(crate) silent: Vec<Sensor>,
+    pub silent: Vec<Sensor>,
     /// What made the machine unfit when it was measured all the same.
-    pub(crate) conditions: Vec<Condition>,
+    pub conditions: Vec<Condition>,
 }
 
 impl Noise {
     /// Whether it has a floor for any scenario's main metric.
-    pub(crate) fn says_anything(&self) -> bool {
+    pub fn says_anything(&self) -> bool {
         self.scenarios.iter().any(|one| one.main.floor.is_some())
     }
 }
 
 /// How much one scenario differs from itself.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct OfScenario {
+pub struct OfScenario {
     /// Its name.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// By its main metric.
     #[serde(flatten)]
-    pub(crate) main: OfMetric,
+    pub main: OfMetric,
     /// The sensor that went with its main metric's values most surely, if one did.
-    pub(crate) cause: Option<OfSensor>,
+    pub cause: Option<OfSensor>,
     /// By its further metrics, in the suite's order.
-    pub(crate) other_metrics: Vec<OfMetric>,
+    pub other_metrics: Vec<OfMetric>,
 }
 
 impl OfScenario {
     /// By each of its metrics, the main one first.
-    pub(crate) fn metrics(&self) -> impl Iterator<Item = &OfMetric> {
+    pub fn metrics(&self) -> impl Iterator<Item = &OfMetric> {
         [&self.main].into_iter().chain(&self.other_metrics)
     }
 }
 
 /// How much one metric of a scenario differs from itself.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct OfMetric {
+pub struct OfMetric {
     /// Its name.
-    pub(crate) metric: String,
+    pub metric: String,
     /// Its unit.
-    pub(crate) unit: Unit,
+    pub unit: Unit,
     /// Median of all repeats that count.
-    pub(crate) median: Option<f64>,
+    pub median: Option<f64>,
     /// Repeats that count and have it, of both halves.
-    pub(crate) valid: u32,
+    pub valid: u32,
     /// Repeats that do not.
-    pub(crate) invalid: u32,
+    pub invalid: u32,
     /// 19 of 20 interleaved comparisons of these repeats with themselves lie within this share: the noise floor δ. None with fewer than six pairs of
     /// neighbours.
-    pub(crate) floor: Option<f64>,
+    pub floor: Option<f64>,
     /// Why there is no floor.
-    pub(crate) no_floor: Option<NoFloor>,
+    pub no_floor: Option<NoFloor>,
     /// By how much the first half of the time differs from the second.
-    pub(crate) drift: Option<f64>,
+    pub drift: Option<f64>,
 }
 
 /// Why a metric of a scenario has no noise floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum NoFloor {
+pub enum NoFloor {
     /// There are fewer than six pairs of neighbours.
     TooFewRepeats,
     /// Values are zero or negative, so that two halves have no ratio.
@@ -110,20 +110,20 @@ pub(crate) enum NoFloor {
 
 /// How a sensor went with values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct OfSensor {
+pub struct OfSensor {
     /// The sensor.
-    pub(crate) sensor: Sensor,
+    pub sensor: Sensor,
     /// Rank correlation of what it read with how bad the value was: 1 where the worst repeats are those with most of it.
-    pub(crate) correlation: f64,
+    pub correlation: f64,
     /// One-sided p, after Benjamini and Hochberg over all that were tried.
-    pub(crate) q: f64,
+    pub q: f64,
     /// Its greatest reading in a repeat: a share of the machine's CPU time, a fall from the fastest repeat's clock, or a load.
-    pub(crate) most: f64,
+    pub most: f64,
 }
 
 impl OfSensor {
     /// Whether it may be named as what made the machine noisy.
-    pub(crate) fn explains(&self) -> bool {
+    pub fn explains(&self) -> bool {
         self.q < SURE && self.correlation >= LEAST_CORRELATION
     }
 }
@@ -131,7 +131,7 @@ impl OfSensor {
 /// What may have disturbed a repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Sensor {
+pub enum Sensor {
     /// CPU time that the hypervisor took away.
     Steal,
     /// CPU time of others than the instrument.
@@ -145,7 +145,7 @@ pub(crate) enum Sensor {
 const SENSORS: [Sensor; 4] = [Sensor::Steal, Sensor::ForeignCpu, Sensor::ClockFall, Sensor::Load];
 
 /// Reads a noise measurement off a run, with its series.
-pub(crate) fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
+pub fn of(record: &Record, series: &[(u32, Series)]) -> Noise {
     let run = &record.run;
     let mut by_repeat: BTreeMap<u32, Vec<&Series>> = BTreeMap::new();
     for (sequence, series) in series {
@@ -315,25 +315,25 @@ fn rank_shares(values: &[f64]) -> Vec<f64> {
 
 /// The noise floors of machines, from their noise measurements.
 #[derive(Debug, Default)]
-pub(crate) struct Floors {
+pub struct Floors {
     /// By the hardware's id, the work's identity and the metric's name; of several measurements the newest, and in that the greatest.
     known: BTreeMap<(String, String, String), Floor>,
 }
 
 /// A noise floor, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Floor {
+pub struct Floor {
     /// δ as a fraction.
-    pub(crate) share: f64,
+    pub share: f64,
     /// The noise measurement.
-    pub(crate) run: String,
+    pub run: String,
     /// When it began.
-    pub(crate) measured_at: Timestamp,
+    pub measured_at: Timestamp,
 }
 
 impl Floors {
     /// From noise measurements, oldest first.
-    pub(crate) fn of(records: &[Record]) -> Self {
+    pub fn of(records: &[Record]) -> Self {
         let mut known: BTreeMap<_, Floor> = BTreeMap::new();
         for record in records {
             let hardware = record.run.machine.hardware_id();
@@ -355,13 +355,13 @@ impl Floors {
     }
 
     /// The greatest floor of these machines for the work of a scenario.
-    pub(crate) fn get(&self, machines: [&Machine; 2], scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
+    pub fn get(&self, machines: [&Machine; 2], scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
         let found = machines.into_iter().filter_map(|machine| self.of_machine(machine, scenario, metric));
         found.max_by(|one, other| one.share.total_cmp(&other.share))
     }
 
     /// The floor of one machine for the work of a scenario.
-    pub(crate) fn of_machine(&self, machine: &Machine, scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
+    pub fn of_machine(&self, machine: &Machine, scenario: &Scenario, metric: &Metric) -> Option<&Floor> {
         if self.known.is_empty() {
             return None;
         }

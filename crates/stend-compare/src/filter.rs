@@ -20,14 +20,14 @@ use stend_model::suite::Scenario;
 
 /// Which figures are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Filter {
+pub struct Filter {
     text: String,
     term: Term,
 }
 
 /// What is wrong with an expression, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilterError {
+pub struct FilterError {
     text: String,
     /// In bytes from the beginning of the text.
     place: usize,
@@ -86,7 +86,7 @@ impl Filter {
     ///
     /// # Errors
     /// The place of what is wrong, and what would be right.
-    pub(crate) fn parse(text: &str) -> Result<Self, FilterError> {
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
         let mut parser = Parser { text, rest: text.char_indices().peekable(), nested: 0 };
         let term = parser.expression()?;
         match parser.next_place() {
@@ -96,7 +96,7 @@ impl Filter {
     }
 
     /// The same, and only figures in this unit.
-    pub(crate) fn and_unit(self, unit: Unit) -> Self {
+    pub fn and_unit(self, unit: Unit) -> Self {
         let any_of = vec![unit.symbol().chars().map(Piece::Itself).collect()];
         let place = self.text.len();
         let of_unit = Term::Value { key: Key::Unit, place, any_of };
@@ -107,17 +107,17 @@ impl Filter {
     }
 
     /// Whether a figure is compared.
-    pub(crate) fn takes(&self, scenario: &Scenario, metric: &Metric) -> bool {
+    pub fn takes(&self, scenario: &Scenario, metric: &Metric) -> bool {
         self.term.takes(scenario, metric)
     }
 
     /// Whether any of a scenario's figures is compared.
-    pub(crate) fn takes_any_of(&self, scenario: &Scenario) -> bool {
+    pub fn takes_any_of(&self, scenario: &Scenario) -> bool {
         scenario.metrics.iter().any(|metric| self.takes(scenario, metric))
     }
 
     /// Whether it says which metrics it means. Then these are shown, be they main ones or not.
-    pub(crate) fn names_metrics(&self) -> bool {
+    pub fn names_metrics(&self) -> bool {
         self.term.keys().iter().any(|(key, _)| matches!(key, Key::Metric | Key::Unit))
     }
 
@@ -125,7 +125,7 @@ impl Filter {
     ///
     /// # Errors
     /// The place of the first key that is not, and those that there are.
-    pub(crate) fn check(&self, scenarios: &[Scenario]) -> Result<(), FilterError> {
+    pub fn check(&self, scenarios: &[Scenario]) -> Result<(), FilterError> {
         let families = scenarios.iter().filter_map(|scenario| scenario.family.as_ref());
         let axes: BTreeSet<&str> = families.flat_map(|family| family.point.keys().map(String::as_str)).collect();
         for (key, place) in self.term.keys() {
