@@ -378,8 +378,7 @@ fn measured(run: &Outline) -> impl Iterator<Item = &stend_model::suite::Scenario
 fn is_machine(Outline { summary: run, .. }: &Outline, wanted: &str, is_named: IsNamed) -> bool {
     /// Fewer digits of an id would be a word, or an accident.
     const LEAST_DIGITS: usize = 4;
-    is_named(run, wanted)
-        || wanted.len() >= LEAST_DIGITS && run.hardware_id.starts_with(wanted)
+    is_named(run, wanted) || wanted.len() >= LEAST_DIGITS && run.hardware_id.starts_with(wanted)
 }
 
 /// A scenario and perhaps a metric, if `what` names a scenario wholly or, as the only one, in part.
@@ -426,10 +425,7 @@ pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 ///
 /// # Errors
 /// A run cannot be read.
-pub fn of<E>(
-    chosen: &Chosen,
-    load: impl Fn(&str, usize) -> Result<Record, E>,
-) -> Result<History, E> {
+pub fn of<E>(chosen: &Chosen, load: impl Fn(&str, usize) -> Result<Record, E>) -> Result<History, E> {
     let Chosen { scenario, metric, mut left_out, .. } = *chosen;
     let mut points = Vec::new();
     let mut kept = Vec::new();

@@ -363,8 +363,7 @@ fn a_loader_that_takes_the_machine_is_said_to() {
     assert_eq!(with_share(0.69), []);
     assert_eq!(with_share(0.71), [Note::LoaderBound { run: "a".into(), scenarios: vec!["beta".into()] }]);
     let limit = format!("{:.0} %", notes::MOST_OF_LOADER * 100.0);
-    for page in [include_str!("../../../docs/reference/suites.md"), include_str!("../../../docs/design/bias.md")]
-    {
+    for page in [include_str!("../../../docs/reference/suites.md"), include_str!("../../../docs/design/bias.md")] {
         assert!(page.contains(&format!("more than {limit} of")) || page.contains(&format!("above {limit} the load")));
     }
 }

@@ -13,8 +13,8 @@ use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
 
 use crate::bounded;
-use stend_compare::weighing::MachineFiles;
 use crate::hosts::{Hosts, HostsError};
+use stend_compare::weighing::MachineFiles;
 
 use crate::host::{Command, Host, HostError};
 use crate::instrument::check_parameters;

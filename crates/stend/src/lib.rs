@@ -18,19 +18,16 @@ mod host;
 mod hosts;
 mod instrument;
 mod interrupt;
-mod language;
 mod ledger;
 mod lock;
 mod machine;
 mod owned;
 mod profile;
-mod report;
 mod rig;
 mod run;
 mod side;
 mod store;
 mod voice;
-mod words;
 
 /// The program, with the arguments of this process.
 pub fn main() -> std::process::ExitCode {

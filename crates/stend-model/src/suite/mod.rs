@@ -269,6 +269,13 @@ pub enum Instrument {
 }
 
 impl Instrument {
+    /// Whether it loads the LUNs of a run's target.
+    pub fn loads_luns(&self) -> bool {
+        expand::ADAPTERS
+            .iter()
+            .any(|known| known.loads_targets && matches!(self, Self::Adapter(name) if name == known.name))
+    }
+
     /// The parameters that say where the work is done and nothing else.
     pub fn place_parameters(&self) -> &'static [&'static str] {
         let known = expand::ADAPTERS.iter().find(|known| matches!(self, Self::Adapter(name) if name == known.name));

@@ -11,10 +11,10 @@ use super::on::On;
 use super::output::{self, Json};
 use crate::catalogue;
 use crate::host::{Host as _, Local};
-use crate::language::Language;
 use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
-use crate::words;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 #[command(

@@ -15,16 +15,16 @@ use super::Global;
 use super::failure::Failure;
 use super::output;
 use crate::catalogue;
+use crate::hosts::Hosts;
+use crate::store::Store;
+use names::{Named, Names};
 use stend_compare::are_comparable;
 use stend_compare::filter::Filter;
 use stend_compare::pool::{Pool, pools};
 use stend_compare::table::{Column, ColumnOrigin, Note, Only, Table};
 use stend_compare::weighing::{facts, weigh};
-use crate::hosts::Hosts;
-use crate::report::{self, csv, shell_words};
-use crate::store::Store;
-use names::{Named, Names};
 use stend_model::record::Record;
+use stend_report::{self, csv, shell_words};
 
 /// What narrows and turns a comparison.
 #[derive(Debug, Args)]
@@ -239,7 +239,7 @@ impl Options {
             return csv::render(table);
         }
         // There is no place for a note in it.
-        if let Some(words) = report::without_place(table) {
+        if let Some(words) = stend_report::without_place(table) {
             talk!("{words}");
         }
         csv::render_laid_out(table)

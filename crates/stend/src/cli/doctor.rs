@@ -9,11 +9,11 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::host::Local;
 use crate::instrument::ADAPTERS;
-use crate::language::Language;
 use crate::profile::{perf, strace};
 use crate::rig::{self, Ability};
 use crate::run::prepare;
-use crate::words;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

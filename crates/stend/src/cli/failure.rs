@@ -5,11 +5,11 @@ use stend_model::cause::Cause;
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::language::Language;
 use crate::rig::Refusal;
 use crate::run::NotWhole;
 use crate::store::StoreError;
-use crate::words;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 /// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use stend_model::record::Summary;
 use stend_model::identity::short;
+use stend_model::record::Summary;
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
-use stend_compare::history::{self, NotFound, Outline, Wanted};
-use crate::store::StoreError;
 use crate::hosts::Hosts;
-use crate::report::{history as render, shell_words};
 use crate::store::Store;
+use crate::store::StoreError;
+use stend_compare::history::{self, NotFound, Outline, Wanted};
 use stend_model::quantity::english_plural;
+use stend_report::{history as render, shell_words};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

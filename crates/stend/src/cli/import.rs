@@ -12,14 +12,14 @@ use super::failure::{Exit, Failure};
 use super::hosts::check_free;
 use super::{Global, output};
 use crate::hosts::Hosts;
-use crate::language::Language;
 use crate::run::carried;
 use crate::run::carried::CarriedError;
 use crate::run::carried::Damage;
 use crate::store::{Carried, Store, read_export};
-use crate::words;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

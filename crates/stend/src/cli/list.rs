@@ -5,8 +5,8 @@ use clap::Args;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::report;
 use crate::store::{Store, StoreError};
+use stend_report;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -24,6 +24,6 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("{}", StoreError::Empty);
         return Ok(Exit::Fine);
     }
-    output::print(&report::list::terminal(&runs, output::width()))?;
+    output::print(&stend_report::list::terminal(&runs, output::width()))?;
     Ok(Exit::Fine)
 }

@@ -9,11 +9,11 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output;
 use super::run;
-use crate::report::noise as render;
+use crate::catalogue;
 use crate::store::Store;
 use stend_compare::noise;
-use crate::catalogue;
 use stend_model::record::Record;
+use stend_report::noise as render;
 
 /// What says how to measure, and so does not go with showing what was measured.
 const MEASURING: [&str; 12] = [

@@ -13,10 +13,10 @@ use crate::host::{Host, HostError, Local, Lock, Ssh};
 use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::owned;
-use crate::report::shell_words;
 use crate::run::prepare::{self, PrepareError};
 use crate::store::StoreError;
 use stend_model::run::HERE;
+use stend_report::shell_words;
 
 /// One machine.
 #[derive(Debug, Clone, Args)]

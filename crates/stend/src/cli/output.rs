@@ -18,19 +18,19 @@ use stend_model::run::Series;
 use super::Global;
 use super::failure::Failure;
 use crate::catalogue;
+use crate::store::{self, Store, StoreError};
 use stend_compare::compare_what;
 use stend_compare::filter::Filter;
+use stend_compare::noise::Floors;
 use stend_compare::pool::Pool;
 use stend_compare::sides::{NoSuchSide, view, views};
 use stend_compare::table::Table;
 use stend_compare::weighing::{facts, weigh};
-use crate::language::Language;
-use stend_compare::noise::Floors;
-use crate::report::{html, sequences, shell_words, terminal, wrapped};
-use crate::store::{self, Store, StoreError};
-use crate::words;
 use stend_model::plain;
 use stend_model::record::Record;
+use stend_report::words;
+use stend_report::words::language::Language;
+use stend_report::{html, sequences, shell_words, terminal, wrapped};
 
 /// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -305,6 +305,7 @@ pub(super) fn runs<'a>(records: &[&'a Record], series: &'a [Vec<(u32, Series)>])
         repeats: &record.repeats,
         series,
         profiles: &record.profiles,
+        job: crate::instrument::job,
     };
     records.iter().zip(series).map(run).collect()
 }

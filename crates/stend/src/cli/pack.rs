@@ -14,10 +14,10 @@ use super::output;
 use super::run::fresh_seed;
 use crate::catalogue;
 use crate::host::stand;
-use crate::language::Language;
 use crate::run::carried;
-use crate::words;
 use stend_model::quantity::english_plural;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

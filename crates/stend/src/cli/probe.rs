@@ -6,9 +6,9 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
-use crate::language::Language;
 use crate::run::prepare;
-use crate::words;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::language::Language;
-use crate::words;
 use stend_model::condition::Condition;
 use stend_model::plan::{Phase, Step};
 use stend_model::run::{Outcome, Repeat, Run};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 use crate::run::{Left, Observer, Warning};
 use crate::voice::Line;

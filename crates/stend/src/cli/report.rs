@@ -13,10 +13,10 @@ use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
-use crate::report::html::Kind;
-use crate::report::{figures_index, html, markdown};
 use crate::store::{self, Store};
-use crate::words;
+use stend_report::html::Kind;
+use stend_report::words;
+use stend_report::{figures_index, html, markdown};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]

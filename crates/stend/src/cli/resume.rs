@@ -17,8 +17,8 @@ use crate::hosts::{Destination, Hosts};
 use crate::interrupt::Interrupt;
 use crate::run::Ending;
 use crate::store::Store;
-use crate::words;
 use crate::{catalogue, rig};
+use stend_report::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

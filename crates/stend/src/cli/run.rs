@@ -30,10 +30,8 @@ use super::target::TargetFlags;
 use crate::host::{Host, Local, stand};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
-use crate::language::Language;
 use crate::run::{Ending, prepare};
 use crate::store::Store;
-use crate::words;
 use crate::{catalogue, rig, side};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
@@ -41,6 +39,8 @@ use named::Foreign;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_model::run::HERE;
+use stend_report::words;
+use stend_report::words::language::Language;
 use together::Job;
 
 #[derive(Debug, Args)]

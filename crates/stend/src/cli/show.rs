@@ -10,13 +10,13 @@ use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use stend_compare::sides::views;
-use crate::language::Language;
-use crate::report;
 use crate::store::Store;
-use crate::words;
+use stend_compare::sides::views;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
+use stend_report;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -50,7 +50,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         output::print_json("run", &shown)?;
         return Ok(Exit::Fine);
     }
-    let print = |text: &str| output::print(&report::wrapped(text, output::width()));
+    let print = |text: &str| output::print(&stend_report::wrapped(text, output::width()));
     print(&head(&record, samples))?;
     print(&faults(&store, &record)?)?;
     output::print_table(global, &views[0], &table, true)?;
@@ -113,7 +113,7 @@ fn head(record: &Record, samples: i64) -> String {
     }
     for session in &record.sessions {
         if let Some(clocks) = &session.clocks {
-            let _ = writeln!(text, "{}", report::how_clocks_stood(clocks).en);
+            let _ = writeln!(text, "{}", stend_report::how_clocks_stood(clocks).en);
         }
         let told = |condition| words::condition(condition, Language::English);
         for condition in &session.conditions {
@@ -158,7 +158,7 @@ fn faults(store: &Store, record: &Record) -> Result<String, Failure> {
     let mut text = String::from("what faults did:\n");
     for repeat in &record.repeats {
         let of_it: Vec<_> = series.iter().filter(|(of, _)| *of == repeat.sequence).map(|(_, series)| series).collect();
-        for words in report::what_faults_did(repeat, &of_it) {
+        for words in stend_report::what_faults_did(repeat, &of_it) {
             let _ = writeln!(text, "  {:>4} {}: {}", repeat.sequence, suite.scenarios[repeat.scenario].name, words.en);
         }
     }

@@ -320,11 +320,6 @@ pub(crate) fn has_engine(said: &str, engine: &str) -> bool {
     fio::has_engine(said, engine)
 }
 
-/// Whether it loads the LUNs of the run's target, where there is one, instead of files of its own.
-pub(crate) fn loads_luns(instrument: &Instrument) -> bool {
-    matches!(instrument, Instrument::Adapter(name) if name == Adapter::name(&fio::Fio))
-}
-
 /// Fits a scenario that loads LUNs to those of a target: how many, how large, and how they are reached. The error says why it cannot load
 /// them, and what would be right.
 pub(crate) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioError> {

@@ -185,7 +185,7 @@ pub(crate) fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal>
 /// No scenario of the suite loads LUNs, or one has a place of its own for them, or the machine's loader cannot reach them.
 pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Refusal> {
     let mut loads = false;
-    for scenario in suite.scenarios.iter_mut().filter(|scenario| instrument::loads_luns(&scenario.instrument)) {
+    for scenario in suite.scenarios.iter_mut().filter(|scenario| scenario.instrument.loads_luns()) {
         loads = true;
         if scenario.parameters.get("directory").is_some_and(|directory| !directory.is_empty()) {
             return Err(Refusal::Usage(format!(
@@ -223,7 +223,7 @@ pub(crate) fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal>
             )));
         }
         let prepares = of_one.is_precondition() || of_one.steady.is_some();
-        if prepares && instrument::loads_luns(&of_one.instrument) {
+        if prepares && of_one.instrument.loads_luns() {
             return Err(Refusal::Usage(format!(
                 "--ab: scenario \"{}\" prepares its LUNs, and the target is made anew for each side, which loses that; make two \
                  runs, or take a suite that prepares nothing, such as vostok-2021",

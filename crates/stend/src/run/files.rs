@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::host::{Command, Host, HostError};
 use crate::instrument::AdapterError;
-use crate::instrument::{self, File, Place, adapter};
+use crate::instrument::{File, Place, adapter};
 
 /// So many files are asked for at once.
 const AT_ONCE: usize = 500;
@@ -101,7 +101,7 @@ impl Files {
             if let Instrument::Adapter(name) = &scenario.instrument
                 && let Some(adapter) = adapter(name)
                 // A target has seen to its space by itself.
-                && !(has_target && instrument::loads_luns(&scenario.instrument))
+                && !(has_target && scenario.instrument.loads_luns())
             {
                 let question = adapter.question(scenario, place)?;
                 let ask = |question: Command| host.run(&question).map(|answer| answer.text());

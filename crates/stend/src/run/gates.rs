@@ -1,6 +1,5 @@
 //! Gates: why a repeat does not count, from what it reported and how the machine fared meanwhile.
 
-use std::collections::BTreeMap;
 use stend_model::cause::Cause;
 use stend_model::run::Series;
 use stend_model::run::fastest_clock;
@@ -88,6 +87,8 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<Cause> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use stend_model::run::Origin;
     use stend_model::suite::Gates;
 

@@ -36,7 +36,7 @@ use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
 use crate::host::{Command, Host, lost_link};
-use crate::instrument::{self, Place};
+use crate::instrument::Place;
 use crate::interrupt::Interrupt;
 use crate::rig;
 use crate::side::{self, Setting, Tuning};
@@ -405,7 +405,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
 fn as_judged(run: &Run, step: Step) -> Scenario {
     let mut scenario = run.suite.scenarios[step.scenario].clone();
     let beside = run.target_of(step.side).is_some_and(|of_run| of_run.target.works_beside_the_load());
-    if beside && instrument::loads_luns(&scenario.instrument) {
+    if beside && scenario.instrument.loads_luns() {
         scenario.gates.foreign_cpu = Some(Gate::Off);
     }
     scenario

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::host::stand::{self, BuildError, Compiler};
 use crate::host::{Command, Host, HostError};
-use crate::instrument::{ADAPTERS, Tool, check_parameters, loads_luns};
+use crate::instrument::{ADAPTERS, Tool, check_parameters};
 use crate::machine::{ToolQuery, tools};
 
 pub(crate) use tuning::{Restored, Tuning, restore};
@@ -217,7 +217,7 @@ pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
         let reason = match lacking {
             Some(name) => Cause::ParameterLacking { parameter: name.to_owned() },
             None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => Cause::NotNative,
-            None if only_target && !loads_luns(&scenario.instrument) => Cause::NotOnTarget,
+            None if only_target && !scenario.instrument.loads_luns() => Cause::NotOnTarget,
             None => continue,
         };
         skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy: None });

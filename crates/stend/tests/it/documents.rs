@@ -216,7 +216,7 @@ fn the_page_on_comparing_has_every_option_every_column_and_every_field() {
     assert_eq!(described, columns);
 
     let files = ["table", "evidence", "standing", "weighing"];
-    let fields = files.iter().flat_map(|name| serialized(&format!("crates/stend/src/compare/{name}.rs"))).collect();
+    let fields = files.iter().flat_map(|name| serialized(&format!("crates/stend-compare/src/{name}.rs"))).collect();
     assert_eq!(
         missing(fields, &|name| named.contains(name)),
         [""; 0],

@@ -19,14 +19,14 @@ use crate::host::stand::Compiler;
 use crate::host::{Host, Local, Lock};
 use crate::hosts::Destination;
 use crate::interrupt::Interrupt;
-use crate::language::Language;
 use crate::machine;
 use crate::run::fitness::{self, Conditions};
 use crate::run::prepare;
 use crate::side::{self, Setting, Tuning};
 use crate::store::MeasuringLock;
-use crate::words;
 use stend_model::run::HERE;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {

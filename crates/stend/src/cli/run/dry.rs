@@ -10,12 +10,12 @@ use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::host::Host;
 use crate::host::stand::Compiler;
-use crate::language::Language;
 use crate::machine;
 use crate::run::{plan, prepare};
 use crate::side;
-use crate::words;
 use stend_model::quantity::english_plural;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(

@@ -8,17 +8,17 @@ use crate::catalogue;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, Json};
 use crate::cli::{Global, noise as noise_command};
-use stend_compare::sides::views;
-use stend_compare::table::Table;
-use crate::language::Language;
-use stend_compare::noise;
-use crate::report::text::percent;
 use crate::run::{Refusal, refused_for_good, spent, standings};
 use crate::store::Store;
-use crate::words;
+use stend_compare::noise;
+use stend_compare::sides::views;
+use stend_compare::table::Table;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_model::steady::never_steady;
+use stend_report::text::percent;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 /// Prints the table of a complete run, and concludes it.
 pub(in crate::cli) fn finish(

@@ -9,8 +9,8 @@ use super::super::output;
 use crate::catalogue;
 use crate::host::{Command, Host};
 use crate::instrument::fio_files::job_file_of;
-use crate::report::shell_words;
 use stend_model::run::HERE;
+use stend_report::shell_words;
 
 /// So many commands are named.
 const MOST_NAMED: usize = 20;

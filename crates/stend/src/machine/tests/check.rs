@@ -5,12 +5,12 @@ use stend_model::suite::{Gate, Gates};
 
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::{Host as _, Output};
-use crate::language::Language;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
 use crate::machine::{Space, State, Use, check, command};
-use crate::words;
+use stend_report::words;
+use stend_report::words::language::Language;
 
 /// What was looked at: the tag of the condition, or of what could not be looked at.
 fn tag(finding: &Finding) -> String {

@@ -4,9 +4,9 @@ use stend_model::cause::Cause;
 use stend_model::machine::{Cache, Machine};
 
 use super::fixture::{FixtureHost, Unreachable};
-use crate::language::Language;
 use crate::machine::{ToolQuery, collect};
-use crate::words::machine::{five_lines, five_lines_in, in_words};
+use stend_report::words::language::Language;
+use stend_report::words::machine::{five_lines, five_lines_in, in_words};
 
 fn machine(name: &str) -> Machine {
     collect(&FixtureHost::named(name), &[])

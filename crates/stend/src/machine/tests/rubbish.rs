@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use stend_model::suite::Gates;
 
 use crate::host::Output;
-use crate::language::Language;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
 use crate::machine::{Space, Use, read};
-use crate::words;
-use crate::words::machine::{five_lines, in_words};
+use stend_report::words;
+use stend_report::words::language::Language;
+use stend_report::words::machine::{five_lines, in_words};
 
 /// Names that some parser asks for.
 const NAMES: [&str; 43] = [

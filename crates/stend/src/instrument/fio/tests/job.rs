@@ -74,7 +74,7 @@ fn the_luns_of_a_target_are_used_instead_of_files() {
 /// The file is removed with its repeat, so a report makes it again of what is stored.
 #[test]
 fn the_job_of_a_stored_repeat_is_what_fio_was_given() {
-    let record = crate::report::sample::run(0);
+    let record = stend_testing::record("20261121-0555-3f9a", &[1.0]);
     let (mut run, mut repeat) = (record.run, record.repeats[0].clone());
     let directory = format!("/var/tmp/stend/{}", run.id);
     let place = Place::of(&run.id, &directory);

@@ -1,0 +1,331 @@
+//! The report as one file of HTML that needs no network: style, script and drawings are inside it.
+//!
+//! It is made of views: plain values that say what stands where. The templates only lay them out and escape every text.
+
+mod figures;
+mod fold;
+mod gates;
+mod latency;
+mod overview;
+mod profile;
+mod questions;
+mod samples;
+mod scenario;
+#[cfg(test)]
+mod tests;
+mod wide;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use stend_model::machine::Machine;
+use stend_model::run::{Repeat, Run, Series, Session};
+use stend_model::suite::Scenario;
+
+use crate::words;
+use crate::words::language::{Language, russian_plural};
+use stend_compare::curves::curves;
+use stend_compare::table::{Cell, ColumnOrigin, Table};
+use stend_model::profile::Profile;
+
+use super::answer::answer;
+use super::chart::Purpose;
+use super::curve::{CurvesView, curves_view};
+use super::heat::{HeatMaps, heat_maps};
+use super::language::{Summary, TEXTS, Texts};
+use super::notes;
+use super::phrase::{Phrase, called};
+use super::standing;
+use super::text;
+use super::weighing;
+use super::wide::matrix_blocks;
+pub use figures::{Figure, Kind, figures};
+use fold::Folded;
+use overview::{DiffersView, MachineView, MissingView, SourceView, TableView, WeighingView};
+use questions::QuestionView;
+use scenario::ScenarioView;
+use wide::WideView;
+
+/// What a report is made from.
+pub struct Input<'a> {
+    /// The comparison that it shows.
+    pub table: &'a Table,
+    /// The runs whose repeats and samples can be looked into; a run of the table that is not among them has figures only.
+    pub runs: &'a [RunData<'a>],
+    /// The command that writes it.
+    pub command: &'a str,
+    /// When it is written.
+    pub generated_at: Timestamp,
+}
+
+/// A run with all that was observed in it.
+#[derive(Clone, Copy)]
+pub struct RunData<'a> {
+    /// What it is.
+    pub run: &'a Run,
+    /// Its sessions.
+    pub sessions: &'a [Session],
+    /// Its repeats, in the order in which they were made.
+    pub repeats: &'a [Repeat],
+    /// Its sample series, each with the `sequence` of its repeat.
+    pub series: &'a [(u32, Series)],
+    /// Where the time goes, for the scenarios that were profiled.
+    pub profiles: &'a [Profile],
+    /// The job that a tool was given for a repeat, as text, if it was.
+    pub job: JobOf,
+}
+
+/// What a tool was told in a job file, for one repeat.
+pub type JobOf = fn(&Run, &Scenario, &Repeat) -> Option<String>;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page {
+    t: &'static Texts,
+    title: Phrase,
+    summary: Phrase,
+    /// The base's title.
+    base: String,
+    answer: Vec<Phrase>,
+    /// In what the other machines differ, in short.
+    differs: Vec<DiffersView>,
+    fingerprint: Vec<Phrase>,
+    machines: Vec<MachineView>,
+    /// How verdicts are reached.
+    method: Vec<&'static Phrase>,
+    missing: Vec<Phrase>,
+    clocks: Vec<Phrase>,
+    wide: Vec<WideView>,
+    table: TableView,
+    /// The geometric mean of each other run's ratios.
+    means: Vec<Phrase>,
+    weighings: Vec<WeighingView>,
+    weighing_meaning: Phrase,
+    heat: Vec<HeatMaps>,
+    curves: Vec<CurvesView>,
+    notes: Vec<Phrase>,
+    left_out: Vec<Phrase>,
+    not_measured: Vec<MissingView>,
+    /// The markup of each.
+    scenarios: Vec<String>,
+    /// The Russian texts of what is folded away in them.
+    texts: String,
+    sources: Vec<SourceView>,
+    questions: Vec<QuestionView>,
+    generated_at: String,
+    command: String,
+    version: &'static str,
+    style: &'static str,
+    script: &'static str,
+    script_digest: String,
+}
+
+/// A scenario's part of the page.
+#[derive(Template)]
+#[template(path = "scenario.html")]
+struct ScenarioPart<'a> {
+    t: &'static Texts,
+    s: &'a ScenarioView,
+}
+
+/// The style sheet of every page.
+pub(super) const STYLE: &str = include_str!("../templates/report.css");
+/// The script's parts, in one function: what one part declares the next ones use, and the page has no global names.
+const SCRIPT: &str = concat!(
+    "(function () {\n\"use strict\";\n",
+    include_str!("../templates/page.js"),
+    include_str!("../templates/table.js"),
+    include_str!("../templates/drill.js"),
+    include_str!("../templates/points.js"),
+    include_str!("../templates/charts.js"),
+    include_str!("../templates/axis.js"),
+    "})();\n"
+);
+
+/// Writes the report.
+///
+/// # Errors
+/// Only if memory for the text runs out, or a profile that came from elsewhere is none.
+pub fn render(input: &Input) -> Result<String> {
+    let names = scenario_names(input);
+    let base = input.table.columns.first();
+    let machines = overview::machines(input);
+    let (heat, curves) = sweeps(input);
+    let part =
+        |view: ScenarioView| ScenarioPart { t: &TEXTS, s: &view }.render().context("a scenario could not be written");
+    let parts = scenario::scenarios(input, &names, Purpose::Page, part)?;
+    let mut folded = Folded::default();
+    let page = Page {
+        t: &TEXTS,
+        title: title(input),
+        summary: summary(input),
+        base: base.map(|column| column.title.clone()).unwrap_or_default(),
+        answer: answer(input.table).iter().map(unbroken).collect(),
+        fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
+        method: method(&machines),
+        differs: overview::differs(&machines),
+        machines,
+        missing: overview::missing_sensors(input),
+        clocks: overview::clocks(input),
+        wide: wide::wide(input.table, &names),
+        table: overview::table(input.table, &names),
+        means: standing::means(input.table, true),
+        weighings: overview::weighings(input.table),
+        weighing_meaning: weighing::meaning(),
+        heat,
+        curves,
+        notes: notes::notes(&input.table.notes),
+        left_out: input.table.left_out.iter().map(notes::left_out).collect(),
+        not_measured: overview::not_measured(input),
+        scenarios: parts.iter().map(|part| folded.fold(part)).collect(),
+        texts: folded.texts(),
+        sources: overview::sources(input.table),
+        questions: questions::questions(input),
+        generated_at: text::moment(input.generated_at),
+        command: input.command.to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        script: SCRIPT,
+        script_digest: BASE64.encode(Sha256::digest(SCRIPT.as_bytes())),
+    };
+    page.render().context("the report could not be written")
+}
+
+/// Of what the page is: of an A/B run alone the machine and both sides, or else the base and what is held against it; and the suite.
+fn title(input: &Input) -> Phrase {
+    let suite = input.runs.first().map(|data| &data.run.suite);
+    let suites = suite.map_or([""; 2], |suite| [suite.title.as_str(), suite.title_in_russian()]);
+    let with_suite = |of: [&str; 2]| {
+        let joined = |part: usize, dash: &str| {
+            let parts = [of[part], suites[part]].into_iter().filter(|part| !part.is_empty());
+            parts.collect::<Vec<_>>().join(dash)
+        };
+        Phrase::new(joined(0, " – "), joined(1, " — "))
+    };
+    if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
+        && let ([a], [b]) = (&base.sides[..], &other.sides[..])
+    {
+        let (machine, a, b) = (&base.machine.name, called(&a.label), called(&b.label));
+        return with_suite([
+            &format!("A/B on {machine}: “{}” against “{}”", b.en, a.en),
+            &format!("A/B на машине {machine}: «{}» против «{}»", b.ru, a.ru),
+        ]);
+    }
+    let base = called(input.table.columns.first().map_or("", |base| base.title.as_str()));
+    if base.en.is_empty() && suite.is_none() {
+        return Phrase::fixed("stend", "stend");
+    }
+    match &text::other_runs(input.table)[..] {
+        [] => with_suite([&base.en, &base.ru]),
+        [(_, other)] => {
+            let other = called(&other.title);
+            with_suite([
+                &format!("{} against {}", other.en, base.en),
+                &format!("{} в сравнении с {}", other.ru, base.ru),
+            ])
+        }
+        others => {
+            let count = others.len();
+            let runs = russian_plural(count, "прогон", "прогона", "прогонов");
+            with_suite([&format!("{} and {count} others", base.en), &format!("{} и ещё {count} {runs}", base.ru)])
+        }
+    }
+}
+
+/// How verdicts are reached between the runs that are compared: of pairs otherwise than of runs of their own.
+fn method(machines: &[MachineView]) -> Vec<&'static Phrase> {
+    let in_pairs = machines.iter().any(|machine| machine.other_side);
+    let apart = !in_pairs || machines.iter().any(|machine| !machine.other_side);
+    [(apart, &TEXTS.method_verdict), (in_pairs, &TEXTS.method_pairs)]
+        .into_iter()
+        .filter_map(|(said, words)| said.then_some(words))
+        .collect()
+}
+
+/// The same with factors that do not end a line behind their sign.
+fn unbroken(phrase: &Phrase) -> Phrase {
+    Phrase::new(phrase.en.replace("× ", "×\u{a0}"), phrase.ru.replace("× ", "×\u{a0}"))
+}
+
+/// What is drawn of families of scenarios: matrices, and latency over throughput.
+fn sweeps(input: &Input) -> (Vec<HeatMaps>, Vec<CurvesView>) {
+    let blocks = matrix_blocks(input.table);
+    let heat = blocks.iter().enumerate().filter_map(|(place, block)| heat_maps(block, place));
+    let curves = curves(input.table);
+    let curves = curves.iter().enumerate().filter_map(|(place, curves)| curves_view(input.table, curves, place));
+    (heat.collect(), curves.collect())
+}
+
+/// All scenarios: those of the table in its order, then those that only the runs know. A scenario's place here is its name
+/// on the page.
+fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    let of_table = input.table.rows.iter().map(|row| row.scenario.as_str());
+    let of_runs =
+        input.runs.iter().flat_map(|data| data.run.suite.scenarios.iter().map(|scenario| scenario.name.as_str()));
+    for name in of_table.chain(of_runs) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Lines that say what the base's machine is.
+fn fingerprint(machine: &Machine) -> Vec<Phrase> {
+    let [english, russian] =
+        [Language::English, Language::Russian].map(|language| words::machine::five_lines_in(machine, language));
+    let lines = english.into_iter().zip(russian).filter(|(line, _)| !line.is_empty());
+    lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
+}
+
+/// Why most of the base's figures are missing; figures within the reasons, such as shares, do not tell them apart.
+fn commonest_lack(table: &Table) -> Option<Phrase> {
+    let mut reasons: Vec<(String, Phrase, usize)> = Vec::new();
+    for row in table.rows.iter().filter(|row| row.main) {
+        let Some(Cell::Nothing { why }) = row.cells.first() else { continue };
+        let reason = notes::lack(why);
+        let words: String = reason.en.chars().filter(|c| !c.is_ascii_digit()).collect();
+        match reasons.iter_mut().find(|(other, ..)| *other == words) {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((words, reason, 1)),
+        }
+    }
+    // Of equally common ones the first.
+    reasons.into_iter().rev().max_by_key(|(.., count)| *count).map(|(_, reason, _)| reason)
+}
+
+fn summary(input: &Input) -> Phrase {
+    let Some(base) = input.table.columns.first() else { return TEXTS.nothing.clone() };
+    let scenarios_with = |is: fn(&Cell) -> bool| {
+        let rows = input.table.rows.iter().filter(|row| row.cells.first().is_some_and(is));
+        rows.map(|row| row.scenario.as_str()).collect::<BTreeSet<_>>()
+    };
+    let measured = scenarios_with(|cell| matches!(cell, Cell::Measured(_)));
+    let without = scenarios_with(|cell| matches!(cell, Cell::Nothing { .. })).difference(&measured).count();
+    let (sessions, boots) = match &base.origin {
+        ColumnOrigin::Run { sessions, boots, .. } => (*sessions, *boots),
+        ColumnOrigin::Published { .. } => (1, 1),
+    };
+    // Skipped scenarios may have no row of their own.
+    let skipped = input.runs.first().map_or(0, |data| {
+        let has_row = |name: &str| input.table.rows.iter().any(|row| row.scenario == name);
+        data.run.skipped.iter().filter(|skipped| !has_row(&skipped.scenario)).count()
+    });
+    let why = measured.is_empty().then(|| commonest_lack(input.table)).flatten();
+    Summary {
+        why,
+        measured: measured.len(),
+        skipped: without + skipped,
+        machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
+        moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
+        grade: base.grade.to_string(),
+        sessions: text::sessions_of(sessions, boots),
+    }
+    .phrase()
+}

@@ -1,0 +1,91 @@
+//! What a publication says beside the base's own figures: bars, one block a scenario.
+
+use anyhow::Result;
+
+use super::{Figures, Kind, LEFT, TITLE, WIDTH};
+use crate::language::TEXTS;
+use crate::sheet::{INK, LINES, Place, QUIET, RULE, SMALL, Stroke, TEXT, fitting};
+use crate::text;
+use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+
+/// From here bars begin; their labels stand to the left.
+const BARS: f64 = 250.0;
+/// The longest bar; its figure stands to the right.
+const LONGEST: f64 = 440.0;
+const LINE: f64 = 17.0;
+
+/// A bar: whose figure, the figure, its interval if it was measured.
+struct Bar<'a> {
+    label: &'a str,
+    value: f64,
+    measured: Option<(f64, f64)>,
+    own: bool,
+}
+
+impl Figures {
+    /// A figure for each publication that has a number beside one of the base's.
+    pub(super) fn published(&mut self, table: &Table) -> Result<()> {
+        let rows: Vec<&Row> = table.rows.iter().filter(|row| row.main).collect();
+        for (reference, columns) in text::references(table, &rows) {
+            let blocks: Vec<_> = rows.iter().filter_map(|row| Some((*row, bars(table, row, &columns)?))).collect();
+            if blocks.is_empty() {
+                continue;
+            }
+            let title = format!("{}: {reference}", self.say(&TEXTS.published));
+            let source = source(columns.first().map(|(_, column)| *column));
+            let lines: usize = blocks.iter().map(|(_, bars)| bars.len()).sum();
+            let height = 60.0 + lines as f64 * LINE + blocks.len() as f64 * 34.0;
+            let mut sheet = self.sheet(height, &title, source)?;
+            sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(source, SMALL, WIDTH - LEFT - 20.0))?;
+            let mut y = 60.0;
+            for (row, bars) in &blocks {
+                y += 20.0;
+                let head = format!("{}: {}", row.scenario, row.metric);
+                sheet.text((LEFT, y), "start", TEXT, INK, &fitting(&head, TITLE, WIDTH - LEFT))?;
+                y += 6.0;
+                let most = bars.iter().map(|bar| bar.measured.map_or(bar.value, |(_, high)| high)).fold(0.0, f64::max);
+                for bar in bars {
+                    let long = |value: f64| (value / most * LONGEST).max(0.0);
+                    let colour = if bar.own { LINES[0].0 } else { "#9aa6b2" };
+                    let label = fitting(bar.label, SMALL, BARS - LEFT - 8.0 + 60.0);
+                    sheet.text((BARS - 8.0, y + 12.0), "end", SMALL, INK, &label)?;
+                    let place = Place { left: BARS, top: y + 2.0, width: long(bar.value), height: LINE - 5.0 };
+                    sheet.rectangle(place, colour, 1.0)?;
+                    if let Some((low, high)) = bar.measured {
+                        let (from, to, middle) = (BARS + long(low), BARS + long(high), y + LINE / 2.0);
+                        sheet.path(&format!("M{from:.1} {middle:.1}H{to:.1}"), Stroke::plain(INK, 1.5))?;
+                    }
+                    let end = BARS + bar.measured.map_or(long(bar.value), |(_, high)| long(high));
+                    sheet.figure((end + 6.0, y + 12.0), "start", SMALL, INK, &row.unit.show(bar.value))?;
+                    y += LINE;
+                }
+                sheet.path(&format!("M{BARS} {:.1}V{y:.1}", y - bars.len() as f64 * LINE), Stroke::plain(RULE, 1.0))?;
+                y += 8.0;
+            }
+            self.add(Kind::Published, reference, "published", title, sheet.finish()?);
+        }
+        Ok(())
+    }
+}
+
+/// The base's bar and those of a publication's machines; none unless both have a number.
+fn bars<'a>(table: &'a Table, row: &'a Row, columns: &[(usize, &'a Column)]) -> Option<Vec<Bar<'a>>> {
+    let Some(Cell::Measured(own)) = row.cells.first() else { return None };
+    let label = &table.columns.first()?.title;
+    let mut bars = vec![Bar { label, value: own.median, measured: own.interval, own: true }];
+    for (index, column) in columns {
+        if let Some(Cell::Published(published)) = row.cells.get(*index)
+            && let Some(value) = published.value
+        {
+            bars.push(Bar { label: &column.title, value, measured: None, own: false });
+        }
+    }
+    (bars.len() > 1).then_some(bars)
+}
+
+fn source(column: Option<&Column>) -> &str {
+    match column.map(|column| &column.origin) {
+        Some(ColumnOrigin::Published { source, .. }) => source,
+        _ => "",
+    }
+}

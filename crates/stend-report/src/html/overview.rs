@@ -1,0 +1,474 @@
+//! The first page: the machines, the table, what has no figure, and the sources.
+
+use std::collections::BTreeSet;
+
+use stend_model::machine::Difference;
+use stend_model::run::{Run, Session};
+
+use crate::words;
+use crate::words::language::Language;
+use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
+use stend_compare::weighing::{WeighedRow, Weighing};
+
+use super::scenario::title;
+use super::{Input, RunData};
+use crate::clocks as report_clocks;
+use crate::language::TEXTS;
+use crate::notes;
+use crate::numbers::russian;
+use crate::phrase::{Phrase, called, of_ceiling};
+use crate::text::{self, factor, interval, marked_change, word};
+use crate::weighing;
+
+/// In what another machine differs from the base.
+pub(super) struct MachineView {
+    pub(super) title: String,
+    /// Whether it is the base's own, on the other side of an A/B run.
+    pub(super) other_side: bool,
+    /// Those that say most come first.
+    pub(super) differences: Vec<DifferenceView>,
+    /// The first differences in words.
+    pub(super) in_short: Phrase,
+}
+
+/// In what one or several machines differ from the base, in short.
+pub(super) struct DiffersView {
+    pub(super) titles: Phrase,
+    pub(super) words: Phrase,
+    /// Whether there is more to read about it.
+    pub(super) in_full: bool,
+}
+
+/// One of them: what it is, how it is with the base, and how with this machine.
+pub(super) struct DifferenceView {
+    pub(super) subject: Phrase,
+    pub(super) values: [Phrase; 2],
+}
+
+/// The table.
+pub(super) struct TableView {
+    /// The base's title.
+    pub(super) base: String,
+    /// Heads over several columns.
+    pub(super) groups: Vec<GroupView>,
+    /// Heads of the columns after scenario, metric and the base's own.
+    pub(super) heads: Vec<HeadView>,
+    pub(super) rows: Vec<RowView>,
+    /// Whether some rows are not their scenario's main metric, and shown only if the reader asks.
+    pub(super) has_minor: bool,
+    /// Whether another run is judged here, so that rows can be chosen by verdict.
+    pub(super) judged: bool,
+}
+
+impl TableView {
+    /// What is to be said above it where no figure is better or worse than the base's: that all are the same only where all are.
+    pub(super) fn without_difference(&self) -> Option<&'static Phrase> {
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        let verdicts: BTreeSet<_> =
+            cells.filter_map(|cell| cell.verdict.as_ref()).map(|verdict| verdict.class).collect();
+        let has = |verdict: Verdict| verdicts.contains(word(verdict));
+        if verdicts.is_empty() || has(Verdict::Better) || has(Verdict::Worse) {
+            return None;
+        }
+        Some(match (has(Verdict::Same), has(Verdict::Unresolved)) {
+            (_, false) => &TEXTS.nothing_differs,
+            (true, true) => &TEXTS.some_unresolved,
+            (false, true) => &TEXTS.all_unresolved,
+        })
+    }
+}
+
+pub(super) struct GroupView {
+    pub(super) kind: Phrase,
+    pub(super) title: String,
+    pub(super) span: usize,
+}
+
+pub(super) struct HeadView {
+    pub(super) title: String,
+    pub(super) grade: String,
+    pub(super) hint: String,
+    pub(super) first_of_group: bool,
+}
+
+pub(super) struct RowView {
+    pub(super) anchor: usize,
+    pub(super) scenario: String,
+    pub(super) metric: String,
+    /// Figures are sorted within their unit.
+    pub(super) unit: &'static str,
+    pub(super) main: bool,
+    pub(super) base: CellView,
+    pub(super) spread: String,
+    pub(super) spread_key: String,
+    pub(super) count: String,
+    pub(super) count_key: String,
+    pub(super) cells: Vec<CellView>,
+}
+
+/// A cell: a value, or words, or what became of it where there is neither.
+#[derive(Default)]
+pub(super) struct CellView {
+    pub(super) value: String,
+    pub(super) words: String,
+    /// What became of it, where there is no value; why stands below the table.
+    pub(super) lack: Option<Phrase>,
+    /// How it stands to the base, by test.
+    pub(super) verdict: Option<VerdictView>,
+    /// How the base stands to it, without a test.
+    pub(super) factor: String,
+    /// The shares that are reached of its ceilings.
+    pub(super) of_ceilings: Vec<Phrase>,
+    /// What is shown when the pointer rests on it; all of it stands elsewhere on the page too.
+    pub(super) hint: String,
+    /// What the column is sorted by; empty sorts last. In the base's column it is the figure, in the others the factor
+    /// between the machines, with the metric's direction in it: figures of different units have no order.
+    pub(super) key: String,
+    pub(super) first_of_group: bool,
+}
+
+pub(super) struct VerdictView {
+    /// `better`, `worse`, `same`, `unresolved`.
+    pub(super) class: &'static str,
+    /// The same in words, for who does not see the mark.
+    pub(super) word: &'static Phrase,
+    pub(super) text: String,
+}
+
+/// Scenarios without a figure, for one reason.
+pub(super) struct MissingView {
+    pub(super) scenarios: Vec<String>,
+    pub(super) machine: String,
+    pub(super) reason: Phrase,
+    pub(super) remedy: String,
+}
+
+/// A publication.
+pub(super) struct SourceView {
+    pub(super) reference: String,
+    pub(super) source: String,
+    pub(super) machines: Vec<(String, String)>,
+}
+
+/// The base's run with each other run that is looked into too and is the other side of it.
+pub(super) fn other_sides<'a>(input: &Input<'a>) -> Vec<[&'a Run; 2]> {
+    let Some((base, others)) = input.runs.split_first() else { return Vec::new() };
+    others.iter().filter(|other| other.run.is_other_side_of(base.run)).map(|other| [base.run, other.run]).collect()
+}
+
+pub(super) fn machines(input: &Input) -> Vec<MachineView> {
+    let sides = other_sides(input);
+    let view = |column: &stend_compare::table::Column| MachineView {
+        title: column.title.clone(),
+        other_side: sides.iter().any(|[_, other]| column.run_id() == Some(other.id.as_str())),
+        in_short: in_short(&column.differences),
+        differences: words::machine::most_telling_first(&column.differences).into_iter().map(difference).collect(),
+    };
+    text::other_runs(input.table).into_iter().map(|(_, column)| view(column)).collect()
+}
+
+/// The same of all machines in short; those of which the same is to be said stand together.
+pub(super) fn differs(machines: &[MachineView]) -> Vec<DiffersView> {
+    let mut alike: Vec<(Phrase, bool, Vec<Phrase>)> = Vec::new();
+    for machine in machines {
+        let in_full = !machine.differences.is_empty();
+        let words = match (in_full, machine.other_side) {
+            (true, _) => &machine.in_short,
+            (false, true) => &TEXTS.same_machine_in_turns,
+            (false, false) => &TEXTS.same_machine,
+        };
+        let title = called(&machine.title);
+        match alike.iter_mut().find(|(other, ..)| other == words) {
+            Some((.., titles)) => titles.push(title),
+            None => alike.push((words.clone(), in_full, vec![title])),
+        }
+    }
+    let view =
+        |(words, in_full, titles): (_, _, Vec<Phrase>)| DiffersView { titles: notes::joined(&titles), words, in_full };
+    alike.into_iter().map(view).collect()
+}
+
+fn difference(difference: &Difference) -> DifferenceView {
+    let [en, ru] =
+        [Language::English, Language::Russian].map(|language| words::machine::words_of(difference, language));
+    // Of sizes in a list the model made the text.
+    let sizes = matches!(difference.what.as_str(), "caches" | "disks");
+    let [en_values, ru_values] = [en.values, ru.values].map(|values| values.map(|value| value.replace('\n', "; ")));
+    let ru_values = ru_values.map(|value| if sizes { russian(&value) } else { value });
+    let [before, after] = en_values;
+    let [ru_before, ru_after] = ru_values;
+    // How the kernel mitigates is told in its own words.
+    let told = |raw: &str, in_words: String| {
+        if difference.what.starts_with("mitigations.") && !raw.is_empty() { raw.to_owned() } else { in_words }
+    };
+    let [before, ru_before] = [before, ru_before].map(|value| told(&difference.before, value));
+    let [after, ru_after] = [after, ru_after].map(|value| told(&difference.after, value));
+    DifferenceView {
+        subject: Phrase::new(en.subject, ru.subject),
+        values: [Phrase::new(before, ru_before), Phrase::new(after, ru_after)],
+    }
+}
+
+/// The differences that say most about the machines, for who will not open the list.
+fn in_short(differences: &[Difference]) -> Phrase {
+    const SHOWN: usize = 4;
+    let told = words::machine::most_telling_first(differences);
+    let in_language = |language: Language| {
+        let short = |one: &&Difference| words::machine::words_of(one, language).shortened(language).sentence(language);
+        let more = told.len().saturating_sub(SHOWN);
+        let shown = told.iter().take(SHOWN).map(short);
+        shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
+    };
+    Phrase::new(in_language(Language::English), in_language(Language::Russian))
+}
+
+/// How the clocks of machines that are reached over a link stood beside the lab's, a line a session; and which machines no link reaches.
+pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
+    let of_session = |data: &RunData, session: &Session| {
+        let words = report_clocks::how_they_stood(session.clocks.as_ref()?);
+        let of_it = |text: &str, of: &str| match data.sessions.len() {
+            1 => format!("{}: {text}", data.run.machine.name),
+            _ => format!("{}, {of} {}: {text}", data.run.machine.name, session.number + 1),
+        };
+        Some(Phrase::new(of_it(&words.en, "session"), of_it(&words.ru, "сессия")))
+    };
+    let of_run = |data: &RunData| -> Vec<Phrase> {
+        if data.run.carried {
+            let name = &data.run.machine.name;
+            return vec![Phrase::new(
+                format!("{name}: measured without a link, and carried here; moments are by its own clock"),
+                format!("{name}: измерено без связи и перенесено сюда; моменты даны по часам самой машины"),
+            )];
+        }
+        data.sessions.iter().filter_map(|session| of_session(data, session)).collect()
+    };
+    input.runs.iter().flat_map(of_run).collect()
+}
+
+/// Sensors and facts that could not be read, once each.
+pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
+    let mut missing: Vec<Phrase> = Vec::new();
+    for data in input.runs {
+        let of_machine = data.run.machine.missing.iter();
+        let of_machine = of_machine.map(|(name, why)| (name, words::causes(std::slice::from_ref(why))));
+        let of_sessions = data.sessions.iter().flat_map(|session| &session.missing_sensors);
+        let of_sessions = of_sessions.map(|(name, why)| (name, words::reason(why)));
+        for (name, why) in of_machine.chain(of_sessions) {
+            let name = words::missing_called(name);
+            let mut phrase = Phrase::new(format!("{}: {}", name.en, why.en), format!("{}: {}", name.ru, why.ru));
+            if input.runs.len() > 1 {
+                let of_machine = |text: &str| format!("{}: {text}", data.run.machine.name);
+                phrase = Phrase::new(of_machine(&phrase.en), of_machine(&phrase.ru));
+            }
+            if !missing.contains(&phrase) {
+                missing.push(phrase);
+            }
+        }
+    }
+    missing
+}
+
+pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| table.is_asked_for(row)).collect();
+    let runs = text::other_runs(table);
+    let mut groups = Vec::new();
+    let mut columns: Vec<(usize, bool)> = Vec::new();
+    let mut group = |kind: Phrase, title: &str, placed: &text::Placed| {
+        groups.push(GroupView { kind, title: title.into(), span: placed.len() });
+        columns.extend(placed.iter().enumerate().map(|(place, (index, _))| (*index, place == 0)));
+    };
+    if !runs.is_empty() {
+        group(TEXTS.other_runs.clone(), "", &runs);
+    }
+    for (reference, placed) in text::references(table, &rows) {
+        group(TEXTS.published.clone(), reference, &placed);
+    }
+    let heads = columns.iter().map(|(index, first_of_group)| {
+        let column = &table.columns[*index];
+        let hint = match &column.origin {
+            ColumnOrigin::Run { id, .. } if column.emulator.is_some() => format!("{id}: {}", text::grade(column)),
+            ColumnOrigin::Run { id, .. } => id.clone(),
+            ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
+        };
+        let grade = column.grade.to_string();
+        HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
+    });
+    let view = |row: &Row| {
+        let (spread, spread_key, count, count_key) = match row.cells.first() {
+            Some(Cell::Measured(value)) => (
+                text::spread(value.spread),
+                text::number_or_nothing(value.spread),
+                text::count(value.valid, value.invalid, value.outliers),
+                value.valid.to_string(),
+            ),
+            _ => Default::default(),
+        };
+        let cells = columns.iter().map(|(index, first_of_group)| {
+            let view = cell(row, row.cells.get(*index).unwrap_or(&Cell::Absent), &table.columns[*index].origin);
+            CellView { first_of_group: *first_of_group, ..view }
+        });
+        RowView {
+            anchor: names.iter().position(|name| *name == row.scenario).unwrap_or(0),
+            scenario: row.scenario.clone(),
+            metric: row.metric.clone(),
+            unit: row.unit.symbol(),
+            main: row.main,
+            base: match (row.cells.first(), table.columns.first()) {
+                (Some(base), Some(column)) => cell(row, base, &column.origin),
+                _ => CellView::default(),
+            },
+            spread,
+            spread_key,
+            count,
+            count_key,
+            cells: cells.collect(),
+        }
+    };
+    // Where all that was asked for is other metrics, or these were asked for by name, there is nothing to hide them behind.
+    let has_minor = !table.by_metric && rows.iter().any(|row| !row.main) && rows.iter().any(|row| row.main);
+    let base = table.columns.first().map(|column| column.title.clone()).unwrap_or_default();
+    let rows: Vec<RowView> = rows.into_iter().map(view).collect();
+    let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());
+    TableView { base, groups, heads: heads.collect(), rows, has_minor, judged }
+}
+
+pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
+    match cell {
+        Cell::Measured(value) => CellView {
+            value: row.unit.show(value.median),
+            verdict: value.against_base.as_ref().map(verdict),
+            of_ceilings: value.of_ceilings.iter().map(of_ceiling).collect(),
+            hint: value
+                .interval
+                .map(|(low, high)| format!("95 %: {}", interval(row.unit, low, high)))
+                .unwrap_or_default(),
+            key: match &value.against_base {
+                Some(against) => {
+                    text::number_or_nothing(against.ratio.and_then(|ratio| text::in_direction(ratio, row.better)))
+                }
+                None => value.median.to_string(),
+            },
+            ..CellView::default()
+        },
+        Cell::Published(published) => {
+            let source = match origin {
+                ColumnOrigin::Published { source, .. } => source.as_str(),
+                ColumnOrigin::Run { .. } => "",
+            };
+            let hint: Vec<&str> =
+                [source, published.note.as_deref().unwrap_or("")].into_iter().filter(|part| !part.is_empty()).collect();
+            CellView {
+                value: published.value.map(|value| row.unit.show(value)).unwrap_or_default(),
+                words: if published.value.is_none() {
+                    published.words.clone().unwrap_or_default()
+                } else {
+                    String::new()
+                },
+                factor: advantage(published, row),
+                hint: hint.join(". "),
+                key: text::number_or_nothing(text::advantage(published, row.better)),
+                ..CellView::default()
+            }
+        }
+        Cell::Nothing { why } => CellView { lack: Some(notes::lack_in_a_word(why)), ..CellView::default() },
+        Cell::Absent => CellView::default(),
+    }
+}
+
+/// By what factor the base is better than a published figure.
+pub(super) fn advantage(published: &Published, row: &Row) -> String {
+    text::advantage(published, row.better).map(factor).unwrap_or_default()
+}
+
+pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
+    let in_words = match against.verdict {
+        Verdict::Better => &TEXTS.only_better,
+        Verdict::Worse => &TEXTS.only_worse,
+        Verdict::Same => &TEXTS.only_same,
+        Verdict::Unresolved => &TEXTS.only_unresolved,
+    };
+    VerdictView { class: word(against.verdict), word: in_words, text: marked_change(against) }
+}
+
+pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {
+    let mut missing: Vec<MissingView> = Vec::new();
+    let mut add = |scenario: &str, machine: &str, reason: Phrase, remedy: &str| {
+        let alike = |view: &&mut MissingView| view.machine == machine && view.reason == reason && view.remedy == remedy;
+        match missing.iter_mut().find(alike) {
+            Some(view) => view.scenarios.push(scenario.into()),
+            None => missing.push(MissingView {
+                scenarios: vec![scenario.into()],
+                machine: machine.into(),
+                reason,
+                remedy: remedy.into(),
+            }),
+        }
+    };
+    for data in input.runs {
+        let run = title(input.table, data);
+        for skipped in &data.run.skipped {
+            let remedy = skipped.remedy.as_deref().unwrap_or_default();
+            add(&skipped.scenario, &run, words::causes(std::slice::from_ref(&skipped.reason)), remedy);
+        }
+    }
+    for row in input.table.rows.iter().filter(|row| row.main) {
+        for (column, cell) in input.table.columns.iter().zip(&row.cells) {
+            let skipped = |data: &super::RunData| {
+                let same_run = matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id);
+                same_run && data.run.skipped.iter().any(|skipped| skipped.scenario == row.scenario)
+            };
+            if let Cell::Nothing { why } = cell
+                && !input.runs.iter().any(skipped)
+            {
+                add(&row.scenario, &column.title, notes::lack(why), "");
+            }
+        }
+    }
+    missing
+}
+
+pub(super) fn sources(table: &Table) -> Vec<SourceView> {
+    let rows: Vec<&Row> = table.rows.iter().collect();
+    let view = |(reference, columns): (&str, text::Placed)| {
+        let mut view = SourceView { reference: reference.into(), source: String::new(), machines: Vec::new() };
+        for (_, column) in columns {
+            if let ColumnOrigin::Published { description, source, .. } = &column.origin {
+                view.source.clone_from(source);
+                view.machines.push((column.title.clone(), description.clone()));
+            }
+        }
+        view
+    };
+    text::references(table, &rows).into_iter().map(view).collect()
+}
+
+/// What each machine does for a watt, or for its price.
+pub(super) struct WeighingView {
+    pub(super) title: Phrase,
+    pub(super) columns: Vec<String>,
+    /// A scenario, and what it comes to in each column.
+    pub(super) rows: Vec<(String, Vec<String>)>,
+    /// Who says what each machine draws or costs.
+    pub(super) sources: Vec<Phrase>,
+}
+
+pub(super) fn weighings(table: &Table) -> Vec<WeighingView> {
+    let view = |weighing: &Weighing| {
+        let columns = weighing::columns(table, weighing);
+        let row = |row: &WeighedRow| {
+            let cell = |(place, _): &(usize, &str)| {
+                let Some(cell) = &row.cells[*place] else { return String::new() };
+                let (figure, standing) = (weighing::figure(weighing, row, cell), weighing::standing(cell));
+                if standing.is_empty() { figure } else { format!("{figure}, {standing}") }
+            };
+            (row.scenario.clone(), columns.iter().map(cell).collect())
+        };
+        WeighingView {
+            title: weighing::title(weighing),
+            rows: weighing.rows.iter().map(row).collect(),
+            sources: weighing::sources(table, weighing),
+            columns: columns.iter().map(|(_, title)| (*title).to_owned()).collect(),
+        }
+    };
+    table.weighings.iter().map(view).collect()
+}

@@ -1,0 +1,65 @@
+//! What people are shown: one table, written for the terminal, for Markdown, for spreadsheets, and as a page of HTML.
+//!
+//! Only this module formats. It is given values and returns text; it neither measures nor computes a statistic.
+//!
+//! | module | what it writes |
+//! |---|---|
+//! | [`terminal`] | the table of `stend run` and `stend compare` |
+//! | [`wide`] | what stands where when metrics or axes go across, for all of these |
+//! | [`why`] | for one figure, which conditions of a verdict hold |
+//! | [`markdown`] | the same for an issue or a README |
+//! | [`csv`] | every cell with its evidence, for a spreadsheet |
+//! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
+//! | [`list`] | the runs that there are |
+//! | [`noise`] | how much a machine differs from itself |
+//! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
+//! | [`figures_index`] | what is in a directory of drawings |
+//! | [`html`] | one file with table, repeats, sample series and method, that needs no network; its drawings as files of their own |
+
+#![allow(missing_docs, reason = "used by this workspace alone")]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod answer;
+mod chart;
+mod clocks;
+pub mod csv;
+mod curve;
+mod dots;
+mod faults;
+pub mod figures_index;
+pub mod flame;
+mod grid;
+mod heat;
+mod histogram;
+pub mod history;
+pub mod html;
+pub mod language;
+mod latency;
+pub mod list;
+pub mod markdown;
+pub mod noise;
+mod notes;
+pub mod numbers;
+pub mod phrase;
+mod points;
+pub mod profile;
+mod reason;
+#[cfg(test)]
+mod sample;
+mod scale;
+mod series;
+mod sheet;
+mod standing;
+pub mod terminal;
+pub mod text;
+mod timeline;
+mod weighing;
+pub mod why;
+mod wide;
+pub mod words;
+
+pub use clocks::how_they_stood as how_clocks_stood;
+pub use faults::what_they_did as what_faults_did;
+pub use grid::{sequences, wrapped};
+pub use notes::{target_of_run, without_place};
+pub use text::shell_words;

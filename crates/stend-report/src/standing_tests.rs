@@ -1,0 +1,123 @@
+use super::*;
+use crate::sample;
+
+/// A standing with these counts, the extremes as they would be.
+fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Standing {
+    let extreme =
+        |count: usize, scenario: &str, ratio| (count > 0).then(|| Extreme { scenario: scenario.into(), ratio });
+    Standing {
+        column: 1,
+        better,
+        worse,
+        same,
+        unresolved,
+        speeds: true,
+        best: extreme(better, "X", 2.41),
+        worst: extreme(worse, "Y", 0.94),
+        mean: None,
+    }
+}
+
+#[test]
+fn a_sentence_in_both_languages_for_every_outcome() {
+    let mut table = sample::table();
+    table.columns[0].title = "A".into();
+    table.columns[1].title = "B".into();
+    let said = |counts: [usize; 4], speeds| {
+        let [better, worse, same, unresolved] = counts;
+        in_words(&table, &Said::of(&Standing { speeds, ..standing(better, worse, same, unresolved) }), &[1], false)
+    };
+    for (counts, en, ru) in [
+        (
+            [31, 3, 4, 2],
+            "B is faster than A on 31 of 40 scenarios, most of all on “X” (× 2.41); slower on 3, most of all on “Y” (× 0.94); the same on 4; 2 are unresolved.",
+            "B быстрее, чем A, в 31 сценарии из 40, больше всего в «X» (× 2,41); медленнее в 3, больше всего в «Y» (× 0,94); одинаково в 4; не решено: 2.",
+        ),
+        (
+            [1, 2, 0, 1],
+            "B is slower than A on 2 of 4 scenarios, most of all on “Y” (× 0.94); faster on 1, most of all on “X” (× 2.41); 1 is unresolved.",
+            "B медленнее, чем A, в 2 сценариях из 4, больше всего в «Y» (× 0,94); быстрее в 1, больше всего в «X» (× 2,41); не решено: 1.",
+        ),
+        (
+            [21, 0, 0, 0],
+            "B is faster than A on all 21 scenarios, most of all on “X” (× 2.41).",
+            "B быстрее, чем A, в каждом из 21 сценария, больше всего в «X» (× 2,41).",
+        ),
+        (
+            [1, 0, 0, 0],
+            "B is faster than A on the one scenario, “X” (× 2.41).",
+            "B быстрее, чем A, в единственном сценарии, «X» (× 2,41).",
+        ),
+        ([0, 0, 2, 0], "B and A are the same on both scenarios.", "B и A одинаковы в обоих сценариях."),
+        ([0, 0, 40, 0], "B and A are the same on all 40 scenarios.", "B и A одинаковы в каждом из 40 сценариев."),
+        (
+            [0, 0, 0, 11],
+            "Nothing can be said between B and A: unresolved on all 11 scenarios.",
+            "Между B и A ничего сказать нельзя: не решено в каждом из 11 сценариев.",
+        ),
+        (
+            [0, 0, 5, 1],
+            "Of 6 scenarios none shows B and A to differ: the same on 5; 1 is unresolved.",
+            "Отличий B от A не видно ни в одном сценарии из 6: одинаково в 5; не решено: 1.",
+        ),
+    ] {
+        let Phrase { en: found, ru: found_ru } = said(counts, true);
+        assert_eq!((&*found, &*found_ru), (en, ru), "{counts:?}");
+    }
+    let neutral = said([2, 0, 1, 0], false);
+    assert!(neutral.en.starts_with("B is better than A on 2 of 3") && neutral.ru.starts_with("B лучше, чем A, в 2 "));
+}
+
+#[test]
+fn the_mean_says_what_is_not_in_it() {
+    let mut table = sample::table();
+    let [with_missing] = &means(&table, true)[..] else { panic!() };
+    assert!(
+        with_missing.en.contains("geometric mean over 8 scenarios")
+            && with_missing.en.contains("not in it: \"4k rand read\", \"gzip"),
+        "{}",
+        with_missing.en
+    );
+    assert!(
+        with_missing.ru.contains("по 8 сценариям") && with_missing.ru.contains("без «4k rand read»"),
+        "{}",
+        with_missing.ru
+    );
+    table.left_out.clear();
+    table.rows.retain(|row| row.scenario != "4k rand read");
+    assert_eq!((means(&table, false).len(), means(&table, true).len()), (0, 1));
+    let [whole] = &means(&table, true)[..] else { panic!() };
+    assert!(!whole.en.contains("not in it"), "{}", whole.en);
+}
+
+#[test]
+fn runs_between_which_nothing_is_judged_are_told_why() {
+    let record = |id: &str| stend_testing::record(id, &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]);
+    let (base, mut other) = (record("a"), record("b"));
+    let said = |other: &stend_model::record::Record| {
+        let said = standings(&stend_compare::compare(&[&base, other], &[]));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].ru.starts_with("Между testbed b и testbed a ничего сказать нельзя: "), "{}", said[0].ru);
+        said[0].en.strip_prefix("Nothing can be said between testbed b and testbed a: ").unwrap().to_owned()
+    };
+    for scenario in &mut other.run.suite.scenarios {
+        scenario.parameters.insert("size".into(), "8k".into());
+    }
+    assert_eq!(said(&other), "no scenario did the same work in both; the notes say in what it differs.");
+    other.run.machine.software.emulator = Some("qemu-user".into());
+    assert_eq!(said(&other), "what an emulator did is no machine's speed.");
+    other.repeats.clear();
+    assert_eq!(said(&other), "no scenario has a figure in both.");
+    other.run.suite.scenarios.iter_mut().for_each(|scenario| scenario.name.push_str(" of another kind"));
+    assert_eq!(said(&other), "they have no scenario in common.");
+    // Of several runs the same is said once.
+    let runs = ["b", "c", "d"].map(&record);
+    let of_all = standings(&stend_compare::compare(&[&base, &runs[0], &runs[1], &runs[2]], &[]));
+    assert_eq!(of_all.len(), 1, "{of_all:?}");
+    assert!(of_all[0].en.contains("testbed b, testbed c and testbed d"), "{}", of_all[0].en);
+    // What is judged on some scenario has its sentence.
+    let mut half = record("b");
+    half.run.suite.scenarios[0].parameters.insert("size".into(), "8k".into());
+    let table = stend_compare::compare(&[&base, &half], &[]);
+    assert!(standings(&table)[0].en.contains("on the one scenario"), "{:?}", standings(&table));
+}
