@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::host::Terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use stend_model::plain;
@@ -141,34 +142,36 @@ fn held() -> MutexGuard<'static, Option<String>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this thread speaks for one of several machines.
-pub(crate) fn is_of_several() -> bool {
-    VOICE.with_borrow(Option::is_some)
-}
+/// The terminal that the program speaks at, for ssh to ask at.
+pub(crate) struct AtTheTerminal;
 
-/// Whether the user sits at a terminal at which a program may ask something.
-pub(crate) fn has_terminal() -> bool {
-    std::fs::File::open("/dev/tty").is_ok()
-}
+impl Terminal for AtTheTerminal {
+    /// Whether this thread speaks for one of several machines.
+    fn is_shared(&self) -> bool {
+        VOICE.with_borrow(Option::is_some)
+    }
 
-/// Does something that has the terminal for itself: `what` is said before, displays are not drawn, and what other threads say comes afterwards. Another
-/// such deed waits for its turn.
-pub(crate) fn alone_at_the_terminal<T>(what: &str, deed: impl FnOnce() -> T) -> T {
-    let _turn = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner);
-    let bars = VOICE.with_borrow(|voice| voice.as_ref()?.bars.clone());
-    if let Some(bars) = &bars {
-        let _ = bars.clear();
-        bars.set_draw_target(ProgressDrawTarget::hidden());
+    fn is_there(&self) -> bool {
+        std::fs::File::open("/dev/tty").is_ok()
     }
-    say(format_args!("{what}"));
-    *held() = Some(String::new());
-    let done = deed();
-    let said = held().take().unwrap_or_default();
-    write(&said);
-    if let Some(bars) = &bars {
-        bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN_HERTZ));
+
+    /// Displays are not drawn meanwhile, and what other threads say comes afterwards. Another such deed waits for its turn.
+    fn alone(&self, what: &str, deed: &mut dyn FnMut()) {
+        let _turn = TERMINAL.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = VOICE.with_borrow(|voice| voice.as_ref()?.bars.clone());
+        if let Some(bars) = &bars {
+            let _ = bars.clear();
+            bars.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        say(format_args!("{what}"));
+        *held() = Some(String::new());
+        deed();
+        let said = held().take().unwrap_or_default();
+        write(&said);
+        if let Some(bars) = &bars {
+            bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN_HERTZ));
+        }
     }
-    done
 }
 
 fn style(template: &str) -> ProgressStyle {

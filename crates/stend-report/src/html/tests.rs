@@ -420,8 +420,7 @@ fn the_job_file_that_a_command_names_stands_beside_it() {
         repeat.command = ["fio", "/var/tmp/stend/repeat/job.fio"].map(str::to_owned).into();
     }
     let html = page(&data);
-    assert_eq!(html.matches("ioengine=libaio\ndirect=1\nrw=read\n").count(), 1, "once, for all repeats");
-    assert!(html.contains("filename=/var/tmp/stend/data/stend-64MiB-lun0"));
+    assert_eq!(html.matches("[lun0]\nioengine=libaio\ndirect=1\n").count(), 1, "once, for all repeats");
     assert!(!page(&sample::run(0)).contains("ioengine="), "other instruments have none");
 }
 

@@ -31,7 +31,7 @@ impl SampleRun {
     /// As a report takes it.
     pub(crate) fn data(&self) -> RunData<'_> {
         let Self { run, sessions, repeats, series, profiles } = self;
-        RunData { run, sessions, repeats, series, profiles, job: |_, _, _| None }
+        RunData { run, sessions, repeats, series, profiles, job: job_of }
     }
 }
 
@@ -366,4 +366,10 @@ impl Noise {
         };
         (draw() + draw() + draw()) / 1.5 - 1.0
     }
+}
+
+/// What fio was told, whichever repeat it is.
+fn job_of(_: &Run, scenario: &Scenario, _: &Repeat) -> Option<String> {
+    let is_fio = matches!(&scenario.instrument, Instrument::Adapter(name) if name == "fio");
+    is_fio.then(|| "[lun0]\nioengine=libaio\ndirect=1\n".to_owned())
 }

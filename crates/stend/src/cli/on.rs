@@ -8,6 +8,7 @@ use stend_model::run::Build;
 
 use super::Global;
 use super::failure::Failure;
+use crate::voice::AtTheTerminal;
 use crate::host::stand::{self, Compiler};
 use crate::host::{Host, HostError, Local, Lock, Ssh};
 use crate::hosts::{Destination, Hosts};
@@ -101,7 +102,7 @@ impl On {
         let (host, work): (Box<dyn Host>, _) = if destination.is_here() {
             (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?)
         } else {
-            let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?).map_err(unreachable)?;
+            let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?, &AtTheTerminal).map_err(unreachable)?;
             let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
             locker = stand::locker(&ssh, &work).inspect(|probe| ssh.set_probe(probe));
             (Box::new(ssh), work)
@@ -189,7 +190,7 @@ fn reach_with_probe(
     building: &Building,
 ) -> Result<(Box<dyn Host>, Option<String>), Failure> {
     let interrupt = Interrupt::listen()?;
-    let ssh = Ssh::connect(&destination.address, &interrupt).map_err(unreachable)?;
+    let ssh = Ssh::connect(&destination.address, &interrupt, &AtTheTerminal).map_err(unreachable)?;
     let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
     let probe = stand::built(&ssh, &work);
     if let Some(probe) = &probe {
@@ -289,7 +290,7 @@ impl Building {
             return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
         }
         let of_link = |error: &dyn Display| failed_on(destination, error);
-        let ssh = Ssh::connect(&destination.address, interrupt).map_err(|error| of_link(&error))?;
+        let ssh = Ssh::connect(&destination.address, interrupt, &AtTheTerminal).map_err(|error| of_link(&error))?;
         let work = prepare::work_directory(&ssh).map_err(|error| of_link(&error))?;
         // What an earlier build has instead of rm removes what this one leaves if it fails.
         if ssh.find_program("rm").is_none()
@@ -298,7 +299,7 @@ impl Building {
             ssh.set_probe(&probe);
         }
         let mut lock = None;
-        let mut lock_by = |probe: &str| -> Result<(), PrepareError> {
+        let mut lock_by = |probe: &str| -> Result<(), stand::NotLocked> {
             ssh.set_probe(probe);
             if lock.is_none() {
                 lock = Some(prepare::lock_machine(&ssh)?);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub(crate) use local::Local;
-pub(crate) use ssh::Ssh;
+pub(crate) use ssh::{Ssh, Terminal};
 
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub(crate) const LOCK_FILE: &str = "in-use.lock";

@@ -37,6 +37,16 @@ const LONGEST_TRANSFER: Duration = Duration::from_secs(600);
 /// What a command's shell says of a program that is not there.
 const NO_PROGRAM: &str = "stend: there is no such program";
 
+/// The terminal at which ssh may ask for passphrases and keys.
+pub(crate) trait Terminal: Sync {
+    /// Whether others may want it at the same time.
+    fn is_shared(&self) -> bool;
+    /// Whether the user sits at one.
+    fn is_there(&self) -> bool;
+    /// Does something that has it for itself; `what` is said before.
+    fn alone(&self, what: &str, deed: &mut dyn FnMut());
+}
+
 /// A machine that ssh reaches.
 pub(crate) struct Ssh {
     destination: String,
@@ -55,6 +65,8 @@ pub(crate) struct Ssh {
     /// Variables that are sent there, `NAME=value`.
     environment: Vec<String>,
     interrupt: Interrupt,
+    /// Where ssh asks the user.
+    terminal: &'static dyn Terminal,
     /// Whether commands give up when the user interrupts the program.
     heeds: AtomicBool,
 }
@@ -64,7 +76,11 @@ impl Ssh {
     ///
     /// # Errors
     /// There is no way to the machine, or it is not what it was, ssh's reason in one line; or the user interrupted it.
-    pub(crate) fn connect(destination: &str, interrupt: &Interrupt) -> Result<Self, HostError> {
+    pub(crate) fn connect(
+        destination: &str,
+        interrupt: &Interrupt,
+        terminal: &'static dyn Terminal,
+    ) -> Result<Self, HostError> {
         if destination.is_empty() || destination.starts_with('-') {
             return Err(link(destination, "it is no destination for ssh; user@host, or a name of ~/.ssh/config"));
         }
@@ -78,6 +94,7 @@ impl Ssh {
             locks: Locks::default(),
             environment: Vec::new(),
             interrupt: interrupt.clone(),
+            terminal,
             heeds: AtomicBool::new(true),
         };
         ssh.open()?;

@@ -15,7 +15,6 @@ use thiserror::Error;
 
 use super::{Command, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
-use crate::run::prepare::PrepareError;
 
 /// The sources: path, contents; in the order of their paths.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/probe_sources.rs"));
@@ -53,7 +52,10 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 const RIGHT: &str = "name a compiler as it is called on the PATH, or by its whole path";
 
 /// Locks a machine, by the program there whose path it is given.
-pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), PrepareError> + 'a;
+pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), NotLocked> + 'a;
+
+/// Why it is not locked, as whoever locks says it.
+pub(crate) type NotLocked = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why `stend-probe` is not built.
 #[derive(Debug, Error)]
@@ -136,7 +138,7 @@ pub(crate) enum BuildError {
     },
     /// The machine cannot be locked by what was built.
     #[error(transparent)]
-    NotLocked(#[from] PrepareError),
+    NotLocked(#[from] NotLocked),
     /// The machine cannot be asked, or the user interrupted it.
     #[error(transparent)]
     Host(#[from] HostError),

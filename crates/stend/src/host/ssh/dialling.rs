@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use super::words::{CHANGED_KEY, in_words};
 use super::{Ssh, collect, link};
 use crate::host::{Host as _, HostError, LINK_DROPPED, Output};
-use crate::voice;
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
@@ -34,10 +33,14 @@ impl Ssh {
             return Err(link(&self.destination, LINK_DROPPED));
         }
         // Several machines are dialled at once as long as ssh asks nothing.
-        let quiet = if voice::is_of_several() { Some(self.dial(false)?) } else { None };
+        let quiet = if self.terminal.is_shared() { Some(self.dial(false)?) } else { None };
         let ended = match quiet {
-            Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && voice::has_terminal()) => ended,
-            Some(_) => voice::alone_at_the_terminal("ssh asks", || self.dial(true))?,
+            Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && self.terminal.is_there()) => ended,
+            Some(_) => {
+                let mut dialled = None;
+                self.terminal.alone("ssh asks", &mut || dialled = Some(self.dial(true)));
+                dialled.unwrap_or(Err(HostError::Interrupted))?
+            }
             None => self.dial(true)?,
         };
         if ended.exit == Some(0) {
