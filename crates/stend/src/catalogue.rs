@@ -12,14 +12,14 @@ use stend_model::suite::{Changes, Mistake, Suite, SuiteError};
 use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
 
-use crate::bounded;
-use crate::hosts::{Hosts, HostsError};
 use stend_compare::weighing::MachineFiles;
+use stend_stand::bounded;
+use stend_stand::hosts::{Hosts, HostsError};
 
-use crate::host::{Command, Host, HostError};
 use crate::instrument::check_parameters;
 use crate::instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
 use stend_model::nearest;
+use stend_stand::host::{Command, Host, HostError};
 
 /// The suites that are part of the program: name and text.
 pub(crate) const SUITES: [(&str, &str); 10] = [

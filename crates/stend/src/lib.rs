@@ -9,19 +9,11 @@ macro_rules! talk {
     ($($words:tt)*) => { $crate::voice::say(format_args!($($words)*)) };
 }
 
-mod bounded;
 mod catalogue;
 mod cli;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
-mod host;
-mod hosts;
 mod instrument;
-mod interrupt;
-mod ledger;
-mod lock;
-mod machine;
-mod owned;
 mod profile;
 mod rig;
 mod run;

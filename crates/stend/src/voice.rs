@@ -7,8 +7,8 @@ use std::fmt;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::host::Terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stend_stand::host::Terminal;
 
 use stend_model::plain;
 

@@ -10,11 +10,11 @@ use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
 use crate::catalogue;
-use crate::host::{Host as _, Local};
-use crate::machine::{self, State};
 use crate::run::{fitness, prepare};
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::host::{Host as _, Local};
+use stend_stand::machine::{self, State};
 
 #[derive(Debug, Args)]
 #[command(

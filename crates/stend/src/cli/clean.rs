@@ -8,10 +8,10 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
-use crate::host::{Command, HostError, LOCK_FILE, stand};
 use crate::rig::{self, State};
 use crate::run::leaves;
 use crate::side;
+use stend_stand::host::{Command, HostError, LOCK_FILE, stand};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

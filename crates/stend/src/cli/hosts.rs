@@ -12,10 +12,10 @@ use super::changing::assigned;
 use super::failure::{Exit, Failure};
 use super::output::{self, JSON_VERSION, Json};
 use crate::catalogue;
-use crate::hosts::{Hosts, check_destination, check_here, check_name};
-use crate::lock::FileLock;
 use crate::store::{self, Store};
 use stend_model::run::HERE;
+use stend_stand::hosts::{Hosts, check_destination, check_here, check_name};
+use stend_stand::lock::FileLock;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -11,7 +11,6 @@ use stend_model::run::{RunState, Series};
 use super::failure::{Exit, Failure};
 use super::hosts::check_free;
 use super::{Global, output};
-use crate::hosts::Hosts;
 use crate::run::carried;
 use crate::run::carried::CarriedError;
 use crate::run::carried::Damage;
@@ -20,6 +19,7 @@ use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::hosts::Hosts;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -38,8 +38,8 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::interrupt::Interrupt;
 use failure::{Exit, Failure};
+use stend_stand::interrupt::Interrupt;
 
 /// Measures what a machine is worth on the work that servers do, keeps every sample, and says better, worse, same or
 /// unresolved.

@@ -8,16 +8,16 @@ use stend_model::run::Build;
 
 use super::Global;
 use super::failure::Failure;
-use crate::voice::AtTheTerminal;
-use crate::host::stand::{self, Compiler};
-use crate::host::{Host, HostError, Local, Lock, Ssh};
-use crate::hosts::{Destination, Hosts};
-use crate::interrupt::Interrupt;
-use crate::owned;
-use crate::run::prepare::{self, PrepareError};
+use crate::run::prepare::{self};
 use crate::store::StoreError;
+use crate::voice::AtTheTerminal;
 use stend_model::run::HERE;
 use stend_report::shell_words;
+use stend_stand::host::stand::{self, Compiler};
+use stend_stand::host::{Host, HostError, Local, Lock, Ssh};
+use stend_stand::hosts::{Destination, Hosts};
+use stend_stand::interrupt::Interrupt;
+use stend_stand::owned;
 
 /// One machine.
 #[derive(Debug, Clone, Args)]

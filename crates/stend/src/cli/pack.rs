@@ -13,11 +13,11 @@ use super::failure::{Exit, Failure};
 use super::output;
 use super::run::fresh_seed;
 use crate::catalogue;
-use crate::host::stand;
 use crate::run::carried;
 use stend_model::quantity::english_plural;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::host::stand;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

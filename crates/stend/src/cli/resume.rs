@@ -13,12 +13,12 @@ use super::on::Building;
 use super::output::Json;
 use super::run::together::{self, Job};
 use super::run::{Bench, Options, Settled, measure};
-use crate::hosts::{Destination, Hosts};
-use crate::interrupt::Interrupt;
 use crate::run::Ending;
 use crate::store::Store;
 use crate::{catalogue, rig};
 use stend_report::words;
+use stend_stand::hosts::{Destination, Hosts};
+use stend_stand::interrupt::Interrupt;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -27,9 +27,6 @@ use super::failure::{Exit, Failure};
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Json};
 use super::target::TargetFlags;
-use crate::host::{Host, Local, stand};
-use crate::hosts::Destination;
-use crate::interrupt::Interrupt;
 use crate::run::{Ending, prepare};
 use crate::store::Store;
 use crate::{catalogue, rig, side};
@@ -41,6 +38,9 @@ use stend_model::record::Record;
 use stend_model::run::HERE;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::host::{Host, Local, stand};
+use stend_stand::hosts::Destination;
+use stend_stand::interrupt::Interrupt;
 use together::Job;
 
 #[derive(Debug, Args)]

@@ -15,11 +15,11 @@ use stend_model::target::{Kind, Layout, Manager, Mistake, Target, TargetError, T
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::bounded;
-use crate::host::{Host as _, Local};
-use crate::interrupt::Interrupt;
 use crate::rig::{self, ControllerStatus, Needs, Refusal, State, Status};
 use crate::run::prepare;
+use stend_stand::bounded;
+use stend_stand::host::{Host as _, Local};
+use stend_stand::interrupt::Interrupt;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -27,8 +27,8 @@ use thiserror::Error;
 use self::fio::FioError;
 use self::openssl::OpenSslError;
 use self::parameters::ParameterError;
-use crate::host::Command;
-use crate::machine::ToolQuery;
+use stend_stand::host::Command;
+use stend_stand::machine::ToolQuery;
 
 /// What stands between a real tool and the wire.
 pub(crate) trait Adapter: Sync {

@@ -10,9 +10,9 @@ use stend_model::profile::Stacks;
 use thiserror::Error;
 
 use super::complaint;
-use crate::host::{Command, Host, HostError};
 use crate::instrument::Tool;
 use crate::run::prepare::install_command;
+use stend_stand::host::{Command, Host, HostError};
 
 /// As `stend doctor` looks for it.
 pub(crate) const TOOL: Tool =

@@ -5,9 +5,9 @@ use stend_model::profile::Lack;
 use stend_model::profile::SystemCall;
 
 use super::complaint;
-use crate::host::{Command, Host};
 use crate::instrument::Tool;
 use crate::run::prepare::install_command;
+use stend_stand::host::{Command, Host};
 
 /// As `stend doctor` looks for it.
 pub(crate) const TOOL: Tool =

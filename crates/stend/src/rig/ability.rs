@@ -7,9 +7,9 @@ use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Tr
 
 use super::Refusal;
 use super::control_group::Hierarchies;
-use crate::host::{Command, Host};
-use crate::machine::{ToolQuery, tools};
 use crate::run::prepare::install_command;
+use stend_stand::host::{Command, Host};
+use stend_stand::machine::{ToolQuery, tools};
 
 /// What something takes.
 struct Need {

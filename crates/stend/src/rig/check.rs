@@ -6,9 +6,9 @@ use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use super::{Needs, Refusal, ability, by_front, control_socket, inside, real_path, socket};
-use crate::host::{Command, Host};
 use crate::instrument;
 use crate::run::prepare::install_command;
+use stend_stand::host::{Command, Host};
 
 const MEBIBYTE: u64 = 1 << 20;
 /// The longest path of a Unix socket, without the byte that ends it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Host;
+use stend_stand::host::Host;
 
 /// The files of one controller's groups that say what it uses. `None` where the machine does not count it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Hierarchies {
     pub(super) fn of(host: &dyn Host) -> Self {
         let mut found = Self::of_mounts(&host.read_text("/proc/self/mounts").unwrap_or_default());
         let writable = |path: &String| {
-            let test = crate::host::Command::new(["test", "-w", path]);
+            let test = stend_stand::host::Command::new(["test", "-w", path]);
             host.run(&test).is_ok_and(|output| output.exit == Some(0))
         };
         found.cpu = found.cpu.filter(writable);

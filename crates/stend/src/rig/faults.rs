@@ -22,7 +22,7 @@ use super::shell::{Disk, LOOP_OF, SERVERS, shell};
 use super::thing::{DETACH, Made, Thing};
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
 use super::{Refusal, base, last_words, real_path};
-use crate::host::{Command, Host, HostError, Output, Process};
+use stend_stand::host::{Command, Host, HostError, Output, Process};
 
 /// What the faults of a suite take beside the target itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

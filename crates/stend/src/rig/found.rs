@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::thing::Thing;
 use super::watched::Watched;
 use super::{Up, read};
-use crate::host::{Command, Host};
-use crate::machine::chosen;
+use stend_stand::host::{Command, Host};
+use stend_stand::machine::chosen;
 
 /// Prints `NAME=VALUE`. The pool's mount and its file system's UUID, each of which may be empty; then a prefix and a kernel's name for each
 /// disk, up to `--`; then the files with the controllers' process ids.

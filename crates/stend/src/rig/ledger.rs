@@ -7,8 +7,8 @@ use stend_model::target::TargetOfRun;
 
 use super::thing::Thing;
 use super::{TOKEN_DIGITS, Up};
-use crate::host::{Host, HostError};
-use crate::ledger;
+use stend_stand::host::{Host, HostError};
+use stend_stand::ledger;
 
 /// The path of the ledger in the target's directory while the target is made and stands.
 pub(super) fn standing(base: &str) -> String {
@@ -111,7 +111,7 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Local;
+    use stend_stand::host::Local;
 
     #[test]
     fn what_a_target_cannot_have_is_refused_whole() {

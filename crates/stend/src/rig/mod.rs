@@ -39,8 +39,8 @@ use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
-use crate::host::{Command, Happening, Host, HostError, Output};
 use crate::instrument::{self, LunAddress};
+use stend_stand::host::{Command, Happening, Host, HostError, Output};
 
 /// The directory of the targets, in the one for runs' files.
 const DIRECTORY: &str = "targets";
@@ -260,7 +260,7 @@ pub(crate) fn raise(
         Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
     let plan = plan::plan(&wanted.target, &ground);
     let begin = Entry::Begin { target: wanted.clone(), boot_id: boot_id(host) };
-    let made = crate::ledger::note(host, &ledger, &begin)
+    let made = stend_stand::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
     if let Err(refusal) = &made
@@ -277,7 +277,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         if interrupted() {
             return Err(Refusal::Interrupted);
         }
-        crate::ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
+        stend_stand::ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
         let mut command = thing.making(ledger);
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
@@ -293,7 +293,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
         }
     }
-    crate::ledger::note(host, ledger, &Entry::Up(up.clone()))?;
+    stend_stand::ledger::note(host, ledger, &Entry::Up(up.clone()))?;
     Ok(up)
 }
 
@@ -534,7 +534,7 @@ mod tests {
     use stend_model::target::{Medium, TargetText};
 
     use super::*;
-    use crate::host::Local;
+    use stend_stand::host::Local;
 
     fn wanted(text: &TargetText, medium: Medium) -> TargetOfRun {
         TargetOfRun { target: text.target().unwrap(), medium, tools: Default::default(), name: None }
@@ -556,7 +556,7 @@ mod tests {
             Entry::Up(Up { luns: vec![file], ..Up::default() }),
         ];
         for entry in &entries {
-            crate::ledger::note(&Local, &ledger::standing(&base), entry).unwrap();
+            stend_stand::ledger::note(&Local, &ledger::standing(&base), entry).unwrap();
         }
         files
     }
@@ -592,7 +592,7 @@ mod tests {
         let work = work.path().to_str().unwrap();
         let files = stood_before(work, "old");
         let path = ledger::standing(&base(work, "old"));
-        crate::ledger::note(&Local, &path, &serde_json::json!({ "event": "of a newer stend" })).unwrap();
+        stend_stand::ledger::note(&Local, &path, &serde_json::json!({ "event": "of a newer stend" })).unwrap();
         for said in [take_down(&Local, work, "old").map(drop), standing(&Local, work, "old").map(drop)] {
             let said = said.unwrap_err().to_string();
             assert!(said.contains(&path) && said.contains("newer"), "{said}");
@@ -624,7 +624,7 @@ mod tests {
         let files = stood_before(work, "old");
         let ledger = ledger::standing(&base(work, "old"));
         let late = Thing::SparseFile { path: format!("{files}/disk0"), bytes: 4096 };
-        crate::ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
+        stend_stand::ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
         // Taking down stops here: the processor comes to what was started before that only now.
         Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
         take_down(&Local, work, "old").unwrap_err();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shell::{DEVICES_OF, Disk, LOOP_OF, names, shell};
 use super::thing::Made;
-use crate::host::Command;
+use stend_stand::host::Command;
 
 /// A scheduler that disks are given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::Planning;
 use super::shell::{SERVERS, shell};
 use super::thing::{Made, Thing};
-use crate::host::Command;
+use stend_stand::host::Command;
 
 /// That file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

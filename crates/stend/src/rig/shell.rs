@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Command;
+use stend_stand::host::Command;
 
 /// A disk of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

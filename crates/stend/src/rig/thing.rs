@@ -15,7 +15,7 @@ use super::served::Served;
 use super::shell::{Disk, LOOP_OF, plain, shell};
 use super::transport::nbd::Nbdkit;
 use super::transport::{iscsi, nfs, nvme};
-use crate::host::Command;
+use stend_stand::host::Command;
 
 /// One thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,8 +294,8 @@ impl Thing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Host as _, Local};
     use crate::instrument::fixture;
+    use stend_stand::host::{Host as _, Local};
 
     /// What a killed stend had started may come to its work when the target is gone.
     #[test]

@@ -3,7 +3,7 @@
 use super::shell::Disk;
 use super::thing::Thing;
 use super::{Up, read};
-use crate::host::Host;
+use stend_stand::host::Host;
 
 /// What the sampler is to watch besides the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

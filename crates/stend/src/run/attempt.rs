@@ -17,13 +17,13 @@ use stend_stats::SplitMix64;
 use super::carried::probe_words;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
-use crate::host::{Command, Happening, Host, HostError, Process};
 use crate::instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, mark_of};
-use crate::interrupt::Interrupt;
 use crate::rig::{self, Injector};
 use crate::side::Setting;
 use stend_model::latency;
 use stend_model::run::HERE;
+use stend_stand::host::{Command, Happening, Host, HostError, Process};
+use stend_stand::interrupt::Interrupt;
 
 /// A repeat prints at most so many lines.
 const MOST_LINES: usize = 100_000;

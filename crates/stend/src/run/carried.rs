@@ -19,11 +19,11 @@ use thiserror::Error;
 use super::attempt::Attempt;
 use super::fitness::{self, Conditions};
 use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
-use crate::bounded::Lines;
-use crate::host::{Command, Output};
 use crate::instrument;
-use crate::machine::{self, Unanswered};
 use stend_model::record::Record;
+use stend_stand::bounded::Lines;
+use stend_stand::host::{Command, Output};
+use stend_stand::machine::{self, Unanswered};
 
 /// The questions that make the fingerprint.
 const COLLECTION: &str = "collection";

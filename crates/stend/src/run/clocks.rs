@@ -7,7 +7,7 @@ use serde::Deserialize;
 use stend_model::clocks::{Comparison, Reading, RoundTrip};
 use thiserror::Error;
 
-use crate::host::{Command, Happening, Host, HostError, Process};
+use stend_stand::host::{Command, Happening, Host, HostError, Process};
 
 /// So many questions, if there is time for them. The first ones also wait for the program to start.
 const ROUND_TRIPS: usize = 16;

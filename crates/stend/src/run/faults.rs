@@ -8,8 +8,8 @@ use stend_model::quantity::Span;
 use stend_model::suite::{Action, Fault, Part, Scenario};
 use stend_model::wire::{Deed, Event, Label, Mark, MarkKind, parse_line};
 
-use crate::host::{Command, Happening, Host, Process};
 use crate::rig::Injector;
+use stend_stand::host::{Command, Happening, Host, Process};
 
 /// Starting to rebuild a pool fails while what the load has written, and is not on the disks yet, holds space in it.
 const MOST_TRIES: u32 = 10;

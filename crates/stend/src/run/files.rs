@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use stend_model::suite::{Instrument, Scenario};
 use thiserror::Error;
 
-use crate::host::{Command, Host, HostError};
 use crate::instrument::AdapterError;
 use crate::instrument::{File, Place, adapter};
+use stend_stand::host::{Command, Host, HostError};
 
 /// So many files are asked for at once.
 const AT_ONCE: usize = 500;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use stend_model::condition::Condition;
 use stend_model::suite::{Gate, Gates, Scenario};
 
-use crate::interrupt::Interrupt;
-use crate::machine::{Finding, State};
+use stend_stand::interrupt::Interrupt;
+use stend_stand::machine::{Finding, State};
 
 /// How often an unfit machine is looked at again.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use stend_model::run::fastest_clock;
 use stend_model::suite::{Gate, Scenario, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
-use crate::machine::TICKS_OF_DOUBT;
+use stend_stand::machine::TICKS_OF_DOUBT;
 
 /// A tick of the kernel's CPU time.
 const TICK_NS: f64 = 10e6;

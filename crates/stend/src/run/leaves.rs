@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::attempt::GUARD_GRACE;
-use crate::host::{Host, HostError};
+use stend_stand::host::{Host, HostError};
 
 /// The name of the note.
 const NOTE: &str = "leaves";
@@ -57,7 +57,7 @@ fn remove_all(host: &dyn Host, directory: &str) -> Result<(), HostError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Local;
+    use stend_stand::host::Local;
 
     #[test]
     fn what_was_noted_is_removed_and_nothing_else() {

@@ -35,9 +35,7 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
-use crate::host::{Command, Host, lost_link};
 use crate::instrument::Place;
-use crate::interrupt::Interrupt;
 use crate::rig;
 use crate::side::{self, Setting, Tuning};
 use attempt::{Attempt, Attempts};
@@ -48,6 +46,8 @@ pub(crate) use standings::{plan, standings};
 use stend_model::dips;
 use stend_model::profile::Profile;
 use stend_model::run::HERE;
+use stend_stand::host::{Command, Host, lost_link};
+use stend_stand::interrupt::Interrupt;
 use targets::Rig;
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.

@@ -12,13 +12,13 @@ use stend_model::target::Target;
 use thiserror::Error;
 
 use super::files::{Files, FilesError};
-use crate::host::{Command, Host, HostError, Lock, Lockable};
 use crate::instrument::fio_files::job_file_of;
 use crate::instrument::{self, Place, Tool, adapter};
-use crate::machine::{self, Finding, Space, State, Use};
-use crate::owned::{self, NotOwn};
 use crate::side;
 use stend_model::run::HERE;
+use stend_stand::host::{Command, Host, HostError, Lock, Lockable};
+use stend_stand::machine::{self, Finding, Space, State, Use};
+use stend_stand::owned::{self, NotOwn};
 
 /// What to do about a directory for runs' files that will not do.
 const ANOTHER: &str = "set STEND_WORK to a directory of your own";

@@ -14,12 +14,12 @@ use super::Warning;
 use super::attempt::{Attempt, Attempts};
 use super::targets::Rig;
 use super::{Ending, Journal, Observer, rate};
-use crate::host::{Host, HostError};
-use crate::interrupt::Interrupt;
 use crate::profile::perf::{self, Perf};
 use crate::profile::strace;
 use crate::rig::Refusal;
 use stend_model::profile::{Lack, Observed, Profile};
+use stend_stand::host::{Host, HostError};
+use stend_stand::interrupt::Interrupt;
 
 /// What profiling needs.
 pub(super) struct Profiling<'a, 'b> {

@@ -13,8 +13,8 @@ use stend_model::run::{Origin, Series};
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use super::SeriesBuilder;
-use crate::host::{Command, Happening, Host, Process};
 use crate::rig::watched::Watched;
+use stend_stand::host::{Command, Happening, Host, Process};
 
 /// How long the sampler may take to say which sensors it has, and to read them for the first time.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -234,7 +234,7 @@ fn end(mut process: Box<dyn Process>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Local;
+    use stend_stand::host::Local;
 
     /// A stand says what it likes, for as long as a repeat lasts.
     #[test]

@@ -8,11 +8,11 @@ use stend_model::run::Run;
 use stend_model::target::TargetOfRun;
 
 use super::Observer;
-use crate::host::Host;
 use crate::instrument::LunAddress;
-use crate::interrupt::Interrupt;
 use crate::rig::watched::{Watched, watched};
 use crate::rig::{self, Injector, Needs, Refusal, Up};
+use stend_stand::host::Host;
+use stend_stand::interrupt::Interrupt;
 
 /// What makes the run's target.
 pub(super) struct Rig<'a> {

@@ -10,10 +10,10 @@ use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
 use thiserror::Error;
 
-use crate::host::stand::{self, BuildError, Compiler};
-use crate::host::{Command, Host, HostError};
 use crate::instrument::{ADAPTERS, Tool, check_parameters};
-use crate::machine::{ToolQuery, tools};
+use stend_stand::host::stand::{self, BuildError, Compiler};
+use stend_stand::host::{Command, Host, HostError};
+use stend_stand::machine::{ToolQuery, tools};
 
 pub(crate) use tuning::{Restored, Tuning, restore};
 

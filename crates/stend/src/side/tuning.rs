@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use stend_model::side::Side;
 use thiserror::Error;
 
-use crate::host::{Command, Host, HostError};
-use crate::ledger;
+use stend_stand::host::{Command, Host, HostError};
+use stend_stand::ledger;
 
 /// The name of the ledger in the directory for runs' files.
 const LEDGER: &str = "tuning";

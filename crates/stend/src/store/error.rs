@@ -8,8 +8,8 @@ use thiserror::Error;
 use super::blob::DamagedSeries;
 use super::export::ExportError;
 use super::schema;
-use crate::owned::NotOwn;
 use stend_model::quantity::english_plural;
+use stend_stand::owned::NotOwn;
 
 /// What the store could not do. Each message is one line and names the file. It holds all causes too, so none is a source: a command that ends
 /// by this error would tell it twice.

@@ -16,9 +16,9 @@ use stend_model::run::{Repeat, Run, Series, Session, is_run_id};
 use thiserror::Error;
 
 use super::StoreError;
-use crate::bounded::Lines;
 use stend_model::latency::{self, LatencyError};
 use stend_model::profile::{Observed, Profile};
+use stend_stand::bounded::Lines;
 
 /// The version of the format.
 const EXPORT_VERSION: u32 = 2;

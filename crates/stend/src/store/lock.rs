@@ -5,7 +5,7 @@ use std::path::Path;
 use stend_model::identity::{identity_of, short};
 
 use super::StoreError;
-use crate::lock::{FileLock, LockError};
+use stend_stand::lock::{FileLock, LockError};
 
 /// Not the name of the lock of the directory for runs' files, which may be the same directory.
 const NAME: &str = "measuring.lock";

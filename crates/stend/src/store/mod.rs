@@ -28,7 +28,7 @@ use stend_model::record::Record;
 use stend_model::record::Summary;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
-use crate::owned;
+use stend_stand::owned;
 
 pub(crate) use error::StoreError;
 pub(crate) use export::{read_export, write_export};

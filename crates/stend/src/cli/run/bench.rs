@@ -15,11 +15,6 @@ use crate::cli::failure::Failure;
 use crate::cli::on::{Building, Reached};
 use crate::cli::output;
 use crate::cli::progress::Waiting;
-use crate::host::stand::Compiler;
-use crate::host::{Host, Local, Lock};
-use crate::hosts::Destination;
-use crate::interrupt::Interrupt;
-use crate::machine;
 use crate::run::fitness::{self, Conditions};
 use crate::run::prepare;
 use crate::side::{self, Setting, Tuning};
@@ -27,6 +22,11 @@ use crate::store::MeasuringLock;
 use stend_model::run::HERE;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::host::stand::Compiler;
+use stend_stand::host::{Host, Local, Lock};
+use stend_stand::hosts::Destination;
+use stend_stand::interrupt::Interrupt;
+use stend_stand::machine;
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {

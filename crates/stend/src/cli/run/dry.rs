@@ -8,14 +8,14 @@ use stend_model::target::Target;
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
-use crate::host::Host;
-use crate::host::stand::Compiler;
-use crate::machine;
 use crate::run::{plan, prepare};
 use crate::side;
 use stend_model::quantity::english_plural;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_stand::host::Host;
+use stend_stand::host::stand::Compiler;
+use stend_stand::machine;
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(

@@ -9,12 +9,12 @@ use crate::cli::Global;
 use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::host::{LINK_DROPPED, lost_link};
 use crate::run::{Ending, Journal, Making, make};
 use crate::store::Store;
 use stend_model::profile::Profile;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
+use stend_stand::host::{LINK_DROPPED, lost_link};
 
 /// Makes what is missing of a run, and says how it ended.
 pub(in crate::cli) fn measure(

@@ -7,10 +7,10 @@ use stend_model::target::Target;
 
 use super::super::output;
 use crate::catalogue;
-use crate::host::{Command, Host};
 use crate::instrument::fio_files::job_file_of;
 use stend_model::run::HERE;
 use stend_report::shell_words;
+use stend_stand::host::{Command, Host};
 
 /// So many commands are named.
 const MOST_NAMED: usize = 20;

@@ -60,7 +60,7 @@ pub(super) use self::words::has_engine;
 use self::words::{ended_well, lasts, no_engine};
 use super::parameters::not_taken;
 use super::{Adapter, AdapterError, Block, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
-use crate::host::Command;
+use stend_stand::host::Command;
 
 /// What is wrong with a scenario for fio.
 #[derive(Debug, Error)]

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::file::engine_has_files;
-use crate::host::Command;
 use crate::instrument::{File, Writes};
+use stend_stand::host::Command;
 
 /// More files than this of one section are counted and not named.
 const MOST_FILES: u64 = 20_000;

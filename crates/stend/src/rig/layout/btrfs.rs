@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
-use crate::host::Command;
 use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
 use crate::rig::thing::{Made, UNMOUNT};
+use stend_stand::host::Command;
 
 /// A btrfs over disks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -116,7 +116,7 @@ pub(super) fn uuid(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Host as _, Local};
+    use stend_stand::host::{Host as _, Local};
 
     /// What the real scripts tell the tools, which here only write down how they were called, and fail.
     fn calls(thing: &Thing, making: bool) -> String {

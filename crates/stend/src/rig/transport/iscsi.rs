@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Command;
 use crate::rig::shell::{SERVERS, shell};
 use crate::rig::thing::Made;
+use stend_stand::host::Command;
 
 /// tgtd, a process for each controller, which exports its share of the LUNs in one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Command;
 use crate::rig::shell::{SERVERS, shell};
 use crate::rig::thing::Made;
+use stend_stand::host::Command;
 
 /// nbdkit, a process for each controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Command;
 use crate::rig::shell::shell;
 use crate::rig::thing::{Made, UNMOUNT};
+use stend_stand::host::Command;
 
 /// A directory that is exported to this machine alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

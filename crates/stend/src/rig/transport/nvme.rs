@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Command;
 use crate::rig::shell::shell;
 use crate::rig::thing::Made;
+use stend_stand::host::Command;
 
 /// A subsystem with a namespace for each LUN, a port, and a connection to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

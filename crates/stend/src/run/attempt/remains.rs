@@ -5,8 +5,8 @@ use stend_model::suite::{Action, Part, Scenario};
 use stend_model::wire::Check;
 
 use super::{Attempt, Attempts, ended_badly};
-use crate::host::Command;
 use crate::instrument::{Adapter, Block, Files, Invocation, Remains};
+use stend_stand::host::Command;
 
 impl Attempts<'_> {
     /// Reads what is left of a pool that has failed, and notes what of the load is lost. `load`: the files that it left. `false` if the user

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::host::{Host, HostError};
 
 /// Adds a line. When this returns, it is on disk.
-pub(crate) fn note(host: &dyn Host, path: &str, entry: &impl Serialize) -> Result<(), HostError> {
+pub fn note(host: &dyn Host, path: &str, entry: &impl Serialize) -> Result<(), HostError> {
     let line = serde_json::to_string(entry).expect("an entry has no map with other keys than text");
     // The newline before it ends what a crash may have cut off.
     host.append(path, format!("\n{line}\n").as_bytes())
@@ -19,7 +19,7 @@ pub(crate) fn note(host: &dyn Host, path: &str, entry: &impl Serialize) -> Resul
 ///
 /// # Errors
 /// It cannot be read; or a whole line says something else than an entry, as a newer stend may write it: nobody knows then what was done.
-pub(crate) fn read<T: DeserializeOwned>(host: &dyn Host, path: &str) -> Result<Option<Vec<T>>, HostError> {
+pub fn read<T: DeserializeOwned>(host: &dyn Host, path: &str) -> Result<Option<Vec<T>>, HostError> {
     let text = match host.read_text(path) {
         Err(HostError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         text => text?,

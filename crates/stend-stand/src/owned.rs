@@ -30,7 +30,7 @@ const DANGER: &str = "who could have any program started from there";
 
 /// Why a directory is not used.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(crate) enum NotOwn {
+pub enum NotOwn {
     /// It belongs to somebody else; their number, where the machine says it.
     #[error("{path} belongs to another user{}, {DANGER}", .owner.map(|owner| format!(" (number {owner})")).unwrap_or_default())]
     Others {
@@ -72,7 +72,7 @@ struct Directory {
 ///
 /// # Errors
 /// Somebody else may, or it cannot be found out.
-pub(crate) fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
+pub fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
     if host.name() == HERE {
         return check_here(Path::new(path));
     }
@@ -96,7 +96,7 @@ pub(crate) fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn check_here(path: &Path) -> Result<(), NotOwn> {
+pub fn check_here(path: &Path) -> Result<(), NotOwn> {
     let look = || -> std::io::Result<_> {
         let real = path.canonicalize()?;
         let of = |path: &Path| {

@@ -15,7 +15,7 @@ pub(super) const SCRIPT: &str = concat!(include_str!("texts.sh"), include_str!("
 /// the machine unfit, and so does too little space.
 ///
 /// A machine that cannot be asked has one finding, which is unfit and says why.
-pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
+pub fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Finding> {
     let directories: Vec<_> = spaces.iter().map(|space| space.directory.as_str()).collect();
     match host.run(&command(SCRIPT, &directories)) {
         Ok(output) => judge(&Texts::parse(&output), spaces, gates),
@@ -27,11 +27,11 @@ pub(crate) fn check(host: &dyn Host, spaces: &[Space], gates: &Gates) -> Vec<Fin
 }
 
 /// What looks at a machine that no lab reaches, whose directories nobody knows.
-pub(crate) fn conditions_question() -> Command {
+pub fn conditions_question() -> Command {
     command(SCRIPT, &[])
 }
 
 /// What [`check`] makes of a machine that answered to [`conditions_question`].
-pub(crate) fn conditions_answered(answer: &Output, gates: &Gates) -> Vec<Finding> {
+pub fn conditions_answered(answer: &Output, gates: &Gates) -> Vec<Finding> {
     judge(&Texts::parse(answer), &[], gates)
 }

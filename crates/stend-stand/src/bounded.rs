@@ -22,7 +22,7 @@ fn too_much<T>(what: &str, limit: u64) -> Result<T> {
 ///
 /// # Errors
 /// It cannot be read, is no UTF-8, or is too long.
-pub(crate) fn text(path: &Path) -> Result<String> {
+pub fn text(path: &Path) -> Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LONGEST_TEXT { too_much("its number of bytes", LONGEST_TEXT) } else { Ok(text) }
@@ -37,7 +37,7 @@ struct Limits {
 }
 
 /// Reads a file line by line, so far and no further.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     from: R,
     limits: Limits,
     bytes: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(crate) fn of(from: R) -> Self {
+    pub fn of(from: R) -> Self {
         Self::within(from, Limits { line: LONGEST_LINE, bytes: MOST_BYTES, figures: MOST_FIGURES })
     }
 
@@ -57,7 +57,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// It cannot be read, or is too much.
-    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+    pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
         let Limits { line: longest, bytes, figures } = self.limits;
         let room = longest.min(bytes - self.bytes);

@@ -13,11 +13,11 @@ use crate::host::{Command, Host, HostError, Output};
 
 /// A program to look for, and what makes it print its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolQuery {
+pub struct ToolQuery {
     /// Its name on the PATH, or its path.
-    pub(crate) program: String,
+    pub program: String,
     /// Such as `--version`, or `-v` for nginx.
-    pub(crate) version_arguments: Vec<String>,
+    pub version_arguments: Vec<String>,
 }
 
 /// For each tool its number, the number of its version arguments, its program and those arguments.
@@ -65,7 +65,7 @@ exit 0
 "#;
 
 /// Asks for all tools at once: the tools that there are, and what is missing of which, with why.
-pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
+pub fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String, Tool>, Missing), HostError> {
     match command(queries) {
         Some(command) => {
             let (mut tools, mut missing) = read(&host.run(&command)?, queries);
@@ -77,7 +77,7 @@ pub(crate) fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<
 }
 
 /// What asks for all tools at once; nothing for none.
-pub(crate) fn command(queries: &[ToolQuery]) -> Option<Command> {
+pub fn command(queries: &[ToolQuery]) -> Option<Command> {
     if queries.is_empty() {
         return None;
     }
@@ -98,7 +98,7 @@ pub(super) fn read(output: &Output, queries: &[ToolQuery]) -> (BTreeMap<String, 
 }
 
 /// What such a command, in words, asks for; `None` if it is none.
-pub(crate) fn queries_of(words: &[String]) -> Option<Vec<ToolQuery>> {
+pub fn queries_of(words: &[String]) -> Option<Vec<ToolQuery>> {
     let mut rest = words.get(4..)?;
     let mut queries = Vec::new();
     while let [_, count, program, after @ ..] = rest {

@@ -52,14 +52,14 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 const RIGHT: &str = "name a compiler as it is called on the PATH, or by its whole path";
 
 /// Locks a machine, by the program there whose path it is given.
-pub(crate) type LockBy<'a> = dyn FnMut(&str) -> Result<(), NotLocked> + 'a;
+pub type LockBy<'a> = dyn FnMut(&str) -> Result<(), NotLocked> + 'a;
 
 /// Why it is not locked, as whoever locks says it.
-pub(crate) type NotLocked = Box<dyn std::error::Error + Send + Sync>;
+pub type NotLocked = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why `stend-probe` is not built.
 #[derive(Debug, Error)]
-pub(crate) enum BuildError {
+pub enum BuildError {
     /// The compiler's name is empty.
     #[error("no compiler is named; {RIGHT}, as in gcc")]
     Unnamed,
@@ -156,11 +156,11 @@ fn step_or_all(step: Option<&String>, compiler: &str) -> String {
 
 /// Which compiler builds, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Compiler {
+pub struct Compiler {
     /// The program, with words of its own if it has some: `cc`, `lcc`, a path, `ccache gcc`.
-    pub(crate) program: String,
+    pub program: String,
     /// What it is told beside `-std=c11 -O2`.
-    pub(crate) flags: String,
+    pub flags: String,
 }
 
 impl Default for Compiler {
@@ -171,7 +171,7 @@ impl Default for Compiler {
 
 impl Compiler {
     /// Flags behind the program's words are flags: they are told and compared as such.
-    pub(crate) fn new(program: &str, flags: &str) -> Self {
+    pub fn new(program: &str, flags: &str) -> Self {
         let words: Vec<_> = program.split_whitespace().collect();
         let at = words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len());
         let flags = words[at..].iter().copied().chain(Some(flags).filter(|flags| !flags.is_empty()));
@@ -181,13 +181,13 @@ impl Compiler {
 
 /// A build.
 #[derive(Debug, Clone)]
-pub(crate) struct Built {
+pub struct Built {
     /// The path of the program.
-    pub(crate) probe: String,
+    pub probe: String,
     /// What it was made of, as a run keeps it.
-    pub(crate) build: Build,
+    pub build: Build,
     /// The same in a number.
-    pub(crate) identity: String,
+    pub identity: String,
 }
 
 /// `stend-probe` on a machine, below `work`. It is built if it is not there; before that `lock`, if it is given, is told the path of a program
@@ -195,7 +195,7 @@ pub(crate) struct Built {
 ///
 /// # Errors
 /// There is no such compiler, it fails, or what it built does not run there; or the machine cannot be locked. One line.
-pub(crate) fn build(
+pub fn build(
     host: &dyn Host,
     work: &str,
     compiler: &Compiler,
@@ -296,7 +296,7 @@ fn build_locker(host: &dyn Host, building: &str, compiler: &Compiler) -> Result<
 }
 
 /// Anything that was built there, runs, and holds locks.
-pub(crate) fn locker(host: &dyn Host, work: &str) -> Option<String> {
+pub fn locker(host: &dyn Host, work: &str) -> Option<String> {
     let names = host.list(work).ok()?;
     let builds = names.iter().filter(|name| is_build(name));
     let mut paths = builds.flat_map(|name| [PROBE, LOCKER].map(|program| format!("{work}/{name}/{program}")));
@@ -315,7 +315,7 @@ fn cleared(host: &dyn Host, building: &str, why: BuildError) -> BuildError {
 }
 
 /// What a `stend-probe` that lies there says of its build.
-pub(crate) fn build_of(host: &dyn Host, probe: &str) -> Build {
+pub fn build_of(host: &dyn Host, probe: &str) -> Build {
     let said = host.run(&Command::new([probe, "--version"])).unwrap_or_default().text();
     let line = |number: usize| said.lines().nth(number).unwrap_or_default();
     Build {
@@ -329,7 +329,7 @@ pub(crate) fn build_of(host: &dyn Host, probe: &str) -> Build {
 }
 
 /// Any `stend-probe` that was built there and runs.
-pub(crate) fn built(host: &dyn Host, work: &str) -> Option<String> {
+pub fn built(host: &dyn Host, work: &str) -> Option<String> {
     let names = host.list(work).ok()?;
     let paths = names.iter().filter(|name| name.starts_with(BUILD)).map(|name| format!("{work}/{name}/{PROBE}"));
     paths.into_iter().find(|path| runs(host, path))
@@ -345,7 +345,7 @@ pub(super) fn stand_ins(program: &str) -> Option<String> {
 }
 
 /// Whether this is a build in the directory for runs' files.
-pub(crate) fn is_build(name: &str) -> bool {
+pub fn is_build(name: &str) -> bool {
     let number = name.strip_prefix(BUILD).or_else(|| name.strip_prefix(BUILDING));
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
@@ -358,7 +358,7 @@ fn longest_build() -> Result<Duration, BuildError> {
 }
 
 /// All that a compiler is told, but for the files and what single files need.
-pub(crate) fn flags(compiler: &Compiler) -> String {
+pub fn flags(compiler: &Compiler) -> String {
     format!("{USUAL_FLAGS} {}", compiler.flags).trim_end().to_owned()
 }
 
@@ -366,7 +366,7 @@ pub(crate) fn flags(compiler: &Compiler) -> String {
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_name(program: &str) -> Result<(), BuildError> {
+pub fn check_name(program: &str) -> Result<(), BuildError> {
     match program.split_whitespace().next() {
         None => Err(BuildError::Unnamed),
         Some(word) if word.starts_with('-') => Err(BuildError::Flag(word.to_owned())),
@@ -377,7 +377,7 @@ pub(crate) fn check_name(program: &str) -> Result<(), BuildError> {
 }
 
 /// By what `stend-probe` is built, in words: the compiler's version lines, and its flags.
-pub(crate) fn in_words(version: &str, compiler: &Compiler) -> String {
+pub fn in_words(version: &str, compiler: &Compiler) -> String {
     format!("stend-probe: built by {} with {}", version.replace('\n', "; "), flags(compiler))
 }
 
@@ -385,7 +385,7 @@ pub(crate) fn in_words(version: &str, compiler: &Compiler) -> String {
 ///
 /// # Errors
 /// It is not there, or says nothing; one line.
-pub(crate) fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, BuildError> {
+pub fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, BuildError> {
     let program = &compiler.program;
     let words: Vec<_> = program.split_whitespace().chain(["--version"]).collect();
     let place = if host.name() == HERE { "here" } else { "there" };
@@ -466,7 +466,7 @@ fn files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 ///
 /// # Errors
 /// A path is too long for tar.
-pub(crate) fn archive(below: &str, more: &[(&str, &[u8])]) -> std::io::Result<Vec<u8>> {
+pub fn archive(below: &str, more: &[(&str, &[u8])]) -> std::io::Result<Vec<u8>> {
     let all: Vec<(&str, &[u8])> = files().collect();
     tar_of(below, all.into_iter().chain(more.iter().copied()))
 }
@@ -492,7 +492,7 @@ fn identity(version: &str, compiler: &Compiler, sources: &str) -> String {
 }
 
 /// The sources in a number, as `probe/Makefile` counts them too.
-pub(crate) fn sources() -> String {
+pub fn sources() -> String {
     let contents: Vec<u8> = SOURCES.iter().flat_map(|(_, contents)| *contents).copied().collect();
     digest_of(&contents)[..16].to_owned()
 }

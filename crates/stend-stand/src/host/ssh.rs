@@ -38,7 +38,7 @@ const LONGEST_TRANSFER: Duration = Duration::from_secs(600);
 const NO_PROGRAM: &str = "stend: there is no such program";
 
 /// The terminal at which ssh may ask for passphrases and keys.
-pub(crate) trait Terminal: Sync {
+pub trait Terminal: Sync {
     /// Whether others may want it at the same time.
     fn is_shared(&self) -> bool;
     /// Whether the user sits at one.
@@ -48,7 +48,7 @@ pub(crate) trait Terminal: Sync {
 }
 
 /// A machine that ssh reaches.
-pub(crate) struct Ssh {
+pub struct Ssh {
     destination: String,
     /// A directory of its own for the connection's socket.
     directory: PathBuf,
@@ -76,7 +76,7 @@ impl Ssh {
     ///
     /// # Errors
     /// There is no way to the machine, or it is not what it was, ssh's reason in one line; or the user interrupted it.
-    pub(crate) fn connect(
+    pub fn connect(
         destination: &str,
         interrupt: &Interrupt,
         terminal: &'static dyn Terminal,
@@ -103,7 +103,7 @@ impl Ssh {
     }
 
     /// Says where `stend-probe` is there, or what of it holds locks.
-    pub(crate) fn set_probe(&self, path: &str) {
+    pub fn set_probe(&self, path: &str) {
         if let Some(directory) = stand::stand_ins(path) {
             *self.stand_ins.lock().unwrap_or_else(PoisonError::into_inner) = Some(directory);
         }

@@ -23,7 +23,7 @@ const LINES_IN_FLIGHT: usize = 4096;
 
 /// The machine that `stend` itself runs on.
 #[derive(Debug, Default)]
-pub(crate) struct Local;
+pub struct Local;
 
 impl Host for Local {
     fn name(&self) -> &str {

@@ -35,15 +35,15 @@ use processor::Processor;
 use texts::Texts;
 use topology::Topology;
 
-pub(crate) use check::{check, conditions_answered, conditions_question};
-pub(crate) use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
-pub(crate) use settings::chosen;
-pub(crate) use tools::{ToolQuery, command as tools_question, queries_of, tools};
-pub(crate) use userland::compiler_of;
+pub use check::{check, conditions_answered, conditions_question};
+pub use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
+pub use settings::chosen;
+pub use tools::{ToolQuery, command as tools_question, queries_of, tools};
+pub use userland::compiler_of;
 
 /// Why a machine does not answer.
 #[derive(Debug, Error)]
-pub(crate) enum Unanswered {
+pub enum Unanswered {
     /// Nobody has asked it.
     #[error("it was not asked")]
     Unasked,
@@ -57,7 +57,7 @@ pub(crate) enum Unanswered {
 
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.
-pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
+pub fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
     let collected = host.run(&collection());
     let of_tools = |_: &Output| tools::command(queries).map(|command| host.run(&command));
     let found = collected.as_ref().ok().and_then(of_tools);
@@ -68,13 +68,13 @@ pub(crate) fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
 }
 
 /// What asks a machine for all but its tools.
-pub(crate) fn collection() -> Command {
+pub fn collection() -> Command {
     command(concat!(include_str!("texts.sh"), include_str!("collect.sh")), &[])
 }
 
 /// The fingerprint from what a machine answered to [`collection`] and [`tools_question`], or why it did not. Without the tools the rest of it
 /// is still true.
-pub(crate) fn from_answers(
+pub fn from_answers(
     collected: Result<Output, Unanswered>,
     found: Option<Result<Output, Unanswered>>,
     queries: &[ToolQuery],

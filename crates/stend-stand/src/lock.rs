@@ -20,14 +20,14 @@ const MARK: &str = "stend: ";
 
 /// A lock that is held. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
-pub(crate) struct FileLock {
+pub struct FileLock {
     _file: File,
     path: PathBuf,
 }
 
 /// Why a lock was not taken.
 #[derive(Debug)]
-pub(crate) enum LockError {
+pub enum LockError {
     /// Somebody else holds it: ` (user@lab, process 7, since …)`, or nothing if it did not name itself.
     Held(String),
     /// The file cannot be made or opened.
@@ -38,7 +38,7 @@ pub(crate) enum LockError {
 
 impl FileLock {
     /// Takes the lock, or says who has it.
-    pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
+    pub fn take(path: &Path) -> Result<Self, LockError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         Self::take_named(path, || options.open(path))
@@ -46,7 +46,7 @@ impl FileLock {
 
     /// Takes a lock that all users of this machine share, in a directory where anybody may write. So nothing is followed and nothing but a
     /// plain file of one name is taken: the file might be somebody's trap. `stend-probe lock --shared` does the same.
-    pub(crate) fn take_shared(path: &Path) -> Result<Self, LockError> {
+    pub fn take_shared(path: &Path) -> Result<Self, LockError> {
         Self::take_named(path, || open_shared(path))
     }
 
@@ -75,7 +75,7 @@ impl FileLock {
     }
 
     /// Removes the file, while the lock is held. Another one may be made and locked from then on.
-    pub(crate) fn remove_file(&self) -> std::io::Result<()> {
+    pub fn remove_file(&self) -> std::io::Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -98,19 +98,19 @@ fn is_still(file: &File, path: &Path) -> bool {
 }
 
 /// A holder as it stands in a message. Anybody may have written it, so it must do nothing to a terminal.
-pub(crate) fn in_brackets(holder: &str) -> String {
+pub fn in_brackets(holder: &str) -> String {
     let holder = plain::one_line(holder.trim());
     if holder.is_empty() { String::new() } else { format!(" ({holder})") }
 }
 
 /// Who this program is, for those who want a lock that it holds: `user@lab, process 7, since 2026-11-22 10:00 UTC`.
-pub(crate) fn holder() -> String {
+pub fn holder() -> String {
     let since = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
     format!("{}, since {since}", who())
 }
 
 /// Whether a holder is this very process.
-pub(crate) fn is_ours(holder: &str) -> bool {
+pub fn is_ours(holder: &str) -> bool {
     holder.strip_prefix(&who()).is_some_and(|rest| rest.starts_with(", since "))
 }
 

@@ -14,45 +14,45 @@ use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
 
 /// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
 /// wrong by two ticks a processor between two readings. No gate closes for less than that.
-pub(crate) const TICKS_OF_DOUBT: f64 = 2.0;
+pub const TICKS_OF_DOUBT: f64 = 2.0;
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Finding {
+pub struct Finding {
     /// What was found.
     #[serde(flatten)]
-    pub(crate) condition: Condition,
+    pub condition: Condition,
     /// How good it is.
-    pub(crate) state: State,
+    pub state: State,
     /// Whether it stays as it is until somebody changes it, so that waiting is no use.
     #[serde(skip)]
-    pub(crate) lasting: bool,
+    pub lasting: bool,
     /// Whether nobody may insist: a file system would be filled to its end.
     #[serde(skip)]
-    pub(crate) never: bool,
+    pub never: bool,
 }
 
 impl Finding {
     /// One that waiting may change.
-    pub(crate) fn of(state: State, condition: Condition) -> Self {
+    pub fn of(state: State, condition: Condition) -> Self {
         Self { condition, state, lasting: false, never: false }
     }
 }
 
 /// A directory on the machine that will be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Space {
+pub struct Space {
     /// What for.
-    pub(crate) purpose: Use,
+    pub purpose: Use,
     /// Its absolute path; it need not be there yet.
-    pub(crate) directory: String,
+    pub directory: String,
     /// How much is known to be written there, in bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 /// What a directory is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub enum Use {
     /// The results are kept there.
     Results,
     /// The load has its files there.
@@ -64,7 +64,7 @@ pub(crate) enum Use {
 /// How good a finding is for measuring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub enum State {
     /// It disturbs nothing, or is merely a fact.
     Fine,
     /// Results will be less steady, or say less.

@@ -48,7 +48,7 @@ pub(super) fn compiler(texts: &Texts) -> Option<String> {
 }
 
 /// The first two lines that a compiler says of itself. gcc's second line is a copyright, which says nothing of it.
-pub(crate) fn compiler_of(said: &str) -> Option<String> {
+pub fn compiler_of(said: &str) -> Option<String> {
     let lines: Vec<_> = said.lines().map(str::trim).take(2).filter(|line| !line.starts_with("Copyright")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -24,7 +24,7 @@ const LONGEST_NAME: usize = 64;
 
 /// What the list of machines cannot be used for, or at all. The message says where, and what would be right.
 #[derive(Debug, Error)]
-pub(crate) enum HostsError {
+pub enum HostsError {
     /// The file cannot be read.
     #[error("{path} cannot be read: {source}", path = .path.display())]
     NotRead {
@@ -86,7 +86,7 @@ pub(crate) enum HostsError {
 
 /// What cannot be of a machine: its name, or how it is reached or built for.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(crate) enum KnownError {
+pub enum KnownError {
     /// A name is no word, or too long.
     #[error("\"{0}\" is no name; write 1 to {LONGEST_NAME} letters, digits and - _ . (one at a time)")]
     NoName(String),
@@ -115,7 +115,7 @@ pub(crate) enum KnownError {
 
 /// All that are named.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts {
+pub struct Hosts {
     path: PathBuf,
     /// The file's text; empty if there is none.
     text: String,
@@ -126,23 +126,23 @@ pub(crate) struct Hosts {
 
 /// Where a word of the command line leads.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Destination {
+pub struct Destination {
     /// The word: a name, or what ssh takes.
-    pub(crate) word: String,
+    pub word: String,
     /// What ssh takes, or `local`.
-    pub(crate) address: String,
+    pub address: String,
     /// What is known of the machine, if it has a name.
-    pub(crate) known: Option<Known>,
+    pub known: Option<Known>,
 }
 
 impl Destination {
     /// Whether it is the machine that stend itself runs on.
-    pub(crate) fn is_here(&self) -> bool {
+    pub fn is_here(&self) -> bool {
         self.address == HERE
     }
 
     /// One that has no name.
-    pub(crate) fn of_address(address: &str) -> Self {
+    pub fn of_address(address: &str) -> Self {
         Self { word: address.to_owned(), address: address.to_owned(), known: None }
     }
 }
@@ -158,7 +158,7 @@ impl Hosts {
     ///
     /// # Errors
     /// It cannot be read, or is wrong; one line, with `file:line:column` where that can be said.
-    pub(crate) fn read(store: &Path) -> Result<Self, HostsError> {
+    pub fn read(store: &Path) -> Result<Self, HostsError> {
         let path = store.join(FILE);
         let text = match bounded::text(&path) {
             Ok(text) => text,
@@ -171,21 +171,21 @@ impl Hosts {
     }
 
     /// The file's path, whether or not it is there.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What is known of all, in the file's order.
-    pub(crate) fn all(&self) -> &[Known] {
+    pub fn all(&self) -> &[Known] {
         &self.machines.machine
     }
 
-    pub(crate) fn into_machines(self) -> Machines {
+    pub fn into_machines(self) -> Machines {
         self.machines
     }
 
     /// What is known of the machine of this name. `local` is found under the name that the user gave it, if that is one.
-    pub(crate) fn find(&self, name: &str) -> Option<&Known> {
+    pub fn find(&self, name: &str) -> Option<&Known> {
         let of_here = |known: &&Known| known.name != HERE && known.destination.as_deref() == Some(HERE);
         let mut here = self.all().iter().filter(of_here);
         let renamed = || here.next().filter(|_| here.next().is_none());
@@ -197,14 +197,14 @@ impl Hosts {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn check(&self, text: &str) -> Result<(), HostsError> {
+    pub fn check(&self, text: &str) -> Result<(), HostsError> {
         parse(text, &self.path).map(drop)
     }
 
     /// Whether a run, of a machine that was called so and reached so, is of the machine of this name: it was called so, or reached by the
     /// destination that has this name now. What was measured here is found by each name of this machine: `local`, what the user calls it, and
     /// what it calls itself.
-    pub(crate) fn is_of(&self, (machine, host): (&str, &str), name: &str) -> bool {
+    pub fn is_of(&self, (machine, host): (&str, &str), name: &str) -> bool {
         machine == name
             || match self.destination_of(name) {
                 // It is another machine at each desk, and runs may come from there.
@@ -214,7 +214,7 @@ impl Hosts {
     }
 
     /// Whether two runs, of machines that were called so and reached so, are of one machine, by whichever of its names.
-    pub(crate) fn is_one(&self, one: (&str, &str), other: (&str, &str)) -> bool {
+    pub fn is_one(&self, one: (&str, &str), other: (&str, &str)) -> bool {
         one.0 == other.0 || self.is_of(one, other.0) && self.is_of(other, one.0)
     }
 
@@ -231,7 +231,7 @@ impl Hosts {
     ///
     /// # Errors
     /// The machine has a name and nothing that says how it is reached.
-    pub(crate) fn lead(&self, word: &str) -> Result<Destination, HostsError> {
+    pub fn lead(&self, word: &str) -> Result<Destination, HostsError> {
         let known = self.find(word);
         let Some(known) = known else {
             check_destination(word)?;
@@ -244,7 +244,7 @@ impl Hosts {
     }
 
     /// The file's text where a machine stands in the place of the one of this name, or is added if there is none.
-    pub(crate) fn with(&self, known: &Known, in_place_of: &str) -> Result<String, HostsError> {
+    pub fn with(&self, known: &Known, in_place_of: &str) -> Result<String, HostsError> {
         let mut document = self.document()?;
         let tables = self.tables(&mut document)?;
         let fields = table_of(known)?;
@@ -270,7 +270,7 @@ impl Hosts {
     }
 
     /// The file's text without a machine.
-    pub(crate) fn without(&self, name: &str) -> Result<String, HostsError> {
+    pub fn without(&self, name: &str) -> Result<String, HostsError> {
         let mut document = self.document()?;
         self.tables(&mut document)?.retain(|table| name_of(table) != Some(name));
         Ok(document.to_string())
@@ -349,7 +349,7 @@ fn parse(text: &str, path: &Path) -> Result<Machines, HostsError> {
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_name(name: &str) -> Result<(), KnownError> {
+pub fn check_name(name: &str) -> Result<(), KnownError> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_run = is_run_id(name) || name == "last" || name.starts_with("last~");
     if name.is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_word) || name.contains("..") {
@@ -368,7 +368,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), KnownError> {
 ///
 /// # Errors
 /// It is this machine's name, and another destination.
-pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), KnownError> {
+pub fn check_here(name: &str, destination: &str) -> Result<(), KnownError> {
     if name == HERE && destination != HERE {
         return Err(KnownError::NameOfHere);
     }
@@ -379,7 +379,7 @@ pub(crate) fn check_here(name: &str, destination: &str) -> Result<(), KnownError
 ///
 /// # Errors
 /// Why not, and what is right.
-pub(crate) fn check_destination(destination: &str) -> Result<(), KnownError> {
+pub fn check_destination(destination: &str) -> Result<(), KnownError> {
     let bad = destination.is_empty() || destination.starts_with('-') || destination.contains([' ', ',', '\n', '\t']);
     if bad {
         return Err(KnownError::NoDestination(destination.to_owned()));

@@ -97,7 +97,7 @@ fn source_of(setting: &str) -> String {
 }
 
 /// The word in brackets, or all of it if there are none.
-pub(crate) fn chosen(text: &str) -> String {
+pub fn chosen(text: &str) -> String {
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
     inside.unwrap_or(text).trim().to_owned()
 }

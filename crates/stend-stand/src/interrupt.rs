@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Whether the user, or the system that shuts down, wants the run to end.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt(Arc<AtomicBool>);
 
 /// The one that listens.
 static LISTENING: OnceLock<Interrupt> = OnceLock::new();
@@ -16,7 +16,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// The system refuses to change the signals' action, which it does not do for these.
-    pub(crate) fn listen() -> std::io::Result<Self> {
+    pub fn listen() -> std::io::Result<Self> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         if let Some(listening) = LISTENING.get() {
             return Ok(listening.clone());
@@ -31,12 +31,12 @@ impl Interrupt {
     }
 
     /// Whether it has come.
-    pub(crate) fn requested(&self) -> bool {
+    pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Whether it has come to a command that listens.
-    pub(crate) fn heard() -> bool {
+    pub fn heard() -> bool {
         LISTENING.get().is_some_and(Self::requested)
     }
 }

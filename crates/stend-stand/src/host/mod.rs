@@ -5,24 +5,24 @@
 
 mod local;
 mod ssh;
-pub(crate) mod stand;
+pub mod stand;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use thiserror::Error;
 
-pub(crate) use local::Local;
-pub(crate) use ssh::{Ssh, Terminal};
+pub use local::Local;
+pub use ssh::{Ssh, Terminal};
 
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
-pub(crate) const LOCK_FILE: &str = "in-use.lock";
+pub const LOCK_FILE: &str = "in-use.lock";
 
 /// What a file holds, or a command prints on one of its streams, is read so far, in bytes. More is an error.
 const MOST_READ: u64 = 128 << 20;
 
 /// What is said of a link where ssh says nothing.
-pub(crate) const LINK_DROPPED: &str = "the link dropped";
+pub const LINK_DROPPED: &str = "the link dropped";
 
 /// Shell: `remove PATH`.
 const REMOVE: &str = include_str!("remove.sh");
@@ -30,7 +30,7 @@ const REMOVE: &str = include_str!("remove.sh");
 const WATCHED: &str = concat!(include_str!("remove.sh"), include_str!("watched.sh"));
 
 /// The machine under test, as something that commands can be run on. Paths are the machine's own.
-pub(crate) trait Host: Send + Sync {
+pub trait Host: Send + Sync {
     /// How it is reached: `local`, or an ssh destination.
     fn name(&self) -> &str;
 
@@ -112,20 +112,20 @@ pub(crate) trait Host: Send + Sync {
 
 /// A command for a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Command {
+pub struct Command {
     /// The program and its arguments. No shell sees them.
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
     /// Variables to set beside those that the host has.
-    pub(crate) environment: BTreeMap<String, String>,
+    pub environment: BTreeMap<String, String>,
     /// Where it runs; the host's default if not given.
-    pub(crate) directory: Option<String>,
+    pub directory: Option<String>,
     /// A command that [`Host::run`] waits for longer is killed.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
 }
 
 impl Command {
     /// A command of these words, with half a minute to end.
-    pub(crate) fn new<W: Into<String>>(words: impl IntoIterator<Item = W>) -> Self {
+    pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>) -> Self {
         Self {
             words: words.into_iter().map(Into::into).collect(),
             environment: BTreeMap::new(),
@@ -137,13 +137,13 @@ impl Command {
 
 /// What a command printed, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Output {
+pub struct Output {
     /// Its exit status, if it exited.
-    pub(crate) exit: Option<i32>,
+    pub exit: Option<i32>,
     /// Its standard output; a last line without a newline gets one.
-    pub(crate) stdout: Vec<u8>,
+    pub stdout: Vec<u8>,
     /// Its standard error.
-    pub(crate) stderr: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
 impl Output {
@@ -158,14 +158,14 @@ impl Output {
     }
 
     /// Standard output as text.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 }
 
 /// What a lab locks on a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lockable {
+pub enum Lockable {
     /// The directory for runs' files.
     Directory(String),
     /// The machine itself, which users and labs share, by a file of this path.
@@ -210,14 +210,14 @@ impl Lockable {
 }
 
 /// A lock that is held until it is dropped.
-pub(crate) trait Lock: Send {
+pub trait Lock: Send {
     /// Removes the file that is locked, and the directory with it if it is the lock of a directory and nothing else is in there. What was
     /// locked stays locked for those who hold the file open already, and those find out that it is gone.
     fn remove_file(&mut self) -> Result<(), HostError>;
 }
 
 /// A started command.
-pub(crate) trait Process: Send {
+pub trait Process: Send {
     /// The next thing that it does, waiting at most so long; `None` if nothing happened.
     fn next(&mut self, wait: Duration) -> Option<Happening>;
 
@@ -233,7 +233,7 @@ pub(crate) trait Process: Send {
 
 /// What a started command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub enum Happening {
     /// A line on standard output, without its newline.
     Line(Vec<u8>),
     /// A line on standard error, without its newline.
@@ -244,7 +244,7 @@ pub(crate) enum Happening {
 
 /// Something that the machine under test would not do.
 #[derive(Debug, Error)]
-pub(crate) enum HostError {
+pub enum HostError {
     /// A file or directory could not be used.
     #[error("{path}: {error}")]
     File {
@@ -300,7 +300,7 @@ pub(crate) enum HostError {
 }
 
 /// Why there is no way to a machine any more, if it was that which failed: what ssh said.
-pub(crate) fn lost_link(error: &anyhow::Error) -> Option<&str> {
+pub fn lost_link(error: &anyhow::Error) -> Option<&str> {
     error.chain().find_map(|cause| match cause.downcast_ref::<HostError>() {
         Some(HostError::Link { reason, .. }) => Some(reason.as_str()),
         _ => None,
