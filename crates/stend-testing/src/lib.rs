@@ -189,3 +189,16 @@ pub fn steal() -> Cause {
 pub fn killed() -> Cause {
     Cause::Killed { signal: 9, said: String::new() }
 }
+
+/// Whether a program is on the PATH. A test that needs one that is not says so and does nothing; under CI it fails.
+pub fn have(program: &str) -> bool {
+    let found = std::process::Command::new("sh")
+        .args(["-c", "command -v \"$1\" >/dev/null", "sh", program])
+        .status()
+        .is_ok_and(|status| status.success());
+    if !found {
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped, and there is no {program} here");
+        eprintln!("skipped: there is no {program} here");
+    }
+    found
+}

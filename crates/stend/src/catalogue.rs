@@ -16,8 +16,8 @@ use stend_compare::weighing::MachineFiles;
 use stend_stand::bounded;
 use stend_stand::hosts::{Hosts, HostsError};
 
-use crate::instrument::check_parameters;
-use crate::instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
+use stend_instrument::check_parameters;
+use stend_instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
 use stend_model::nearest;
 use stend_stand::host::{Command, Host, HostError};
 

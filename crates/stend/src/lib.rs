@@ -13,7 +13,6 @@ mod catalogue;
 mod cli;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
-mod instrument;
 mod profile;
 mod rig;
 mod run;

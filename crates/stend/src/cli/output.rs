@@ -305,7 +305,7 @@ pub(super) fn runs<'a>(records: &[&'a Record], series: &'a [Vec<(u32, Series)>])
         repeats: &record.repeats,
         series,
         profiles: &record.profiles,
-        job: crate::instrument::job,
+        job: stend_instrument::job,
     };
     records.iter().zip(series).map(run).collect()
 }

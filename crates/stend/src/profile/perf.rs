@@ -10,8 +10,8 @@ use stend_model::profile::Stacks;
 use thiserror::Error;
 
 use super::complaint;
-use crate::instrument::Tool;
 use crate::run::prepare::install_command;
+use stend_instrument::Tool;
 use stend_stand::host::{Command, Host, HostError};
 
 /// As `stend doctor` looks for it.

@@ -5,8 +5,8 @@ use stend_model::profile::Lack;
 use stend_model::profile::SystemCall;
 
 use super::complaint;
-use crate::instrument::Tool;
 use crate::run::prepare::install_command;
+use stend_instrument::Tool;
 use stend_stand::host::{Command, Host};
 
 /// As `stend doctor` looks for it.

@@ -6,7 +6,6 @@ use stend_model::quantity::{Size, format_size};
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use super::{Needs, Refusal, ability, by_front, control_socket, inside, real_path, socket};
-use crate::instrument;
 use crate::run::prepare::install_command;
 use stend_stand::host::{Command, Host};
 
@@ -145,7 +144,7 @@ fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
 pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     if target.behind_nbd() {
         let engines = host.run(&Command::new(["fio", "--enghelp"])).map(|output| output.text()).unwrap_or_default();
-        if !instrument::has_engine(&engines, "nbd") {
+        if !stend_instrument::has_engine(&engines, "nbd") {
             return Err(Refusal::Unusable(
                 "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio".into(),
             ));

@@ -39,7 +39,7 @@ use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::Thing;
-use crate::instrument::{self, LunAddress};
+use stend_instrument::{self, LunAddress};
 use stend_stand::host::{Command, Happening, Host, HostError, Output};
 
 /// The directory of the targets, in the one for runs' files.
@@ -193,7 +193,7 @@ pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result
                 scenario.name
             )));
         }
-        instrument::fit_to_luns(scenario, target)
+        stend_instrument::fit_to_luns(scenario, target)
             .map_err(|message| Refusal::Usage(format!("scenario \"{}\" on this target: {message}", scenario.name)))?;
     }
     if !loads {

@@ -294,13 +294,12 @@ impl Thing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::fixture;
     use stend_stand::host::{Host as _, Local};
 
     /// What a killed stend had started may come to its work when the target is gone.
     #[test]
     fn a_filling_that_comes_late_makes_nothing_again() {
-        if !fixture::have("fio") {
+        if !stend_testing::have("fio") {
             return;
         }
         let base = tempfile::tempdir().unwrap();

@@ -19,7 +19,6 @@ use thiserror::Error;
 use super::attempt::Attempt;
 use super::fitness::{self, Conditions};
 use super::{SeriesBuilder, Which, plan, prepare, repeat_of};
-use crate::instrument;
 use stend_model::record::Record;
 use stend_stand::bounded::Lines;
 use stend_stand::host::{Command, Output};
@@ -53,7 +52,7 @@ pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
         words: command.words,
         timeout_ns: nanoseconds(command.timeout),
     };
-    let tools = machine::tools_question(&instrument::tool_queries());
+    let tools = machine::tools_question(&stend_instrument::tool_queries());
     let questions = std::iter::once(question(COLLECTION, machine::collection()))
         .chain(tools.map(|command| question(TOOLS, command)))
         // Last, so that none of the others is taken for what disturbs.

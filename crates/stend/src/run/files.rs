@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use stend_model::suite::{Instrument, Scenario};
 use thiserror::Error;
 
-use crate::instrument::AdapterError;
-use crate::instrument::{File, Place, adapter};
+use stend_instrument::AdapterError;
+use stend_instrument::{File, Place, adapter};
 use stend_stand::host::{Command, Host, HostError};
 
 /// So many files are asked for at once.

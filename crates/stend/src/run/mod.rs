@@ -35,7 +35,6 @@ use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
 
-use crate::instrument::Place;
 use crate::rig;
 use crate::side::{self, Setting, Tuning};
 use attempt::{Attempt, Attempts};
@@ -43,6 +42,7 @@ use fitness::Conditions;
 use profile::Profiling;
 use sampler::Sampler;
 pub(crate) use standings::{plan, standings};
+use stend_instrument::Place;
 use stend_model::dips;
 use stend_model::profile::Profile;
 use stend_model::run::HERE;

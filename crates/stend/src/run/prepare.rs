@@ -12,9 +12,9 @@ use stend_model::target::Target;
 use thiserror::Error;
 
 use super::files::{Files, FilesError};
-use crate::instrument::fio_files::job_file_of;
-use crate::instrument::{self, Place, Tool, adapter};
 use crate::side;
+use stend_instrument::fio_files::job_file_of;
+use stend_instrument::{self, Place, Tool, adapter};
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Host, HostError, Lock, Lockable};
 use stend_stand::machine::{self, Finding, Space, State, Use};
@@ -189,7 +189,7 @@ fn machine_lock(host: &dyn Host) -> Result<String, PrepareError> {
 /// # Errors
 /// The machine cannot be asked at all.
 pub(crate) fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, Cause> {
-    let mut machine = machine::collect(host, &instrument::tool_queries());
+    let mut machine = machine::collect(host, &stend_instrument::tool_queries());
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
     }

@@ -8,9 +8,9 @@ use stend_model::run::Run;
 use stend_model::target::TargetOfRun;
 
 use super::Observer;
-use crate::instrument::LunAddress;
 use crate::rig::watched::{Watched, watched};
 use crate::rig::{self, Injector, Needs, Refusal, Up};
+use stend_instrument::LunAddress;
 use stend_stand::host::Host;
 use stend_stand::interrupt::Interrupt;
 

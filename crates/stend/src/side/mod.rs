@@ -10,7 +10,7 @@ use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
 use thiserror::Error;
 
-use crate::instrument::{ADAPTERS, Tool, check_parameters};
+use stend_instrument::{ADAPTERS, Tool, check_parameters};
 use stend_stand::host::stand::{self, BuildError, Compiler};
 use stend_stand::host::{Command, Host, HostError};
 use stend_stand::machine::{ToolQuery, tools};

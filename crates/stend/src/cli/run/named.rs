@@ -7,7 +7,7 @@ use stend_model::target::Target;
 
 use super::super::output;
 use crate::catalogue;
-use crate::instrument::fio_files::job_file_of;
+use stend_instrument::fio_files::job_file_of;
 use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::{Command, Host};

@@ -5,7 +5,7 @@ use stend_model::suite::{Action, Part, Scenario};
 use stend_model::wire::Check;
 
 use super::{Attempt, Attempts, ended_badly};
-use crate::instrument::{Adapter, Block, Files, Invocation, Remains};
+use stend_instrument::{Adapter, Block, Files, Invocation, Remains};
 use stend_stand::host::Command;
 
 impl Attempts<'_> {

@@ -7,7 +7,7 @@ mod real;
 mod report;
 
 use super::*;
-use crate::instrument::fixture::{read, record};
+use crate::fixture::{read, record};
 use stend_model::cause::Cause;
 
 fn translated(name: &str) -> Result<Vec<Event>, Cause> {

@@ -3,9 +3,12 @@
 //! `stend-probe` and programs of the user's print the wire themselves. A real tool prints something of its own; its
 //! [`Adapter`] says how to start it and turns what it printed into the same events. An adapter touches no machine.
 
+#![allow(missing_docs, reason = "used by this workspace alone")]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod fio;
 #[cfg(test)]
-pub(crate) mod fixture;
+pub mod fixture;
 mod gzip;
 mod openssl;
 mod parameters;
@@ -13,7 +16,7 @@ mod parameters;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-pub(crate) use self::fio::suite as fio_files;
+pub use self::fio::suite as fio_files;
 
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
@@ -31,7 +34,7 @@ use stend_stand::host::Command;
 use stend_stand::machine::ToolQuery;
 
 /// What stands between a real tool and the wire.
-pub(crate) trait Adapter: Sync {
+pub trait Adapter: Sync {
     /// The instrument's name in suites.
     fn name(&self) -> &'static str;
 
@@ -101,7 +104,7 @@ pub(crate) trait Adapter: Sync {
 
 /// What is wrong with a scenario for its adapter.
 #[derive(Debug, Error)]
-pub(crate) enum AdapterError {
+pub enum AdapterError {
     /// fio's.
     #[error(transparent)]
     Fio(#[from] FioError),
@@ -118,22 +121,22 @@ pub(crate) enum AdapterError {
 
 /// A file that a tool works on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct File {
+pub struct File {
     /// How long it will be, if the tool makes it or makes it longer.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Who works on it: `section [a]`.
-    pub(crate) by: String,
+    pub by: String,
     /// Whether something that is there already would be lost.
-    pub(crate) writes: Writes,
+    pub writes: Writes,
     /// The directory that it is to lie in and that the tool does not make.
-    pub(crate) directory: Option<String>,
+    pub directory: Option<String>,
     /// Whether the tool cannot make it, because it is not told how long it is to be.
-    pub(crate) must_exist: bool,
+    pub must_exist: bool,
 }
 
 impl File {
     /// One more works on it.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         let bytes = self.bytes.max(other.bytes);
         // One that writes to it is told of first.
         if other.writes > self.writes {
@@ -143,7 +146,7 @@ impl File {
     }
 
     /// Whether something would be lost of what is there and so long.
-    pub(crate) fn overwrites(&self, there: u64) -> bool {
+    pub fn overwrites(&self, there: u64) -> bool {
         match self.writes {
             Writes::ItsOwn => false,
             Writes::WhereLonger => self.bytes > there,
@@ -154,7 +157,7 @@ impl File {
 
 /// What a tool does to a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Writes {
+pub enum Writes {
     /// It has a name that only the tool gives.
     #[default]
     ItsOwn,
@@ -166,35 +169,35 @@ pub(crate) enum Writes {
 
 /// A program that an adapter needs on the machine under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tool {
+pub struct Tool {
     /// The program's name on the PATH.
-    pub(crate) program: &'static str,
+    pub program: &'static str,
     /// The Debian package that has it.
-    pub(crate) package: &'static str,
+    pub package: &'static str,
     /// The arguments that make it say its version.
-    pub(crate) version_arguments: &'static [&'static str],
+    pub version_arguments: &'static [&'static str],
     /// The oldest version that will do.
-    pub(crate) least: Option<(u32, u32)>,
+    pub least: Option<(u32, u32)>,
 }
 
 /// Directories on the machine under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// The run's id, for the names of files elsewhere.
-    pub(crate) run: String,
+    pub run: String,
     /// What no other start of an instrument has, by which what it wrote is told from all else: `RUN NUMBER RANDOM`.
-    pub(crate) mark: String,
+    pub mark: String,
     /// For files that serve the whole run, such as those that fio reads and writes. Removed when the run ends.
-    pub(crate) data: String,
+    pub data: String,
     /// For the files of one repeat. Empty before it, removed after it.
-    pub(crate) work: String,
+    pub work: String,
     /// The LUNs of the run's target, which are loaded instead of files of the instrument's own. Empty where the run has no target.
-    pub(crate) luns: Vec<LunAddress>,
+    pub luns: Vec<LunAddress>,
 }
 
 /// Where a LUN is, for the instrument that loads it. It holds as many bytes as the scenario's parameter `size` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LunAddress {
+pub enum LunAddress {
     /// A block device or a file, by its path on the machine under test.
     Path(String),
     /// An export of a server that speaks NBD, by its URI.
@@ -203,7 +206,7 @@ pub(crate) enum LunAddress {
 
 impl Place {
     /// The place of a run whose directory is this.
-    pub(crate) fn of(run: &str, directory: &str) -> Self {
+    pub fn of(run: &str, directory: &str) -> Self {
         Self {
             run: run.into(),
             mark: mark_of(run, 0, 0),
@@ -215,32 +218,32 @@ impl Place {
 }
 
 /// The mark of a start of a run's instruments, for the repeat of this number. `random`: a repeat may be started more than once.
-pub(crate) fn mark_of(run: &str, number: usize, random: u64) -> String {
+pub fn mark_of(run: &str, number: usize, random: u64) -> String {
     format!("{run} {number} {random:016x}")
 }
 
 /// How to start a tool for one repeat.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Invocation {
+pub struct Invocation {
     /// Files to put there first, by path. One in the place's `data` is put there once a session.
-    pub(crate) files: BTreeMap<String, Cow<'static, [u8]>>,
+    pub files: BTreeMap<String, Cow<'static, [u8]>>,
     /// Directories outside the place that the tool makes, whose last name is `stend-` and the run's id. They are removed when the run
     /// ends, or by `stend clean`.
-    pub(crate) leaves: Vec<String>,
+    pub leaves: Vec<String>,
     /// The program and its arguments. It is started under `stend-probe guard`, in the place's `work` directory.
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
     /// Variables to set.
-    pub(crate) environment: BTreeMap<String, String>,
+    pub environment: BTreeMap<String, String>,
     /// Files to read afterwards, by path; a final `*` stands for any rest of a name. Those that do not exist are left out.
-    pub(crate) results: Vec<String>,
+    pub results: Vec<String>,
 }
 
 /// Files by their paths, as a tool left them.
-pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// What is left of a pool that has failed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Remains<'a> {
+pub enum Remains<'a> {
     /// The LUNs' files, by their paths, and what reading them again left.
     Luns(&'a [String], &'a Files),
     /// No file system, and why.
@@ -249,62 +252,62 @@ pub(crate) enum Remains<'a> {
 
 /// What of a load is lost after its pool has failed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Losses {
+pub struct Losses {
     /// Whether no more is lost than may be.
-    pub(crate) passed: bool,
+    pub passed: bool,
     /// In figures.
-    pub(crate) observed: BTreeMap<String, f64>,
+    pub observed: BTreeMap<String, f64>,
     /// As facts.
-    pub(crate) evidence: Vec<Checked>,
+    pub evidence: Vec<Checked>,
     /// Where it is worth looking what stands there: blocks that must not be lost, and are.
-    pub(crate) looks: Vec<Block>,
+    pub looks: Vec<Block>,
 }
 
 /// A block of a LUN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Block {
+pub struct Block {
     /// The LUN's number, from 0.
-    pub(crate) lun: usize,
+    pub lun: usize,
     /// Its offset in bytes, a multiple of its length.
-    pub(crate) offset: u64,
+    pub offset: u64,
     /// Its length in bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 /// What a tool left after one repeat.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// Its standard output.
-    pub(crate) stdout: String,
+    pub stdout: String,
     /// Its standard error.
-    pub(crate) stderr: String,
+    pub stderr: String,
     /// The results asked for that exist, by path.
-    pub(crate) files: Files,
+    pub files: Files,
     /// What it used: wall time, CPU time, exit status.
-    pub(crate) usage: Usage,
+    pub usage: Usage,
     /// The machine's `CLOCK_MONOTONIC` at its start, in nanoseconds.
-    pub(crate) started_ns: i64,
+    pub started_ns: i64,
     /// What the tool says of its version.
-    pub(crate) version: String,
+    pub version: String,
 }
 
 /// Every adapter.
-pub(crate) const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip];
+pub const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip];
 
 /// The adapter of this name.
-pub(crate) fn adapter(name: &str) -> Option<&'static dyn Adapter> {
+pub fn adapter(name: &str) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
 }
 
 /// The job that a repeat's command names, where its instrument reads one from a file; see [`Adapter::job`].
-pub(crate) fn job(run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
+pub fn job(run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
     let Instrument::Adapter(name) = &scenario.instrument else { return None };
     adapter(name)?.job(run, scenario, repeat)
 }
 
 /// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right, in
 /// words, as those ask for it who read suites.
-pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
+pub fn check_parameters(scenario: &Scenario) -> Result<(), String> {
     let checked = match &scenario.instrument {
         Instrument::Adapter(name) => match adapter(name) {
             Some(adapter) => adapter.check(scenario),
@@ -316,18 +319,18 @@ pub(crate) fn check_parameters(scenario: &Scenario) -> Result<(), String> {
 }
 
 /// Whether a fio that said so of its engines has this one.
-pub(crate) fn has_engine(said: &str, engine: &str) -> bool {
+pub fn has_engine(said: &str, engine: &str) -> bool {
     fio::has_engine(said, engine)
 }
 
 /// Fits a scenario that loads LUNs to those of a target: how many, how large, and how they are reached. The error says why it cannot load
 /// them, and what would be right.
-pub(crate) fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioError> {
+pub fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioError> {
     fio::fit_to_luns(scenario, target)
 }
 
 /// What the machine's fingerprint asks about the adapters' tools.
-pub(crate) fn tool_queries() -> Vec<ToolQuery> {
+pub fn tool_queries() -> Vec<ToolQuery> {
     let query = |tool: Tool| ToolQuery {
         program: tool.program.into(),
         version_arguments: tool.version_arguments.iter().map(|&word| word.into()).collect(),

@@ -3,8 +3,8 @@
 use stend_model::cause::Cause;
 use stend_model::wire::quote;
 
-use crate::instrument::Finished;
-use crate::instrument::parameters::{self, last_words};
+use crate::Finished;
+use crate::parameters::{self, last_words};
 
 /// Errors by which a file, a disk or an engine refuses what is asked of it, and would again: `errno` of EPERM, ENOENT, EACCES, ENODEV, ENOTDIR,
 /// EISDIR, EINVAL, EFBIG, ENOSPC, EROFS, ENOSYS, EOPNOTSUPP, EDQUOT.
@@ -53,7 +53,7 @@ pub(super) fn lasts(cause: &Cause, finished: &Finished) -> bool {
 }
 
 /// Whether a fio that lists these engines has this one.
-pub(in crate::instrument) fn has_engine(listed: &str, engine: &str) -> bool {
+pub(crate) fn has_engine(listed: &str, engine: &str) -> bool {
     listed.lines().any(|line| line.trim() == engine)
 }
 

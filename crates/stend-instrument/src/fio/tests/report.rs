@@ -6,7 +6,7 @@ use stend_model::wire::Check;
 
 use super::super::*;
 use super::{translated, with_report};
-use crate::instrument::fixture::{read, taken_apart};
+use crate::fixture::{read, taken_apart};
 
 #[test]
 fn a_random_read_becomes_work_time_and_latencies() {

@@ -5,7 +5,7 @@ use stend_model::cause::Cause;
 
 #[test]
 fn histograms_are_put_together_and_percentiles_are_not() {
-    use crate::instrument::fio::histogram::{Histogram, parse};
+    use crate::fio::histogram::{Histogram, parse};
     // 99 fast operations in one window and 1 slow one in another: the 99th percentile of all is fast.
     let line = |ms: u32, bucket: usize, count: u32| {
         let counts: Vec<_> = (0..1856).map(|at| if at == bucket { count.to_string() } else { "0".into() }).collect();
@@ -92,7 +92,7 @@ fn what_logs_pass_over_is_filled_in_so_far_and_no_further() {
 
 #[test]
 fn counts_that_no_number_holds_are_added_up_all_the_same() {
-    use crate::instrument::fio::histogram::parse;
+    use crate::fio::histogram::parse;
     let counts: Vec<_> = (0..1856).map(|at| if at < 2 { u64::MAX.to_string() } else { "0".into() }).collect();
     let read = parse(&format!("1, 0, 4096, {}\n", counts.join(", "))).unwrap();
     let mut all = read[0].2.clone();

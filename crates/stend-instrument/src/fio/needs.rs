@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::file::engine_has_files;
-use crate::instrument::{File, Writes};
+use crate::{File, Writes};
 use stend_stand::host::Command;
 
 /// More files than this of one section are counted and not named.

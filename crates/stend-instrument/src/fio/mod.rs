@@ -33,7 +33,7 @@ mod needs;
 mod output;
 mod report;
 mod set;
-pub(crate) mod suite;
+pub mod suite;
 mod words;
 
 use std::borrow::Cow;
@@ -64,7 +64,7 @@ use stend_stand::host::Command;
 
 /// What is wrong with a scenario for fio.
 #[derive(Debug, Error)]
-pub(crate) enum FioError {
+pub enum FioError {
     /// The parameters of a load of stend's own.
     #[error(transparent)]
     Job(#[from] JobError),

@@ -34,7 +34,7 @@ pub(super) struct OpenSsl;
 
 /// What is wrong with a scenario for `openssl speed`.
 #[derive(Debug, Error)]
-pub(crate) enum OpenSslError {
+pub enum OpenSslError {
     /// A parameter is wrong by itself.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

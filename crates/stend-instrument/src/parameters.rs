@@ -15,7 +15,7 @@ use super::Finished;
 
 /// What is wrong with a parameter, and what would be right.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(crate) enum ParameterError {
+pub enum ParameterError {
     /// The tool does not know it.
     #[error("{tool} has no parameter \"{name}\"; there are: {}", .known.join(", "))]
     Unknown {

@@ -13,7 +13,7 @@ use super::words::first_error;
 
 /// Why job files make no suite.
 #[derive(Debug, Error)]
-pub(crate) enum NamedError {
+pub enum NamedError {
     /// A line is wrong.
     #[error("{path}:{line}: {what}: {}", quote(.text))]
     Line {
@@ -61,14 +61,14 @@ pub(crate) enum NamedError {
 
 /// A job file as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
+pub struct Named {
     /// The path, for messages.
-    pub(crate) path: String,
+    pub path: String,
     /// Its name without directory and `.fio`.
-    pub(crate) stem: String,
-    pub(crate) text: String,
+    pub stem: String,
+    pub text: String,
     /// Whether it names a device, so that fio must refuse to write.
-    pub(crate) readonly: bool,
+    pub readonly: bool,
 }
 
 impl Named {
@@ -77,7 +77,7 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn paths(&self) -> Result<Vec<(usize, String)>, NamedError> {
+    pub fn paths(&self) -> Result<Vec<(usize, String)>, NamedError> {
         const NAMES: [&str; 6] =
             ["filename", "filename_format", "directory", "opendir", "replay_redirect", "write_iolog"];
         const LONGEST: usize = 4096;
@@ -110,7 +110,7 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn words_of_commands(&self) -> Result<Vec<(usize, String)>, NamedError> {
+    pub fn words_of_commands(&self) -> Result<Vec<(usize, String)>, NamedError> {
         let word = |c: char| !(c.is_whitespace() || "'\"`;|&<>()=,".contains(c));
         let words = |(line, _, command): (usize, String, String)| {
             let words = command.split(|c| !word(c)).filter(|word| !word.is_empty());
@@ -123,7 +123,7 @@ impl Named {
     ///
     /// # Errors
     /// As above.
-    pub(crate) fn commands(&self) -> Result<Vec<(usize, String, String)>, NamedError> {
+    pub fn commands(&self) -> Result<Vec<(usize, String, String)>, NamedError> {
         // The last two are of the engine that is a command.
         const COMMANDS: [&str; 4] = ["exec_prerun", "exec_postrun", "program", "arguments"];
         let sections = self.sections()?;
@@ -135,7 +135,7 @@ impl Named {
     ///
     /// # Errors
     /// It is no job file; the line is quoted.
-    pub(crate) fn traces(&self) -> Result<Vec<(usize, String)>, NamedError> {
+    pub fn traces(&self) -> Result<Vec<(usize, String)>, NamedError> {
         let mut found = Vec::new();
         for section in &self.sections()? {
             if section.options.iter().any(|(_, key, value)| key == "replay_redirect" && !value.is_empty()) {
@@ -151,12 +151,12 @@ impl Named {
     ///
     /// # Errors
     /// A number that no LUN can have.
-    pub(crate) fn luns(&self) -> Result<u32, NamedError> {
+    pub fn luns(&self) -> Result<u32, NamedError> {
         luns(&self.text).map_err(|source| NamedError::NoSuchLun { path: self.path.clone(), source })
     }
 
     /// What fio said against it, in one line with the line of the file.
-    pub(crate) fn complaint(&self, said: &str) -> NamedError {
+    pub fn complaint(&self, said: &str) -> NamedError {
         let lines: Vec<_> = said.lines().map(|line| line.trim().trim_start_matches("fio: ")).collect();
         let dropped = lines.iter().find_map(|line| line.strip_prefix("job ")?.strip_suffix(" dropped"));
         let writes = lines.iter().any(|line| line.contains("read-only mode"));
@@ -187,7 +187,7 @@ impl Named {
     }
 
     /// A message about a line of it.
-    pub(crate) fn at(&self, line: usize, message: &str) -> String {
+    pub fn at(&self, line: usize, message: &str) -> String {
         format!("{}:{line}: {message}: {}", self.path, quote(line_of(&self.text, line)))
     }
 
@@ -223,7 +223,7 @@ fn is_explanation(line: &str) -> bool {
 ///
 /// # Errors
 /// A file that cannot be used: path, line, and the line quoted.
-pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Result<String, NamedError> {
+pub fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Result<String, NamedError> {
     let set: Vec<_> = set.iter().filter(|(name, _)| set::NAMES.contains(&name.as_str())).collect();
     let unsaid = |name: &str| name != set::RUNTIME && !files.iter().any(|file| set::is_said(&file.text, name));
     if let Some((name, value)) = set.iter().find(|(name, _)| unsaid(name)) {
@@ -281,7 +281,7 @@ pub(crate) fn suite_of(files: &[Named], set: &BTreeMap<String, String>) -> Resul
 }
 
 /// The job file of a scenario that has one.
-pub(crate) fn job_file_of(scenario: &Scenario) -> Option<Named> {
+pub fn job_file_of(scenario: &Scenario) -> Option<Named> {
     let text = scenario.parameters.get(TEXT)?.clone();
     let readonly = scenario.parameters.get("readonly").is_some_and(|readonly| readonly != "0");
     Some(Named { path: scenario.name.clone(), stem: String::new(), text, readonly })
@@ -414,7 +414,7 @@ mod tests {
 
     fn read(files: &[Named]) -> Suite {
         let text = suite_of(files, &BTreeMap::new()).unwrap();
-        let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
+        let check = |scenario: &stend_model::suite::Scenario| crate::check_parameters(scenario);
         Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check)
             .unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
@@ -508,7 +508,7 @@ mod tests {
             let file = named(&text);
             let _ = file.complaint(&said);
             if let Ok(text) = suite_of(std::slice::from_ref(&file), &BTreeMap::new()) {
-                let check = |scenario: &stend_model::suite::Scenario| crate::instrument::check_parameters(scenario);
+                let check = |scenario: &stend_model::suite::Scenario| crate::check_parameters(scenario);
                 match Suite::parse_checked(&text, "t", Path::new("."), &Changes::default(), &check) {
                     Ok(suite) => prop_assert!(suite.scenarios.iter().all(|scenario| scenario.parameters["job"] == file.text)),
                     Err(error) => prop_assert!(error.to_string().contains("two scenarios are called"), "{error}"),

@@ -15,12 +15,12 @@ use thiserror::Error;
 use super::job::{self, Job, JobError, file_name};
 use super::logs::kinds;
 use super::set::{self, SetError};
-use crate::instrument::parameters::{ParameterError, Parameters};
-use crate::instrument::{LunAddress, Place};
+use crate::parameters::{ParameterError, Parameters};
+use crate::{LunAddress, Place};
 
 /// Why a job file cannot be used.
 #[derive(Debug, Error)]
-pub(crate) enum FileError {
+pub enum FileError {
     /// A parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -64,7 +64,7 @@ pub(crate) enum FileError {
 /// The number of a LUN that there cannot be.
 #[derive(Debug, Error)]
 #[error("there is no ${{LUN{0}}}; LUNs are ${{LUN1}} to ${{LUN{MOST_LUNS}}}")]
-pub(crate) struct NoSuchLun(u32);
+pub struct NoSuchLun(u32);
 
 /// The parameter that holds a job file's text.
 pub(super) const TEXT: &str = "job";
@@ -354,7 +354,7 @@ pub(super) struct Wrong {
 
 /// What is wrong with a line.
 #[derive(Debug, Error)]
-pub(crate) enum LineError {
+pub enum LineError {
     /// A section's name does not end.
     #[error("a section's name has no ] behind it")]
     NoEnd,

@@ -6,8 +6,8 @@ use stend_model::suite::Rate;
 use stend_model::target::{Medium, TargetOfRun, TargetText};
 
 use super::super::*;
-use crate::instrument::LunAddress;
-use crate::instrument::fixture::scenario;
+use crate::LunAddress;
+use crate::fixture::scenario;
 
 #[test]
 fn the_job_file_says_what_the_parameters_say() {

@@ -12,7 +12,7 @@ use stend_stats::Latencies;
 
 use super::json::{Parts, separate};
 use super::{EXPECTED, RECEIVED, mark};
-use crate::instrument::Finished;
+use crate::Finished;
 
 /// What is needed of a report.
 #[derive(Debug, Clone, PartialEq)]

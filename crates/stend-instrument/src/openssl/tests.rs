@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 use stend_model::cause::Cause;
+use stend_testing::have;
 use tempfile::tempdir;
 
 use super::*;
-use crate::instrument::fixture::{have, read, record, run, scenario, taken_apart};
+use crate::fixture::{read, record, run, scenario, taken_apart};
 
 fn translated(name: &str) -> Result<Vec<Event>, Cause> {
     let (scenario, finished) = read(&OpenSsl, name);

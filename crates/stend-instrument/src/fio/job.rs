@@ -11,12 +11,12 @@ use thiserror::Error;
 use super::logs::kinds;
 use super::lost::WRITES;
 use super::mark;
-use crate::instrument::parameters::{ParameterError, Parameters};
-use crate::instrument::{LunAddress, Place};
+use crate::parameters::{ParameterError, Parameters};
+use crate::{LunAddress, Place};
 
 /// Why there is no job file of these parameters.
 #[derive(Debug, Error)]
-pub(crate) enum JobError {
+pub enum JobError {
     /// A parameter is wrong by itself.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

@@ -14,7 +14,7 @@ use super::needs::canonical;
 /// A value that an option cannot be set to.
 #[derive(Debug, Error)]
 #[error("--set {name}={value}: {what}")]
-pub(crate) struct SetError {
+pub struct SetError {
     name: &'static str,
     value: String,
     #[source]

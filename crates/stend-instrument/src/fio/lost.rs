@@ -11,7 +11,7 @@ use stend_model::suite::{Action, Scenario};
 
 use super::job::Job;
 use super::output::Output;
-use crate::instrument::{Block, Files, Losses, Remains};
+use crate::{Block, Files, Losses, Remains};
 
 /// How the logs of operations are called, with the LUN's name behind.
 pub(super) const WRITES: &str = "writes.";

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use stend_testing::have;
 
 use stend_model::cause::Cause;
 use stend_model::quantity::Span;
@@ -10,7 +11,7 @@ use stend_model::wire::Check;
 use tempfile::tempdir;
 
 use super::super::*;
-use crate::instrument::fixture::{have, run, run_as, scenario, taken_apart};
+use crate::fixture::{run, run_as, scenario, taken_apart};
 
 #[test]
 fn the_fio_that_is_here_is_understood() {

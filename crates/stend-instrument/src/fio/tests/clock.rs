@@ -4,7 +4,7 @@ use stend_model::cause::Why;
 
 use super::super::*;
 use super::{translated, with_report};
-use crate::instrument::fixture::{read, taken_apart};
+use crate::fixture::{read, taken_apart};
 
 #[test]
 fn a_small_step_of_the_clock_is_known_by_what_the_guard_saw() {
