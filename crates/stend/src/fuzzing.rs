@@ -19,10 +19,10 @@ use stend_model::target::TargetText;
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use crate::run::carried;
-use crate::store::{read_export, write_export};
 use stend_instrument::fio_files::{Named, suite_of};
 use stend_instrument::{Finished, adapter, check_parameters};
 use stend_model::record::Record;
+use stend_store::{read_export, write_export};
 
 /// A run's file as it is.
 pub fn packed_export(bytes: &[u8]) {

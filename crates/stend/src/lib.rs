@@ -17,7 +17,6 @@ mod profile;
 mod rig;
 mod run;
 mod side;
-mod store;
 mod voice;
 
 /// The program, with the arguments of this process.

@@ -12,12 +12,12 @@ use super::Global;
 use super::comparison::{FILTER_HELP, Options, RANGE_HELP, refused_as_emulated};
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
-use crate::store::Store;
 use fail_on::FailOn;
 use stend_compare::history;
 use stend_compare::table::{AgainstBase, Row, Table, Verdict};
 use stend_report::words;
 use stend_report::{markdown, why};
+use stend_store::Store;
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]

@@ -15,7 +15,6 @@ use super::Global;
 use super::failure::Failure;
 use super::output;
 use crate::catalogue;
-use crate::store::Store;
 use names::{Named, Names};
 use stend_compare::are_comparable;
 use stend_compare::filter::Filter;
@@ -25,6 +24,7 @@ use stend_compare::weighing::{facts, weigh};
 use stend_model::record::Record;
 use stend_report::{self, csv, shell_words};
 use stend_stand::hosts::Hosts;
+use stend_store::Store;
 
 /// What narrows and turns a comparison.
 #[derive(Debug, Args)]

@@ -10,10 +10,10 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use crate::store::{Store, write_export};
 use stend_model::profile::{Lack, Observed, Profile, Stacks};
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
+use stend_store::{Store, write_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use crate::rig::Refusal;
 use crate::run::NotWhole;
-use crate::store::StoreError;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_store::StoreError;
 
 /// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

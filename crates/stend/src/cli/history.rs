@@ -12,12 +12,12 @@ use stend_model::record::Summary;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
-use crate::store::Store;
-use crate::store::StoreError;
 use stend_compare::history::{self, NotFound, Outline, Wanted};
 use stend_model::quantity::english_plural;
 use stend_report::{history as render, shell_words};
 use stend_stand::hosts::Hosts;
+use stend_store::Store;
+use stend_store::StoreError;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

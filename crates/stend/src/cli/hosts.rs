@@ -12,10 +12,10 @@ use super::changing::assigned;
 use super::failure::{Exit, Failure};
 use super::output::{self, JSON_VERSION, Json};
 use crate::catalogue;
-use crate::store::{self, Store};
 use stend_model::run::HERE;
 use stend_stand::hosts::{Hosts, check_destination, check_here, check_name};
 use stend_stand::lock::FileLock;
+use stend_store::{self, Store};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -156,7 +156,7 @@ fn known(hosts: &Hosts, name: &str) -> Result<Known, Failure> {
 /// Writes the file anew, while nobody else does, if what would stand there is right.
 fn change(global: &Global, make: impl FnOnce(&Hosts) -> Result<String, Failure>) -> Result<(), Failure> {
     let store = global.store_directory()?;
-    store::make_directory(&store)?;
+    stend_store::make_directory(&store)?;
     // Held for a moment only. Where it cannot be had, the file can still be written.
     let _lock = FileLock::take(&store.join("hosts.lock"));
     let hosts = read(global)?;

@@ -14,12 +14,12 @@ use super::{Global, output};
 use crate::run::carried;
 use crate::run::carried::CarriedError;
 use crate::run::carried::Damage;
-use crate::store::{Carried, Store, read_export};
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::hosts::Hosts;
+use stend_store::{Carried, Store, read_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -5,8 +5,8 @@ use clap::Args;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::store::{Store, StoreError};
 use stend_report;
+use stend_store::{Store, StoreError};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -10,10 +10,10 @@ use super::failure::{Exit, Failure};
 use super::output;
 use super::run;
 use crate::catalogue;
-use crate::store::Store;
 use stend_compare::noise;
 use stend_model::record::Record;
 use stend_report::noise as render;
+use stend_store::Store;
 
 /// What says how to measure, and so does not go with showing what was measured.
 const MEASURING: [&str; 12] = [

@@ -9,7 +9,6 @@ use stend_model::run::Build;
 use super::Global;
 use super::failure::Failure;
 use crate::run::prepare::{self};
-use crate::store::StoreError;
 use crate::voice::AtTheTerminal;
 use stend_model::run::HERE;
 use stend_report::shell_words;
@@ -18,6 +17,7 @@ use stend_stand::host::{Host, HostError, Local, Lock, Ssh};
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_stand::owned;
+use stend_store::StoreError;
 
 /// One machine.
 #[derive(Debug, Clone, Args)]

@@ -18,7 +18,6 @@ use stend_model::run::Series;
 use super::Global;
 use super::failure::Failure;
 use crate::catalogue;
-use crate::store::{self, Store, StoreError};
 use stend_compare::compare_what;
 use stend_compare::filter::Filter;
 use stend_compare::noise::Floors;
@@ -31,6 +30,7 @@ use stend_model::record::Record;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_report::{html, sequences, shell_words, terminal, wrapped};
+use stend_store::{self, Store, StoreError};
 
 /// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -422,6 +422,6 @@ pub(super) fn report_path(store_directory: &Path, runs: &[&Record], ending: &str
         name = format!("{name}+{}", &identity_of(&names)[..16]);
     }
     let directory = store_directory.join("reports");
-    store::make_directory(&directory)?;
+    stend_store::make_directory(&directory)?;
     Ok(directory.join(format!("{name}.{ending}")))
 }

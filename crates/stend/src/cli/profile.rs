@@ -9,12 +9,12 @@ use serde::Serialize;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::store::Store;
 use stend_model::profile::parts::Summary;
 use stend_model::profile::{Observed, Profile, Stacks};
 use stend_model::record::Record;
 use stend_report::words;
 use stend_report::{flame, profile};
+use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -13,10 +13,10 @@ use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
-use crate::store::{self, Store};
 use stend_report::html::Kind;
 use stend_report::words;
 use stend_report::{figures_index, html, markdown};
+use stend_store::{self, Store};
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
@@ -94,7 +94,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         None => {
             let path = output::report_path(&directory, &records, ending(arguments.format))?;
             if arguments.format == Format::Svg {
-                store::make_directory(&path)?;
+                stend_store::make_directory(&path)?;
             }
             path
         }

@@ -14,11 +14,11 @@ use super::output::Json;
 use super::run::together::{self, Job};
 use super::run::{Bench, Options, Settled, measure};
 use crate::run::Ending;
-use crate::store::Store;
 use crate::{catalogue, rig};
 use stend_report::words;
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
+use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

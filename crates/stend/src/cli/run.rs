@@ -28,7 +28,6 @@ use super::on::{self, Building, OnSeveral};
 use super::output::{self, Json};
 use super::target::TargetFlags;
 use crate::run::{Ending, prepare};
-use crate::store::Store;
 use crate::{catalogue, rig, side};
 pub(super) use bench::{Bench, Settled};
 pub(super) use measure::measure;
@@ -41,6 +40,7 @@ use stend_report::words::language::Language;
 use stend_stand::host::{Host, Local, stand};
 use stend_stand::hosts::Destination;
 use stend_stand::interrupt::Interrupt;
+use stend_store::Store;
 use together::Job;
 
 #[derive(Debug, Args)]

@@ -10,13 +10,13 @@ use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::store::Store;
 use stend_compare::sides::views;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_report;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

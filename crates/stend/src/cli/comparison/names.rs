@@ -7,12 +7,12 @@ use stend_model::identity::short;
 use stend_model::reference::Reference;
 
 use crate::cli::failure::Failure;
-use crate::store::{Store, StoreError, back_from_last};
 use stend_model::nearest;
 use stend_model::quantity::english_plural;
 use stend_model::record::{Kind, Summary};
 use stend_model::run::HERE;
 use stend_stand::hosts::Hosts;
+use stend_store::{Store, StoreError, back_from_last};
 
 /// What one of the words on the command line means.
 pub(super) enum Named {

@@ -18,7 +18,6 @@ use crate::cli::progress::Waiting;
 use crate::run::fitness::{self, Conditions};
 use crate::run::prepare;
 use crate::side::{self, Setting, Tuning};
-use crate::store::MeasuringLock;
 use stend_model::run::HERE;
 use stend_report::words;
 use stend_report::words::language::Language;
@@ -27,6 +26,7 @@ use stend_stand::host::{Host, Local, Lock};
 use stend_stand::hosts::Destination;
 use stend_stand::interrupt::Interrupt;
 use stend_stand::machine;
+use stend_store::MeasuringLock;
 
 /// The machine under test, and what has to be settled there before anything is measured.
 pub(in crate::cli) struct Bench {

@@ -9,7 +9,6 @@ use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, Json};
 use crate::cli::{Global, noise as noise_command};
 use crate::run::{Refusal, refused_for_good, spent, standings};
-use crate::store::Store;
 use stend_compare::noise;
 use stend_compare::sides::views;
 use stend_compare::table::Table;
@@ -19,6 +18,7 @@ use stend_model::steady::never_steady;
 use stend_report::text::percent;
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_store::Store;
 
 /// Prints the table of a complete run, and concludes it.
 pub(in crate::cli) fn finish(

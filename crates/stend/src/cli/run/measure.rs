@@ -10,11 +10,11 @@ use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::run::{Ending, Journal, Making, make};
-use crate::store::Store;
 use stend_model::profile::Profile;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_stand::host::{LINK_DROPPED, lost_link};
+use stend_store::Store;
 
 /// Makes what is missing of a run, and says how it ended.
 pub(in crate::cli) fn measure(

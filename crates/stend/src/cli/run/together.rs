@@ -11,12 +11,12 @@ use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, JSON_VERSION, Json};
 use crate::cli::{Global, noise};
 use crate::run::Ending;
-use crate::store::Store;
 use crate::voice::{Display, Voice};
 use stend_compare::filter::Filter;
 use stend_compare::sides::views;
 use stend_model::record::Record;
 use stend_stand::interrupt::Interrupt;
+use stend_store::Store;
 
 /// What makes a run, or goes on with one: it is told of Ctrl-C, and tells the run's id as soon as the run is in the store.
 type Make<'a> = dyn Fn(&Interrupt, &OnceLock<String>) -> Result<Ending, Failure> + Send + Sync + 'a;

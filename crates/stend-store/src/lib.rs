@@ -3,6 +3,9 @@
 //! A repeat is on disk before the next one starts (write-ahead log, `synchronous = FULL`). A finished run cannot be
 //! changed; triggers in the tables see to that. Everything that was measured is stored, nothing that is computed from it.
 
+#![allow(missing_docs, reason = "used by this workspace alone")]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod blob;
 mod checksum;
 mod error;
@@ -30,10 +33,10 @@ use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
 
 use stend_stand::owned;
 
-pub(crate) use error::StoreError;
-pub(crate) use export::{read_export, write_export};
-pub(crate) use lock::MeasuringLock;
-pub(crate) use write::Carried;
+pub use error::StoreError;
+pub use export::{read_export, write_export};
+pub use lock::MeasuringLock;
+pub use write::Carried;
 
 use error::{Damage, NoStore, Result, explain};
 
@@ -42,14 +45,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The store.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub struct Store {
     connection: Connection,
     path: PathBuf,
 }
 
 impl Store {
     /// Opens the store in `directory` for reading and writing, and creates what is missing, for the user alone.
-    pub(crate) fn open(directory: &Path) -> Result<Self> {
+    pub fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("stend.db");
         make_directory(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -60,7 +63,7 @@ impl Store {
     }
 
     /// Opens the store in `directory` for reading alone; a store that does not exist yet is an empty one.
-    pub(crate) fn open_to_read(directory: &Path) -> Result<Self> {
+    pub fn open_to_read(directory: &Path) -> Result<Self> {
         let path = directory.join("stend.db");
         if !path.exists() {
             return match std::fs::metadata(directory) {
@@ -152,7 +155,7 @@ impl Store {
     }
 
     /// All runs, oldest first.
-    pub(crate) fn list(&self) -> Result<Vec<Summary>> {
+    pub fn list(&self) -> Result<Vec<Summary>> {
         let list = || -> rusqlite::Result<Vec<Summary>> {
             let query = format!("SELECT {}, checksum, id FROM run", write::RUN.join(", "));
             let mut statement = self.connection.prepare(&query)?;
@@ -186,7 +189,7 @@ impl Store {
     }
 
     /// Whether there is a run with this very id.
-    pub(crate) fn has_run(&self, id: &str) -> Result<bool> {
+    pub fn has_run(&self, id: &str) -> Result<bool> {
         self.connection
             .query_row("SELECT count(*) FROM run WHERE id = ?1", [id], |row| row.get::<_, i64>(0))
             .map(|count| count > 0)
@@ -194,7 +197,7 @@ impl Store {
     }
 
     /// The newest finished ordinary run of the same suite that began before this run and has something to be compared.
-    pub(crate) fn finished_before(&self, id: &str) -> Result<Option<String>> {
+    pub fn finished_before(&self, id: &str) -> Result<Option<String>> {
         let runs = self.list()?;
         let Some(place) = runs.iter().position(|run| run.id == id) else { return Ok(None) };
         let is_it = |run: &&Summary| {
@@ -204,7 +207,7 @@ impl Store {
     }
 
     /// The id that a person means: an id, the beginning of one, `last`, or `last~1` for the one before.
-    pub(crate) fn resolve(&self, wanted: &str) -> Result<String> {
+    pub fn resolve(&self, wanted: &str) -> Result<String> {
         let explain = |error| explain(&self.path, error);
         if wanted.contains(':') {
             return Err(StoreError::Side(wanted.into()));
@@ -248,7 +251,7 @@ impl Store {
     }
 
     /// The newest run that is not finished and could go on here, if there is one.
-    pub(crate) fn newest_open(&self) -> Result<Option<String>> {
+    pub fn newest_open(&self) -> Result<Option<String>> {
         self.connection
             .query_row("SELECT id FROM run WHERE state = 'open' AND json_extract(document, '$.imported') IS 0 ORDER BY started_at DESC, id DESC LIMIT 1", [], |row| {
                 row.get(0)
@@ -258,14 +261,14 @@ impl Store {
     }
 
     /// The finished noise measurements, oldest first, without their repeats.
-    pub(crate) fn noise_runs(&self) -> Result<Vec<Run>> {
+    pub fn noise_runs(&self) -> Result<Vec<Run>> {
         let mut runs = self.list()?;
         runs.retain(|run| run.state == "finished" && run.kind == Kind::Noise);
         runs.iter().map(|summary| self.run(&summary.id)).collect()
     }
 
     /// Gives each run, oldest first, with what its document says; one at a time, since there may be many.
-    pub(crate) fn each_run<T: DeserializeOwned>(&self, mut each: impl FnMut(Summary, T)) -> Result<()> {
+    pub fn each_run<T: DeserializeOwned>(&self, mut each: impl FnMut(Summary, T)) -> Result<()> {
         for summary in self.list()? {
             let (document, _) = self.run_as(&summary.id)?;
             each(summary, document);
@@ -274,12 +277,12 @@ impl Store {
     }
 
     /// A run with its sessions and repeats. Series are read apart, since they are large.
-    pub(crate) fn load(&self, id: &str) -> Result<Record> {
+    pub fn load(&self, id: &str) -> Result<Record> {
         self.load_with(id, None)
     }
 
     /// A run with its sessions, and of its repeats those of the scenario at this place in its suite, without profiles.
-    pub(crate) fn load_scenario(&self, id: &str, scenario: usize) -> Result<Record> {
+    pub fn load_scenario(&self, id: &str, scenario: usize) -> Result<Record> {
         self.load_with(id, Some(scenario))
     }
 
@@ -315,7 +318,7 @@ impl Store {
     }
 
     /// The same with the reports of real tools, which are large.
-    pub(crate) fn load_whole(&self, id: &str) -> Result<Record> {
+    pub fn load_whole(&self, id: &str) -> Result<Record> {
         Ok(Record { own_reports: self.own_reports(id)?, ..self.load(id)? })
     }
 
@@ -347,7 +350,7 @@ impl Store {
     }
 
     /// All series of a run with their repeats' sequence numbers, in order.
-    pub(crate) fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
+    pub fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
         let explain = |error| self.explain_of(id, error);
         let _transaction = self.connection.unchecked_transaction().map_err(explain)?;
         let mut statement = self
@@ -391,7 +394,7 @@ impl Store {
     }
 
     /// How many samples a run has in all, without reading them.
-    pub(crate) fn count_samples(&self, id: &str) -> Result<i64> {
+    pub fn count_samples(&self, id: &str) -> Result<i64> {
         self.connection
             .query_row("SELECT coalesce(sum(samples), 0) FROM repeat WHERE run = ?1", [id], |row| row.get(0))
             .map_err(|error| self.explain_of(id, error))
@@ -453,7 +456,7 @@ struct RunRow {
 
 /// Makes the directory of a store where there is none, for the user alone. Nobody else may write in it: commands are taken from what
 /// stands there, and machines are reached as it says.
-pub(crate) fn make_directory(directory: &Path) -> Result<()> {
+pub fn make_directory(directory: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|error| match error.kind() {
         std::io::ErrorKind::StorageFull => StoreError::Full { path: directory.into() },
         _ => StoreError::ReadOnly { path: directory.into(), said: error.to_string() },
@@ -462,7 +465,7 @@ pub(crate) fn make_directory(directory: &Path) -> Result<()> {
 }
 
 /// How many runs before the newest one `last` and `last~1` mean; nothing for any other word.
-pub(crate) fn back_from_last(wanted: &str) -> Option<u32> {
+pub fn back_from_last(wanted: &str) -> Option<u32> {
     match wanted.strip_prefix("last")? {
         "" => Some(0),
         back => back.strip_prefix('~')?.parse().ok(),

@@ -33,7 +33,7 @@ fn different(here: &Record, other: &Record) -> StoreError {
 
 /// What importing a run that was carried here came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carried {
+pub enum Carried {
     /// It is here now.
     New,
     /// It was here, and has so many more repeats.
@@ -44,12 +44,12 @@ pub(crate) enum Carried {
 
 impl Store {
     /// Adds a new, open run.
-    pub(crate) fn add_run(&mut self, run: &Run) -> Result<()> {
+    pub fn add_run(&mut self, run: &Run) -> Result<()> {
         add_run(&self.connection, run).map_err(|error| explain(&self.path, error))
     }
 
     /// Adds a session to an open run.
-    pub(crate) fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
+    pub fn add_session(&mut self, run: &str, session: &Session) -> Result<()> {
         self.at_once(|transaction| add_session(transaction, run, session))
     }
 
@@ -67,7 +67,7 @@ impl Store {
     }
 
     /// Puts a session of an open run in its own place: more is known of it now.
-    pub(crate) fn update_session(&mut self, run: &str, session: &Session) -> Result<()> {
+    pub fn update_session(&mut self, run: &str, session: &Session) -> Result<()> {
         let (document, checksum) = document_of_session(run, session);
         self.connection
             .execute(
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Adds a repeat with its series to an open run, and the report of a real tool as it came. When this returns, it is on disk.
-    pub(crate) fn add_repeat(
+    pub fn add_repeat(
         &mut self,
         run: &str,
         repeat: &Repeat,
@@ -93,12 +93,12 @@ impl Store {
     }
 
     /// Notes that nothing more is added for now; `finished` for ever.
-    pub(crate) fn close_run(&mut self, run: &str, at: Timestamp, finished: bool) -> Result<()> {
+    pub fn close_run(&mut self, run: &str, at: Timestamp, finished: bool) -> Result<()> {
         self.at_once(|transaction| close_run(transaction, run, at, finished))
     }
 
     /// Adds a whole run at once, as it comes from an export. A run that is there already with the same contents is fine: `false`.
-    pub(crate) fn import(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<bool> {
+    pub fn import(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<bool> {
         if let Ok(id) = self.resolve(&record.run.id)
             && id == record.run.id
         {
@@ -154,7 +154,7 @@ impl Store {
     }
 
     /// Adds a run that was carried here. One that was carried here before, when it had less in it, gets the rest.
-    pub(crate) fn import_carried(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<Carried> {
+    pub fn import_carried(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<Carried> {
         let id = &record.run.id;
         let known = self.resolve(id).is_ok_and(|found| found == *id);
         if !known {
@@ -189,7 +189,7 @@ impl Store {
 
     /// Gives the machine of a run that was carried here the name that this one has, with what is known of it by that name: a person may
     /// have given another one before. What it was called, unless it is called so already.
-    pub(crate) fn call_carried(&mut self, run: &Run) -> Result<Option<String>> {
+    pub fn call_carried(&mut self, run: &Run) -> Result<Option<String>> {
         let before = self.run(&run.id)?.host;
         if before == run.host {
             return Ok(None);

@@ -12,7 +12,7 @@ use stend_model::profile::Profile;
 
 impl Store {
     /// Adds the profile of the scenario at this place in the run's suite. When this returns, it is on disk.
-    pub(crate) fn add_profile(&self, run: &str, scenario: usize, profile: &Profile) -> Result<()> {
+    pub fn add_profile(&self, run: &str, scenario: usize, profile: &Profile) -> Result<()> {
         let directory = self.profile_directory(run);
         let path = directory.join(format!("{scenario:05}.json"));
         let write = || -> std::io::Result<()> {

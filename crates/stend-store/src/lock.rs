@@ -12,13 +12,13 @@ const NAME: &str = "measuring.lock";
 
 /// Held while measuring.
 #[derive(Debug)]
-pub(crate) struct MeasuringLock {
+pub struct MeasuringLock {
     _lock: FileLock,
 }
 
 impl MeasuringLock {
     /// Takes the lock of one machine in the store in `directory`, or says who has it. `host` is how the machine is reached; nothing for this one.
-    pub(crate) fn take(directory: &Path, host: Option<&str>) -> Result<Self, StoreError> {
+    pub fn take(directory: &Path, host: Option<&str>) -> Result<Self, StoreError> {
         // A destination may hold anything, so its digest stands for it.
         let path = directory.join(
             host.map_or_else(|| NAME.to_owned(), |host| format!("measuring-{}.lock", short(&identity_of(&host)))),

@@ -124,7 +124,7 @@ pub(super) struct Stored {
 /// A series that cannot be unpacked.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("it cannot be unpacked")]
-pub(crate) struct DamagedSeries {
+pub struct DamagedSeries {
     /// Its metric.
     pub(super) metric: String,
 }

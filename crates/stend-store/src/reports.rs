@@ -27,7 +27,7 @@ pub(super) fn add(connection: &Connection, run: &str, sequence: u32, text: &str)
 
 impl Store {
     /// The reports of a run with their repeats' sequence numbers, in order.
-    pub(crate) fn own_reports(&self, id: &str) -> Result<Vec<(u32, String)>> {
+    pub fn own_reports(&self, id: &str) -> Result<Vec<(u32, String)>> {
         let explain = |error| self.explain_of(id, error);
         let query = "SELECT sequence, data, checksum FROM own_report WHERE run = ?1 ORDER BY sequence";
         let mut statement = self.connection.prepare(query).map_err(explain)?;

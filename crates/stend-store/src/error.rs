@@ -14,7 +14,7 @@ use stend_stand::owned::NotOwn;
 /// What the store could not do. Each message is one line and names the file. It holds all causes too, so none is a source: a command that ends
 /// by this error would tell it twice.
 #[derive(Debug, Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
     /// The file was written by a version that this one does not know.
     #[error("{path} was written by a newer stend (format {found}; this one knows up to {known}): use that one, or another --store", path = .path.display(), known = schema::FORMAT)]
     Newer {
@@ -164,7 +164,7 @@ pub(crate) enum StoreError {
 
 /// What is wrong with a part of a run.
 #[derive(Debug, Error)]
-pub(crate) enum Damage {
+pub enum Damage {
     /// It has another checksum than beside it.
     #[error("its checksum is another one than when it was stored")]
     NotAsStored,
@@ -195,7 +195,7 @@ pub(crate) enum Damage {
 
 /// What is wrong with a file that is no store.
 #[derive(Debug, Error)]
-pub(crate) enum NoStore {
+pub enum NoStore {
     /// It lies in no directory.
     #[error("it is not a directory")]
     NoDirectory,
@@ -212,7 +212,7 @@ pub(crate) enum NoStore {
 
 /// In what two runs of one id differ: the one that comes, and the one here.
 #[derive(Debug, Error)]
-pub(crate) enum Difference {
+pub enum Difference {
     /// In their suites.
     #[error("it is of suite {coming}, and the one here of {here}")]
     Suite {

@@ -25,7 +25,7 @@ const EXPORT_VERSION: u32 = 2;
 
 /// What is wrong with a file that is no run that stend exported.
 #[derive(Debug, Error)]
-pub(crate) enum ExportError {
+pub enum ExportError {
     /// Nothing is in it.
     #[error("it is empty")]
     Empty,
@@ -131,7 +131,7 @@ enum Line {
 }
 
 /// Writes a run with its series, which must be in order.
-pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl Write) -> std::io::Result<()> {
+pub fn write_export(record: &Record, series: &[(u32, Series)], to: impl Write) -> std::io::Result<()> {
     // No time and no file name in the header: they would make two exports of one run differ.
     let mut gzip = GzBuilder::new().operating_system(255).write(to, Compression::default());
     let mut digest = Sha256::new();
@@ -168,7 +168,7 @@ pub(crate) fn write_export(record: &Record, series: &[(u32, Series)], to: impl W
 }
 
 /// Reads what [`write_export`] wrote. `name` is the file's name for messages.
-pub(crate) fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u32, Series)>), StoreError> {
+pub fn read_export(from: impl Read, name: &str) -> Result<(Record, Vec<(u32, Series)>), StoreError> {
     let bad = |why: ExportError| StoreError::BadExport { file: name.to_owned(), why };
     let cut_off = |whole: usize| StoreError::CutOff { file: name.to_owned(), lines: whole };
     let mut lines = Lines::of(BufReader::new(GzDecoder::new(BufReader::new(from))));
