@@ -18,9 +18,9 @@ use stend_model::suite::{Changes, Scenario, Suite};
 use stend_model::target::TargetText;
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
-use crate::run::carried;
 use stend_instrument::fio_files::{Named, suite_of};
 use stend_instrument::{Finished, adapter, check_parameters};
+use stend_lab::run::carried;
 use stend_model::record::Record;
 use stend_store::{read_export, write_export};
 

@@ -13,10 +13,6 @@ mod catalogue;
 mod cli;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
-mod profile;
-mod rig;
-mod run;
-mod side;
 mod voice;
 
 /// The program, with the arguments of this process.

@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
 use crate::catalogue;
-use crate::run::{fitness, prepare};
+use stend_lab::run::{fitness, prepare};
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::{Host as _, Local};

@@ -8,9 +8,9 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
-use crate::rig::{self, State};
-use crate::run::leaves;
-use crate::side;
+use stend_lab::rig::{self, State};
+use stend_lab::run::leaves;
+use stend_lab::side;
 use stend_stand::host::{Command, HostError, LOCK_FILE, stand};
 
 #[derive(Debug, Args)]

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::profile::{perf, strace};
-use crate::rig::{self, Ability};
-use crate::run::prepare;
 use stend_instrument::ADAPTERS;
+use stend_lab::profile::{perf, strace};
+use stend_lab::rig::{self, Ability};
+use stend_lab::run::prepare;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::Local;

@@ -5,8 +5,8 @@ use stend_model::cause::Cause;
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::rig::Refusal;
-use crate::run::NotWhole;
+use stend_lab::rig::Refusal;
+use stend_lab::run::NotWhole;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_store::StoreError;

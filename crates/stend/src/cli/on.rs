@@ -8,8 +8,8 @@ use stend_model::run::Build;
 
 use super::Global;
 use super::failure::Failure;
-use crate::run::prepare::{self};
 use crate::voice::AtTheTerminal;
+use stend_lab::run::prepare::{self};
 use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::stand::{self, Compiler};

@@ -13,7 +13,7 @@ use super::failure::{Exit, Failure};
 use super::output;
 use super::run::fresh_seed;
 use crate::catalogue;
-use crate::run::carried;
+use stend_lab::run::carried;
 use stend_model::quantity::english_plural;
 use stend_report::words;
 use stend_report::words::language::Language;

@@ -6,7 +6,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::{self, Json};
-use crate::run::prepare;
+use stend_lab::run::prepare;
 use stend_report::words;
 use stend_report::words::language::Language;
 

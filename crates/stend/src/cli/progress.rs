@@ -10,8 +10,8 @@ use stend_model::suite::Suite;
 use stend_report::words;
 use stend_report::words::language::Language;
 
-use crate::run::{Left, Observer, Warning};
 use crate::voice::Line;
+use stend_lab::run::{Left, Observer, Warning};
 
 /// Tells the user on standard error.
 pub(crate) struct Progress<'a> {

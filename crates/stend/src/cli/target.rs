@@ -15,8 +15,8 @@ use stend_model::target::{Kind, Layout, Manager, Mistake, Target, TargetError, T
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use crate::rig::{self, ControllerStatus, Needs, Refusal, State, Status};
-use crate::run::prepare;
+use stend_lab::rig::{self, ControllerStatus, Needs, Refusal, State, Status};
+use stend_lab::run::prepare;
 use stend_stand::bounded;
 use stend_stand::host::{Host as _, Local};
 use stend_stand::interrupt::Interrupt;

@@ -8,8 +8,8 @@ use stend_model::target::Target;
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
-use crate::run::{plan, prepare};
-use crate::side;
+use stend_lab::run::{plan, prepare};
+use stend_lab::side;
 use stend_model::quantity::english_plural;
 use stend_report::words;
 use stend_report::words::language::Language;

@@ -9,7 +9,7 @@ use crate::cli::Global;
 use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::run::{Ending, Journal, Making, make};
+use stend_lab::run::{Ending, Journal, Making, make};
 use stend_model::profile::Profile;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;

@@ -31,7 +31,7 @@ enum There {
 
 /// Why a run's files are not as they must be, or are not known.
 #[derive(Debug, Error)]
-pub(crate) enum FilesError {
+pub enum FilesError {
     /// An instrument does not say which files a scenario takes.
     #[error(transparent)]
     Unnamed(#[from] AdapterError),
@@ -78,7 +78,7 @@ pub(crate) enum FilesError {
 }
 
 /// The files of a run, with what is there of them.
-pub(crate) struct Files {
+pub(super) struct Files {
     files: BTreeMap<String, File>,
     there: BTreeMap<String, There>,
     /// The directory for the run's own.
@@ -90,7 +90,7 @@ impl Files {
     ///
     /// # Errors
     /// The machine cannot be asked, or a file cannot have its name.
-    pub(crate) fn of<'a>(
+    pub(super) fn of<'a>(
         host: &dyn Host,
         scenarios: impl Iterator<Item = &'a Scenario>,
         place: &Place,
@@ -122,7 +122,7 @@ impl Files {
     }
 
     /// The directories that will be written to, with what is still to be written there.
-    pub(crate) fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub(super) fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
         self.files.iter().map(|(path, file)| {
             let allocated = match self.there(path) {
                 There::File { allocated, .. } => allocated,
@@ -134,7 +134,7 @@ impl Files {
     }
 
     /// Why nothing may be begun, if a file of the user's would be lost or lacks what it takes.
-    pub(crate) fn objection(&self) -> Option<FilesError> {
+    pub(super) fn objection(&self) -> Option<FilesError> {
         self.files.iter().find_map(|(path, file)| {
             let by = file.by.clone();
             // As the user knows it: what has no directory lies in the run's own.

@@ -15,8 +15,7 @@ use stend_instrument::Tool;
 use stend_stand::host::{Command, Host, HostError};
 
 /// As `stend doctor` looks for it.
-pub(crate) const TOOL: Tool =
-    Tool { program: "perf", package: "linux-perf", version_arguments: &["--version"], least: None };
+pub const TOOL: Tool = Tool { program: "perf", package: "linux-perf", version_arguments: &["--version"], least: None };
 /// What samples may be taken by, the best first. A virtual machine often counts no cycles.
 const EVENTS: [&str; 2] = ["cycles", "cpu-clock"];
 /// Something that takes time, to see whether samples come.
@@ -49,20 +48,20 @@ enum TrialError {
 
 /// A `perf` that has shown that it works here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Perf {
+pub struct Perf {
     /// What samples are taken by.
     event: String,
 }
 
 /// How often to sample a load that takes so long.
-pub(crate) fn hertz(wall: Duration) -> u32 {
+pub fn hertz(wall: Duration) -> u32 {
     let wanted = SAMPLES_WANTED / wall.as_secs_f64().max(1e-3);
     wanted.clamp(HERTZ.0, HERTZ.1) as u32 | 1
 }
 
 impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
-    pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<Self, Lack> {
+    pub fn find(host: &dyn Host, directory: &str) -> Result<Self, Lack> {
         if host.find_program("perf").is_none() {
             return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
         }
@@ -98,19 +97,13 @@ impl Perf {
     }
 
     /// The words before a command that make perf sample it and all that it starts.
-    pub(crate) fn words(&self, hertz: u32, data: &str) -> Vec<String> {
+    pub fn words(&self, hertz: u32, data: &str) -> Vec<String> {
         record(&self.event, hertz, data)
     }
 
     /// The samples in `data`, folded; only those of `stretch`, a moment of `CLOCK_MONOTONIC` and a length in nanoseconds, if it is
     /// known.
-    pub(crate) fn fold(
-        &self,
-        host: &dyn Host,
-        data: &str,
-        hertz: u32,
-        stretch: Option<(i64, u64)>,
-    ) -> Result<Stacks, Cause> {
+    pub fn fold(&self, host: &dyn Host, data: &str, hertz: u32, stretch: Option<(i64, u64)>) -> Result<Stacks, Cause> {
         // Without --no-inline it would ask addr2line about every address that it meets.
         let mut words: Vec<_> = ["perf", "script", "-i", data, "--no-inline", "-F", FIELDS].map(str::to_owned).into();
         if let Some((start, length)) = stretch {

@@ -25,7 +25,7 @@ const ANOTHER: &str = "set STEND_WORK to a directory of your own";
 
 /// Why something that a run takes is not there, or will not do.
 #[derive(Debug, Error)]
-pub(crate) enum PrepareError {
+pub enum PrepareError {
     /// `stend-probe` ends badly when it is asked for its version.
     #[error("it does not run: {said}")]
     Broken {
@@ -79,7 +79,7 @@ pub(crate) enum PrepareError {
 ///
 /// # Errors
 /// It is nowhere, or does not run; the message says how to build it.
-pub(crate) fn find_probe(host: &dyn Host) -> Result<String, PrepareError> {
+pub fn find_probe(host: &dyn Host) -> Result<String, PrepareError> {
     let given = std::env::var_os("STEND_PROBE")
         .map(|path| std::path::absolute(&path).map_or(path, std::path::PathBuf::into_os_string));
     let given = given.map(|path| path.to_string_lossy().into_owned());
@@ -105,7 +105,7 @@ pub(crate) fn find_probe(host: &dyn Host) -> Result<String, PrepareError> {
 ///
 /// # Errors
 /// The machine cannot be asked, or has neither; or somebody else may write there.
-pub(crate) fn work_directory(host: &dyn Host) -> Result<String, PrepareError> {
+pub fn work_directory(host: &dyn Host) -> Result<String, PrepareError> {
     let script = r#"printf %s "${STEND_WORK:-${XDG_CACHE_HOME:-${HOME%/}/.cache}/stend}""#;
     let output = host.run(&Command::new(["sh", "-c", script]))?;
     let directory = output.text().trim_end_matches('\n').to_owned();
@@ -129,7 +129,7 @@ fn check_own(host: &dyn Host, directory: &str) -> Result<(), PrepareError> {
 ///
 /// # Errors
 /// It cannot be made, or another stend uses it.
-pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, PrepareError> {
+pub fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, PrepareError> {
     let lock = || host.make_directory(directory).and_then(|()| host.lock(&Lockable::Directory(directory.to_owned())));
     // Once more: a stend that cleaned up may have removed the directory just between the two.
     let locked = lock().or_else(|error| if matches!(error, HostError::File { .. }) { lock() } else { Err(error) });
@@ -146,13 +146,13 @@ pub(crate) fn lock(host: &dyn Host, directory: &str) -> Result<Box<dyn Lock>, Pr
 ///
 /// # Errors
 /// Another lab is there, or the file will not do.
-pub(crate) fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, PrepareError> {
+pub fn lock_machine(host: &dyn Host) -> Result<Box<dyn Lock>, PrepareError> {
     let path = machine_lock(host)?;
     Ok(host.lock(&Lockable::Machine(path))?)
 }
 
 /// Whether another lab builds or measures on the machine now; `has_probe`: a `stend-probe` is there, by which that can be found out.
-pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
+pub fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
     let none = || Finding::of(State::Fine, Condition::OtherLabs);
     let look = || -> Result<Finding, PrepareError> {
         let Some(path) = machine_lock_there(host)? else { return Ok(none()) };
@@ -169,7 +169,7 @@ pub(crate) fn other_labs(host: &dyn Host, has_probe: bool) -> Finding {
 ///
 /// # Errors
 /// The machine cannot be asked.
-pub(crate) fn machine_lock_there(host: &dyn Host) -> Result<Option<String>, PrepareError> {
+pub fn machine_lock_there(host: &dyn Host) -> Result<Option<String>, PrepareError> {
     let path = machine_lock(host)?;
     let there = Command::new(["sh", "-c", r#"[ -e "$1" ] || [ -h "$1" ]"#, "sh", &path]);
     let output = host.run(&there)?;
@@ -188,7 +188,7 @@ fn machine_lock(host: &dyn Host) -> Result<String, PrepareError> {
 ///
 /// # Errors
 /// The machine cannot be asked at all.
-pub(crate) fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, Cause> {
+pub fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, Cause> {
     let mut machine = machine::collect(host, &stend_instrument::tool_queries());
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
@@ -204,7 +204,7 @@ fn emulator(host: &dyn Host, probe: &str) -> Option<String> {
 }
 
 /// The scenarios that cannot be measured on this machine, or not on both sides, with the reason and the command that would change that.
-pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
+pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     let mut states = BTreeMap::new();
     let mut abilities = BTreeMap::new();
     let mut skipped = side::skipped(suite, sides);
@@ -250,14 +250,14 @@ pub(crate) fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Ski
 }
 
 /// Why nothing of a suite can be measured, if all of it is skipped for the same reason and nothing can be had to mend it.
-pub(crate) fn common_reason<'a>(suite: &Suite, skipped: &'a [Skipped]) -> Option<&'a Cause> {
+pub fn common_reason<'a>(suite: &Suite, skipped: &'a [Skipped]) -> Option<&'a Cause> {
     let first = skipped.first().filter(|first| first.remedy.is_none())?;
     let alike = skipped.iter().all(|other| other.reason == first.reason) && skipped.len() == suite.scenarios.len();
     alike.then_some(&first.reason)
 }
 
 /// The scenarios of a suite without those that are skipped.
-pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<Item = &'a Scenario> + Clone {
+pub fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<Item = &'a Scenario> + Clone {
     suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
 }
 
@@ -265,7 +265,7 @@ pub(crate) fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Ite
 ///
 /// # Errors
 /// One is not as it must be.
-pub(crate) fn check_files<'a>(
+pub fn check_files<'a>(
     host: &dyn Host,
     scenarios: impl Iterator<Item = &'a Scenario>,
     work: &str,
@@ -282,7 +282,7 @@ pub(crate) fn check_files<'a>(
 ///
 /// # Errors
 /// The machine cannot be asked, or a file cannot have its name.
-pub(crate) fn spaces<'a>(
+pub fn spaces<'a>(
     host: &dyn Host,
     scenarios: impl Iterator<Item = &'a Scenario> + Clone,
     store: Option<&str>,
@@ -313,13 +313,13 @@ pub(crate) fn spaces<'a>(
 }
 
 /// The command by which this user installs a package on Debian and Ubuntu.
-pub(crate) fn install_command(package: &str) -> String {
+pub fn install_command(package: &str) -> String {
     let as_root = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
     format!("{as_root}apt-get install -y {package}")
 }
 
 /// Whether a tool, called by this name or path, is there and new enough: its version, or why it will not do.
-pub(crate) fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, Cause> {
+pub fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, Cause> {
     if host.find_program(program).is_none() {
         return Err(Cause::ToolMissing { tool: program.into() });
     }
@@ -334,7 +334,7 @@ pub(crate) fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<Str
 }
 
 /// The first line that a tool, called by this name or path, prints about its version; empty if it says nothing.
-pub(crate) fn version_of(host: &dyn Host, program: &str, tool: Tool) -> String {
+pub fn version_of(host: &dyn Host, program: &str, tool: Tool) -> String {
     let words = std::iter::once(program).chain(tool.version_arguments.iter().copied());
     let output = host.run(&Command::new(words)).unwrap_or_default();
     let text =

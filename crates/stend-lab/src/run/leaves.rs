@@ -26,7 +26,7 @@ pub(super) fn note(host: &dyn Host, work: &str, directories: &[String]) -> Resul
 }
 
 /// Removes all that a run left: what is noted in its directory `work`, then the directory itself.
-pub(crate) fn remove(host: &dyn Host, work: &str) -> Result<(), HostError> {
+pub fn remove(host: &dyn Host, work: &str) -> Result<(), HostError> {
     let run = work.rsplit('/').next().unwrap_or_default();
     let own = format!("/stend-{run}");
     for directory in host.read_text(&format!("{work}/{NOTE}")).unwrap_or_default().lines() {

@@ -26,7 +26,7 @@ use stend_stand::host::{Command, Host, HostError, Output, Process};
 
 /// What the faults of a suite take beside the target itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Needs {
+pub struct Needs {
     /// The disks that die. Each needs a spare.
     pub(super) disks: BTreeSet<u32>,
     /// The disks that are slow for a while. Each needs a process below it.
@@ -41,7 +41,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// What the faults of these scenarios take.
-    pub(crate) fn of(suite: &Suite) -> Self {
+    pub fn of(suite: &Suite) -> Self {
         let mut needs = Self::default();
         for fault in suite.scenarios.iter().flat_map(|scenario| &scenario.faults) {
             match (fault.part, fault.action) {
@@ -60,7 +60,7 @@ impl Needs {
     ///
     /// # Errors
     /// It cannot, or it cannot be asked; one line.
-    pub(crate) fn check_probe(&self, host: &dyn Host, probe: &str) -> Result<(), Refusal> {
+    pub fn check_probe(&self, host: &dyn Host, probe: &str) -> Result<(), Refusal> {
         if self.disks.is_empty() && !self.loses {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Needs {
 ///
 /// # Errors
 /// It has not, or there is no target; one line that says what would be right.
-pub(crate) fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
+pub fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
     for scenario in &suite.scenarios {
         let refuse = |fault: &Fault, why: String| {
             Err(Refusal::Usage(format!("scenario \"{}\", \"{fault}\" at {}: {why}", scenario.name, fault.at)))
@@ -203,7 +203,7 @@ pub(super) fn front(socket: &str) -> Thing {
 }
 
 /// The URI of a LUN by way of the front of its controller.
-pub(crate) fn by_front(uri: &str) -> String {
+pub fn by_front(uri: &str) -> String {
     front_of(uri)
 }
 
@@ -338,7 +338,7 @@ rm -f "$socket" "$pid_file"
 
 /// Why a part of a target is not broken or mended, or not looked at.
 #[derive(Debug, Error)]
-pub(crate) enum InjectorError {
+pub enum InjectorError {
     /// The target has no disk of this number, or it is no file.
     #[error("the target has no disk {0} that is a file")]
     NoDisk(u32),
@@ -387,7 +387,7 @@ pub(crate) enum InjectorError {
 }
 
 /// Breaks and mends the parts of a target that stands.
-pub(crate) struct Injector<'a> {
+pub struct Injector<'a> {
     host: &'a dyn Host,
     probe: &'a str,
     /// The path of the target's ledger.
@@ -400,7 +400,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// Its ledger cannot be read.
-    pub(crate) fn of(host: &'a dyn Host, probe: &'a str, work: &str, name: &str) -> Result<Self, Refusal> {
+    pub fn of(host: &'a dyn Host, probe: &'a str, work: &str, name: &str) -> Result<Self, Refusal> {
         let base = real_path(host, &base(work, name))?;
         let Ledger { things, .. } = ledger::read(host, &base)?.unwrap_or_default();
         Ok(Self { host, probe, path: ledger::standing(&base), things })
@@ -410,7 +410,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be done; why, in one line.
-    pub(crate) fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, InjectorError> {
+    pub fn inject(&self, fault: &Fault) -> Result<Option<Box<dyn Process>>, InjectorError> {
         match (fault.part, fault.action) {
             (Part::Disk(number), Action::Replace) => self.replace(number).map(Some),
             (Part::Disk(number), Action::Scrub) => self.beside(number, SCRUB, &[]).map(Some),
@@ -429,7 +429,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// btrfs does not say.
-    pub(crate) fn errors(&self, disk: u32) -> Result<BTreeMap<String, f64>, InjectorError> {
+    pub fn errors(&self, disk: u32) -> Result<BTreeMap<String, f64>, InjectorError> {
         let mount = self.mount()?.to_owned();
         let text = self.on_disk(disk, ERRORS, &[&mount])?.text();
         let counts = text.lines().filter_map(|line| {
@@ -443,7 +443,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be done.
-    pub(crate) fn renew(&self, disk: u32) -> Result<(), InjectorError> {
+    pub fn renew(&self, disk: u32) -> Result<(), InjectorError> {
         let file = spare_of(self.disk(disk)?.1);
         let bytes = self.things.iter().find_map(|thing| match thing {
             Thing::Spare(spare) if spare.file == file => Some(spare.bytes.to_string()),
@@ -534,10 +534,7 @@ impl<'a> Injector<'a> {
     ///
     /// # Errors
     /// It cannot be taken down or brought up.
-    pub(crate) fn what_is_left(
-        &self,
-        lost: &BTreeSet<u32>,
-    ) -> Result<Result<Vec<String>, InjectorError>, InjectorError> {
+    pub fn what_is_left(&self, lost: &BTreeSet<u32>) -> Result<Result<Vec<String>, InjectorError>, InjectorError> {
         let btrfs = self.things.iter().position(|thing| matches!(thing, Thing::Btrfs(_)));
         let (below, Some(Thing::Btrfs(pool))) = (&self.things[..btrfs.unwrap_or(0)], btrfs.map(|at| &self.things[at]))
         else {

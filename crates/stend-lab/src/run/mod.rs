@@ -4,17 +4,17 @@
 //! makes goes to a [`Journal`], what it does to an [`Observer`].
 
 mod attempt;
-pub(crate) mod carried;
+pub mod carried;
 mod clocks;
 mod controllers;
 mod counters;
 mod energy;
 mod faults;
 mod files;
-pub(crate) mod fitness;
-pub(crate) mod gates;
-pub(crate) mod leaves;
-pub(crate) mod prepare;
+pub mod fitness;
+pub mod gates;
+pub mod leaves;
+pub mod prepare;
 mod profile;
 mod rate;
 mod sampler;
@@ -41,7 +41,7 @@ use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
 use sampler::Sampler;
-pub(crate) use standings::{plan, standings};
+pub use standings::{plan, standings};
 use stend_instrument::Place;
 use stend_model::dips;
 use stend_model::profile::Profile;
@@ -52,7 +52,7 @@ use targets::Rig;
 
 /// Why there is no use in starting an instrument again. It says so by its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// It was started in a way that it does not understand.
     Misused,
     /// This machine cannot do what is asked.
@@ -74,7 +74,7 @@ impl Refusal {
 }
 
 /// Whether a repeat failed in a way that the next one would too.
-pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
+pub fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
     let usage = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?;
     if repeat.lasting {
         return Some(Refusal::NotHere);
@@ -83,7 +83,7 @@ pub(crate) fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal
 }
 
 /// Where a run's sessions and repeats go. When a call returns, what it was given is safe.
-pub(crate) trait Journal {
+pub trait Journal {
     /// A session begins.
     fn session(&mut self, session: &Session) -> anyhow::Result<()>;
     /// A session ends, and more is known of it.
@@ -95,7 +95,7 @@ pub(crate) trait Journal {
 }
 
 /// Who is told what is going on.
-pub(crate) trait Observer {
+pub trait Observer {
     /// The target, told in a line, is made now.
     fn making_target(&mut self, target: &str);
     /// A repeat starts.
@@ -110,7 +110,7 @@ pub(crate) trait Observer {
 
 /// What a user should know of a run that goes on.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Warning {
+pub enum Warning {
     /// What the machine or its target has to say, in one line.
     Said(String),
     /// The machine's clocks cannot be compared with those here, and why.
@@ -145,25 +145,25 @@ pub(crate) enum Warning {
 /// A fault's scenario left a target that is not whole any more, so the run ends.
 #[derive(Debug, thiserror::Error)]
 #[error("scenario \"{scenario}\": the target is not whole any more, so the run ends here")]
-pub(crate) struct NotWhole {
+pub struct NotWhole {
     /// Which.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// What went wrong.
-    pub(crate) cause: Cause,
+    pub cause: Cause,
 }
 
 /// What is still to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
+pub struct Left {
     /// Repeats, at least.
-    pub(crate) repeats: usize,
+    pub repeats: usize,
     /// About how long they take, if that can be said already.
-    pub(crate) time: Option<Duration>,
+    pub time: Option<Duration>,
 }
 
 /// How a run came to its end for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// Every scenario has its repeats, or has been given up.
     Complete,
     /// The user interrupted it.
@@ -171,32 +171,32 @@ pub(crate) enum Ending {
 }
 
 /// What making a run needs.
-pub(crate) struct Making<'a> {
+pub struct Making<'a> {
     /// The machine under test.
-    pub(crate) host: &'a dyn Host,
+    pub host: &'a dyn Host,
     /// The path of `stend-probe` there.
-    pub(crate) probe: &'a str,
+    pub probe: &'a str,
     /// The directory for the run's files there. It is removed at the end.
-    pub(crate) work: &'a str,
+    pub work: &'a str,
     /// The run.
-    pub(crate) run: &'a Run,
+    pub run: &'a Run,
     /// The repeats that there are already, from sessions before.
-    pub(crate) repeats: Vec<Repeat>,
+    pub repeats: Vec<Repeat>,
     /// The scenarios that have a profile already.
-    pub(crate) profiled: BTreeSet<String>,
+    pub profiled: BTreeSet<String>,
     /// This session's number.
-    pub(crate) session: u32,
+    pub session: u32,
     /// What the instruments of each of the run's sides are started with.
-    pub(crate) settings: Vec<Setting>,
+    pub settings: Vec<Setting>,
     /// How fit the machine is as the session begins.
-    pub(crate) conditions: Conditions,
+    pub conditions: Conditions,
     /// Told by Ctrl-C.
-    pub(crate) interrupt: &'a Interrupt,
+    pub interrupt: &'a Interrupt,
 }
 
 /// Makes what is missing of a run. Returns how it ended, with all repeats that there are then. The run's files are removed, however
 /// it ended.
-pub(crate) fn make(
+pub fn make(
     making: Making,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
@@ -422,7 +422,7 @@ fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome 
 }
 
 /// How long the repeats that there are took.
-pub(crate) fn spent(repeats: &[Repeat]) -> Duration {
+pub fn spent(repeats: &[Repeat]) -> Duration {
     let wall_ns = repeats.iter().filter_map(|repeat| repeat.usage.as_ref()).map(|usage| usage.wall_ns).sum();
     Duration::from_nanos(wall_ns)
 }

@@ -15,7 +15,7 @@ const TICK_NS: f64 = 10e6;
 const FEWEST_FREQUENCY_SAMPLES: usize = 9;
 
 /// Why the repeat does not count; nothing if it does. `machine` is what was sampled while it ran.
-pub(crate) fn causes(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<Cause> {
+pub fn causes(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machine: &[Series]) -> Vec<Cause> {
     let mut causes: Vec<_> = verification(scenario, report).into_iter().collect();
     for metric in &scenario.metrics {
         if !metric.optional && metric.of(report).is_none() {

@@ -31,7 +31,7 @@ const TOOLS: &str = "tools";
 const CONDITIONS: &str = "conditions";
 
 /// The plan of a suite for a machine that no lab reaches. What cannot be measured so is left out, and named in it.
-pub(crate) fn pack(suite: Suite, seed: u64) -> CarriedPlan {
+pub fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     let mut skipped = Vec::new();
     let mut commands: Vec<Load> = Vec::new();
     for scenario in &suite.scenarios {
@@ -103,7 +103,7 @@ fn nanoseconds(span: std::time::Duration) -> u64 {
 
 /// Why a file is not read as a result.
 #[derive(Debug, Error)]
-pub(crate) enum CarriedError {
+pub enum CarriedError {
     /// The file cannot be read.
     #[error("{name}:{line}: {source}")]
     Unread {
@@ -161,7 +161,7 @@ pub(crate) enum CarriedError {
 
 /// What is wrong with what a result says.
 #[derive(Debug, Error)]
-pub(crate) enum Damage {
+pub enum Damage {
     /// Its first line is not its plan.
     #[error("a result begins with its plan")]
     NoPlan,
@@ -226,20 +226,20 @@ pub(crate) enum Damage {
 }
 
 /// A result as it was read.
-pub(crate) struct Carried {
+pub struct Carried {
     /// The run.
-    pub(crate) record: Record,
+    pub record: Record,
     /// Its series with their repeats' sequence numbers, in order.
-    pub(crate) series: Vec<(u32, Series)>,
+    pub series: Vec<(u32, Series)>,
     /// The last line was cut off, and is left out.
-    pub(crate) cut_off: bool,
+    pub cut_off: bool,
 }
 
 /// Reads what `stend-probe run` wrote. `name` is the file's name for messages; `host` how the machine shall be called, its own name if not given.
 ///
 /// # Errors
 /// It is no result, or a damaged one: one line, with the line's number.
-pub(crate) fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, CarriedError> {
+pub fn read(from: impl BufRead, name: &str, host: Option<&str>) -> Result<Carried, CarriedError> {
     let mut reading: Option<Reading> = None;
     let mut lines = Lines::of(from);
     let mut text = Vec::new();

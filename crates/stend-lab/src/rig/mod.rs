@@ -18,7 +18,7 @@ mod served;
 mod shell;
 mod thing;
 mod transport;
-pub(crate) mod watched;
+pub mod watched;
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -30,10 +30,10 @@ use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
 use thiserror::Error;
 
-pub(crate) use ability::{Ability, all as abilities};
-pub(crate) use control_group::Counters;
-pub(crate) use faults::{Injector, Needs, by_front, check as check_faults};
-pub(crate) use found::found;
+pub use ability::{Ability, all as abilities};
+pub use control_group::Counters;
+pub use faults::{Injector, Needs, by_front, check as check_faults};
+pub use found::found;
 
 use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
@@ -59,7 +59,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Why there is no target.
 #[derive(Debug, Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// It was asked for wrongly.
     #[error("{0}")]
     Usage(String),
@@ -79,30 +79,30 @@ impl From<HostError> for Refusal {
 
 /// A target that stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Up {
+pub struct Up {
     /// Where each LUN is: a path, or the URI of an export.
-    pub(crate) luns: Vec<String>,
+    pub luns: Vec<String>,
     /// What exports them, if something does.
-    pub(crate) controllers: Vec<Controller>,
+    pub controllers: Vec<Controller>,
     /// Processes on the load's side that bring it each controller's LUNs, where it does not speak their protocol itself.
     #[serde(default)]
-    pub(crate) initiators: Vec<Controller>,
+    pub initiators: Vec<Controller>,
 }
 
 /// A process that exports its share of the LUNs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Controller {
+pub struct Controller {
     /// The numbers of its LUNs.
-    pub(crate) luns: Vec<u32>,
+    pub luns: Vec<u32>,
     /// The file that holds its process id.
-    pub(crate) pid_file: String,
+    pub pid_file: String,
     /// Where it is counted what it uses.
-    pub(crate) counters: Counters,
+    pub counters: Counters,
 }
 
 impl Up {
     /// The LUNs for those who load them.
-    pub(crate) fn addresses(&self) -> Vec<LunAddress> {
+    pub fn addresses(&self) -> Vec<LunAddress> {
         let address = |lun: &String| match lun.starts_with("nbd+unix:") {
             true => LunAddress::Nbd(lun.clone()),
             false => LunAddress::Path(lun.clone()),
@@ -113,25 +113,25 @@ impl Up {
 
 /// A target as `stend target status` finds it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Status {
+pub struct Status {
     /// Its name; a run's id if it is a run's.
-    pub(crate) name: String,
+    pub name: String,
     /// How far it is.
-    pub(crate) state: State,
+    pub state: State,
     /// What was asked for.
-    pub(crate) target: Option<Target>,
+    pub target: Option<Target>,
     /// Where the LUNs are, if it stands.
-    pub(crate) luns: Vec<String>,
+    pub luns: Vec<String>,
     /// What its controllers use.
-    pub(crate) controllers: Vec<ControllerStatus>,
+    pub controllers: Vec<ControllerStatus>,
     /// What brings the LUNs to the load uses: a part of the load, not of the controllers.
-    pub(crate) initiators: Vec<ControllerStatus>,
+    pub initiators: Vec<ControllerStatus>,
 }
 
 /// How far a target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub enum State {
     /// It stands.
     Up,
     /// It stands, and the run that made it was killed.
@@ -144,28 +144,22 @@ pub(crate) enum State {
 
 /// What a controller uses.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ControllerStatus {
+pub struct ControllerStatus {
     /// The numbers of its LUNs.
-    pub(crate) luns: Vec<u32>,
+    pub luns: Vec<u32>,
     /// Its process, if it runs.
-    pub(crate) process: Option<u32>,
+    pub process: Option<u32>,
     /// CPU time since it was started, if it is counted.
-    pub(crate) cpu_ns: Option<u64>,
+    pub cpu_ns: Option<u64>,
     /// Memory now, with the page cache that it filled, if it is counted.
-    pub(crate) memory_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
 }
 
 /// Checks whether the machine can have a target of this name, before anything is made.
 ///
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
-pub(crate) fn check(
-    host: &dyn Host,
-    work: &str,
-    name: &str,
-    target: Target,
-    needs: &Needs,
-) -> Result<TargetOfRun, Refusal> {
+pub fn check(host: &dyn Host, work: &str, name: &str, target: Target, needs: &Needs) -> Result<TargetOfRun, Refusal> {
     // As its things are named when they are made.
     let work = real_path(host, work)?;
     check::check(host, &work, &base(&work, name), target, needs)
@@ -175,7 +169,7 @@ pub(crate) fn check(
 ///
 /// # Errors
 /// The machine has not what the target takes.
-pub(crate) fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal> {
+pub fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal> {
     ability::settle(host, target)
 }
 
@@ -183,7 +177,7 @@ pub(crate) fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal>
 ///
 /// # Errors
 /// No scenario of the suite loads LUNs, or one has a place of its own for them, or the machine's loader cannot reach them.
-pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Refusal> {
+pub fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Refusal> {
     let mut loads = false;
     for scenario in suite.scenarios.iter_mut().filter(|scenario| scenario.instrument.loads_luns()) {
         loads = true;
@@ -210,7 +204,7 @@ pub(crate) fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result
 ///
 /// # Errors
 /// It does not; one line that says in what, and what would be right.
-pub(crate) fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal> {
+pub fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal> {
     for (of_one, of_other) in one.scenarios.iter().zip(&other.scenarios) {
         let [a, b] = [of_one, of_other].map(|scenario| &scenario.parameters);
         let differs = a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name));
@@ -239,7 +233,7 @@ pub(crate) fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal>
 ///
 /// # Errors
 /// Something cannot be made, or the user interrupted it.
-pub(crate) fn raise(
+pub fn raise(
     host: &dyn Host,
     probe: &str,
     work: &str,
@@ -334,7 +328,7 @@ fn under_guard(
 ///
 /// # Errors
 /// Something cannot be taken away, for example because somebody uses it. What lies below it then stays too, and the ledger with it.
-pub(crate) fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusal> {
+pub fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusal> {
     let Some(base) = directory_of(host, work, name)? else { return Ok(false) };
     while let Some(ledger) = ledger::read(host, &base)? {
         let path = ledger::taken_down(&base);
@@ -381,7 +375,7 @@ fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// There is none of this name, or it is not whole.
-pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
+pub fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
     let ledger = read(host, work, name)?.unwrap_or_default();
     let here = ledger.boot_id == boot_id(host);
     match (ledger.target, ledger.up) {
@@ -396,7 +390,7 @@ pub(crate) fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(Targe
 ///
 /// # Errors
 /// They cannot be listed.
-pub(crate) fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
+pub fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
     let names = listed(host, &format!("{work}/{DIRECTORY}"))?.unwrap_or_default();
     Ok(names.into_iter().filter(|name| is_name(name) || is_run_id(name)).collect())
 }
@@ -405,7 +399,7 @@ pub(crate) fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostErro
 ///
 /// # Errors
 /// Its ledger cannot be read or understood.
-pub(crate) fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal> {
+pub fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal> {
     let ledger = read(host, work, name)?.unwrap_or_default();
     let state = match &ledger.up {
         None => State::HalfMade,
@@ -436,7 +430,7 @@ fn running(host: &dyn Host, pid_file: &str) -> Option<u32> {
 }
 
 /// Whether a text may be the name of a target of a user's: it becomes a part of paths, and must not look like a run's id.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     let plain = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
     (1..=32).contains(&text.len()) && text.chars().all(plain) && !text.starts_with('-') && !is_run_id(text)
 }

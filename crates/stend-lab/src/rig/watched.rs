@@ -7,20 +7,20 @@ use stend_stand::host::Host;
 
 /// What the sampler is to watch besides the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Watched {
+pub struct Watched {
     /// What a control group's metrics begin with, and one of its directories.
-    pub(crate) groups: Vec<(String, String)>,
+    pub groups: Vec<(String, String)>,
     /// What the sum of some disks begins with, and the kernel's name of one of them.
-    pub(crate) disks: Vec<(String, String)>,
+    pub disks: Vec<(String, String)>,
 }
 
 /// What the metrics of a controller begin with.
-pub(crate) fn controller(number: usize) -> String {
+pub fn controller(number: usize) -> String {
     format!("controller{number}")
 }
 
 /// What is there to be watched of a target that stands.
-pub(crate) fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watched {
+pub fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watched {
     let mut watched = Watched::default();
     for (number, one) in up.controllers.iter().enumerate() {
         let files = [&one.counters.cpu, &one.counters.memory];

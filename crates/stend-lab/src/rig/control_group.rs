@@ -6,11 +6,11 @@ use stend_stand::host::Host;
 
 /// The files of one controller's groups that say what it uses. `None` where the machine does not count it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Counters {
+pub struct Counters {
     /// `cpuacct.usage` in nanoseconds (version 1), or `cpu.stat` with `usage_usec` (version 2).
-    pub(crate) cpu: Option<String>,
+    pub cpu: Option<String>,
     /// `memory.usage_in_bytes` or `memory.current`. The page cache that the controller fills is in it.
-    pub(crate) memory: Option<String>,
+    pub memory: Option<String>,
 }
 
 /// A group that keeps its processes to some processors.

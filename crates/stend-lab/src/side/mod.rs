@@ -15,13 +15,13 @@ use stend_stand::host::stand::{self, BuildError, Compiler};
 use stend_stand::host::{Command, Host, HostError};
 use stend_stand::machine::{ToolQuery, tools};
 
-pub(crate) use tuning::{Restored, Tuning, restore};
+pub use tuning::{Restored, Tuning, restore};
 
 use self::tuning::TuningError;
 
 /// Why sides cannot be measured.
 #[derive(Debug, Error)]
-pub(crate) enum SideError {
+pub enum SideError {
     /// The words for a side are not understood.
     #[error("--ab: {said}")]
     Unclear {
@@ -106,20 +106,20 @@ impl SideError {
 
 /// What a side's instruments are started with.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Setting {
+pub struct Setting {
     /// The `stend-probe` that was built for it.
-    pub(crate) probe: Option<String>,
+    pub probe: Option<String>,
     /// Variables to set.
-    pub(crate) environment: BTreeMap<String, String>,
+    pub environment: BTreeMap<String, String>,
     /// Words that stand before the instrument's own.
-    pub(crate) prefix: Vec<String>,
+    pub prefix: Vec<String>,
     /// The tools that are other ones than on the PATH, by the names that they are called by.
-    pub(crate) tools: BTreeMap<String, String>,
+    pub tools: BTreeMap<String, String>,
 }
 
 impl Setting {
     /// How a tool is called.
-    pub(crate) fn program(&self, tool: &Tool) -> &str {
+    pub fn program(&self, tool: &Tool) -> &str {
         self.tools.get(tool.program).map_or(tool.program, String::as_str)
     }
 
@@ -127,7 +127,7 @@ impl Setting {
     ///
     /// # Errors
     /// The machine does not do it.
-    pub(crate) fn link_tools(&mut self, host: &dyn Host, directory: &str) -> anyhow::Result<()> {
+    pub fn link_tools(&mut self, host: &dyn Host, directory: &str) -> anyhow::Result<()> {
         if self.tools.is_empty() {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Setting {
 ///
 /// # Errors
 /// One is not understood, or they cannot be told apart; one line that says why.
-pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, SideError> {
+pub fn parse(texts: &[String]) -> Result<Vec<Side>, SideError> {
     let sides = texts.iter().map(|text| text.parse::<Side>()).collect::<Result<Vec<_>, _>>();
     let mut sides = sides.map_err(|error| SideError::Unclear { said: error.to_string() })?;
     if let [a, b] = &sides[..]
@@ -174,7 +174,7 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<Side>, SideError> {
 ///
 /// # Errors
 /// No scenario has a parameter that a side sets, or one does not take the value; one line that says why.
-pub(crate) fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
+pub fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
     for (name, value) in sides.iter().flat_map(|side| &side.parameters) {
         if !suite.scenarios.iter().any(|scenario| scenario.parameters.contains_key(name)) {
             let known: BTreeSet<_> = suite.scenarios.iter().flat_map(|scenario| scenario.parameters.keys()).collect();
@@ -204,7 +204,7 @@ fn lacks<'a>(scenario: &stend_model::suite::Scenario, side: &'a Side) -> Option<
 }
 
 /// The scenarios that have nothing of what the sides differ in, with the reason.
-pub(crate) fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
+pub fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
     let [a, b] = sides else { return Vec::new() };
     // Whatever else they differ in may do something to any program.
     let without_builds = |side: &Side| Side { compiler: None, compiler_flags: None, ..named(side) };
@@ -235,7 +235,7 @@ fn named(side: &Side) -> Side {
 ///
 /// # Errors
 /// Something is missing; one line that says what.
-pub(crate) fn prepare(
+pub fn prepare(
     host: &dyn Host,
     all_work: &str,
     usual: &Compiler,
@@ -293,7 +293,7 @@ fn found_tools(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, stend_mo
 ///
 /// # Errors
 /// Something is missing; one line that says what.
-pub(crate) fn foreseen(
+pub fn foreseen(
     host: &dyn Host,
     all_work: &str,
     usual: &Compiler,
@@ -316,7 +316,7 @@ pub(crate) fn foreseen(
 }
 
 /// The tools that an adapter needs, one for each side; without sides the one on the PATH.
-pub(crate) fn programs<'a>(sides: &'a [Side], tool: &Tool) -> Vec<&'a str> {
+pub fn programs<'a>(sides: &'a [Side], tool: &Tool) -> Vec<&'a str> {
     if sides.is_empty() {
         return vec![tool.program];
     }

@@ -15,20 +15,20 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What was found of a machine before it is measured.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Conditions {
+pub struct Conditions {
     /// What makes it unfit; nothing if it is fit.
-    pub(crate) unfit: Vec<Condition>,
+    pub unfit: Vec<Condition>,
     /// What makes results less steady or says less of them.
-    pub(crate) noted: Vec<Condition>,
+    pub noted: Vec<Condition>,
     /// Whether waiting is no use.
-    pub(crate) lasting: bool,
+    pub lasting: bool,
     /// Whether nobody may insist.
-    pub(crate) never: bool,
+    pub never: bool,
 }
 
 impl Conditions {
     /// Sorts findings by how bad they are.
-    pub(crate) fn of(findings: &[Finding]) -> Self {
+    pub fn of(findings: &[Finding]) -> Self {
         let of = |state: State| findings.iter().filter(move |finding| finding.state == state);
         let conditions = |state: State| of(state).map(|finding| finding.condition.clone()).collect();
         Self {
@@ -42,7 +42,7 @@ impl Conditions {
 
 /// Of each gate the widest limit that one of the scenarios has. What is beyond it is beyond every scenario's gates; what is within it is for
 /// the gates of the repeats to judge.
-pub(crate) fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Gates {
+pub fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Gates {
     let widest = |gate: fn(&Gates) -> Option<Gate>| {
         let limits = scenarios.clone().map(|scenario| gate(&scenario.gates).unwrap_or(Gate::Off));
         limits.reduce(|a, b| match (a, b) {
@@ -61,7 +61,7 @@ pub(crate) fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + C
 
 /// Looks at the machine until it is fit, or time is up, or it is clear that waiting does not help. `tell` hears what is waited for, and
 /// for how long at most. `None` if the user interrupted it.
-pub(crate) fn wait(
+pub fn wait(
     look: impl Fn() -> Vec<Finding>,
     patience: Duration,
     interrupt: &Interrupt,

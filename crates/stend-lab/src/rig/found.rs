@@ -42,7 +42,7 @@ done
 "#;
 
 /// What there is to be found of a target that stands. What the machine does not say is not there.
-pub(crate) fn found(host: &dyn Host, work: &str, name: &str, up: &Up, watched: &Watched) -> BTreeMap<String, String> {
+pub fn found(host: &dyn Host, work: &str, name: &str, up: &Up, watched: &Watched) -> BTreeMap<String, String> {
     let things = read(host, work, name).ok().flatten().unwrap_or_default().things;
     let mount = things.iter().find_map(|thing| match thing {
         Thing::Mount(mounted) => Some(mounted.path.as_str()),

@@ -21,11 +21,11 @@ struct Need {
 
 /// Something that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lack {
+pub struct Lack {
     /// What it is.
-    pub(crate) what: String,
+    pub what: String,
     /// What would bring it.
-    pub(crate) remedy: String,
+    pub remedy: String,
 }
 
 impl std::fmt::Display for Lack {
@@ -35,11 +35,11 @@ impl std::fmt::Display for Lack {
 }
 
 /// A volume manager or a transport.
-pub(crate) struct Ability {
+pub struct Ability {
     /// What it is, in words.
-    pub(crate) what: String,
+    pub what: String,
     /// How it is done here, or why it is not.
-    pub(crate) state: Result<String, Lack>,
+    pub state: Result<String, Lack>,
 }
 
 const MKFS: &[(&str, &str)] = &[("mkfs.btrfs", "btrfs-progs"), ("chattr", "e2fsprogs")];
@@ -186,7 +186,7 @@ fn initiator(host: &dyn Host) -> Result<Initiator, Lack> {
 }
 
 /// Everything that this machine may have.
-pub(crate) fn all(host: &dyn Host) -> Vec<Ability> {
+pub fn all(host: &dyn Host) -> Vec<Ability> {
     let managers = Manager::ALL.map(|manager| Ability {
         what: format!("pools by {manager}"),
         state: lack_of_manager(host, manager, Layout::Raid10).map_or_else(|| Ok("can be made here".into()), Err),

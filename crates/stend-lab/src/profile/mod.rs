@@ -1,7 +1,7 @@
 //! The profilers of the machine: how they are started, and what is read of what they left.
 
-pub(crate) mod perf;
-pub(crate) mod strace;
+pub mod perf;
+pub mod strace;
 
 /// What a tool says is wrong: the first line that says something.
 fn complaint(stderr: &[u8]) -> String {

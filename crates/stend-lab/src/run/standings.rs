@@ -12,14 +12,14 @@ use super::refused_for_good;
 use stend_model::steady;
 
 /// The plan of a run, in pairs if it has sides.
-pub(crate) fn plan(suite: &Suite, sides: &[Side], seed: u64, skipped: &[Skipped]) -> Plan {
+pub fn plan(suite: &Suite, sides: &[Side], seed: u64, skipped: &[Skipped]) -> Plan {
     let is_skipped = |place: usize| skipped.iter().any(|skipped| skipped.scenario == suite.scenarios[place].name);
     if sides.is_empty() { Plan::new(suite, seed, is_skipped) } else { Plan::in_pairs(suite, seed, is_skipped) }
 }
 
 /// How each scenario stands, for a session. What was prepared in another session is gone: the run's files are removed at the end of each.
 /// What failed prepared nothing, and is tried again.
-pub(crate) fn standings(run: &Run, repeats: &[Repeat], session: u32) -> Vec<Standing> {
+pub fn standings(run: &Run, repeats: &[Repeat], session: u32) -> Vec<Standing> {
     let mut of_scenarios = vec![Vec::new(); run.suite.scenarios.len()];
     for repeat in repeats {
         of_scenarios[repeat.scenario].push(repeat);

@@ -10,11 +10,10 @@ use stend_instrument::Tool;
 use stend_stand::host::{Command, Host};
 
 /// As `stend doctor` looks for it.
-pub(crate) const TOOL: Tool =
-    Tool { program: "strace", package: "strace", version_arguments: &["--version"], least: None };
+pub const TOOL: Tool = Tool { program: "strace", package: "strace", version_arguments: &["--version"], least: None };
 
 /// Whether it works here.
-pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
+pub fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
     if host.find_program("strace").is_none() {
         return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
     }
@@ -33,12 +32,12 @@ pub(crate) fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
 
 /// The words before a command that make strace count the system calls of it and of all that it starts. Times are from a call's
 /// begin to its end, so waiting is in them.
-pub(crate) fn words(table: &str) -> Vec<String> {
+pub fn words(table: &str) -> Vec<String> {
     ["strace", "-f", "-c", "-w", "-o", table, "--"].map(str::to_owned).into()
 }
 
 /// Reads the table, most time first.
-pub(crate) fn parse(text: &str) -> Result<Vec<SystemCall>, Cause> {
+pub fn parse(text: &str) -> Result<Vec<SystemCall>, Cause> {
     let unknown = |line: &str| Cause::ToolLine { output: "strace's table".into(), said: line.into() };
     let mut lines = text.lines();
     let head = lines.find(|line| line.trim_start().starts_with("% time"));

@@ -17,7 +17,7 @@ const PROCESSORS: &str = "/sys/devices/system/cpu";
 
 /// Why a setting is not what a side wants, or not what it was.
 #[derive(Debug, Error)]
-pub(crate) enum TuningError {
+pub enum TuningError {
     /// A side wants what cannot be.
     #[error("side \"{side}\": {source}")]
     OfSide {
@@ -96,7 +96,7 @@ struct Entry {
 }
 
 /// The settings of both sides.
-pub(crate) struct Tuning<'a> {
+pub struct Tuning<'a> {
     host: &'a dyn Host,
     ledger: String,
     boot_id: String,
@@ -113,7 +113,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// The machine has no such setting, or does not let this user change it; one line that says which.
-    pub(crate) fn new(host: &'a dyn Host, all_work: &str, sides: &[Side]) -> Result<Self, TuningError> {
+    pub fn new(host: &'a dyn Host, all_work: &str, sides: &[Side]) -> Result<Self, TuningError> {
         let mut wanted = Vec::new();
         for side in sides {
             let of_side = |why| TuningError::OfSide { side: side.label.clone(), source: Box::new(why) };
@@ -133,7 +133,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// What a side has of all that either sets, by the names that settings have in the machine's fingerprint.
-    pub(crate) fn settings_of(&self, side: usize) -> BTreeMap<String, String> {
+    pub fn settings_of(&self, side: usize) -> BTreeMap<String, String> {
         let name =
             |file: &str| file.strip_prefix("/proc/sys/").map_or("governor".into(), |name| name.replace('/', "."));
         self.before
@@ -143,7 +143,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// What each file that a side speaks of has, and what it is to have, in words.
-    pub(crate) fn changes_of(&self, side: usize) -> Vec<String> {
+    pub fn changes_of(&self, side: usize) -> Vec<String> {
         let change = |(file, value): (&String, &String)| match self.before.get(file) {
             Some(before) if !is_same(before, value) => format!("{}: {before} → {value}", in_words(file)),
             _ => format!("{}: {value}, as it is", in_words(file)),
@@ -155,7 +155,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// The kernel does not take a value; one line that says which.
-    pub(crate) fn apply(&mut self, side: usize) -> Result<(), TuningError> {
+    pub fn apply(&mut self, side: usize) -> Result<(), TuningError> {
         for (file, before) in &self.before {
             let value = self.wanted[side].get(file).unwrap_or(before);
             let now = || self.host.read_text(file);
@@ -186,7 +186,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It does not take one, or cannot be put back; one line that says which.
-    pub(crate) fn try_out(&mut self, all_work: &str) -> Result<(), TuningError> {
+    pub fn try_out(&mut self, all_work: &str) -> Result<(), TuningError> {
         let tried = (0..self.wanted.len()).try_for_each(|side| self.apply(side));
         self.noted.clear();
         let restored = restore(self.host, all_work).map(|_| ());
@@ -196,18 +196,18 @@ impl<'a> Tuning<'a> {
 
 /// What became of the settings that were noted, in words.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Restored {
+pub struct Restored {
     /// What was put back.
-    pub(crate) put_back: Vec<String>,
+    pub put_back: Vec<String>,
     /// What was not, because somebody else has changed it since.
-    pub(crate) left: Vec<String>,
+    pub left: Vec<String>,
 }
 
 /// Puts back what is noted in the ledger, and removes it.
 ///
 /// # Errors
 /// Something cannot be put back; the ledger stays.
-pub(crate) fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, TuningError> {
+pub fn restore(host: &dyn Host, all_work: &str) -> Result<Restored, TuningError> {
     let path = format!("{all_work}/{LEDGER}");
     let Some(entries) = ledger::read::<Entry>(host, &path)? else {
         return Ok(Restored::default());
