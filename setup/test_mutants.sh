@@ -48,7 +48,8 @@ rust() {
 }
 rust stend-stats 'false_discovery.rs mann_whitney.rs verdict.rs' --test it -- --skip calibration --skip power
 rust stend-model 'suite/gates.rs plan.rs identity.rs' --lib --tests
-rust stend 'run/gates.rs run/rate.rs store/blob.rs' --lib
+rust stend-lab 'run/gates.rs run/rate.rs' --lib
+rust stend-store 'blob.rs' --lib
 
 echo "mutants: $caught caught, $survived survived"
 [ "$status" -eq 0 ] && [ $((caught * 100)) -ge $(((caught + survived) * 95)) ]

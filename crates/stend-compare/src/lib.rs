@@ -1,8 +1,6 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts; a machine's noise and its history. Pure; nothing is read or
 //! shown here.
 
-#![allow(missing_docs, reason = "used by this workspace alone")]
-
 pub mod curves;
 mod differing;
 pub mod evidence;

@@ -3,7 +3,6 @@
 //! `stend-probe` and programs of the user's print the wire themselves. A real tool prints something of its own; its
 //! [`Adapter`] says how to start it and turns what it printed into the same events. An adapter touches no machine.
 
-#![allow(missing_docs, reason = "used by this workspace alone")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod fio;

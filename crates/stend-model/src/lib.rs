@@ -29,6 +29,8 @@
 //! | [`nearest`], [`plain`] | the name that somebody may have meant; text that a terminal may be given |
 //! | [`weight`] | what machines cost and draw, given by hand |
 
+#![warn(missing_docs)]
+
 pub mod carried;
 pub mod cause;
 pub mod checked;

@@ -297,6 +297,19 @@ pub fn is_run_id(text: &str) -> bool {
     }
 }
 
+/// The clock of the fastest CPU at each moment, in Hz; idle ones lower theirs.
+pub fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -> Vec<f64> {
+    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
+    let mut fastest = BTreeMap::<i64, f64>::new();
+    for series in machine.into_iter().filter(of_a_cpu) {
+        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
+            let seen = fastest.entry(time).or_insert(value);
+            *seen = seen.max(value);
+        }
+    }
+    fastest.into_values().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_run_id;
@@ -309,17 +322,4 @@ mod tests {
             assert!(!is_run_id(other), "{other}");
         }
     }
-}
-
-/// The clock of the fastest CPU at each moment, in Hz; idle ones lower theirs.
-pub fn fastest_clock<'a>(machine: impl IntoIterator<Item = &'a Series>) -> Vec<f64> {
-    let of_a_cpu = |series: &&Series| series.metric.starts_with("cpu") && series.metric.ends_with(".frequency_hz");
-    let mut fastest = BTreeMap::<i64, f64>::new();
-    for series in machine.into_iter().filter(of_a_cpu) {
-        for (&time, &value) in series.times_ns.iter().zip(&series.values) {
-            let seen = fastest.entry(time).or_insert(value);
-            *seen = seen.max(value);
-        }
-    }
-    fastest.into_values().collect()
 }

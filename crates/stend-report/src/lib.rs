@@ -16,7 +16,6 @@
 //! | [`figures_index`] | what is in a directory of drawings |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network; its drawings as files of their own |
 
-#![allow(missing_docs, reason = "used by this workspace alone")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod answer;

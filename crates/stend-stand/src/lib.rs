@@ -1,6 +1,5 @@
 //! The machine under test: how it is reached, what it is, and what stend leaves there.
 
-#![allow(missing_docs, reason = "used by this workspace alone")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bounded;

@@ -30,6 +30,8 @@
 //! let result = &compare_table(&[cell])[0];
 //! assert_eq!(result.verdict, Verdict::Better);
 //! ```
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod aggregate;

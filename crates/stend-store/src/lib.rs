@@ -3,7 +3,6 @@
 //! A repeat is on disk before the next one starts (write-ahead log, `synchronous = FULL`). A finished run cannot be
 //! changed; triggers in the tables see to that. Everything that was measured is stored, nothing that is computed from it.
 
-#![allow(missing_docs, reason = "used by this workspace alone")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod blob;

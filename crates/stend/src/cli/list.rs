@@ -5,7 +5,6 @@ use clap::Args;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use stend_report;
 use stend_store::{Store, StoreError};
 
 #[derive(Debug, Args)]

@@ -13,7 +13,6 @@ use super::output::{self, Json};
 use stend_compare::sides::views;
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
-use stend_report;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_store::Store;
