@@ -48,7 +48,7 @@ pub const SIDES: usize = 2;
 
 /// How one scenario stands, as the planner needs to know it. In a run with sides all numbers are of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct Progress {
     /// Warm-up repeats made whose effect still lasts.
     pub warmups: u32,
     /// Warm-up repeats made whose effect is gone, or that had none because they failed.
@@ -199,47 +199,46 @@ impl Plan {
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
     /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
     /// A pair that was begun is made whole before anything else.
-    pub fn next(&self, standings: &[Standing], out_of_time: bool) -> Option<Step> {
-        if let Some(step) = Self::second_half(standings) {
+    pub fn next(&self, progress: &[Progress], out_of_time: bool) -> Option<Step> {
+        if let Some(step) = Self::second_half(progress) {
             return Some(step);
         }
-        let planned = self.missing(standings, out_of_time).next().map(|step| match step.phase {
+        let planned = self.missing(progress, out_of_time).next().map(|step| match step.phase {
             // Each repeat of a run has a number of its own.
-            Phase::Warmup => Step { number: step.number + standings[step.scenario].lost_warmups, ..step },
+            Phase::Warmup => Step { number: step.number + progress[step.scenario].lost_warmups, ..step },
             Phase::Measured => step,
         });
         if out_of_time {
             return planned;
         }
         if self.order == Order::Grouped {
-            return self.further_of_a_group(planned, standings).or(planned);
+            return self.further_of_a_group(planned, progress).or(planned);
         }
         planned.or_else(|| {
             let lacking: Vec<_> =
-                (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &standings[scenario])).collect();
-            let fewest = lacking.iter().map(|&scenario| standings[scenario].attempts).min()?;
-            let round: Vec<_> =
-                lacking.into_iter().filter(|&scenario| standings[scenario].attempts == fewest).collect();
+                (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &progress[scenario])).collect();
+            let fewest = lacking.iter().map(|&scenario| progress[scenario].attempts).min()?;
+            let round: Vec<_> = lacking.into_iter().filter(|&scenario| progress[scenario].attempts == fewest).collect();
             // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
-            let attempts: u64 = standings.iter().map(|standing| u64::from(standing.attempts)).sum();
+            let attempts: u64 = progress.iter().map(|made| u64::from(made.attempts)).sum();
             let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).index(round.len())];
-            Some(self.further(scenario, &standings[scenario]))
+            Some(self.further(scenario, &progress[scenario]))
         })
     }
 
     /// What makes a pair whole that was begun.
-    fn second_half(standings: &[Standing]) -> Option<Step> {
-        standings.iter().enumerate().find_map(|(scenario, standing)| {
-            let Half { number, phase, missing } = standing.half?;
+    fn second_half(progress: &[Progress]) -> Option<Step> {
+        progress.iter().enumerate().find_map(|(scenario, made)| {
+            let Half { number, phase, missing } = made.half?;
             Some(Step { scenario, number, side: Some(missing), phase })
         })
     }
 
     /// A further attempt. One of a pair begins with the side with which fewer of the valid pairs began, so that both do so equally often also where
     /// pairs were lost.
-    fn further(&self, scenario: usize, standing: &Standing) -> Step {
-        let number = standing.attempts;
-        let first = || match standing.lead.cmp(&0) {
+    fn further(&self, scenario: usize, made: &Progress) -> Step {
+        let number = made.attempts;
+        let first = || match made.lead.cmp(&0) {
             Ordering::Less => 0,
             Ordering::Equal => self.first_side(scenario, number),
             Ordering::Greater => 1,
@@ -248,57 +247,53 @@ impl Plan {
     }
 
     /// The further attempt of a scenario that is past, by what is planned next.
-    fn further_of_a_group(&self, planned: Option<Step>, standings: &[Standing]) -> Option<Step> {
+    fn further_of_a_group(&self, planned: Option<Step>, progress: &[Progress]) -> Option<Step> {
         let before = planned.map_or(self.wanted.len(), |step| step.scenario);
-        let scenario = (0..before).find(|&scenario| self.lacks(scenario, &standings[scenario]))?;
-        Some(self.further(scenario, &standings[scenario]))
+        let scenario = (0..before).find(|&scenario| self.lacks(scenario, &progress[scenario]))?;
+        Some(self.further(scenario, &progress[scenario]))
     }
 
     /// How many steps are still to be made at least.
-    pub fn remaining(&self, standings: &[Standing]) -> Vec<Step> {
+    pub fn remaining(&self, progress: &[Progress]) -> Vec<Step> {
         let least = |step: &Step| match self.least_rounds[step.scenario].filter(|_| step.phase == Phase::Warmup) {
             // Of warm-ups that end when they are steady nobody knows how many come.
-            Some(rounds) => step.number < rounds.max(standings[step.scenario].warmups + 1),
+            Some(rounds) => step.number < rounds.max(progress[step.scenario].warmups + 1),
             None => true,
         };
-        Self::second_half(standings).into_iter().chain(self.missing(standings, false).filter(least)).collect()
+        Self::second_half(progress).into_iter().chain(self.missing(progress, false).filter(least)).collect()
     }
 
     /// The planned steps that have not been made and are still wanted.
-    fn missing<'a>(&'a self, standings: &'a [Standing], out_of_time: bool) -> impl Iterator<Item = Step> + 'a {
+    fn missing<'a>(&'a self, progress: &'a [Progress], out_of_time: bool) -> impl Iterator<Item = Step> + 'a {
         let is_left = move |scenario: usize| {
-            let standing = &standings[scenario];
+            let made = &progress[scenario];
             if out_of_time {
-                !self.is_done(scenario, standing) && standing.attempts < self.wanted[scenario]
+                !self.is_done(scenario, made) && made.attempts < self.wanted[scenario]
             } else {
-                self.lacks(scenario, standing)
+                self.lacks(scenario, made)
             }
         };
         let wanted = move |step: &Step| {
-            let standing = &standings[step.scenario];
+            let made = &progress[step.scenario];
             match step.phase {
                 // What only prepares is worth it as long as something is left that it prepares.
                 Phase::Warmup if self.wanted[step.scenario] == 0 => {
                     let mut later = step.scenario + 1..self.wanted.len();
-                    step.number >= standing.warmups
-                        && standing.failures_in_a_row < MOST_FAILURES_IN_A_ROW
-                        && later.any(is_left)
+                    step.number >= made.warmups && made.failures_in_a_row < MOST_FAILURES_IN_A_ROW && later.any(is_left)
                 }
-                Phase::Warmup => step.number >= standing.warmups && !standing.steady && is_left(step.scenario),
-                Phase::Measured => step.number >= standing.attempts && !self.is_done(step.scenario, standing),
+                Phase::Warmup => step.number >= made.warmups && !made.steady && is_left(step.scenario),
+                Phase::Measured => step.number >= made.attempts && !self.is_done(step.scenario, made),
             }
         };
         self.steps.iter().copied().filter(wanted)
     }
 
-    fn is_done(&self, scenario: usize, standing: &Standing) -> bool {
-        standing.settled
-            || standing.failures_in_a_row >= MOST_FAILURES_IN_A_ROW
-            || standing.valid >= self.wanted[scenario]
+    fn is_done(&self, scenario: usize, made: &Progress) -> bool {
+        made.settled || made.failures_in_a_row >= MOST_FAILURES_IN_A_ROW || made.valid >= self.wanted[scenario]
     }
 
-    fn lacks(&self, scenario: usize, standing: &Standing) -> bool {
-        !self.is_done(scenario, standing) && standing.attempts < self.wanted[scenario] * MOST_ATTEMPTS_PER_REPEAT
+    fn lacks(&self, scenario: usize, made: &Progress) -> bool {
+        !self.is_done(scenario, made) && made.attempts < self.wanted[scenario] * MOST_ATTEMPTS_PER_REPEAT
     }
 }
 
@@ -332,15 +327,15 @@ mod tests {
 
     /// The same for a run that is out of time after so many attempts.
     fn make_until(plan: &Plan, scenarios: usize, mut valid: impl FnMut(Step) -> bool, most: usize) -> Vec<Step> {
-        let mut standings = vec![Standing::default(); scenarios];
+        let mut progress = vec![Progress::default(); scenarios];
         let mut made = Vec::new();
-        while let Some(step) = plan.next(&standings, made.len() >= most) {
-            let standing = &mut standings[step.scenario];
+        while let Some(step) = plan.next(&progress, made.len() >= most) {
+            let of_it = &mut progress[step.scenario];
             match step.phase {
-                Phase::Warmup => standing.warmups += 1,
+                Phase::Warmup => of_it.warmups += 1,
                 Phase::Measured => {
-                    standing.attempts += 1;
-                    standing.valid += u32::from(valid(step));
+                    of_it.attempts += 1;
+                    of_it.valid += u32::from(valid(step));
                 }
             }
             made.push(step);
@@ -363,8 +358,8 @@ mod tests {
         (suite.scenarios[0].warmup, suite.scenarios[0].repeats) = (1, 0);
         let plan = Plan::new(&suite, 1, |_| false);
         let next = |failures_in_a_row: u32| {
-            let failed = Standing { failures_in_a_row, ..Standing::default() };
-            plan.next(&[failed, Standing::default()], false).map(|step| step.scenario)
+            let failed = Progress { failures_in_a_row, ..Progress::default() };
+            plan.next(&[failed, Progress::default()], false).map(|step| step.scenario)
         };
         assert_eq!(next(MOST_FAILURES_IN_A_ROW - 1), Some(0));
         assert_eq!(next(MOST_FAILURES_IN_A_ROW), Some(1));
@@ -415,21 +410,19 @@ mod tests {
         let plan = Plan::new(&suite, 1, |_| false);
         // What is made when the load gets steady at this round, and how many steps are left when it begins.
         let make = |steady_at: u32| {
-            let mut standings = vec![Standing::default(); 2];
+            let mut progress = vec![Progress::default(); 2];
             let (mut made, mut left) = (Vec::new(), Vec::new());
-            while let Some(step) = plan.next(&standings, false) {
-                left.push(plan.remaining(&standings).len());
-                let standing = &mut standings[step.scenario];
+            while let Some(step) = plan.next(&progress, false) {
+                left.push(plan.remaining(&progress).len());
+                let of_it = &mut progress[step.scenario];
                 match step.phase {
-                    Phase::Warmup => standing.warmups += 1,
-                    Phase::Measured => {
-                        (standing.attempts, standing.valid) = (standing.attempts + 1, standing.valid + 1)
-                    }
+                    Phase::Warmup => of_it.warmups += 1,
+                    Phase::Measured => (of_it.attempts, of_it.valid) = (of_it.attempts + 1, of_it.valid + 1),
                 }
-                standing.steady = step.scenario == 1 && standing.warmups >= steady_at;
+                of_it.steady = step.scenario == 1 && of_it.warmups >= steady_at;
                 made.push((step.scenario, step.phase));
             }
-            (made, left, standings)
+            (made, left, progress)
         };
         let of = |made: &[(usize, Phase)], what| made.iter().filter(|one| **one == what).count();
         for (steady_at, rounds) in [(5, 5), (7, 7), (100, 8)] {
@@ -440,15 +433,14 @@ mod tests {
             assert_eq!((left[0], left[left.len() - 1]), (2 + 5 + 3, 1), "five rounds at least");
         }
         // In another session what was prepared is gone; it is made again only for what is still to be measured.
-        let (_, _, mut standings) = make(5);
-        let forgotten =
-            |standing: Standing| Standing { warmups: 0, lost_warmups: standing.warmups, steady: false, ..standing };
-        standings.iter_mut().for_each(|standing| *standing = forgotten(*standing));
-        assert_eq!(plan.next(&standings, false), None);
+        let (_, _, mut progress) = make(5);
+        let forgotten = |made: Progress| Progress { warmups: 0, lost_warmups: made.warmups, steady: false, ..made };
+        progress.iter_mut().for_each(|made| *made = forgotten(*made));
+        assert_eq!(plan.next(&progress, false), None);
         let after = |valid: u32, attempts: u32, out_of_time: bool| {
-            let mut standings = standings.clone();
-            (standings[1].valid, standings[1].attempts) = (valid, attempts);
-            plan.next(&standings, out_of_time)
+            let mut progress = progress.clone();
+            (progress[1].valid, progress[1].attempts) = (valid, attempts);
+            plan.next(&progress, out_of_time)
         };
         let fill = Some(Step { scenario: 0, number: 2, side: None, phase: Phase::Warmup });
         assert_eq!((after(2, 2, false), after(2, 2, true), after(2, 5, false)), (fill, fill, fill));
@@ -459,8 +451,8 @@ mod tests {
     #[test]
     fn a_tool_that_always_fails_is_given_up() {
         let plan = Plan::new(&suite("shuffled", &[10]), 1, |_| false);
-        let standing = Standing { warmups: 1, attempts: 2, failures_in_a_row: 3, ..Standing::default() };
-        assert_eq!(plan.next(&[standing], false), None);
+        let made = Progress { warmups: 1, attempts: 2, failures_in_a_row: 3, ..Progress::default() };
+        assert_eq!(plan.next(&[made], false), None);
     }
 
     proptest! {
@@ -512,17 +504,17 @@ mod tests {
     fn a_pair_that_was_begun_is_made_whole_before_anything_else() {
         let plan = Plan::in_pairs(&suite("grouped", &[3, 3]), 1, |_| false);
         let half = Half { number: 2, phase: Phase::Measured, missing: 1 };
-        let second = Standing { warmups: 1, attempts: 3, valid: 2, half: Some(half), ..Standing::default() };
-        let standings = [Standing::default(), second];
+        let second = Progress { warmups: 1, attempts: 3, valid: 2, half: Some(half), ..Progress::default() };
+        let progress = [Progress::default(), second];
         let step = Step { scenario: 1, number: 2, side: Some(1), phase: Phase::Measured };
-        assert_eq!((plan.next(&standings, false), plan.next(&standings, true)), (Some(step), Some(step)));
-        assert_eq!(plan.remaining(&standings).len(), 1 + 8);
+        assert_eq!((plan.next(&progress, false), plan.next(&progress, true)), (Some(step), Some(step)));
+        assert_eq!(plan.remaining(&progress).len(), 1 + 8);
     }
 
     #[test]
     fn a_lost_pair_is_replaced_by_one_that_begins_with_the_same_side() {
         let plan = Plan::in_pairs(&suite("shuffled", &[4]), 1, |_| false);
-        let after = |lead| Standing { warmups: 1, attempts: 4, valid: 3, lead, ..Standing::default() };
+        let after = |lead| Progress { warmups: 1, attempts: 4, valid: 3, lead, ..Progress::default() };
         let first = |lead| plan.next(&[after(lead)], false).and_then(|step| step.side);
         assert_eq!((first(1), first(-1)), (Some(1), Some(0)));
     }

@@ -23,7 +23,7 @@ pub struct Profile {
     pub observed: Observed,
     /// Why there is not more of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<NotSeen>,
 }
 
 /// What was observed of a scenario.
@@ -70,7 +70,7 @@ pub struct SystemCall {
 
 /// Why something cannot be observed here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lack {
+pub struct NotSeen {
     /// The reason.
     pub why: Cause,
     /// What would change that, if it is known: a command, or an option.
@@ -78,7 +78,7 @@ pub struct Lack {
     pub remedy: Option<String>,
 }
 
-impl Lack {
+impl NotSeen {
     /// With what would change it, if that is known.
     pub fn new(why: Cause, remedy: Option<&str>) -> Self {
         Self { why, remedy: remedy.map(str::to_owned) }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use stend_model::cause::Cause;
-use stend_model::profile::Lack;
+use stend_model::profile::NotSeen;
 use stend_model::profile::Stacks;
 use thiserror::Error;
 
@@ -61,9 +61,9 @@ pub fn hertz(wall: Duration) -> u32 {
 
 impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
-    pub fn find(host: &dyn Host, directory: &str) -> Result<Self, Lack> {
+    pub fn find(host: &dyn Host, directory: &str) -> Result<Self, NotSeen> {
         if host.find_program("perf").is_none() {
-            return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
+            return Err(NotSeen::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
         }
         let data = format!("{directory}/perf-trial");
         let mut refusal = None;
@@ -77,21 +77,21 @@ impl Perf {
                 Err(error) => refusal = Some(error.to_string()),
             }
         }
-        Err(refusal.map_or_else(|| Lack::new(Cause::ToolSilent { tool: tool() }, None), |said| refused(host, said)))
+        Err(refusal.map_or_else(|| NotSeen::new(Cause::ToolSilent { tool: tool() }, None), |said| refused(host, said)))
     }
 
     /// `found` is the event as perf names it, with what it restricted it to behind a colon.
-    fn seeing_the_kernel(host: &dyn Host, found: &str) -> Result<Self, Lack> {
+    fn seeing_the_kernel(host: &dyn Host, found: &str) -> Result<Self, NotSeen> {
         let (event, restricted) = found.split_once(':').unwrap_or((found, ""));
         if restricted.contains('u') {
             let level = setting(host, PARANOID).map_or_else(|| "?".into(), |level| level.to_string());
-            return Err(Lack::new(Cause::KernelUnseen { level }, Some("sysctl kernel.perf_event_paranoid=1")));
+            return Err(NotSeen::new(Cause::KernelUnseen { level }, Some("sysctl kernel.perf_event_paranoid=1")));
         }
         let first = host.run(&Command::new(["head", "-n", "1", "/proc/kallsyms"])).unwrap_or_default().text();
         let address = first.split(' ').next().unwrap_or_default();
         if address.bytes().all(|digit| digit == b'0') {
             let level = setting(host, HIDING).map_or_else(|| "?".into(), |level| level.to_string());
-            return Err(Lack::new(Cause::KernelNameless { level }, Some("sysctl kernel.kptr_restrict=0")));
+            return Err(NotSeen::new(Cause::KernelNameless { level }, Some("sysctl kernel.kptr_restrict=0")));
         }
         Ok(Self { event: event.to_owned() })
     }
@@ -152,10 +152,10 @@ fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>,
 }
 
 /// Why perf does not start, with what would help if the system forbids it.
-fn refused(host: &dyn Host, said: String) -> Lack {
+fn refused(host: &dyn Host, said: String) -> NotSeen {
     let forbidden = ["ermission", "ermitted", "Access to performance"].iter().any(|word| said.contains(word));
     if !forbidden {
-        return Lack::new(Cause::ToolBroken { tool: tool(), said }, None);
+        return NotSeen::new(Cause::ToolBroken { tool: tool(), said }, None);
     }
     let remedy = if setting(host, PARANOID).is_some_and(|level| level > 1) {
         "sysctl kernel.perf_event_paranoid=1"
@@ -163,7 +163,7 @@ fn refused(host: &dyn Host, said: String) -> Lack {
         // As in a container without the right to it.
         "start the container with --cap-add PERFMON --security-opt seccomp=unconfined"
     };
-    Lack::new(Cause::ToolForbidden { tool: tool(), said }, Some(remedy))
+    NotSeen::new(Cause::ToolForbidden { tool: tool(), said }, Some(remedy))
 }
 
 fn tool() -> String {

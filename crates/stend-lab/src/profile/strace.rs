@@ -1,7 +1,7 @@
 //! `strace -c`: how it is started around an instrument, and its table of system calls.
 
 use stend_model::cause::Cause;
-use stend_model::profile::Lack;
+use stend_model::profile::NotSeen;
 use stend_model::profile::SystemCall;
 
 use super::complaint;
@@ -13,20 +13,20 @@ use stend_stand::host::{Command, Host};
 pub const TOOL: Tool = Tool { program: "strace", package: "strace", version_arguments: &["--version"], least: None };
 
 /// Whether it works here.
-pub fn find(host: &dyn Host, directory: &str) -> Result<(), Lack> {
+pub fn find(host: &dyn Host, directory: &str) -> Result<(), NotSeen> {
     if host.find_program("strace").is_none() {
-        return Err(Lack::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
+        return Err(NotSeen::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
     }
     let table = format!("{directory}/strace-trial");
     let tried = host.run(&Command::new(words(&table).into_iter().chain(["true".to_owned()])));
     let _ = host.remove(&table);
     match tried {
         Ok(output) if output.exit == Some(0) => Ok(()),
-        Ok(output) => Err(Lack::new(
+        Ok(output) => Err(NotSeen::new(
             Cause::ToolForbidden { tool: tool(), said: complaint(&output.stderr) },
             Some("start the container with --cap-add SYS_PTRACE"),
         )),
-        Err(error) => Err(Lack::new(Cause::ToolBroken { tool: tool(), said: error.to_string() }, None)),
+        Err(error) => Err(NotSeen::new(Cause::ToolBroken { tool: tool(), said: error.to_string() }, None)),
     }
 }
 

@@ -21,14 +21,14 @@ struct Need {
 
 /// Something that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct Missing {
     /// What it is.
     pub what: String,
     /// What would bring it.
     pub remedy: String,
 }
 
-impl std::fmt::Display for Lack {
+impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}; to have it: {}", self.what, self.remedy)
     }
@@ -39,7 +39,7 @@ pub struct Ability {
     /// What it is, in words.
     pub what: String,
     /// How it is done here, or why it is not.
-    pub state: Result<String, Lack>,
+    pub state: Result<String, Missing>,
 }
 
 const MKFS: &[(&str, &str)] = &[("mkfs.btrfs", "btrfs-progs"), ("chattr", "e2fsprogs")];
@@ -104,13 +104,13 @@ done
 "#;
 
 /// What is missing of it.
-fn lack(host: &dyn Host, need: &Need) -> Option<Lack> {
+fn lack(host: &dyn Host, need: &Need) -> Option<Missing> {
     let programs = need.programs.iter().map(|(program, _)| *program);
     let words = ["sh", "-c", MISSING, "sh"].into_iter().chain(programs).chain(["--"]);
     let words = words.chain(need.kernel.iter().map(|(part, _)| *part));
     let said = match host.run(&Command::new(words)) {
         Ok(output) => output.text(),
-        Err(error) => return Some(Lack { what: error.to_string(), remedy: "mend that first".into() }),
+        Err(error) => return Some(Missing { what: error.to_string(), remedy: "mend that first".into() }),
     };
     let missing = |kind: &str, all: &[(&'static str, &'static str)]| {
         let is_missing = |name: &str| said.lines().any(|line| line.strip_prefix(kind) == Some(name));
@@ -143,21 +143,21 @@ fn lack(host: &dyn Host, need: &Need) -> Option<Lack> {
     if !modules.is_empty() {
         remedy.push(format!("a kernel with the modules {}", names(&modules)));
     }
-    Some(Lack { what: what.join("; "), remedy: remedy.join(", and ") })
+    Some(Missing { what: what.join("; "), remedy: remedy.join(", and ") })
 }
 
 /// Whether pools of this layout can be made by this manager.
-fn lack_of_manager(host: &dyn Host, manager: Manager, layout: Layout) -> Option<Lack> {
+fn lack_of_manager(host: &dyn Host, manager: Manager, layout: Layout) -> Option<Missing> {
     lack(host, &of_manager(manager, layout))
 }
 
 /// Whether this transport can be had.
-fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Lack> {
+fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Missing> {
     lack(host, &of_transport(transport)).or_else(|| match transport {
         Transport::Iscsi => initiator(host).err(),
         Transport::Nfs => {
             let threads = host.read_text("/proc/fs/nfsd/threads").unwrap_or_default();
-            (threads.trim().parse().unwrap_or(0) == 0).then(|| Lack {
+            (threads.trim().parse().unwrap_or(0) == 0).then(|| Missing {
                 what: "needs the NFS server, which does not run".into(),
                 remedy: "systemctl start nfs-server".into(),
             })
@@ -167,7 +167,7 @@ fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Lack> {
 }
 
 /// Who speaks iSCSI on the load's side: the kernel where it can, because then nothing stands between it and the load.
-fn initiator(host: &dyn Host) -> Result<Initiator, Lack> {
+fn initiator(host: &dyn Host) -> Result<Initiator, Missing> {
     if lack(host, &KERNEL_INITIATOR).is_none() {
         return Ok(Initiator::Kernel);
     }
@@ -180,7 +180,7 @@ fn initiator(host: &dyn Host) -> Result<Initiator, Lack> {
     let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
     if said.contains("Unknown driver") {
         let what = "needs qemu-storage-daemon's driver for iSCSI, which is not here".into();
-        return Err(Lack { what, remedy: install_command("qemu-block-extra") });
+        return Err(Missing { what, remedy: install_command("qemu-block-extra") });
     }
     Ok(Initiator::Qemu)
 }

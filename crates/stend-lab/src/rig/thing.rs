@@ -64,7 +64,7 @@ pub(super) enum Thing {
     /// qemu-storage-daemon, which brings LUNs from iSCSI to NBD.
     IscsiBridge(iscsi::Bridge),
     /// A session of the kernel with an iSCSI target.
-    IscsiSession(iscsi::Session),
+    IscsiSession(iscsi::Login),
     /// LUNs that the kernel exports and imports by NVMe over TCP.
     NvmeSubsystem(nvme::Subsystem),
     /// A directory that the kernel exports by NFS.

@@ -16,9 +16,9 @@ pub mod gates;
 pub mod leaves;
 pub mod prepare;
 mod profile;
+mod progress;
 mod rate;
 mod sampler;
-mod standings;
 mod targets;
 
 use std::borrow::Cow;
@@ -29,8 +29,8 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::cause::Cause;
 use stend_model::clocks::Clocks;
-use stend_model::plan::{Plan, Standing, Step};
-use stend_model::profile::Lack;
+use stend_model::plan::{Plan, Progress, Step};
+use stend_model::profile::NotSeen;
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
 use stend_model::suite::{Gate, Instrument, Scenario, Suite};
 use stend_model::wire::Usage;
@@ -40,8 +40,8 @@ use crate::side::{self, Setting, Tuning};
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
 use profile::Profiling;
+pub use progress::{plan, progress};
 use sampler::Sampler;
-pub use standings::{plan, standings};
 use stend_instrument::Place;
 use stend_model::dips;
 use stend_model::profile::Profile;
@@ -127,7 +127,7 @@ pub enum Warning {
         /// Which.
         scenario: Option<String>,
         /// What it lacks.
-        lack: Lack,
+        lack: NotSeen,
     },
     /// System calls are counted instead of samples.
     CallsInstead,
@@ -206,7 +206,7 @@ pub fn make(
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
     let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt);
     let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
-    let first = plan.next(&standings(run, &making.repeats, making.session), false).and_then(|step| step.side);
+    let first = plan.next(&progress(run, &making.repeats, making.session), false).and_then(|step| step.side);
     match rig.turn_to(first, observer) {
         Ok(_) => {}
         Err(rig::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
@@ -277,16 +277,16 @@ fn make_repeats<'a>(
     let mut pace = Pace::default();
 
     let mut ending = loop {
-        let standings = standings(run, &repeats, session);
-        let Some(step) = plan.next(&standings, suite.out_of_time(spent(&repeats))) else { break Ending::Complete };
+        let progress = progress(run, &repeats, session);
+        let Some(step) = plan.next(&progress, suite.out_of_time(spent(&repeats))) else { break Ending::Complete };
         if interrupt.requested() {
             break Ending::Interrupted;
         }
-        let left = |pace: &Pace, standings: &[Standing]| {
-            let steps = plan.remaining(standings);
+        let left = |pace: &Pace, progress: &[Progress]| {
+            let steps = plan.remaining(progress);
             Left { repeats: steps.len(), time: pace.estimate(suite, &steps) }
         };
-        observer.starting(step, repeats.len(), left(&pace, &standings));
+        observer.starting(step, repeats.len(), left(&pace, &progress));
         let began = Instant::now();
         let scenario = &suite.scenarios[step.scenario];
         match rig.turn_to(step.side, observer) {
@@ -336,8 +336,8 @@ fn make_repeats<'a>(
             anyhow::bail!(NotWhole { scenario: scenario.name.clone(), cause });
         }
         pace.note(step.scenario, began.elapsed());
-        let standings = self::standings(run, &repeats, session);
-        observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&pace, &standings));
+        let progress = self::progress(run, &repeats, session);
+        observer.finished(&repeats[repeats.len() - 1], repeats.len(), left(&pace, &progress));
     };
     if run.profile && ending == Ending::Complete {
         // Nothing is measured any more, and the sampler would only be in the way.

@@ -17,7 +17,7 @@ use super::{Ending, Journal, Observer, rate};
 use crate::profile::perf::{self, Perf};
 use crate::profile::strace;
 use crate::rig::Refusal;
-use stend_model::profile::{Lack, Observed, Profile};
+use stend_model::profile::{NotSeen, Observed, Profile};
 use stend_stand::host::{Host, HostError};
 use stend_stand::interrupt::Interrupt;
 
@@ -149,7 +149,7 @@ impl Profiling<'_, '_> {
         Ok(Ending::Complete)
     }
 
-    fn profiler(&self) -> (Profiler, Vec<Lack>) {
+    fn profiler(&self) -> (Profiler, Vec<NotSeen>) {
         let no_perf = match Perf::find(self.host, self.directory) {
             Ok(perf) => return (Profiler::Perf(perf), Vec::new()),
             Err(lack) => lack,
@@ -199,7 +199,7 @@ impl Profiling<'_, '_> {
         profile.command = attempt.command;
         match observed {
             Ok(observed) => profile.observed = observed,
-            Err(cause) => profile.lacks.push(Lack::new(cause, None)),
+            Err(cause) => profile.lacks.push(NotSeen::new(cause, None)),
         }
         Ok(Some(profile))
     }

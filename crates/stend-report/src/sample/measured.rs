@@ -15,7 +15,7 @@ use stend_model::wire::{Check, Report, Usage};
 
 use super::{EVIL, SCENARIOS};
 use crate::html::RunData;
-use stend_model::profile::{Lack, Observed, Profile, Stacks, SystemCall};
+use stend_model::profile::{NotSeen, Observed, Profile, Stacks, SystemCall};
 use stend_testing::steal;
 
 /// A run with its sessions, repeats and series.
@@ -44,8 +44,8 @@ pub(crate) fn profiles() -> Vec<Profile> {
     let stacks = Stacks { event: "cpu-clock".into(), hertz: 3989, measured_stretch: true, folded };
     let call = |name: &str, calls, time_ns| SystemCall { name: name.into(), calls, errors: 1, time_ns };
     let calls = vec![call("read", 20_002, 75_000_000), call("write", 20_000, 25_000_000)];
-    let no_perf = Lack::new(Cause::ToolMissing { tool: "perf".into() }, Some("apt-get install -y linux-perf"));
-    let killed = Lack::new(stend_testing::killed(), None);
+    let no_perf = NotSeen::new(Cause::ToolMissing { tool: "perf".into() }, Some("apt-get install -y linux-perf"));
+    let killed = NotSeen::new(stend_testing::killed(), None);
     let profile = |place: usize, observed, lacks| Profile {
         scenario: SCENARIOS[place].0.into(),
         made_at: "2026-11-21T06:01:00Z".parse().expect("a moment"),

@@ -12,7 +12,7 @@ use stend_model::cause::{Cause, Why};
 use stend_model::checked::Checks;
 use stend_model::condition::Condition;
 use stend_model::metric::three_digits;
-use stend_model::profile::Lack;
+use stend_model::profile::NotSeen;
 use stend_model::run::Outcome;
 use stend_model::wire::Label;
 
@@ -52,7 +52,7 @@ pub fn cause(cause: &Cause, language: Language) -> String {
 }
 
 /// What a profile lacks, and what would change that.
-pub fn lack_of_profile(lack: &Lack) -> String {
+pub fn lack_of_profile(lack: &NotSeen) -> String {
     let remedy = lack.remedy.as_ref().map(|remedy| format!("; to have it: {remedy}")).unwrap_or_default();
     cause(&lack.why, Language::English) + &remedy
 }

@@ -29,7 +29,7 @@ use super::{
 use crate::interrupt::Interrupt;
 use dialling::own_directory;
 use locks::Locks;
-use mux::{End, Session};
+use mux::{Channel, End};
 use words::{MARK, after_mark, all_quoted, last_line, marked, quoted, spelled};
 
 /// Files of this size come over slow links too.
@@ -125,8 +125,8 @@ impl Ssh {
         format!("{}exec {}", self.before(command), all_quoted(&command.words))
     }
 
-    fn followed(&self, session: Session) -> Result<Box<dyn Process>, HostError> {
-        let Session { stdin, stdout, stderr, control } = session;
+    fn followed(&self, session: Channel) -> Result<Box<dyn Process>, HostError> {
+        let Channel { stdin, stdout, stderr, control } = session;
         let mut awaited = control.another().map_err(|error| link(&self.destination, &error.to_string()))?;
         let wait = move || match awaited.end() {
             End::Exit(status) => vec![Happening::Ended(Some(status))],
@@ -138,15 +138,15 @@ impl Ssh {
     }
 
     /// Runs a script there, over a connection that is opened if it is not, or not any more.
-    fn session_anew(&self, script: &str) -> Result<Session, HostError> {
+    fn session_anew(&self, script: &str) -> Result<Channel, HostError> {
         self.open()?;
         self.session(script).or_else(|_| self.open().and_then(|()| self.session(script)))
     }
 
     /// Runs a script over the connection that is open or not at all.
-    fn session(&self, script: &str) -> Result<Session, HostError> {
+    fn session(&self, script: &str) -> Result<Channel, HostError> {
         let command = format!("exec sh -c 'eval \"$(printf %b \"$@\")\"' sh {}", spelled(script.as_bytes()));
-        Session::open(&self.socket(), &command, &self.environment).map_err(|error| {
+        Channel::open(&self.socket(), &command, &self.environment).map_err(|error| {
             // Whoever held it has ended; the next command opens the connection again.
             let _ = std::fs::remove_file(self.socket());
             match error.kind() {
@@ -161,7 +161,7 @@ impl Ssh {
         if self.is_interrupted() {
             return Err(HostError::Interrupted);
         }
-        let Session { stdin, stdout, stderr, mut control } = self.session_anew(script)?;
+        let Channel { stdin, stdout, stderr, mut control } = self.session_anew(script)?;
         let _open = match feed {
             Feed::Nothing => {
                 drop(stdin);

@@ -10,7 +10,7 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use stend_model::profile::{Lack, Observed, Profile, Stacks};
+use stend_model::profile::{NotSeen, Observed, Profile, Stacks};
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_store::{Store, write_export};
@@ -111,7 +111,7 @@ fn published_profile(publisher: &mut Publisher, profile: &Profile) -> Profile {
         }),
         Observed::SystemCalls { .. } | Observed::Nothing => observed.clone(),
     };
-    let lack = |Lack { why, remedy }: &Lack| Lack {
+    let lack = |NotSeen { why, remedy }: &NotSeen| NotSeen {
         why: publisher.cause(why),
         remedy: remedy.as_ref().map(|remedy| publisher.text(remedy)),
     };

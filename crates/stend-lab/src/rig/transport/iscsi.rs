@@ -45,7 +45,7 @@ pub(in crate::rig) struct Bridge {
 
 /// A session of the kernel's initiator, and a link to each LUN's device. Written after iscsiadm(8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::rig) struct Session {
+pub(in crate::rig) struct Login {
     pub(in crate::rig) place: Portal,
     pub(in crate::rig) links: Vec<String>,
 }
@@ -190,7 +190,7 @@ impl Made for Bridge {
     }
 }
 
-impl Made for Session {
+impl Made for Login {
     fn making(&self, ledger: &str) -> Command {
         let arguments = [&self.place.port_file, &self.place.name].into_iter().chain(&self.links).map(String::as_str);
         shell(ledger, LOG_IN, &arguments.collect::<Vec<_>>())

@@ -7,7 +7,7 @@ pub(super) mod nvme;
 
 use stend_model::target::{Initiator, Transport};
 
-use self::iscsi::{Bridge, Portal, Session, Tgtd};
+use self::iscsi::{Bridge, Login, Portal, Tgtd};
 use self::nbd::Nbdkit;
 use super::control_group::Counters;
 use super::faults;
@@ -99,7 +99,7 @@ fn iscsi(planning: &mut Planning<'_>, luns: &Luns) -> Up {
         let link = |lun: u32| format!("{directory}/lun{lun}");
         for (number, controller) in (0..).zip(&controllers) {
             let links = controller.luns.iter().map(|&lun| link(lun)).collect();
-            planning.things.push(Thing::IscsiSession(Session { place: portal(planning, number), links }));
+            planning.things.push(Thing::IscsiSession(Login { place: portal(planning, number), links }));
         }
         return Up { luns: (0..target.luns).map(link).collect(), controllers, initiators };
     }

@@ -26,7 +26,7 @@ const LONGEST: u32 = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A command over there.
-pub(super) struct Session {
+pub(super) struct Channel {
     pub(super) stdin: PipeWriter,
     pub(super) stdout: PipeReader,
     pub(super) stderr: PipeReader,
@@ -47,7 +47,7 @@ pub(super) enum End {
     Refused(String),
 }
 
-impl Session {
+impl Channel {
     /// Starts a command, with these variables (`NAME=value`) if the machine accepts them.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ mod tests {
                 stream.write_all(&answer).unwrap();
             }
         });
-        let mut session = Session::open(&socket, "echo hello", &["LANG=C".into()]).unwrap();
+        let mut session = Channel::open(&socket, "echo hello", &["LANG=C".into()]).unwrap();
         let end = session.control.end();
         master.join().unwrap();
         end
@@ -199,8 +199,8 @@ mod tests {
         let exit = Message::of(EXIT_MESSAGE).number(7).number(3).bytes();
         assert_eq!(answered(vec![opened(), exit]), End::Exit(3));
         assert_eq!(answered(vec![opened()]), End::Lost);
-        let refused = Message::of(FAILURE).number(0).text("Session open refused by peer").bytes();
-        assert_eq!(answered(vec![refused]), End::Refused("Session open refused by peer".into()));
+        let refused = Message::of(FAILURE).number(0).text("Channel open refused by peer").bytes();
+        assert_eq!(answered(vec![refused]), End::Refused("Channel open refused by peer".into()));
         assert_eq!(answered(vec![vec![0xFF; 40]]), End::Lost, "no such long message is waited for");
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::{Global, noise as noise_command};
 use stend_compare::noise;
 use stend_compare::sides::views;
 use stend_compare::table::Table;
-use stend_lab::run::{Refusal, refused_for_good, spent, standings};
+use stend_lab::run::{Refusal, progress, refused_for_good, spent};
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_model::steady::never_steady;
@@ -94,19 +94,19 @@ pub(super) fn conclude(
 fn short_of_repeats(record: &Record) -> Vec<String> {
     let suite = &record.run.suite;
     let session = record.sessions.last().map_or(0, |session| session.number);
-    let standings = standings(&record.run, &record.repeats, session);
+    let progress = progress(&record.run, &record.repeats, session);
     let pairs = if record.run.sides.is_empty() { "" } else { " pairs" };
     let mut short = Vec::new();
-    for (place, (scenario, standing)) in suite.scenarios.iter().zip(&standings).enumerate() {
+    for (place, (scenario, made)) in suite.scenarios.iter().zip(&progress).enumerate() {
         let skipped = record.run.skipped.iter().any(|skipped| skipped.scenario == scenario.name);
-        let unprepared = scenario.is_precondition() && standing.failures_in_a_row > 0;
-        if !skipped && (unprepared || !standing.settled && standing.valid < scenario.repeats) {
+        let unprepared = scenario.is_precondition() && made.failures_in_a_row > 0;
+        if !skipped && (unprepared || !made.settled && made.valid < scenario.repeats) {
             let of_it = record.repeats.iter().rev().filter(|repeat| repeat.scenario == place);
             let last = of_it.map(|repeat| &repeat.outcome).find(|outcome| **outcome != Outcome::Valid);
             short.push(format!(
                 "{}: {} of {}{pairs} ({})",
                 scenario.name,
-                standing.valid,
+                made.valid,
                 scenario.repeats,
                 last.map(|outcome| words::outcome(outcome, Language::English)).unwrap_or_default()
             ));

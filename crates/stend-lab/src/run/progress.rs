@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stend_model::plan::{Half, MOST_FAILURES_IN_A_ROW, Phase, Plan, SIDES, Standing};
+use stend_model::plan::{Half, MOST_FAILURES_IN_A_ROW, Phase, Plan, Progress, SIDES};
 use stend_model::run::{Outcome, Repeat, Run, Skipped};
 use stend_model::side::{Side, pairs};
 use stend_model::suite::{Scenario, Suite};
@@ -19,14 +19,14 @@ pub fn plan(suite: &Suite, sides: &[Side], seed: u64, skipped: &[Skipped]) -> Pl
 
 /// How each scenario stands, for a session. What was prepared in another session is gone: the run's files are removed at the end of each.
 /// What failed prepared nothing, and is tried again.
-pub fn standings(run: &Run, repeats: &[Repeat], session: u32) -> Vec<Standing> {
+pub fn progress(run: &Run, repeats: &[Repeat], session: u32) -> Vec<Progress> {
     let mut of_scenarios = vec![Vec::new(); run.suite.scenarios.len()];
     for repeat in repeats {
         of_scenarios[repeat.scenario].push(repeat);
     }
-    let mut standings = Vec::new();
+    let mut progress = Vec::new();
     for (place, of_it) in of_scenarios.iter().enumerate() {
-        let mut standing = Standing::default();
+        let mut standing = Progress::default();
         if run.sides.is_empty() {
             standing = of_repeats(run, place, of_it, session);
         } else {
@@ -45,22 +45,22 @@ pub fn standings(run: &Run, repeats: &[Repeat], session: u32) -> Vec<Standing> {
                 standing.lead += if pair.first() == 0 { 1 } else { -1 };
             }
         }
-        standings.push(standing);
+        progress.push(standing);
     }
     // Nothing comes between the two of a pair, so only the last of all repeats can be without its partner still.
     if let (false, Some(last)) = (run.sides.is_empty(), repeats.last()) {
-        let standing = &mut standings[last.scenario];
+        let standing = &mut progress[last.scenario];
         if standing.failures_in_a_row < MOST_FAILURES_IN_A_ROW {
             standing.half = half(&run.suite.scenarios[last.scenario], &of_scenarios[last.scenario], last, session);
         }
     }
-    standings
+    progress
 }
 
 /// How the repeats of a scenario stand that all are of one side, or of none.
-fn of_repeats(run: &Run, place: usize, of_it: &[&Repeat], session: u32) -> Standing {
+fn of_repeats(run: &Run, place: usize, of_it: &[&Repeat], session: u32) -> Progress {
     let scenario = &run.suite.scenarios[place];
-    let mut standing = Standing::default();
+    let mut standing = Progress::default();
     for repeat in of_it {
         match repeat.phase {
             Phase::Warmup if is_lost(scenario, repeat, session) => standing.lost_warmups += 1,
@@ -90,7 +90,7 @@ fn is_lost(scenario: &Scenario, repeat: &Repeat, session: u32) -> bool {
 }
 
 /// Counts the pairs that were begun, each by its number. What one of the two has lost, the pair has lost.
-fn count_pairs(standing: &mut Standing, scenario: &Scenario, of_it: &[&Repeat], session: u32) {
+fn count_pairs(standing: &mut Progress, scenario: &Scenario, of_it: &[&Repeat], session: u32) {
     let mut warmups = BTreeMap::new();
     let mut attempts = 0;
     for repeat in of_it {
@@ -145,12 +145,12 @@ mod tests {
         let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
         let mut repeats = Vec::new();
         let mut session = 0;
-        while let Some(step) = plan.next(&standings(run, &repeats, session), false) {
+        while let Some(step) = plan.next(&progress(run, &repeats, session), false) {
             let (outcome, killed) = happens(repeats.len(), step);
             if killed {
                 session += 1;
                 // What the next session makes follows from what is stored alone.
-                let Some(step) = plan.next(&standings(run, &repeats, session), false) else { break };
+                let Some(step) = plan.next(&progress(run, &repeats, session), false) else { break };
                 repeats.push(made(run, step, repeats.len(), session, outcome));
             } else {
                 repeats.push(made(run, step, repeats.len(), session, outcome));
@@ -241,7 +241,7 @@ mod tests {
             assert_pairs(&run, &repeats);
             for place in 0..run.suite.scenarios.len() {
                 let pairs = pairs(&repeats, place);
-                let attempts = standings(&run, &repeats, 9)[place].attempts;
+                let attempts = progress(&run, &repeats, 9)[place].attempts;
                 prop_assert!(pairs.len() as u32 == wanted || attempts == 2 * wanted, "{} of {wanted}", pairs.len());
                 let lead: i32 = pairs.iter().map(|pair| if pair.first() == 0 { 1 } else { -1 }).sum();
                 prop_assert!(lead.abs() <= 1 || attempts == 2 * wanted, "lead {lead} of {wanted}");
