@@ -82,8 +82,9 @@ enum Line {
 pub(super) struct Grid {
     head: Vec<String>,
     lines: Vec<Line>,
-    /// Columns that may be left out, by their heads, in the order in which they go; each where not so much room is left for the first column.
-    optional: Vec<(String, usize)>,
+    /// Columns that may be left out, by their heads, in the order in which they go; each where not so much room is left for the first column, and with
+    /// whether nobody misses it.
+    optional: Vec<(String, usize, bool)>,
 }
 
 impl Grid {
@@ -106,8 +107,8 @@ impl Grid {
     }
 
     /// Lets this column be left out where the others leave the first one less room than this. What is named first goes first.
-    pub(super) fn may_leave_out(&mut self, head: &str, room: usize) {
-        self.optional.push((head.to_owned(), room));
+    pub(super) fn may_leave_out(&mut self, head: &str, room: usize, is_spare: bool) {
+        self.optional.push((head.to_owned(), room, is_spare));
     }
 
     /// Writes it at most `limit` wide, unless the figures that must stand are wider. A first column that leaves the others too little room gets
@@ -134,11 +135,12 @@ impl Grid {
     fn fitting(&self, limit: usize) -> (Self, Vec<String>) {
         let mut grid = Self { head: self.head.clone(), lines: self.lines.clone(), optional: Vec::new() };
         let mut left_out = Vec::new();
-        for (head, room) in &self.optional {
+        for (head, room, is_spare) in &self.optional {
             let place = grid.head.iter().position(|other| other == head).filter(|place| *place > 0);
             let room = *room.max(&width(&grid.head[0]));
             let Some(place) = place.filter(|_| grid.figures_width() + room > limit) else { continue };
-            left_out.push(grid.head.remove(place));
+            let head = grid.head.remove(place);
+            left_out.extend((!is_spare).then_some(head));
             for line in &mut grid.lines {
                 if let Line::Cells(cells) = line {
                     cells.remove(place);
@@ -358,7 +360,7 @@ mod tests {
         let mut grid = Grid::new(["run", "median", "spread", "n"]);
         grid.push(vec!["a".into(), "1 GB/s".into(), "±1 %".into(), "12".into()]);
         for (head, room) in [("spread", 10), ("n", 0), ("run", 0)] {
-            grid.may_leave_out(head, room);
+            grid.may_leave_out(head, room, false);
         }
         let head =
             |limit| grid.write(limit, false).lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");

@@ -4,13 +4,13 @@
 //!
 //! | module | what it writes |
 //! |---|---|
+//! | [`doc`] | a document, which any command may make, for terminal, Markdown and spreadsheet |
 //! | [`terminal`] | the table of `stend run` and `stend compare` |
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`why`] | for one figure, which conditions of a verdict hold |
 //! | [`markdown`] | the same for an issue or a README |
 //! | [`csv`] | every cell with its evidence, for a spreadsheet |
 //! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
-//! | [`list`] | the runs that there are |
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
@@ -23,6 +23,7 @@ mod chart;
 mod clocks;
 pub mod csv;
 mod curve;
+pub mod doc;
 mod dots;
 mod faults;
 pub mod figures_index;
@@ -34,7 +35,6 @@ pub mod history;
 pub mod html;
 pub mod language;
 mod latency;
-pub mod list;
 pub mod markdown;
 pub mod noise;
 mod notes;

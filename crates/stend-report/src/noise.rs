@@ -1,60 +1,63 @@
-//! How quiet a machine is: its noise floors for a terminal.
+//! How quiet a machine is: its noise floors.
 
-use std::fmt::Write as _;
-
-use super::grid::{Grid, Style, piece, wrap, wrapped};
+use super::doc::{Doc, Frame, Line, Role, Row, Table, Value, figures};
 use super::notes;
-use super::text::{count, percent};
+use super::text::percent;
 use stend_compare::noise::{NoFloor, Noise, OfMetric, OfSensor, Sensor};
 use stend_compare::table::Note;
 use stend_model::identity::short;
 use stend_model::metric::three_digits;
 use stend_model::quantity::english_plural;
 
-/// A noise measurement for a terminal of this width: of each scenario its main metric, or all of them.
-pub fn terminal(noise: &Noise, limit: usize, colour: bool, all_metrics: bool) -> String {
-    let mut out = String::new();
-    let head = piece(summary(noise), Style::Bold);
-    wrap(&head.text, limit).iter().for_each(|line| out.push_str(&format!("{}\n", head.styled(line, colour))));
+/// What a noise measurement found: of each scenario its main metric, or all of them.
+pub fn document(noise: &Noise, all_metrics: bool) -> Doc {
+    let mut doc = Doc::default();
+    doc.heading(summary(noise), "");
     let (hardware, suite, run) = (short(&noise.hardware_id), &noise.suite, &noise.run);
-    let subject = format!("{} · hardware {hardware} · suite {suite} · run {run}", noise.machine);
-    let _ = writeln!(out, "{}", wrapped(&subject, limit));
-    let mut grid = Grid::new(["scenario", "median", "floor δ", "drift", "n", "went with"]);
+    doc.say(Role::Fact, [format!("{} · hardware {hardware} · suite {suite} · run {run}", noise.machine)]);
+    if !noise.scenarios.is_empty() {
+        doc.table(table(noise, all_metrics));
+    }
+    doc.say_last(Role::Note, lines(noise, all_metrics));
+    doc.say_last(Role::Legend, legend(noise, all_metrics));
+    doc
+}
+
+fn table(noise: &Noise, all_metrics: bool) -> Table {
+    let columns = [
+        figures("median"),
+        figures(FLOOR),
+        figures(DRIFT).may_go(1),
+        figures("n").may_go(2),
+        figures(WENT_WITH).may_go(0),
+    ];
+    let corner = if all_metrics { &["scenario", "metric"][..] } else { &["scenario"] };
+    let mut table = Table::new(corner, columns, Frame::Ruled);
     for one in &noise.scenarios {
         for (place, found) in one.metrics().take(if all_metrics { usize::MAX } else { 1 }).enumerate() {
-            let label = match (all_metrics, place) {
-                (false, _) => one.scenario.clone(),
-                (true, 0) => format!("{} · {}", one.scenario, found.metric),
-                (true, _) => format!("  · {}", found.metric),
-            };
             let cause = match (&one.cause, place) {
-                (Some(cause), 0) => strength(cause),
+                (Some(cause), 0) => strength(cause).into(),
                 (None, 0) => "–".into(),
-                _ => String::new(),
+                _ => Value::Nothing,
             };
-            let share = |share: Option<f64>| share.map_or_else(|| "–".into(), percent);
-            grid.push(vec![
-                piece(label, Style::Plain),
-                found.median.map_or_else(|| "–".into(), |median| found.unit.show(median)).into(),
-                share(found.floor).into(),
-                share(found.drift).into(),
-                count(found.valid, found.invalid, 0).into(),
-                cause.into(),
-            ]);
+            let or_dash = |value: Option<Value>| value.unwrap_or_else(|| "–".into());
+            let cells = [
+                or_dash(found.median.map(|median| Value::Quantity(found.unit, median))),
+                or_dash(found.floor.map(Value::Share)),
+                or_dash(found.drift.map(Value::Share)),
+                Value::Count { valid: found.valid, invalid: found.invalid, outliers: 0 },
+                cause,
+            ];
+            let metric = all_metrics.then(|| found.metric.clone());
+            table.push(Row::new([one.scenario.clone()].into_iter().chain(metric), cells));
         }
     }
-    for head in ["went with", "drift", "n"] {
-        grid.may_leave_out(head, 0);
-    }
-    if !noise.scenarios.is_empty() {
-        out.push_str(&grid.write(limit, colour));
-        out.push('\n');
-    }
-    for line in lines(noise, all_metrics) {
-        wrap(&line, limit).iter().for_each(|line| out.push_str(&format!("{line}\n")));
-    }
-    out
+    table
 }
+
+const FLOOR: &str = "floor δ";
+const DRIFT: &str = "drift";
+const WENT_WITH: &str = "went with";
 
 /// Floors up to this are those of a quiet machine, a restless one, and beyond of a noisy one.
 const QUIET: f64 = 0.01;
@@ -122,11 +125,11 @@ fn of_others(noise: &Noise, all_metrics: bool) -> Vec<String> {
     if floors > 0 { vec![line] } else { Vec::new() }
 }
 
-fn lines(noise: &Noise, all_metrics: bool) -> Vec<String> {
-    let mut lines = of_others(noise, all_metrics);
+fn lines(noise: &Noise, all_metrics: bool) -> Vec<Line> {
+    let mut lines: Vec<Line> = of_others(noise, all_metrics).into_iter().map(Line::from).collect();
     if !noise.conditions.is_empty() {
         let unfit = Note::Unfit { run: noise.run.clone(), conditions: noise.conditions.clone() };
-        lines.push(format!("Note: {}", notes::note(&unfit).en));
+        lines.push(Line::labelled("Note: ", notes::note(&unfit)));
     }
     let explaining: Vec<String> = noise.sensors.iter().filter(|sensor| sensor.explains()).map(explanation).collect();
     let listed = |sensors: &[Sensor], last: &str| match sensors {
@@ -140,32 +143,39 @@ fn lines(noise: &Noise, all_metrics: bool) -> Vec<String> {
     if explaining.is_empty() {
         let looked_at: Vec<Sensor> = noise.sensors.iter().map(|found| found.sensor).collect();
         lines.push(if looked_at.is_empty() {
-            "What made it so cannot be said: no sensor moved.".into()
+            Line::from("What made it so cannot be said: no sensor moved.")
         } else {
             let of_single = if noise.scenarios.iter().any(|one| one.cause.is_some()) {
                 "Over all scenarios no sensor explains it, only of single ones, as the table says"
             } else {
                 "No sensor explains it"
             };
-            format!("{of_single}: the worse repeats had no more {} than the others.", listed(&looked_at, "or"))
+            format!("{of_single}: the worse repeats had no more {} than the others.", listed(&looked_at, "or")).into()
         });
     }
-    lines.extend(explaining);
+    lines.extend(explaining.into_iter().map(Line::from));
     if !noise.silent.is_empty() {
-        lines.push(format!("Sensors that are missing here, or never moved: {}.", listed(&noise.silent, "and")));
-    }
-    lines.push(
-        "δ: 19 of 20 interleaved comparisons of these repeats with themselves, half of them a side, lie within it; `stend compare` \
-         calls nothing on this hardware better or worse that does not lie beyond it. drift: first half of the time against the second. \
-         went with: the sensor that read more in the worse repeats, with the rank correlation."
-            .into(),
-    );
-    if all_metrics && noise.scenarios.iter().any(|one| !one.other_metrics.is_empty()) {
-        lines.push(
-            "Of each scenario the first metric is the main one: the sentence above the table and the sensors speak of these.".into(),
-        );
+        lines.push(format!("Sensors that are missing here, or never moved: {}.", listed(&noise.silent, "and")).into());
     }
     lines
+}
+
+/// What the columns mean, each for itself.
+fn legend(noise: &Noise, all_metrics: bool) -> Vec<Line> {
+    let about = |head, said: &str| Line { about: Some(head), ..said.into() };
+    let of_columns = [
+        about(
+            FLOOR,
+            "δ: 19 of 20 interleaved comparisons of these repeats with themselves, half of them a side, lie within it; `stend compare` calls nothing on this hardware better or worse that does not lie beyond it",
+        ),
+        about(DRIFT, "drift: first half of the time against the second"),
+        about(WENT_WITH, "went with: the sensor that read more in the worse repeats, with the rank correlation"),
+    ];
+    let several = all_metrics && noise.scenarios.iter().any(|one| !one.other_metrics.is_empty());
+    let of_all = several.then(|| {
+        "Of each scenario the first metric is the main one: the sentence above the table and the sensors speak of these".into()
+    });
+    of_columns.into_iter().chain(of_all).collect()
 }
 
 /// `Steal went with the worse repeats …`.

@@ -52,6 +52,14 @@ impl Phrase {
     }
 }
 
+/// A name, or what there are words for in English only.
+impl<T: Into<String>> From<T> for Phrase {
+    fn from(text: T) -> Self {
+        let text = text.into();
+        Self::new(text.clone(), text)
+    }
+}
+
 impl Serialize for Phrase {
     /// For the page's script: English and Russian, or one text where both say the same.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,6 +6,7 @@ use stend_compare::standing::{Mean, standings};
 use stend_compare::table::{Cell, Column, Measured, Note, Row, Table, Verdict};
 use stend_compare::weighing::Weighing;
 
+use super::doc::NARROWEST;
 use super::grid::{Grid, HEAD_WIDTH, Piece, Style, piece, visible, wrap};
 use super::language::TEXTS;
 use super::notes;
@@ -27,9 +28,6 @@ pub struct Options {
 
 const TO_SETTLE: &str = "n to settle";
 const CHANGE_INTERVAL: &str = "95 % interval of change";
-
-/// Narrower than this no table can be read; a terminal that says so gets lines that it breaks itself.
-pub const NARROWEST: usize = 40;
 
 /// Writes the table. `fingerprint` are the lines that say what the base's machine is. In what the others differ from it is
 /// for the caller to print above.
@@ -159,7 +157,7 @@ impl<'a> Page<'a> {
             }
         }
         for head in ["95 % interval", "spread", "n"] {
-            grid.may_leave_out(head, 0);
+            grid.may_leave_out(head, 0, false);
         }
         self.out.push_str(&grid.write(self.options.width, self.options.colour));
     }
@@ -179,9 +177,9 @@ impl<'a> Page<'a> {
         let title = format!("{} against {}", column.title, self.table.columns[0].title);
         self.heading(&title, &text::grade(column));
         let mut grid = self.run_grid(index);
-        grid.may_leave_out(CHANGE_INTERVAL, ROOM_FOR_NAMES);
+        grid.may_leave_out(CHANGE_INTERVAL, ROOM_FOR_NAMES, false);
         for head in [TO_SETTLE, "spread", "n"] {
-            grid.may_leave_out(head, 0);
+            grid.may_leave_out(head, 0, false);
         }
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
         self.seen.to_settle |= to_settle && !grid.leaves_out(TO_SETTLE, self.options.width);

@@ -83,8 +83,13 @@ pub(super) fn change(ratio: f64) -> String {
 
 /// A verdict's mark with the change, or alone where there is no ratio.
 pub(super) fn marked_change(against: &AgainstBase) -> String {
-    let mark = mark(against.verdict);
-    against.ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
+    marked(against.verdict, against.ratio)
+}
+
+/// The same of what is no comparison.
+pub(super) fn marked(verdict: Verdict, ratio: Option<f64>) -> String {
+    let mark = mark(verdict);
+    ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
 /// About how many repeats on each side would settle a run's unresolved figure: `≈ 24`, or how many it takes at least: `≥ 6`.

@@ -1,11 +1,9 @@
 //! Why the verdicts on one figure are what they are: the conditions of the rule one by one, and what each was held against.
 
-use std::fmt::Write as _;
-
 use stend_model::metric::Unit;
 use stend_stats::{LEAST_FLOOR, MIN_REPEATS, SIGNIFICANCE};
 
-use super::grid::{visible, wrap};
+use super::doc::{self, Doc, Frame, Role, Value};
 use super::reason::reason;
 use super::text::{self, change_interval, decimals_for, interval, mark, moment, other_runs, percent, precise, word};
 use stend_stats::IntervalMethod;
@@ -13,157 +11,135 @@ use stend_stats::IntervalMethod;
 use stend_compare::evidence::{FloorSource, Test};
 use stend_compare::table::{AgainstBase, Cell, Measured, Row, Table};
 
-/// Writes it for a terminal of this width, in English.
-pub fn render(table: &Table, row: &Row, width: usize) -> String {
-    let mut page = Page { out: String::new(), width };
+/// Of each run beside the base.
+pub fn document(table: &Table, row: &Row) -> Doc {
+    let mut doc = Doc::default();
     let direction = super::text::direction(row.better);
-    page.line("", &format!("{} · {}, in {}, {direction} is better", row.scenario, row.metric, row.unit));
+    doc.heading(format!("{} · {}, in {}, {direction} is better", row.scenario, row.metric, row.unit), "");
     let tests = table.rows.iter().flat_map(Row::against_base).filter(|against| against.evidence.p.is_some()).count();
     let base = &table.columns[0].title;
     for (place, column) in other_runs(table) {
-        page.out.push('\n');
         match (row.cells.first(), row.cells.get(place)) {
             (Some(Cell::Measured(of_base)), Some(Cell::Measured(value))) => match &value.against_base {
                 Some(against) => {
                     let (sign, verdict) = (mark(against.verdict), word(against.verdict));
-                    page.line("", &format!("{} against {base}: {sign} {verdict}", column.title));
-                    page.line("  ", &reason(against).en);
-                    page.sides(row.unit, of_base, value, against);
-                    page.conditions(against, tests);
+                    doc.heading(format!("{} against {base}: {sign} {verdict}", column.title), "");
+                    doc.say(Role::Detail, [reason(against)]);
+                    doc.say(Role::Detail, sides(row.unit, of_base, value, against));
+                    doc.table(conditions(against, tests));
+                    doc.say(Role::Detail, [source(&against.evidence.floor_source, against.floor)]);
                 }
-                None => page.line(
-                    "",
-                    &format!(
+                None => doc.heading(
+                    format!(
                         "{} against {base}: no verdict. The two did not do the same work, or a figure has no ratio; the notes of the table say which.",
                         column.title
                     ),
+                    "",
                 ),
             },
             (_, Some(Cell::Nothing { why })) => {
-                page.line("", &format!("{}: no figure: {}", column.title, super::notes::lack(why).en));
+                doc.heading(format!("{}: no figure: {}", column.title, super::notes::lack(why).en), "");
             }
             (Some(Cell::Nothing { why }), _) => {
-                page.line("", &format!("{base}: no figure: {}", super::notes::lack(why).en));
+                doc.heading(format!("{base}: no figure: {}", super::notes::lack(why).en), "");
             }
-            _ => page.line("", &format!("{}: it has no such figure.", column.title)),
+            _ => doc.heading(format!("{}: it has no such figure.", column.title), ""),
         }
     }
-    page.out
+    doc
 }
 
-struct Page {
-    out: String,
-    width: usize,
+/// What was measured of both.
+fn sides(unit: Unit, base: &Measured, value: &Measured, against: &AgainstBase) -> Vec<String> {
+    let evidence = &against.evidence;
+    let mut said = Vec::new();
+    for (name, measured, repeats) in [("base", base, evidence.base), ("this", value, evidence.own)] {
+        let spread = measured.spread.map(|spread| format!(" ±{}", percent(spread))).unwrap_or_default();
+        let sessions =
+            if repeats.sessions == 1 { "one session".to_owned() } else { format!("{} sessions", repeats.sessions) };
+        // The estimate is rough: of ten independent repeats it often says eight. Of pairs nothing depends on it.
+        let worth = if !evidence.of_pairs() && repeats.effective < 0.7 * repeats.count as f64 {
+            format!(", as good as {:.1} independent ones", repeats.effective)
+        } else {
+            String::new()
+        };
+        let median = precise(unit, measured.median);
+        said.push(format!("{name}: median {median}{spread}, n {}{worth}, {sessions}", repeats.count));
+    }
+    if let Some(shift) = evidence.shift {
+        let signed = |value: f64| {
+            let size = unit.show(value.abs());
+            if value < 0.0 { format!("−{size}") } else { format!("+{size}") }
+        };
+        // Both ends in one unit, said once.
+        let within = |(low, high)| format!(", 95 % interval {}", interval(unit, low, high));
+        let within = shift.interval.map(within).unwrap_or_default();
+        said.push(format!("difference: {}{within} (Hodges and Lehmann's shift)", signed(shift.value)));
+    }
+    if let Some(correlation) = evidence.neighbours.filter(|correlation| *correlation > 0.0) {
+        said.push(format!("neighbouring repeats: correlation {correlation:.2}"));
+    }
+    said
 }
 
-impl Page {
-    /// A paragraph, all of whose lines begin alike.
-    fn line(&mut self, indent: &str, text: &str) {
-        for line in wrap(&visible(text), self.width.saturating_sub(indent.len())) {
-            let _ = writeln!(self.out, "{indent}{line}");
+/// The rule, condition by condition.
+fn conditions(against: &AgainstBase, tests: usize) -> doc::Table {
+    let evidence = &against.evidence;
+    let mut table = doc::Table::new(&["holds"], [doc::words("condition")], Frame::Inset);
+    let mut condition = |holds: Option<bool>, said: &str| {
+        table.row(holds.map_or("–", |holds| if holds { "yes" } else { "no" }), [Value::from(said)]);
+    };
+    let least = evidence.base.count.min(evidence.own.count);
+    condition(
+        Some(least >= MIN_REPEATS),
+        &format!("{MIN_REPEATS} valid repeats or more a side: {} and {}", evidence.base.count, evidence.own.count),
+    );
+    let found = match (against.q, evidence.p, evidence.test) {
+        (Some(q), Some(p), Some(test)) => {
+            format!("q {}, from p {}, one of {tests} tests ({})", probability(q), probability(p), name_of_test(test))
         }
-    }
-
-    /// A condition, and whether it holds.
-    fn condition(&mut self, holds: Option<bool>, text: &str) {
-        let said = holds.map_or("  –    ", |holds| if holds { "  yes  " } else { "  no   " });
-        for (number, line) in wrap(text, self.width.saturating_sub(said.len())).into_iter().enumerate() {
-            let _ = writeln!(self.out, "{}{line}", if number == 0 { said } else { "       " });
-        }
-    }
-
-    /// What was measured of both.
-    fn sides(&mut self, unit: Unit, base: &Measured, value: &Measured, against: &AgainstBase) {
-        let evidence = &against.evidence;
-        self.out.push('\n');
-        for (name, measured, repeats) in [("base", base, evidence.base), ("this", value, evidence.own)] {
-            let spread = measured.spread.map(|spread| format!(" ±{}", percent(spread))).unwrap_or_default();
-            let sessions =
-                if repeats.sessions == 1 { "one session".to_owned() } else { format!("{} sessions", repeats.sessions) };
-            // The estimate is rough: of ten independent repeats it often says eight. Of pairs nothing depends on it.
-            let worth = if !evidence.of_pairs() && repeats.effective < 0.7 * repeats.count as f64 {
-                format!(", as good as {:.1} independent ones", repeats.effective)
-            } else {
-                String::new()
-            };
-            let median = precise(unit, measured.median);
-            self.line("  ", &format!("{name}: median {median}{spread}, n {}{worth}, {sessions}", repeats.count));
-        }
-        if let Some(shift) = evidence.shift {
-            let signed = |value: f64| {
-                let size = unit.show(value.abs());
-                if value < 0.0 { format!("−{size}") } else { format!("+{size}") }
-            };
-            // Both ends in one unit, said once.
-            let within = |(low, high)| format!(", 95 % interval {}", interval(unit, low, high));
-            let within = shift.interval.map(within).unwrap_or_default();
-            self.line("  ", &format!("difference: {}{within} (Hodges and Lehmann's shift)", signed(shift.value)));
-        }
-        if let Some(correlation) = evidence.neighbours.filter(|correlation| *correlation > 0.0) {
-            self.line("  ", &format!("neighbouring repeats: correlation {correlation:.2}"));
-        }
-        self.out.push('\n');
-    }
-
-    /// The rule, condition by condition.
-    fn conditions(&mut self, against: &AgainstBase, tests: usize) {
-        let evidence = &against.evidence;
-        let least = evidence.base.count.min(evidence.own.count);
-        self.condition(
-            Some(least >= MIN_REPEATS),
-            &format!("{MIN_REPEATS} valid repeats or more a side: {} and {}", evidence.base.count, evidence.own.count),
-        );
-        let found = match (against.q, evidence.p, evidence.test) {
-            (Some(q), Some(p), Some(test)) => format!(
-                "q {}, from p {}, one of {tests} tests ({})",
-                probability(q),
-                probability(p),
-                name_of_test(test)
-            ),
-            _ => "no test was made".to_owned(),
+        _ => "no test was made".to_owned(),
+    };
+    condition(
+        against.q.map(|q| q < SIGNIFICANCE),
+        &format!("more than chance would make, q < {SIGNIFICANCE}: {found}"),
+    );
+    let floor = percent(against.floor);
+    let most = 1.0 + against.floor;
+    let between = |interval| {
+        let made = match evidence.interval_method {
+            Some(IntervalMethod::Bca) => ", bootstrap, BCa",
+            Some(IntervalMethod::Percentile) => ", bootstrap over sessions and repeats, percentiles",
+            Some(IntervalMethod::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
+            None => "",
         };
-        self.condition(
-            against.q.map(|q| q < SIGNIFICANCE),
-            &format!("more than chance would make, q < {SIGNIFICANCE}: {found}"),
-        );
-        let floor = percent(against.floor);
-        let most = 1.0 + against.floor;
-        let between = |interval| {
-            let made = match evidence.interval_method {
-                Some(IntervalMethod::Bca) => ", bootstrap, BCa",
-                Some(IntervalMethod::Percentile) => ", bootstrap over sessions and repeats, percentiles",
-                Some(IntervalMethod::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
-                None => "",
-            };
-            format!("95 % interval {}{made}", change_interval(interval))
-        };
-        let said = against.interval.map_or_else(|| "no interval".to_owned(), between);
-        let beyond = |floor: f64| against.interval.map(|(low, high)| low > 1.0 + floor || high < 1.0 / (1.0 + floor));
-        self.condition(beyond(against.floor), &format!("all of the interval beyond δ = {floor}: {said}"));
-        match against.drift {
-            Some(drift) if evidence.resembling => self.condition(
-                beyond(drift),
-                "all of the interval beyond δ also when it is widened, because neighbouring repeats resemble each other",
+        format!("95 % interval {}{made}", change_interval(interval))
+    };
+    let said = against.interval.map_or_else(|| "no interval".to_owned(), between);
+    let beyond = |floor: f64| against.interval.map(|(low, high)| low > 1.0 + floor || high < 1.0 / (1.0 + floor));
+    condition(beyond(against.floor), &format!("all of the interval beyond δ = {floor}: {said}"));
+    match against.drift {
+        Some(drift) if evidence.resembling => condition(
+            beyond(drift),
+            "all of the interval beyond δ also when it is widened, because neighbouring repeats resemble each other",
+        ),
+        Some(drift) => condition(
+            beyond(drift),
+            &format!(
+                "all of the interval beyond the drift of {}, which the runs differ from themselves",
+                percent(drift)
             ),
-            Some(drift) => self.condition(
-                beyond(drift),
-                &format!(
-                    "all of the interval beyond the drift of {}, which the runs differ from themselves",
-                    percent(drift)
-                ),
-            ),
-            None if evidence.of_pairs() => {
-                self.condition(None, "beyond the drift: not asked of pairs, which drift together");
-            }
-            None => self.condition(None, "beyond the drift: too few repeats to know one"),
+        ),
+        None if evidence.of_pairs() => {
+            condition(None, "beyond the drift: not asked of pairs, which drift together");
         }
-        self.condition(
-            against.interval.map(|(low, high)| low >= 1.0 / most && high <= most),
-            &format!("or else all of the interval within δ = {floor}, which is “the same”"),
-        );
-        self.out.push('\n');
-        self.line("  ", &source(&evidence.floor_source, against.floor));
+        None => condition(None, "beyond the drift: too few repeats to know one"),
     }
+    condition(
+        against.interval.map(|(low, high)| low >= 1.0 / most && high <= most),
+        &format!("or else all of the interval within δ = {floor}, which is “the same”"),
+    );
+    table
 }
 
 /// Where δ comes from, in a sentence.

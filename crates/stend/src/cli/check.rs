@@ -1,20 +1,19 @@
 //! `stend check`: is this machine fit to measure now?
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use stend_model::suite::{Changes, Gates};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::On;
-use super::output::{self, Json};
+use super::output::Shown;
 use crate::catalogue;
 use stend_lab::run::{fitness, prepare};
+use stend_report::doc::{self, Cell, Doc, Frame, Table, Value};
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::{Host as _, Local};
-use stend_stand::machine::{self, State};
+use stend_stand::machine::{self, Finding, State};
 
 #[derive(Debug, Args)]
 #[command(
@@ -26,7 +25,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     on: On,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -46,23 +45,22 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let mut findings = machine::check(host, &spaces.map_err(Failure::unusable)?, &gates);
     findings.push(prepare::other_labs(host, probe.is_some() || host.name() == Local.name()));
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };
-    if arguments.json.json {
-        output::print_json("findings", &findings)?;
-        return Ok(exit);
-    }
-    let mut text = String::new();
-    for finding in &findings {
-        let mark = match finding.state {
-            State::Fine => "fine   ",
-            State::Warning => "warning",
-            State::Unfit => "unfit  ",
-        };
-        let told = words::condition(&finding.condition, Language::English);
-        let _ = writeln!(text, "{mark}  {}", told.in_a_line());
-        if finding.state != State::Fine && !told.advice.is_empty() {
-            let _ = writeln!(text, "         {}", told.advice);
-        }
-    }
-    output::print(&text)?;
+    arguments.shown.print(global, "findings", &findings, || document(&findings))?;
     Ok(exit)
+}
+
+fn document(findings: &[Finding]) -> Doc {
+    let mut table = Table::new(&["state"], [doc::words("finding").with_under("advice")], Frame::Bare);
+    for finding in findings {
+        let told = words::condition(&finding.condition, Language::English);
+        let state = match finding.state {
+            State::Fine => "fine",
+            State::Warning => "warning",
+            State::Unfit => "unfit",
+        };
+        let is_advice = finding.state != State::Fine && !told.advice.is_empty();
+        let advice = if is_advice { Value::from(told.advice.clone()) } else { Value::Nothing };
+        table.row(state, [Cell::from(Value::from(told.in_a_line())).over(advice)]);
+    }
+    Doc::of(table)
 }

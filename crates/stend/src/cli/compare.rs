@@ -11,12 +11,11 @@ use stend_model::nearest;
 use super::Global;
 use super::comparison::{FILTER_HELP, Options, RANGE_HELP, refused_as_emulated};
 use super::failure::{Exit, Failure};
-use super::output::{self, Format, Json};
+use super::output::{self, Format, Shown};
 use fail_on::FailOn;
 use stend_compare::history;
 use stend_compare::table::{AgainstBase, Row, Table, Verdict};
-use stend_report::words;
-use stend_report::{markdown, why};
+use stend_report::why;
 use stend_store::Store;
 
 #[derive(Debug, Args)]
@@ -31,22 +30,16 @@ pub(super) struct Arguments {
     options: Options,
     /// Instead of the table, explain one figure: which conditions of a verdict hold, with test, interval, δ and where it comes from. Its main
     /// metric if none is named; a part of a scenario's name is enough if no other one has it. JSON and CSV have all of it for every figure
-    #[arg(long, value_name = "SCENARIO[:METRIC]", conflicts_with_all = ["json", "format", "only", "row", "column"])]
+    #[arg(long, value_name = "SCENARIO[:METRIC]", conflicts_with_all = ["only", "row", "column"])]
     why: Option<String>,
     /// End with status 1 if a verdict of this kind is in the table: worse, or different (better or worse); with :5% only if the whole interval
     /// of the ratio lies more than 5 % beyond the base. Looked at are each scenario's main metric, all metrics that its layout shows, those
     /// that a filter names, or with --all-metrics all; CSV and JSON are judged by the same metrics
     #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
-    /// How to print the table [default: table]
-    #[arg(long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]
-    format: Option<Format>,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
-
-/// In these the table is printed.
-const FORMATS: [Format; 4] = [Format::Table, Format::Markdown, Format::Csv, Format::Json];
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let options = &arguments.options;
@@ -79,22 +72,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let cells: Vec<_> =
         judged.iter().flat_map(|row| row.against_base().map(|against| (row.better, against.clone()))).collect();
     if let Some(wanted) = &arguments.why {
-        output::print(&why::render(&table, row_of(&table, wanted)?, output::width()))?;
+        let row = row_of(&table, wanted)?;
+        arguments.shown.print(global, "row", row, || why::document(&table, row))?;
         return exit(arguments, &cells);
     }
-    let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
-    match format {
+    match arguments.shown.format()? {
         Format::Json => output::print_json("table", &table.for_programs())?,
-        Format::Markdown => {
-            let fingerprint = words::machine::five_lines(&records[0].run.machine);
-            output::print_data(&markdown::render(&table, &fingerprint, options.all_metrics))?;
-        }
         Format::Csv => output::print_data(&options.csv(&table))?,
-        // No other one is let through.
-        Format::Table | Format::Html | Format::Svg => {
-            output::print(&output::differences(&table))?;
-            output::print_table(global, records[0], &table, options.all_metrics)?;
-        }
+        format => output::print_table(global, format, records[0], &table, options.all_metrics)?,
     }
     exit(arguments, &cells)
 }

@@ -1,16 +1,16 @@
 //! `stend doctor`: which tools are missing, and how to get them.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use serde::Serialize;
 
+use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::Shown;
 use stend_instrument::ADAPTERS;
 use stend_lab::profile::{perf, strace};
 use stend_lab::rig::{self, Ability};
 use stend_lab::run::prepare;
+use stend_report::doc::{self, Cell, Doc, Frame, Table, Value};
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::Local;
@@ -18,7 +18,7 @@ use stend_stand::host::Local;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
 
 /// One thing that is needed.
@@ -36,7 +36,7 @@ struct Finding {
     remedy: Option<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let host = Local;
     let mut findings = vec![match prepare::find_probe(&host) {
         Ok(path) => {
@@ -68,19 +68,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         findings.push(Finding { what, fine, needed: false, purpose: Some("targets"), state, remedy });
     }
     let exit = if findings.iter().all(|finding| finding.fine || !finding.needed) { Exit::Fine } else { Exit::Unusable };
-    if arguments.json.json {
-        output::print_json("findings", &findings)?;
-        return Ok(exit);
-    }
-    let mut text = String::new();
-    for finding in &findings {
-        let mark = if finding.fine { "fine   " } else { "missing" };
-        let use_of_it = finding.purpose.map(|purpose| format!(" (for {purpose})")).unwrap_or_default();
-        let _ = writeln!(text, "{mark}  {}{use_of_it}: {}", finding.what, finding.state);
-        if let Some(remedy) = &finding.remedy {
-            let _ = writeln!(text, "         mend it with: {remedy}");
-        }
-    }
-    output::print(&text)?;
+    arguments.shown.print(global, "findings", &findings, || document(&findings))?;
     Ok(exit)
+}
+
+fn document(findings: &[Finding]) -> Doc {
+    let mut table = Table::new(&["state"], [doc::words("what").with_under("remedy")], Frame::Bare);
+    for Finding { what, fine, purpose, state, remedy, .. } in findings {
+        let use_of_it = purpose.map(|purpose| format!(" (for {purpose})")).unwrap_or_default();
+        let remedy = remedy.as_ref().map_or(Value::Nothing, |remedy| format!("mend it with: {remedy}").into());
+        let said = Cell::from(Value::from(format!("{what}{use_of_it}: {state}")));
+        table.row(if *fine { "fine" } else { "missing" }, [said.over(remedy)]);
+    }
+    Doc::of(table)
 }

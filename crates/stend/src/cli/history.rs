@@ -87,8 +87,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let text = match format {
         Format::Json => output::json("history", &history)?,
         Format::Csv => render::csv(&history),
-        Format::Markdown => render::markdown(&history),
-        Format::Table => render::terminal(&history, output::width(), global.colour() && to_file.is_none()),
+        Format::Markdown => render::document(&history).markdown(),
+        Format::Table => render::document(&history).terminal(output::width(), global.colour() && to_file.is_none()),
         Format::Svg => render::svg(&history, arguments.language.into())?,
         Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
     };

@@ -1,18 +1,20 @@
 //! `stend hosts`: machines by their names, how each is reached, and what no instrument can know of them.
 
-use std::fmt::Write as _;
 use std::process::{Command as Program, Stdio};
 
 use clap::{Args, Subcommand};
 use jiff::Zoned;
+use serde::Serialize;
+use stend_model::record::Summary;
+use stend_model::run::HERE;
 use stend_model::weight::{Known, Power, Price};
 
 use super::Global;
 use super::changing::assigned;
 use super::failure::{Exit, Failure};
-use super::output::{self, JSON_VERSION, Json};
+use super::output::{self, Format, Shown};
 use crate::catalogue;
-use stend_model::run::HERE;
+use stend_report::doc::{Doc, Frame, Role, Table, Value, words};
 use stend_stand::hosts::{Hosts, check_destination, check_here, check_name};
 use stend_stand::lock::FileLock;
 use stend_store::{self, Store};
@@ -23,7 +25,7 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
 
 #[derive(Debug, Subcommand)]
@@ -53,7 +55,7 @@ enum Action {
         /// The name
         name: String,
         #[command(flatten)]
-        json: Json,
+        shown: Shown,
     },
     /// Take a name away; the machine's runs keep it
     Remove {
@@ -117,8 +119,8 @@ impl Facts {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.action {
-        None => list(global, arguments.json)?,
-        Some(Action::Show { name, json }) => show(global, name, *json)?,
+        None => list(global, arguments.shown)?,
+        Some(Action::Show { name, shown }) => show(global, name, *shown)?,
         Some(Action::Add { name, destination, facts }) => add(global, name, destination, facts)?,
         Some(Action::Set { name, destination, facts }) => set(global, name, destination.as_deref(), facts)?,
         Some(Action::Remove { name }) => change(global, |hosts| {
@@ -329,25 +331,20 @@ fn amount_and_currency(text: &str) -> Option<(f64, String)> {
     is_currency.then(|| (amount, currency.to_owned()))
 }
 
-fn list(global: &Global, json: Json) -> Result<(), Failure> {
+fn list(global: &Global, shown: Shown) -> Result<(), Failure> {
     let hosts = read(global)?;
-    if json.json {
-        return output::print_json("hosts", &hosts.all());
-    }
-    if hosts.all().is_empty() {
+    if hosts.all().is_empty() && !shown.is_json() {
         talk!("no machine has a name yet; `stend hosts add NAME DESTINATION` gives one");
         return Ok(());
     }
-    let widest = |of: fn(&Known) -> &str| hosts.all().iter().map(|known| of(known).chars().count()).max().unwrap_or(0);
-    let (name, destination) =
-        (widest(|known| &known.name), widest(|known| known.destination.as_deref().unwrap_or("-")));
-    let mut text = String::new();
-    for known in hosts.all() {
-        let reached = known.destination.as_deref().unwrap_or("-");
-        let line = format!("{:<name$}  {reached:<destination$}  {}", known.name, facts_of(known).join(" · "));
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    output::print(&text)
+    shown.print(global, "hosts", &hosts.all(), || {
+        let mut table = Table::new(&["name"], [words("destination"), words("known of it")], Frame::Bare);
+        for known in hosts.all() {
+            let reached = known.destination.as_deref().unwrap_or("-");
+            table.row(known.name.as_str(), [Value::from(reached), facts_of(known).join(" · ").into()]);
+        }
+        Doc::of(table)
+    })
 }
 
 /// What is known of a machine beside its name and how it is reached, in words.
@@ -361,36 +358,49 @@ pub(super) fn facts_of(known: &Known) -> Vec<String> {
     known.place.iter().cloned().chain(labels).chain(price).chain(power).chain(compiler).collect()
 }
 
-fn show(global: &Global, name: &str, json: Json) -> Result<(), Failure> {
+/// A machine, and its runs, the newest first.
+#[derive(Serialize)]
+struct OneHost<'a> {
+    host: &'a Known,
+    runs: Vec<&'a Summary>,
+}
+
+fn show(global: &Global, name: &str, shown: Shown) -> Result<(), Failure> {
     let hosts = read(global)?;
     let known = known(&hosts, name)?;
     let runs = Store::open_to_read(&global.store_directory()?)?.list()?;
-    let own: Vec<_> = runs.iter().rev().filter(|run| hosts.is_of((&run.machine, &run.host), name)).collect();
-    if json.json {
-        let shown = serde_json::json!({ "schema_version": JSON_VERSION, "host": known, "runs": own });
-        return output::print(&format!("{shown:#}\n"));
+    let own = runs.iter().rev().filter(|run| hosts.is_of((&run.machine, &run.host), name)).collect();
+    let one = OneHost { host: &known, runs: own };
+    match shown.format()? {
+        Format::Json => output::print_parts(&one),
+        format => output::print_document(global, format, &document(&hosts, &one, name)),
     }
+}
+
+fn document(hosts: &Hosts, one: &OneHost, name: &str) -> Doc {
     const MOST_RUNS: usize = 5;
+    let OneHost { host: known, runs } = one;
     let reached = known.destination.as_deref().unwrap_or("nothing says how it is reached");
-    let mut text = format!("{}: {reached}\n", known.name);
-    for fact in facts_of(&known) {
-        let _ = writeln!(text, "  {fact}");
-    }
+    let mut doc = Doc::default();
+    doc.heading(format!("{}: {reached}", known.name), "");
     let sources = [
         known.price.as_ref().map(|price| ("price", &price.source)),
         known.power.as_ref().map(|power| ("power", &power.source)),
     ];
-    for (what, source) in sources.into_iter().flatten() {
-        let _ = writeln!(text, "  source of its {what}: {}", source.as_deref().unwrap_or("-"));
+    let source =
+        |(what, source): (_, &Option<String>)| format!("source of its {what}: {}", source.as_deref().unwrap_or("-"));
+    let none = format!("no run yet; `{} run --on {name}` makes one", output::program());
+    let facts = facts_of(known).into_iter().chain(sources.into_iter().flatten().map(source));
+    let facts = facts.chain(runs.is_empty().then_some(none));
+    doc.say(Role::Detail, facts.chain([format!("({})", hosts.path().display())]));
+    let mut table = Table::new(&["run"], [words("suite"), words("state")], Frame::Inset);
+    for run in runs.iter().take(MOST_RUNS) {
+        table.row(run.id.as_str(), [Value::from(run.suite.as_str()), run.state.as_str().into()]);
     }
-    for run in own.iter().take(MOST_RUNS) {
-        let _ = writeln!(text, "  run {}  {}  {}", run.id, run.suite, run.state);
+    if !runs.is_empty() {
+        doc.table(table);
     }
-    if own.is_empty() {
-        let _ = writeln!(text, "  no run yet; `{} run --on {name}` makes one", output::program());
-    }
-    let _ = writeln!(text, "  ({})", hosts.path().display());
-    output::print(&text)
+    doc
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use stend_model::suite::Changes;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output;
+use super::output::Shown;
 use super::run;
 use crate::catalogue;
 use stend_compare::noise;
@@ -64,7 +64,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             "emulated: not compared: run {id} was emulated by {emulator}, which is no machine's noise"
         )));
     }
-    print(global, &store, &record, arguments.run.options(), arguments.run.json())?;
+    print(global, &store, &record, arguments.run.options(), arguments.run.shown())?;
     Ok(Exit::Fine)
 }
 
@@ -96,11 +96,8 @@ pub(super) fn print(
     store: &Store,
     record: &Record,
     options: run::Options,
-    json: output::Json,
+    shown: Shown,
 ) -> Result<(), Failure> {
     let noise = noise::of(record, &store.series(&record.run.id)?);
-    if json.json {
-        return output::print_json("noise", &noise);
-    }
-    output::print_styled(&render::terminal(&noise, output::width(), global.colour(), options.all_metrics()))
+    shown.print(global, "noise", &noise, || render::document(&noise, options.all_metrics()))
 }

@@ -1,6 +1,6 @@
 //! What several commands print: JSON, the table, the report's place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::identity::identity_of;
+use stend_model::record::Record;
 use stend_model::reference::Reference;
 use stend_model::run::Series;
 
@@ -26,10 +27,10 @@ use stend_compare::sides::{NoSuchSide, view, views};
 use stend_compare::table::Table;
 use stend_compare::weighing::{facts, weigh};
 use stend_model::plain;
-use stend_model::record::Record;
+use stend_report::doc::{Doc, NARROWEST};
 use stend_report::words;
 use stend_report::words::language::Language;
-use stend_report::{html, sequences, shell_words, terminal, wrapped};
+use stend_report::{csv, html, markdown, sequences, shell_words, terminal, wrapped};
 use stend_store::{self, Store, StoreError};
 
 /// How something is written. Each command writes some of these.
@@ -51,6 +52,9 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// In these a document is printed.
+    pub(super) const OF_DOCUMENTS: [Self; 4] = [Self::Table, Self::Markdown, Self::Csv, Self::Json];
+
     /// What reads those of them that a command writes.
     pub(super) fn among(formats: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
         let names: Vec<_> = formats.iter().filter_map(ValueEnum::to_possible_value).collect();
@@ -90,6 +94,52 @@ pub(super) struct Json {
     pub(super) json: bool,
 }
 
+/// `--format` and `--json` of a command that shows a document.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Shown {
+    /// How to print it [default: table]
+    #[arg(long, value_name = "FORMAT", value_parser = Format::among(&Format::OF_DOCUMENTS))]
+    format: Option<Format>,
+    #[command(flatten)]
+    json: Json,
+}
+
+impl Shown {
+    /// The format that was asked for.
+    pub(super) fn format(self) -> Result<Format, Failure> {
+        Ok(chosen_format(self.format, self.json)?.unwrap_or(Format::Table))
+    }
+
+    pub(super) fn is_json(self) -> bool {
+        matches!(self.format(), Ok(Format::Json))
+    }
+
+    /// Prints a document, or as JSON the facts that it is made of.
+    pub(super) fn print(
+        self,
+        global: &Global,
+        name: &str,
+        facts: &impl Serialize,
+        document: impl FnOnce() -> Doc,
+    ) -> Result<(), Failure> {
+        match self.format()? {
+            Format::Json => print_json(name, facts),
+            format => print_document(global, format, &document()),
+        }
+    }
+}
+
+/// Prints a document. As a page or as a drawing none is let through.
+pub(super) fn print_document(global: &Global, format: Format, document: &Doc) -> Result<(), Failure> {
+    match format {
+        Format::Markdown => print_data(&document.markdown()),
+        Format::Csv => print_data(&document.csv()),
+        Format::Table | Format::Html | Format::Svg | Format::Json => {
+            print_styled(&document.terminal(width(), global.colour()))
+        }
+    }
+}
+
 /// A format that was asked for, with `--json` for one of them. `None`: nothing was asked for.
 ///
 /// # Errors
@@ -109,10 +159,25 @@ pub(super) fn print_json(name: &str, value: &impl Serialize) -> Result<(), Failu
     print_data(&json(name, value)?)
 }
 
+/// The same of several, each field of which has a name.
+pub(super) fn print_parts(parts: &impl Serialize) -> Result<(), Failure> {
+    print_data(&versioned(parts)?)
+}
+
 /// A value as JSON, in an object with the version of its shape.
 pub(super) fn json(name: &str, value: &impl Serialize) -> Result<String, Failure> {
-    let value = serde_json::to_value(value).context("this cannot be written as JSON")?;
-    let object = serde_json::json!({ "schema_version": JSON_VERSION, name: value });
+    versioned(&BTreeMap::from([(name, value)]))
+}
+
+fn versioned(parts: &impl Serialize) -> Result<String, Failure> {
+    #[derive(Serialize)]
+    struct Versioned<'a, T> {
+        schema_version: u32,
+        #[serde(flatten)]
+        parts: &'a T,
+    }
+    let object = serde_json::to_value(Versioned { schema_version: JSON_VERSION, parts });
+    let object = object.context("this cannot be written as JSON")?;
     Ok(serde_json::to_string_pretty(&object).context("this cannot be written as JSON")? + "\n")
 }
 
@@ -163,11 +228,36 @@ pub(super) fn width() -> usize {
     }
     let columns = rustix::termios::tcgetwinsize(std::io::stdout()).map(|size| usize::from(size.ws_col));
     // A terminal that does not know its width says none.
-    columns.ok().filter(|columns| *columns > 0).map_or(WIDTH_OF_A_PAGE, |columns| columns.max(terminal::NARROWEST))
+    columns.ok().filter(|columns| *columns > 0).map_or(WIDTH_OF_A_PAGE, |columns| columns.max(NARROWEST))
 }
 
-/// Prints a table with the fingerprint of the base's machine over it.
-pub(super) fn print_table(global: &Global, base: &Record, table: &Table, all_metrics: bool) -> Result<(), Failure> {
+/// Prints a comparison with the fingerprint of the base's machine over it; JSON is for the caller, who knows what else belongs to it.
+pub(super) fn print_table(
+    global: &Global,
+    format: Format,
+    base: &Record,
+    table: &Table,
+    all_metrics: bool,
+) -> Result<(), Failure> {
+    match format {
+        Format::Markdown => {
+            print_data(&markdown::render(table, &words::machine::five_lines(&base.run.machine), all_metrics))
+        }
+        Format::Csv => print_data(&csv::render(table)),
+        Format::Table | Format::Html | Format::Svg | Format::Json => {
+            print(&differences(table))?;
+            print_for_people(global, base, table, all_metrics)
+        }
+    }
+}
+
+/// The same without what differs between the machines.
+pub(super) fn print_for_people(
+    global: &Global,
+    base: &Record,
+    table: &Table,
+    all_metrics: bool,
+) -> Result<(), Failure> {
     let options = terminal::Options { width: width(), colour: global.colour(), all_metrics };
     print_styled(&terminal::render(table, &words::machine::five_lines(&base.run.machine), &options))
 }

@@ -10,7 +10,7 @@ use stend_model::target::TargetOfRun;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::Building;
-use super::output::Json;
+use super::output::Shown;
 use super::run::together::{self, Job};
 use super::run::{Bench, Options, Settled, measure};
 use crate::catalogue;
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -76,7 +76,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         });
     }
     drop(store);
-    together::run(global, jobs, arguments.options, arguments.json)
+    together::run(global, jobs, arguments.options, arguments.shown)
 }
 
 fn refuse_finished(run: &Run) -> Result<(), Failure> {

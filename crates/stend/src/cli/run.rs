@@ -25,7 +25,7 @@ use super::Global;
 use super::changing::Changing;
 use super::failure::{Exit, Failure};
 use super::on::{self, Building, OnSeveral};
-use super::output::{self, Json};
+use super::output::{self, Shown};
 use super::target::TargetFlags;
 use crate::catalogue;
 pub(super) use bench::{Bench, Settled};
@@ -74,7 +74,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
     #[command(flatten)]
     on: OnSeveral,
     #[command(flatten)]
@@ -129,8 +129,8 @@ fn waiting_time(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
-    pub(super) fn json(&self) -> Json {
-        self.json
+    pub(super) fn shown(&self) -> Shown {
+        self.shown
     }
 
     pub(super) fn options(&self) -> Options {
@@ -249,7 +249,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         again: on::again(&destination.word),
         make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, interrupt, begun)),
     });
-    together::run(global, jobs.collect(), arguments.options, arguments.json)
+    together::run(global, jobs.collect(), arguments.options, arguments.shown)
 }
 
 /// The target that the flags describe, once for each side if a side sets something of it.

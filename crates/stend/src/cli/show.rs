@@ -52,7 +52,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let print = |text: &str| output::print(&stend_report::wrapped(text, output::width()));
     print(&head(&record, samples))?;
     print(&faults(&store, &record)?)?;
-    output::print_table(global, &views[0], &table, true)?;
+    output::print_for_people(global, &views[0], &table, true)?;
     if arguments.repeats {
         print(&repeats(&record))?;
     }

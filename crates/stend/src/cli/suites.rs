@@ -1,81 +1,75 @@
 //! `stend suites`: the suites, or the scenarios of one.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use serde::Serialize;
 use stend_model::suite::{Changes, Suite};
 
+use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::Shown;
 use crate::catalogue;
 use stend_model::quantity::english_plural;
+use stend_report::doc::{Doc, Fold, Frame, Role, Table, Value, figures, words};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file
     suite: Option<String>,
     #[command(flatten)]
-    json: Json,
+    shown: Shown,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+/// A suite of the catalogue.
+#[derive(Serialize)]
+struct Line {
+    name: String,
+    title: String,
+    scenarios: usize,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let suite = |name: &str| catalogue::suite(name, &Changes::default()).map_err(Failure::usage);
     match &arguments.suite {
-        Some(wanted) => one(&catalogue::suite(wanted, &Changes::default()).map_err(Failure::usage)?, arguments.json),
-        None => all(arguments.json),
-    }
-}
-
-fn all(json: Json) -> Result<Exit, Failure> {
-    #[derive(Serialize)]
-    struct Line {
-        name: String,
-        title: String,
-        scenarios: usize,
-    }
-    let mut lines = Vec::new();
-    for (name, _) in catalogue::SUITES {
-        let suite = catalogue::suite(name, &Changes::default()).map_err(Failure::usage)?;
-        lines.push(Line { name: suite.name, title: suite.title, scenarios: suite.scenarios.len() });
-    }
-    if json.json {
-        output::print_json("suites", &lines)?;
-        return Ok(Exit::Fine);
-    }
-    let mut text = String::new();
-    let longest = lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
-    for line in &lines {
-        let _ = writeln!(text, "{:<longest$} {:>3} scenarios  {}", line.name, line.scenarios, line.title);
-    }
-    output::print(&text)?;
-    Ok(Exit::Fine)
-}
-
-fn one(suite: &Suite, json: Json) -> Result<Exit, Failure> {
-    if json.json {
-        output::print_json("suite", suite)?;
-        return Ok(Exit::Fine);
-    }
-    let mut text = format!("{}: {}\n", suite.name, suite.title);
-    if let Some(source) = &suite.source {
-        let _ = writeln!(text, "after: {source}");
-    }
-    for scenario in &suite.scenarios {
-        let metrics: Vec<_> =
-            scenario.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.unit)).collect();
-        let _ = writeln!(
-            text,
-            "\n{}\n    {} · {} · {}",
-            scenario.name,
-            scenario.instrument,
-            english_plural(scenario.repeats as usize, "repeat", "repeats"),
-            metrics.join(", ")
-        );
-        let parameters: Vec<_> = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        if !parameters.is_empty() {
-            let _ = writeln!(text, "    {}", parameters.join(" "));
+        Some(wanted) => {
+            let suite = suite(wanted)?;
+            arguments.shown.print(global, "suite", &suite, || one(&suite))?;
+        }
+        None => {
+            let line = |suite: Suite| Line { name: suite.name, title: suite.title, scenarios: suite.scenarios.len() };
+            let lines =
+                catalogue::SUITES.iter().map(|(name, _)| suite(name).map(line)).collect::<Result<Vec<_>, _>>()?;
+            arguments.shown.print(global, "suites", &lines, || all(&lines))?;
         }
     }
-    output::print(&text)?;
     Ok(Exit::Fine)
+}
+
+fn all(lines: &[Line]) -> Doc {
+    let mut table = Table::new(&["suite"], [figures("scenarios"), words("title")], Frame::Bare);
+    for line in lines {
+        let scenarios = Value::Number(line.scenarios as u64, "scenarios");
+        table.row(line.name.as_str(), [scenarios, line.title.as_str().into()]);
+    }
+    Doc::of(table)
+}
+
+fn one(suite: &Suite) -> Doc {
+    let mut doc = Doc::default();
+    let source = suite.source.iter().map(|source| format!("after: {source}"));
+    doc.say(Role::Fact, [format!("{}: {}", suite.name, suite.title)].into_iter().chain(source));
+    let columns = [words("instrument"), words("repeats"), words("metrics"), words("parameters").folded(Fold::Lines)];
+    let mut table = Table::new(&["scenario"], columns, Frame::Entries);
+    for scenario in &suite.scenarios {
+        let metrics = scenario.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.unit));
+        let parameters = scenario.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        let cells = [
+            scenario.instrument.to_string(),
+            english_plural(scenario.repeats as usize, "repeat", "repeats"),
+            metrics.collect::<Vec<_>>().join(", "),
+            parameters.collect::<Vec<_>>().join(" "),
+        ];
+        table.row(scenario.name.as_str(), cells.map(Value::from));
+    }
+    doc.table(table);
+    doc
 }

@@ -6,7 +6,7 @@ use stend_model::run::Outcome;
 use super::Options;
 use crate::catalogue;
 use crate::cli::failure::{Exit, Failure};
-use crate::cli::output::{self, Json};
+use crate::cli::output::{self, Shown};
 use crate::cli::{Global, noise as noise_command};
 use stend_compare::noise;
 use stend_compare::sides::views;
@@ -26,18 +26,17 @@ pub(in crate::cli) fn finish(
     store: &Store,
     id: &str,
     options: Options,
-    json: Json,
+    shown: Shown,
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
     let views = views(record.clone());
     let table = output::table_of(store, &views)?;
     if record.run.noise {
-        noise_command::print(global, store, &record, options, json)?;
-    } else if json.json {
+        noise_command::print(global, store, &record, options, shown)?;
+    } else if shown.is_json() {
         output::print_json("table", &table)?;
     } else {
-        output::print(&output::differences(&table))?;
-        output::print_table(global, &views[0], &table, options.all_metrics)?;
+        output::print_table(global, shown.format()?, &views[0], &table, options.all_metrics)?;
     }
     let exit = conclude(global, store, &record, &views, &table)?;
     if !global.quiet {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Options;
 use super::finish::{conclude, finish};
 use crate::cli::failure::{Exit, Failure};
-use crate::cli::output::{self, JSON_VERSION, Json};
+use crate::cli::output::{self, JSON_VERSION, Shown};
 use crate::cli::{Global, noise};
 use crate::voice::{Display, Voice};
 use stend_compare::filter::Filter;
@@ -41,20 +41,20 @@ struct Made {
 }
 
 /// Makes all runs, and prints one table of those that are complete. The exit status is the worst of all.
-pub(in crate::cli) fn run(global: &Global, jobs: Vec<Job>, options: Options, json: Json) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(global: &Global, jobs: Vec<Job>, options: Options, shown: Shown) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen()?;
     match <[Job; 1]>::try_from(jobs) {
-        Ok([job]) => one(global, job, &interrupt, options, json),
-        Err(jobs) => several(global, jobs, &interrupt, options, json),
+        Ok([job]) => one(global, job, &interrupt, options, shown),
+        Err(jobs) => several(global, jobs, &interrupt, options, shown),
     }
 }
 
-fn one(global: &Global, job: Job, interrupt: &Interrupt, options: Options, json: Json) -> Result<Exit, Failure> {
+fn one(global: &Global, job: Job, interrupt: &Interrupt, options: Options, shown: Shown) -> Result<Exit, Failure> {
     let begun = begun(&job);
     match ((job.make)(interrupt, &begun), begun.get()) {
         (Ok(Ending::Complete), Some(run)) => {
             let store = Store::open_to_read(&global.store_directory()?)?;
-            finish(global, &store, run, options, json)
+            finish(global, &store, run, options, shown)
         }
         (Ok(_), run) => Ok(interrupted(run)),
         (Err(failure), Some(run)) if failure.has_stopped_a_run() => Err(failure.and_then(&go_on_with(run))),
@@ -84,7 +84,7 @@ fn several(
     jobs: Vec<Job>,
     interrupt: &Interrupt,
     options: Options,
-    json: Json,
+    shown: Shown,
 ) -> Result<Exit, Failure> {
     let display = Display::new(options.bar(global), jobs.iter().map(|job| &*job.name));
     let voices: Vec<_> = jobs.iter().map(|job| display.voice(&job.name)).collect();
@@ -96,7 +96,7 @@ fn several(
         threads.into_iter().map(|thread| thread.join().expect("what panics in it is caught")).collect()
     });
     display.clear();
-    conclude_all(global, &made, voices, options, json)
+    conclude_all(global, &made, voices, options, shown)
 }
 
 /// Makes one run among several.
@@ -133,7 +133,7 @@ fn conclude_all(
     made: &[Made],
     voices: Vec<Voice>,
     options: Options,
-    json: Json,
+    shown: Shown,
 ) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
     let mut complete: Vec<Record> = Vec::new();
@@ -149,9 +149,8 @@ fn conclude_all(
         [_] => Some(output::table_of(&store, &all)?),
         several => Some(output::beside_one_another(&store, several, &[], &Filter::default())?),
     };
-    if let (Some(table), false, false) = (&table, json.json, is_noise) {
-        output::print(&output::differences(table))?;
-        output::print_table(global, &all[0], table, options.all_metrics)?;
+    if let (Some(table), false, false) = (&table, shown.is_json(), is_noise) {
+        output::print_table(global, shown.format()?, &all[0], table, options.all_metrics)?;
     }
     let mut exits = Vec::new();
     for (one, voice) in made.iter().zip(voices) {
@@ -159,8 +158,8 @@ fn conclude_all(
         exits.push(match (&one.result, &one.run) {
             (Ok(Ending::Complete), Some(run)) => {
                 let record = complete.iter().find(|record| record.run.id == *run).expect("it is complete");
-                if is_noise && !json.json {
-                    noise::print(global, &store, record, options, json)?;
+                if is_noise && !shown.is_json() {
+                    noise::print(global, &store, record, options, shown)?;
                 }
                 let views = views(record.clone());
                 conclude(global, &store, record, &views, &output::table_of(&store, &views)?)?
@@ -172,7 +171,7 @@ fn conclude_all(
             }
         });
     }
-    if json.json {
+    if shown.is_json() {
         let hosts: Vec<_> = made.iter().zip(&exits).map(|(made, exit)| made.for_programs(*exit)).collect();
         let text = serde_json::json!({ "schema_version": JSON_VERSION, "hosts": hosts, "table": table });
         output::print(&format!("{text:#}\n"))?;
