@@ -14,9 +14,8 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
 use crate::report::html::Kind;
-use crate::report::{figures_index, html, markdown};
+use crate::report::{figures_index, html};
 use crate::store::{self, Store};
-use crate::words;
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
@@ -106,9 +105,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Html | Format::Table => {
             output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?
         }
-        Format::Markdown => {
-            markdown::render(&table, &words::machine::five_lines(&records[0].run.machine), options.all_metrics)
-        }
+        Format::Markdown => output::comparison_of(records[0], &table, options.all_metrics).markdown(),
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {

@@ -5,12 +5,11 @@
 //! | module | what it writes |
 //! |---|---|
 //! | [`doc`] | a document, which any command may make, for terminal, Markdown and spreadsheet |
-//! | [`terminal`] | the table of `stend run` and `stend compare` |
+//! | [`comparison`] | the document of `stend run` and `stend compare` |
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`why`] | for one figure, which conditions of a verdict hold |
-//! | [`markdown`] | the same for an issue or a README |
-//! | [`csv`] | every cell with its evidence, for a spreadsheet |
-//! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
+//! | [`csv`] | every cell of a comparison with its evidence, for a spreadsheet |
+//! | [`history`] | one metric over a machine's runs, as document, drawing and page |
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
@@ -19,6 +18,7 @@
 mod answer;
 mod chart;
 mod clocks;
+pub(crate) mod comparison;
 pub(crate) mod csv;
 mod curve;
 pub(crate) mod doc;
@@ -33,7 +33,6 @@ pub(crate) mod history;
 pub(crate) mod html;
 pub(crate) mod language;
 mod latency;
-pub(crate) mod markdown;
 pub(crate) mod noise;
 mod notes;
 pub(crate) mod numbers;
@@ -47,7 +46,6 @@ mod scale;
 mod series;
 mod sheet;
 mod standing;
-pub(crate) mod terminal;
 pub(crate) mod text;
 mod timeline;
 mod weighing;
@@ -56,6 +54,6 @@ mod wide;
 
 pub(crate) use clocks::how_they_stood as how_clocks_stood;
 pub(crate) use faults::what_they_did as what_faults_did;
-pub(crate) use grid::{sequences, wrapped};
+pub(crate) use grid::sequences;
 pub(crate) use notes::{target_of_run, without_place};
 pub(crate) use text::shell_words;
