@@ -153,7 +153,7 @@ pub struct Cell {
     pub value: Value,
     /// What the value rests on, or how it stands to another.
     pub under: Value,
-    pub note: Option<Phrase>,
+    pub notes: Vec<Phrase>,
     pub is_strong: bool,
 }
 
@@ -216,6 +216,22 @@ impl Doc {
         self.body.push(Block::Table(table));
     }
 
+    /// A table with its title, unless it has no row.
+    pub fn titled_table(&mut self, title: &'static str, table: Table) {
+        self.body.extend(titled(title, table));
+    }
+
+    /// The same under all that is said.
+    pub fn titled_table_last(&mut self, title: &'static str, table: Table) {
+        self.foot.extend(titled(title, table));
+    }
+
+    /// Another document under this one.
+    pub fn append(&mut self, other: Self) {
+        self.body.extend(other.body);
+        self.foot.extend(other.foot);
+    }
+
     /// For a terminal of this width.
     pub fn terminal(&self, width: usize, colour: bool) -> String {
         terminal::write(self, width, colour)
@@ -230,6 +246,11 @@ impl Doc {
     pub fn csv(&self) -> String {
         csv::write(self)
     }
+}
+
+fn titled(title: &'static str, table: Table) -> impl Iterator<Item = Block> {
+    let is_empty = table.rows.is_empty();
+    [Block::Heading(title.into(), "".into()), Block::Table(table)].into_iter().filter(move |_| !is_empty)
 }
 
 fn add(blocks: &mut Vec<Block>, role: Role, lines: impl IntoIterator<Item = impl Into<Line>>) {
@@ -255,6 +276,18 @@ impl Table {
     pub fn new(corner: &[&str], columns: impl IntoIterator<Item = Column>, frame: Frame) -> Self {
         let corner = corner.iter().map(|part| (*part).to_owned()).collect();
         Self { corner, columns: columns.into_iter().collect(), rows: Vec::new(), frame }
+    }
+
+    /// With these rows.
+    pub fn of(
+        corner: &[&str],
+        columns: impl IntoIterator<Item = Column>,
+        frame: Frame,
+        rows: impl Iterator<Item = Row>,
+    ) -> Self {
+        let mut table = Self::new(corner, columns, frame);
+        rows.for_each(|row| table.push(row));
+        table
     }
 
     pub fn row(&mut self, label: impl Into<String>, cells: impl IntoIterator<Item = impl Into<Cell>>) {
@@ -287,9 +320,9 @@ impl Row {
     /// Why it has no figure at all, where it says that in place of them.
     fn instead(&self) -> Option<&Value> {
         let (first, others) = self.cells.split_first()?;
-        let is_reason = matches!(first.value, Value::Lacking(_) | Value::Absent);
+        let is_reason = matches!(first.value, Value::Lacking(_));
         let empty = |cell: &Cell| cell.value == Value::Nothing && cell.under == Value::Nothing;
-        (is_reason && !others.is_empty() && others.iter().all(empty)).then_some(&first.value)
+        (is_reason && others.iter().all(empty)).then_some(&first.value)
     }
 }
 

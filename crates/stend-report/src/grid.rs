@@ -294,7 +294,7 @@ pub(super) fn wrap(text: &str, limit: usize) -> Vec<String> {
 }
 
 /// Text with every line that is wider than `limit` broken at spaces; what goes on stands further in than the line began.
-pub fn wrapped(text: &str, limit: usize) -> String {
+pub(crate) fn wrapped(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines().map(str::trim_end) {
         let words = line.trim_start();

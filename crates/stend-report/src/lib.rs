@@ -5,12 +5,11 @@
 //! | module | what it writes |
 //! |---|---|
 //! | [`doc`] | a document, which any command may make, for terminal, Markdown and spreadsheet |
-//! | [`terminal`] | the table of `stend run` and `stend compare` |
+//! | [`comparison`] | the document of `stend run` and `stend compare` |
 //! | [`wide`] | what stands where when metrics or axes go across, for all of these |
 //! | [`why`] | for one figure, which conditions of a verdict hold |
-//! | [`markdown`] | the same for an issue or a README |
-//! | [`csv`] | every cell with its evidence, for a spreadsheet |
-//! | [`history`] | one metric over a machine's runs, for terminal, Markdown and spreadsheet |
+//! | [`csv`] | every cell of a comparison with its evidence, for a spreadsheet |
+//! | [`history`] | one metric over a machine's runs, as document, drawing and page |
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
@@ -21,6 +20,7 @@
 mod answer;
 mod chart;
 mod clocks;
+pub mod comparison;
 pub mod csv;
 mod curve;
 pub mod doc;
@@ -35,7 +35,6 @@ pub mod history;
 pub mod html;
 pub mod language;
 mod latency;
-pub mod markdown;
 pub mod noise;
 mod notes;
 pub mod numbers;
@@ -49,7 +48,6 @@ mod scale;
 mod series;
 mod sheet;
 mod standing;
-pub mod terminal;
 pub mod text;
 mod timeline;
 mod weighing;
@@ -59,6 +57,6 @@ pub mod words;
 
 pub use clocks::how_they_stood as how_clocks_stood;
 pub use faults::what_they_did as what_faults_did;
-pub use grid::{sequences, wrapped};
+pub use grid::sequences;
 pub use notes::{target_of_run, without_place};
 pub use text::shell_words;

@@ -6,6 +6,7 @@ use stend_model::reference::Grade;
 use stend_stats::Reason;
 use unicode_width::UnicodeWidthStr;
 
+use super::doc::Value;
 use super::phrase::Phrase;
 pub(super) use super::standing::standings;
 use crate::words;
@@ -92,12 +93,12 @@ pub(super) fn marked(verdict: Verdict, ratio: Option<f64>) -> String {
     ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
-/// About how many repeats on each side would settle a run's unresolved figure: `≈ 24`, or how many it takes at least: `≥ 6`.
-pub(super) fn to_settle(row: &Row, column: usize) -> Option<String> {
+/// About how many repeats on each side would settle a run's unresolved figure, or how many it takes at least.
+pub(super) fn to_settle(row: &Row, column: usize) -> Option<Value> {
     let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
     let against = value.against_base.as_ref().filter(|against| against.verdict == Verdict::Unresolved)?;
-    let sign = if against.reason == Reason::TooFewRepeats { '≥' } else { '≈' };
-    against.repeats_needed.map(|repeats| format!("{sign} {repeats}"))
+    let at_least = against.reason == Reason::TooFewRepeats;
+    against.repeats_needed.map(|repeats| Value::Needed { repeats, at_least })
 }
 
 /// A factor: `× 2.35`.

@@ -7,12 +7,13 @@ use stend_model::run::Repeat;
 use stend_model::suite::{Changes, Key, Keys, Layout, Suite};
 
 use crate::text::width;
-use crate::{csv, html, markdown, terminal};
+use crate::{comparison, csv, html};
 use stend_compare::compare;
 use stend_compare::curves::curves;
 use stend_compare::pivot::sections;
 use stend_compare::table::{Cell, Lack, Table};
 use stend_model::record::Record;
+use stend_testing;
 
 const SUITE: &str = r#"
 name = "six"
@@ -120,7 +121,7 @@ fn before_and_after() -> Table {
 }
 
 fn shown(table: &Table, width: usize) -> String {
-    terminal::render(table, &[], &terminal::Options { width, colour: false, all_metrics: false })
+    comparison::document(table, &[], false).terminal(width, false)
 }
 
 #[test]
@@ -128,11 +129,7 @@ fn before_after_and_the_published_stand_under_each_other() {
     let text = shown(&short(&before_and_after()), 100);
     let wanted = include_str!("wide_golden.txt");
     assert!(text.starts_with(wanted), "{text}");
-    let coloured = terminal::render(
-        &short(&before_and_after()),
-        &[],
-        &terminal::Options { width: 100, colour: true, all_metrics: false },
-    );
+    let coloured = comparison::document(&short(&before_and_after()), &[], false).terminal(100, true);
     assert!(coloured.contains("\u{1b}[38;2;0;158;115m▲ +25.0 %"), "{coloured}");
     let published = coloured.lines().find(|line| line.contains("371 kIOPS")).unwrap();
     assert!(!published.contains("38;2;"), "{published}");
@@ -177,7 +174,7 @@ fn a_single_repeat_has_neither_interval_nor_spread() {
     let text = shown(&table, 100);
     assert!(text.contains("50.0 kIOPS") && !text.contains('…') && !text.contains('±'), "{text}");
     assert!(text.contains("An interval of the median takes six valid repeats"));
-    assert!(markdown::render(&table, &[], false).contains("| 4k read | 50.0 kIOPS |"));
+    assert!(comparison::document(&table, &[], false).markdown().contains("| 4k read | 50.0 kIOPS |"));
 }
 
 #[test]
@@ -259,7 +256,7 @@ fn several_keys_go_down_or_across_the_first_of_them_first() {
     assert!(csv.starts_with("section,jobs,depth,column,origin,IOPS [IOPS],"), "{csv}");
     assert!(csv.lines().nth(1).unwrap().starts_with("sweep of JOBS jobs at depth DEPTH,1,1,"), "{csv}");
     assert!(shown(&table, 100).lines().any(|line| line.starts_with("2 · 16  ")), "{}", shown(&table, 100));
-    let markdown = markdown::render(&table, &[], false);
+    let markdown = comparison::document(&table, &[], false).markdown();
     assert!(markdown.contains("| jobs · depth | IOPS | n |") && markdown.contains("| 2 · 16 | "), "{markdown}");
     table.layout = Some(Layout { row: keys("jobs"), column: keys("depth,metric"), metrics: vec!["IOPS".into()] });
     assert!(csv::render_laid_out(&table).contains(",1 · IOPS [IOPS],1 · IOPS low,"));
@@ -273,7 +270,7 @@ fn several_keys_go_down_or_across_the_first_of_them_first() {
 #[test]
 fn markdown_and_csv_have_a_line_for_each_machine_and_all_cells_in_each() {
     let table = before_and_after();
-    let text = markdown::render(&table, &[], false);
+    let text = comparison::document(&table, &[], false).markdown();
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     assert!(lines.iter().all(|line| line.matches('|').count() == 7), "{text}");
     assert!(text.contains("| – after | 62.5 kIOPS ▲ +25.0 % |") && text.contains("| – Vostok | 371 kIOPS |"), "{text}");
@@ -291,7 +288,7 @@ fn markdown_and_csv_have_a_line_for_each_machine_and_all_cells_in_each() {
 fn markdown_says_what_is_reached_of_a_ceiling_in_each_layout() {
     let mut capped = run("a", USUAL);
     capped.run.suite.scenarios[1].ceiling = vec!["4k read".into()];
-    let text = markdown::render(&short(&compare(&[&capped], &[])), &[], false);
+    let text = comparison::document(&short(&compare(&[&capped], &[])), &[], false).markdown();
     let line = text.lines().find(|line| line.starts_with("| 4k write")).unwrap();
     assert!(line.ends_with("| 10 | 80 % of 4k read |"), "{text}");
 }
@@ -304,7 +301,7 @@ fn a_value_far_from_the_rest_is_starred_whichever_column_it_stands_in() {
     let table = short(&compare(&[&stray], &[]));
     let text = shown(&table, 100);
     assert!(text.contains("  n 10* ") && text.contains("*: a value lies far from the rest"), "{text}");
-    assert!(markdown::render(&table, &[], false).contains("| 10\\* |"));
+    assert!(comparison::document(&table, &[], false).markdown().contains("| 10\\* |"));
     assert_eq!(page(&[&stray]).matches("n 10*").count(), 1);
 }
 

@@ -85,7 +85,7 @@ const UNIT: &str = "unit";
 /// The parts of a cell, each with its name and whether it stands under the value.
 fn fields(cell: &Cell) -> Vec<((bool, &'static str), String)> {
     let of = |is_under: bool, value| parts(value).into_iter().map(move |(name, text)| ((is_under, name), text));
-    let note = cell.note.iter().map(|note| ((false, "note"), note.en.to_string()));
+    let note = cell.notes.iter().map(|note| ((false, "note"), note.en.to_string()));
     of(false, &cell.value).chain(of(true, &cell.under)).chain(note).collect()
 }
 

@@ -35,7 +35,7 @@ pub(super) fn write(doc: &Doc) -> String {
 
 /// What else is said stands in paragraphs.
 fn is_in_a_list(role: Role) -> bool {
-    !matches!(role, Role::Answer | Role::More | Role::Legend)
+    !matches!(role, Role::Fact | Role::Answer | Role::More | Role::Legend)
 }
 
 fn lines(out: &mut String, role: Role, lines: &[Line]) {
@@ -43,6 +43,10 @@ fn lines(out: &mut String, role: Role, lines: &[Line]) {
     if role == Role::Legend {
         let sentences = said.map(|sentence| format!("{}.", sentence.trim_end_matches('.')));
         let _ = writeln!(out, "{}", sentences.collect::<Vec<_>>().join(" "));
+        return;
+    }
+    if role == Role::Fact {
+        let _ = writeln!(out, "{}", said.collect::<Vec<_>>().join("\\\n"));
         return;
     }
     for sentence in said {
@@ -79,7 +83,10 @@ fn cell(cell: &Cell) -> String {
         Value::Factor(_, Some(_)) => format!(", {under}"),
         _ => format!(" ({under})"),
     };
-    text + &cell.note.as_ref().map(|note| format!(" ({})", note.en)).unwrap_or_default()
+    for note in &cell.notes {
+        text = if text.is_empty() { note.en.to_string() } else { format!("{text} ({})", note.en) };
+    }
+    text
 }
 
 fn line(out: &mut String, cells: impl Iterator<Item = String>) {
@@ -91,7 +98,7 @@ fn line(out: &mut String, cells: impl Iterator<Item = String>) {
 }
 
 /// Text that Markdown takes literally, in one line.
-pub(super) fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -104,4 +111,14 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_the_table() {
+        assert_eq!(escape("a|b\n<script>*"), "a\\|b \\<script\\>\\*");
+    }
 }

@@ -44,7 +44,7 @@ impl<'a> Page<'a> {
                 Block::Lines(role, lines) => {
                     let follows = match before {
                         Some(Block::Lines(Role::Change(_) | Role::Cause, _)) => true,
-                        Some(Block::Heading(..)) | None => *role == Role::Detail,
+                        Some(Block::Heading(..)) | None => matches!(role, Role::Fact | Role::Detail),
                         _ => false,
                     };
                     self.lines(*role, lines, follows);
@@ -64,7 +64,7 @@ impl<'a> Page<'a> {
     /// Sentences of one role. Those of some stand apart unless they follow what they belong to.
     fn lines(&mut self, role: Role, lines: &[Line], follows: bool) {
         let (start, indent, style, apart) = match role {
-            Role::Fact => ("", GAP, Style::Plain, false),
+            Role::Fact => ("", GAP, Style::Plain, !follows),
             Role::Aside => ("", GAP, Style::Dim, false),
             Role::Detail => (GAP, GAP, Style::Plain, !follows),
             Role::Answer => ("", GAP, Style::Bold, true),
@@ -245,10 +245,12 @@ impl<'a> Page<'a> {
         let indent = if row.is_inner { GAP } else { "" };
         if let Some(instead) = row.instead() {
             let text = match instead {
-                Value::Lacking(why) if table.frame == Frame::Reasons && width(&why.en) <= room => {
+                Value::Lacking(why)
+                    if table.frame == Frame::Reasons && !why.en.is_empty() && width(&why.en) <= room =>
+                {
                     format!("– {}", why.en)
                 }
-                Value::Lacking(why) => format!("– {}", self.footnote(&why.en)),
+                Value::Lacking(why) if !why.en.is_empty() => format!("– {}", self.footnote(&why.en)),
                 _ => "–".into(),
             };
             return vec![Written { label, cells: Vec::new(), span: Some(piece(text, Style::Dim)), always: true }];
@@ -285,7 +287,7 @@ impl<'a> Page<'a> {
             Value::Lacking(why) if !why.en.is_empty() => format!("– {}", self.footnote(&why.en)),
             value => value.shown(),
         };
-        if let Some(note) = &cell.note {
+        for note in &cell.notes {
             let note = self.footnote(&note.en);
             text = format!("{text} {note}").trim_start().to_owned();
         }
@@ -338,14 +340,17 @@ impl<'a> Page<'a> {
         for row in &table.rows {
             let text = line(&visible(&row.label()), &|place, _| row.cells[place].value.shown());
             if table.frame == Frame::Inset && width(text.trim_end()) > self.width {
-                let hang = " ".repeat(width(indent) + first + 2);
-                let (label, words) = text.trim_end().split_at(text.find(&*row.cells[0].value.shown()).unwrap_or(0));
-                self.paragraph(label, words, &hang, Style::Plain);
+                let last = visible(&row.cells.last().map(|cell| cell.value.shown()).unwrap_or_default());
+                let (before, last) = text.trim_end().split_at(text.rfind(&last).unwrap_or_default());
+                let hang = " ".repeat(width(before).min(self.width / 2));
+                self.paragraph(before, last, &hang, Style::Plain);
             } else {
                 self.out.push_str(&text);
             }
             let under = line("", &|place, _| row.cells[place].under.shown());
-            self.out.push_str(if under.trim_end_matches('\n').is_empty() { "" } else { &under });
+            if !under.trim().is_empty() {
+                self.out.push_str(&under);
+            }
         }
         if !left_out.is_empty() {
             self.paragraph("", &format!("no room here for: {}", left_out.join(", ")), GAP, Style::Plain);

@@ -1,7 +1,6 @@
 //! What several commands print: JSON, the table, the report's place.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -30,7 +29,7 @@ use stend_model::plain;
 use stend_report::doc::{Doc, NARROWEST};
 use stend_report::words;
 use stend_report::words::language::Language;
-use stend_report::{csv, html, markdown, sequences, shell_words, terminal, wrapped};
+use stend_report::{comparison, csv, html, sequences, shell_words};
 use stend_store::{self, Store, StoreError};
 
 /// How something is written. Each command writes some of these.
@@ -231,7 +230,7 @@ pub(super) fn width() -> usize {
     columns.ok().filter(|columns| *columns > 0).map_or(WIDTH_OF_A_PAGE, |columns| columns.max(NARROWEST))
 }
 
-/// Prints a comparison with the fingerprint of the base's machine over it; JSON is for the caller, who knows what else belongs to it.
+/// Prints a comparison; JSON is for the caller, who knows what else belongs to it.
 pub(super) fn print_table(
     global: &Global,
     format: Format,
@@ -240,26 +239,14 @@ pub(super) fn print_table(
     all_metrics: bool,
 ) -> Result<(), Failure> {
     match format {
-        Format::Markdown => {
-            print_data(&markdown::render(table, &words::machine::five_lines(&base.run.machine), all_metrics))
-        }
         Format::Csv => print_data(&csv::render(table)),
-        Format::Table | Format::Html | Format::Svg | Format::Json => {
-            print(&differences(table))?;
-            print_for_people(global, base, table, all_metrics)
-        }
+        format => print_document(global, format, &comparison_of(base, table, all_metrics)),
     }
 }
 
-/// The same without what differs between the machines.
-pub(super) fn print_for_people(
-    global: &Global,
-    base: &Record,
-    table: &Table,
-    all_metrics: bool,
-) -> Result<(), Failure> {
-    let options = terminal::Options { width: width(), colour: global.colour(), all_metrics };
-    print_styled(&terminal::render(table, &words::machine::five_lines(&base.run.machine), &options))
+/// A comparison with the fingerprint of the base's machine over it.
+pub(super) fn comparison_of(base: &Record, table: &Table, all_metrics: bool) -> Doc {
+    comparison::document(table, &words::machine::five_lines(&base.run.machine), all_metrics)
 }
 
 /// A run set beside every published machine, or the sides of one beside each other.
@@ -320,19 +307,6 @@ pub(super) fn load(store: &Store, wanted: &str) -> Result<Vec<Record>, NotLoaded
             view(&record, side).map(|record| vec![record]).map_err(NotLoaded::NoSuchSide)
         }
     }
-}
-
-/// What differs between the machines stands above every comparison.
-pub(super) fn differences(table: &Table) -> String {
-    let mut text = String::new();
-    for column in table.columns.iter().skip(1).filter(|column| !column.differences.is_empty()) {
-        let _ = writeln!(text, "{} differs from {}:", column.title, table.columns[0].title);
-        for difference in &column.differences {
-            let _ = writeln!(text, "  {}", words::machine::in_words(difference));
-        }
-        text.push('\n');
-    }
-    wrapped(&text, width())
 }
 
 /// Writes the page of these runs or sides, the first of which is the base, and gives its path.

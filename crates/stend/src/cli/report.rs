@@ -14,8 +14,7 @@ use super::failure::{Exit, Failure};
 use super::output::{self, Format, Spoken};
 use crate::catalogue;
 use stend_report::html::Kind;
-use stend_report::words;
-use stend_report::{figures_index, html, markdown};
+use stend_report::{figures_index, html};
 use stend_store::{self, Store};
 
 #[derive(Debug, Args)]
@@ -106,9 +105,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Html | Format::Table => {
             output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?
         }
-        Format::Markdown => {
-            markdown::render(&table, &words::machine::five_lines(&records[0].run.machine), options.all_metrics)
-        }
+        Format::Markdown => output::comparison_of(records[0], &table, options.all_metrics).markdown(),
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {

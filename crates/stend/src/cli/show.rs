@@ -1,20 +1,21 @@
 //! `stend show`: one run in full.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use serde::Serialize;
 use stend_model::plan::Phase;
+use stend_model::record::Record;
 use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Json};
+use super::output::{self, Format};
 use stend_compare::sides::views;
+use stend_compare::table;
 use stend_model::quantity::english_plural;
-use stend_model::record::Record;
+use stend_report::doc::{self, Cell, Doc, Frame, Role, Row, Table, Value};
 use stend_report::words;
 use stend_report::words::language::Language;
+use stend_report::{self, csv};
 use stend_store::Store;
 
 #[derive(Debug, Args)]
@@ -26,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     repeats: bool,
     #[command(flatten)]
-    json: Json,
+    shown: output::Shown,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -35,153 +36,158 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let samples = store.count_samples(&record.run.id)?;
     let views = views(record.clone());
     let table = output::table_of(&store, &views)?;
-    if arguments.json.json {
-        #[derive(Serialize)]
-        struct Shown<'a> {
-            run: &'a Run,
-            sessions: &'a [Session],
-            repeats: &'a [Repeat],
-            samples: i64,
-            table: &'a stend_compare::table::Table,
+    match arguments.shown.format()? {
+        Format::Json => output::print_json(
+            "run",
+            &InFull { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table },
+        )?,
+        Format::Csv => output::print_data(&csv::render(&table))?,
+        format => {
+            let mut doc = Doc::default();
+            head(&mut doc, &record, samples);
+            faults(&mut doc, &store, &record)?;
+            doc.append(output::comparison_of(&views[0], &table, true));
+            if arguments.repeats {
+                repeats(&mut doc, &record);
+            }
+            output::print_document(global, format, &doc)?;
         }
-        let shown =
-            Shown { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table };
-        output::print_json("run", &shown)?;
-        return Ok(Exit::Fine);
-    }
-    let print = |text: &str| output::print(&stend_report::wrapped(text, output::width()));
-    print(&head(&record, samples))?;
-    print(&faults(&store, &record)?)?;
-    output::print_for_people(global, &views[0], &table, true)?;
-    if arguments.repeats {
-        print(&repeats(&record))?;
     }
     Ok(Exit::Fine)
 }
 
-fn head(record: &Record, samples: i64) -> String {
+/// A run in full, for programs.
+#[derive(Serialize)]
+struct InFull<'a> {
+    run: &'a Run,
+    sessions: &'a [Session],
+    repeats: &'a [Repeat],
+    samples: i64,
+    table: &'a table::Table,
+}
+
+fn head(doc: &mut Doc, record: &Record, samples: i64) {
     let run = &record.run;
-    let mut text = String::new();
+    let mut said = Vec::new();
     let state = match (run.state, run.finished_at) {
         (RunState::Finished, Some(at)) => format!("finished {}", at.strftime("%F %T")),
         (RunState::Finished, None) => "finished".into(),
         (RunState::Open, _) if !run.may_go_on() => "interrupted".into(),
         (RunState::Open, _) => format!("not finished; go on with: {} resume {}", output::program(), run.id),
     };
-    let _ = writeln!(
-        text,
+    said.push(format!(
         "run {} · suite {} · began {} UTC · {state}",
         run.id,
         run.suite.name,
         run.started_at.strftime("%F %T")
-    );
-    let _ = writeln!(
-        text,
+    ));
+    said.push(format!(
         "{}, {}, {} · seed {} · stend {}",
         english_plural(record.sessions.len(), "session", "sessions"),
         english_plural(record.repeats.len(), "repeat", "repeats"),
         english_plural(samples as usize, "sample", "samples"),
         run.seed,
         run.stend_version
-    );
+    ));
     if run.carried {
-        let _ = writeln!(
-            text,
+        said.push(format!(
             "measured on {} without a link, and carried here; its moments are by its own clock",
             run.host
-        );
+        ));
     } else if run.imported == Some(true) {
-        text.push_str("imported: what it says of its machine and its figures is what its author says\n");
+        said.push("imported: what it says of its machine and its figures is what its author says".into());
     }
     if run.machine.public {
-        text.push_str(
-            "public: what may name its machine or its owner was left out, and is compared with no other run\n",
+        said.push(
+            "public: what may name its machine or its owner was left out, and is compared with no other run".into(),
         );
     }
     if run.suite.scale < 1.0 {
-        let _ = writeln!(text, "sizes and durations scaled by {}", run.suite.scale);
+        said.push(format!("sizes and durations scaled by {}", run.suite.scale));
     }
     for side in &run.sides {
-        let _ = writeln!(text, "side {}", side.in_full());
+        said.push(format!("side {}", side.in_full()));
     }
     if let Some(target) = &run.target {
-        let _ = writeln!(text, "target: {}", target.target);
+        said.push(format!("target: {}", target.target));
     }
     for (name, why) in record.sessions.first().iter().flat_map(|session| &session.missing_sensors) {
-        let _ = writeln!(text, "no sensor: {name}: {}", words::reason(why).en);
+        said.push(format!("no sensor: {name}: {}", words::reason(why).en));
     }
     for session in &record.sessions {
         if let Some(clocks) = &session.clocks {
-            let _ = writeln!(text, "{}", stend_report::how_clocks_stood(clocks).en);
+            said.push(stend_report::how_clocks_stood(clocks).en.into_owned());
         }
         let told = |condition| words::condition(condition, Language::English);
         for condition in &session.conditions {
-            let _ = writeln!(text, "measured although unfit: {}", told(condition).with_advice());
+            said.push(format!("measured although unfit: {}", told(condition).with_advice()));
         }
         for condition in &session.noted {
-            let _ = writeln!(text, "noted: {}", told(condition).in_a_line());
+            said.push(format!("noted: {}", told(condition).in_a_line()));
         }
     }
-    let excluded: Vec<_> = record.repeats.iter().filter(|repeat| repeat.outcome != Outcome::Valid).collect();
-    if !excluded.is_empty() {
-        let _ = writeln!(text, "repeats that do not count:");
-    }
-    for repeat in excluded {
-        let scenario = &run.suite.scenarios[repeat.scenario].name;
-        let _ = writeln!(
-            text,
-            "  {:>4} {scenario}{}{}: {}: {}",
-            repeat.sequence,
-            of_side(run, repeat),
-            if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" },
-            repeat.outcome.word(),
-            words::outcome(&repeat.outcome, Language::English)
-        );
-    }
-    text.push('\n');
-    text
+    doc.say(Role::Fact, said);
+    let excluded = record.repeats.iter().filter(|repeat| repeat.outcome != Outcome::Valid).map(|repeat| {
+        let warmup = if repeat.phase == Phase::Warmup { " (warm-up)" } else { "" };
+        let cells = [
+            format!("{}{warmup}", scenario_of(run, repeat)),
+            repeat.outcome.word().into(),
+            words::outcome(&repeat.outcome, Language::English),
+        ];
+        Row::new([repeat.sequence.to_string()], cells.map(Value::from))
+    });
+    let columns = ["scenario", "outcome", "why"].map(doc::words);
+    doc.titled_table("repeats that do not count", Table::of(&["repeat"], columns, Frame::Inset, excluded));
 }
 
-/// The side of a repeat, behind the scenario's name.
-fn of_side(run: &Run, repeat: &Repeat) -> String {
-    repeat.side.map(|side| format!(" ({})", run.sides[side].label)).unwrap_or_default()
+/// The scenario of a repeat, and its side.
+fn scenario_of(run: &Run, repeat: &Repeat) -> String {
+    let side = repeat.side.map(|side| format!(" ({})", run.sides[side].label)).unwrap_or_default();
+    format!("{}{side}", run.suite.scenarios[repeat.scenario].name)
 }
 
 /// What faults did to each repeat; nothing of a run without faults.
-fn faults(store: &Store, record: &Record) -> Result<String, Failure> {
+fn faults(doc: &mut Doc, store: &Store, record: &Record) -> Result<(), Failure> {
     let suite = &record.run.suite;
     if suite.scenarios.iter().all(|scenario| scenario.faults.is_empty()) {
-        return Ok(String::new());
+        return Ok(());
     }
     let series = store.series(&record.run.id)?;
-    let mut text = String::from("what faults did:\n");
+    let mut table = Table::new(&["repeat"], ["scenario", "what faults did"].map(doc::words), Frame::Inset);
     for repeat in &record.repeats {
         let of_it: Vec<_> = series.iter().filter(|(of, _)| *of == repeat.sequence).map(|(_, series)| series).collect();
-        for words in stend_report::what_faults_did(repeat, &of_it) {
-            let _ = writeln!(text, "  {:>4} {}: {}", repeat.sequence, suite.scenarios[repeat.scenario].name, words.en);
+        for did in stend_report::what_faults_did(repeat, &of_it) {
+            let scenario = suite.scenarios[repeat.scenario].name.as_str();
+            table.row(repeat.sequence.to_string(), [Value::from(scenario), did.into()]);
         }
     }
-    text.push('\n');
-    Ok(text)
+    doc.titled_table("what faults did", table);
+    Ok(())
 }
 
-fn repeats(record: &Record) -> String {
-    let mut text = String::from("\nrepeats in the order in which they were made\n");
-    for repeat in &record.repeats {
-        let scenario = &record.run.suite.scenarios[repeat.scenario];
-        let value =
-            scenario.metrics.first().and_then(|metric| repeat.value(metric).map(|value| metric.unit.show(value)));
-        let phase = if repeat.phase == Phase::Warmup { "warm-up" } else { repeat.outcome.word() };
-        let _ = writeln!(
-            text,
-            "  {:>4} {phase:<8} {}{} #{}: {} {}",
-            repeat.sequence,
-            scenario.name,
-            of_side(&record.run, repeat),
-            repeat.number,
-            value.unwrap_or_else(|| "no value".into()),
-            words::outcome(&repeat.outcome, Language::English)
-        );
-    }
-    text
+fn repeats(doc: &mut Doc, record: &Record) {
+    let columns = [
+        doc::words("outcome"),
+        doc::words("scenario").with_under("why"),
+        doc::figures("number"),
+        doc::figures("value"),
+    ];
+    let rows = record.repeats.iter().map(|repeat| {
+        let metric = record.run.suite.scenarios[repeat.scenario].metrics.first();
+        let value = metric.and_then(|metric| Some(Value::Quantity(metric.unit, repeat.value(metric)?)));
+        let outcome = if repeat.phase == Phase::Warmup { "warm-up" } else { repeat.outcome.word() };
+        let why = match words::outcome(&repeat.outcome, Language::English) {
+            why if why.is_empty() => Value::Nothing,
+            why => why.into(),
+        };
+        let cells = [
+            Value::from(outcome).into(),
+            Cell::from(Value::from(scenario_of(&record.run, repeat))).over(why),
+            Value::Number(repeat.number.into(), "").into(),
+            value.unwrap_or_else(|| "no value".into()).into(),
+        ];
+        Row::new([repeat.sequence.to_string()], cells)
+    });
+    let table = Table::of(&["repeat"], columns, Frame::Inset, rows);
+    doc.titled_table_last("repeats in the order in which they were made", table);
 }

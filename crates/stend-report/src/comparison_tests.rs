@@ -1,11 +1,11 @@
-//! Tests of the table for a terminal.
+//! Tests of a comparison at a terminal and on a page.
 
 use super::*;
 use crate::sample;
-use crate::text::width;
+use stend_compare::table::Column;
 
 fn shown(width: usize, colour: bool, all_metrics: bool) -> String {
-    render(&sample::table(), &sample::fingerprint(), &Options { width, colour, all_metrics })
+    document(&sample::table(), &sample::fingerprint(), all_metrics).terminal(width, colour)
 }
 
 #[test]
@@ -61,13 +61,12 @@ fn latencies_here_are_better_where_they_are_shorter() {
 
 #[test]
 fn the_base_is_called_by_its_name_wherever_it_stands() {
-    let options = Options { width: 100, colour: false, all_metrics: false };
     let mut table = sample::table();
-    let beside = render(&table, &[], &options);
+    let beside = document(&table, &[], false).terminal(100, false);
     assert!(beside.contains("pc-7 (base)  grade") && beside.contains("figure: the base is twice as good"), "{beside}");
     table.columns.remove(1);
     table.rows.iter_mut().for_each(|row| drop(row.cells.remove(1)));
-    let alone = render(&table, &[], &options);
+    let alone = document(&table, &[], false).terminal(100, false);
     assert!(alone.contains("  pc-7 412 MB/s ") && alone.contains("figure: pc-7 is twice as good"), "{alone}");
     for text in [beside, alone] {
         assert!(!text.contains("this machine") && !text.contains("  here "), "it may be any machine: {text}");
@@ -94,9 +93,11 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
 
 #[test]
 fn an_empty_table_says_so() {
-    let table = Table::default();
-    let options = Options { width: 80, colour: false, all_metrics: false };
-    assert_eq!(render(&table, &["a machine".into()], &options), "a machine\n\nNothing was measured.\n");
+    let table = table::Table::default();
+    assert_eq!(
+        document(&table, &["a machine".into()], false).terminal(80, false),
+        "a machine\n\nNothing was measured.\n"
+    );
 }
 
 #[test]
@@ -108,10 +109,38 @@ fn several_runs_stand_side_by_side() {
         let cell = row.cells[1].clone();
         row.cells.insert(2, cell);
     }
-    let text = render(&table, &[], &Options { width: 80, colour: false, all_metrics: false });
+    let text = document(&table, &[], false).terminal(80, false);
     assert!(text.contains("Other runs") && text.contains("pc-8"), "{text}");
     let line = text.lines().find(|line| line.contains("base 412 MB/s")).unwrap();
     assert_eq!(line.matches("▲ × 2.41").count(), 2, "{line}");
+}
+
+#[test]
+fn every_line_of_a_table_on_a_page_has_as_many_cells_as_its_head() {
+    let text = document(&sample::table(), &sample::fingerprint(), true).markdown();
+    let mut bars = None;
+    for line in text.lines() {
+        let count = line.replace("\\|", "").matches('|').count();
+        match (line.starts_with('|'), bars) {
+            (true, Some(bars)) => assert_eq!(count, bars, "{line}"),
+            (true, None) => bars = Some(count),
+            (false, _) => bars = None,
+        }
+    }
+    for part in [
+        "| ▲ +8.1 % |",
+        "| +7.0 … +9.2 % |",
+        "\n- memory: ",
+        "| of its ceiling |",
+        "| 62 % of magma, parallel |",
+        "Published: summit",
+        "with a published figure",
+        "n to settle: ",
+        "× ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("\n\n\n"), "{text}");
 }
 
 #[test]
