@@ -13,7 +13,6 @@ use stend_compare::curves::curves;
 use stend_compare::pivot::sections;
 use stend_compare::table::{Cell, Lack, Table};
 use stend_model::record::Record;
-use stend_testing;
 
 const SUITE: &str = r#"
 name = "six"
