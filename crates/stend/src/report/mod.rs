@@ -44,9 +44,11 @@ mod reason;
 #[cfg(test)]
 pub(crate) mod sample;
 mod scale;
+mod scene;
 mod series;
 mod sheet;
 mod standing;
+mod svg;
 pub(crate) mod terminal;
 pub(crate) mod text;
 mod timeline;

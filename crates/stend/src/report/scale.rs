@@ -11,7 +11,7 @@ use super::text::{decimals_for, scale_of};
 /// Units of every drawing's canvas, across and down.
 pub(super) const CANVAS: (f64, f64) = (4000.0, 1000.0);
 
-/// A mark of the upright axis.
+/// A figure of the upright axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     /// From the top, in hundredths of the height.
@@ -29,9 +29,9 @@ impl Tick {
     }
 }
 
-/// A mark of the level axis.
+/// A figure of the level axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Mark {
+pub(super) struct Notch {
     /// From the left, in hundredths of the width.
     pub(super) percent: f64,
     /// From the left, in whole units of the canvas.
@@ -39,7 +39,7 @@ pub(super) struct Mark {
     pub(super) label: String,
 }
 
-impl Mark {
+impl Notch {
     /// At a share of the width from the left.
     pub(super) fn at(share: f64, label: String) -> Self {
         Self { percent: (share * 1e4).round() / 100.0, x: (share * CANVAS.0).round(), label }
