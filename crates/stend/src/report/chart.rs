@@ -379,7 +379,9 @@ impl Raw {
         let values = || self.lines.iter().flat_map(|(_, stretches)| stretches.iter().flatten().map(|point| point.1));
         let (low, high) =
             values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        (low <= high && (high - low).is_finite()).then_some((low, high))
+        // Values too far apart for numbers to tell have no axis.
+        let (bottom, top) = padded(low, high);
+        (low <= high && (top - bottom).is_finite()).then_some((low, high))
     }
 
     fn chart(self, id: String, subject: Subject, axis: &Axis, detail: Detail, (low, high): (f64, f64)) -> Chart {
@@ -529,7 +531,7 @@ mod tests {
             for chart in drawn.machine {
                 let points = chart.lines.iter().flat_map(|line| line.path.iter().flatten());
                 prop_assert!(points.into_iter().all(|(x, y)| x.is_finite() && y.is_finite()));
-                prop_assert!(chart.ticks.len() <= 9 && chart.ticks.iter().all(|tick| tick.top.is_finite()));
+                prop_assert!(chart.ticks.len() <= 9 && chart.ticks.iter().all(|tick| tick.percent.is_finite()));
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::language::{TEXTS, curve_of, curves_left_out};
 use super::numbers::{figure, russian};
 use super::phrase::{Phrase, called};
-use super::scale::{Axis, CANVAS, Notch, Scale, ticks};
+use super::scale::{Axis, CANVAS, Scale, lying, ticks};
 use super::scene::{self, Description, Mark, Role, Scene, Shape};
 use super::text::interval;
 use crate::compare::curves::{Curves, Point};
@@ -90,7 +90,7 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
         let description = Description::Within(TEXTS.curve_caption.clone());
         let id = format!("curve{number}-{run}");
         let mut scene = Scene::new(id, spoken, description, axes.upright.ticks(Scale::Unit(latency)));
-        scene.across = Notch::lying(ticks(Scale::Unit(throughput), 0.0, most));
+        scene.across = lying(ticks(Scale::Unit(throughput), 0.0, most));
         scene.rules();
         scene.axes();
         let mut names = Vec::new();

@@ -3,7 +3,7 @@
 use stend_model::metric::Unit;
 
 use super::numbers::figure;
-use super::scale::{CANVAS, Notch, Scale, Tick, padded, ticks};
+use super::scale::{CANVAS, Scale, Tick, lying, padded, ticks};
 use super::scene::{Description, Place, Role, Scene, Shape};
 use super::text;
 
@@ -103,7 +103,7 @@ impl Axis {
         }
         scene.axes();
         if with_figures {
-            scene.across = Notch::lying(ticks(Scale::Unit(unit), left, right));
+            scene.across = lying(ticks(Scale::Unit(unit), left, right));
         }
         HistogramRow { title: run.title, scene }
     }
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(bars[3].1, "13.0 … 14.0 B/s · 4");
         // The scale says so: the highest bar reaches its uppermost mark.
         let marks: Vec<_> =
-            drawn.rows[0].scene.ticks.iter().map(|tick| (tick.label.as_str(), 1000.0 - tick.y)).collect();
+            drawn.rows[0].scene.ticks.iter().map(|tick| (tick.label.as_str(), 1000.0 - tick.y())).collect();
         assert_eq!(marks, [("0", 0.0), ("2", 470.0), ("4", 940.0)]);
     }
 

@@ -8,7 +8,7 @@ use stend_stats::Latencies;
 use super::curve::{self, CurvePoint};
 use super::language::{TEXTS, merged_of};
 use super::phrase::{Phrase, called};
-use super::scale::{Axis, CANVAS, Notch, Scale};
+use super::scale::{Axis, CANVAS, Scale, Tick, lying};
 use super::scene::{Description, Role, Scene, Shape};
 use super::text::interval_beside;
 use crate::latency::Merged;
@@ -144,7 +144,7 @@ fn steps(runs: &[OfRun], mut scene: Scene) -> Option<Scene> {
         scene.push(Role::Outline(number), Shape::Path(path));
     }
     scene.axes();
-    scene.across = Notch::lying(axis.ticks(Scale::Unit(Unit::Nanoseconds)));
+    scene.across = lying(axis.ticks(Scale::Unit(Unit::Nanoseconds)));
     Some(scene)
 }
 
@@ -205,7 +205,7 @@ fn percentiles(runs: &[OfRun], mut scene: Scene) -> Option<PercentileCurve> {
     let x = |nines: f64| (nines / end * CANVAS.0).round();
     let y = |ns: f64| (axis.share(ns) * CANVAS.1).round().clamp(0.0, CANVAS.1);
     scene.ticks = axis.ticks(Scale::Unit(Unit::Nanoseconds));
-    scene.across = marks().map(|(name, _, nines)| Notch::at(nines / end, name.to_owned())).collect();
+    scene.across = marks().map(|(name, _, nines)| Tick::at(nines / end, name.to_owned())).collect();
     scene.rules();
     scene.axes();
     for (number, (run, points)) in runs.iter().zip(&points).enumerate() {

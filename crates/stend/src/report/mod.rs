@@ -14,6 +14,7 @@
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
+//! | [`scene`], [`svg`] | the marks of a drawing, and how they are written for the page and for files |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network; its drawings as files of their own |
 
 mod answer;

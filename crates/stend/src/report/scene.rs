@@ -2,7 +2,7 @@
 //! one for pages and for files: [`super::svg`].
 
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Notch, Readout, Tick};
+use super::scale::{CANVAS, Readout, Tick};
 
 /// Across and down.
 pub(super) type Point = (f64, f64);
@@ -24,7 +24,7 @@ pub(super) struct Scene {
     /// The figures of the upright axis.
     pub(super) ticks: Vec<Tick>,
     /// The figures of the level axis.
-    pub(super) across: Vec<Notch>,
+    pub(super) across: Vec<Tick>,
 }
 
 /// What is to be heard of a drawing beside its title.
@@ -55,7 +55,7 @@ impl Scene {
 
     /// Lines across at the figures of the upright axis.
     pub(super) fn rules(&mut self) {
-        let rule = |tick: &Tick| Mark::new(Role::Rule, level(0.0, CANVAS.0, tick.y));
+        let rule = |tick: &Tick| Mark::new(Role::Rule, level(0.0, CANVAS.0, tick.y()));
         self.marks.extend(self.ticks.iter().map(rule));
     }
 

@@ -63,10 +63,10 @@ impl Sheet {
             self.marks.push(mark);
         }
         for tick in &scene.ticks {
-            self.figure((place.left - 8.0, place.y(tick.y) + 4.0), "end", Role::Quiet, &tick.label);
+            self.figure((place.left - 8.0, place.y(tick.y()) + 4.0), "end", Role::Quiet, &tick.label);
         }
         for notch in &scene.across {
-            self.figure((place.x(notch.x), place.top + place.height + 18.0), "middle", Role::Quiet, &notch.label);
+            self.figure((place.x(notch.x()), place.top + place.height + 18.0), "middle", Role::Quiet, &notch.label);
         }
     }
 

@@ -86,12 +86,12 @@ impl fmt::Display for Scene {
         write!(f, "\n{}</svg>", pen.out)?;
         for mark in texts {
             if let Shape::Text { at: (x, y), text, .. } = &mark.shape {
-                let ((class, _), left, top) = (mark.role.look(), Tenths(x / width * 100.0), Tenths(y / height * 100.0));
-                write!(f, "<span class=\"{class}\" style=\"left:{left}%;top:{top}%\">{text}</span>")?;
+                let ((class, _), left, top) = (mark.role.look(), x / width * 100.0, y / height * 100.0);
+                write!(f, "<span class=\"{class}\" style=\"left:{left:.2}%;top:{top:.2}%\">{text}</span>")?;
             }
         }
         for tick in &self.ticks {
-            write!(f, "<span class=\"tick\" style=\"top:{}%\">{}</span>", tick.top, figure(&tick.label))?;
+            write!(f, "<span class=\"tick\" style=\"top:{}%\">{}</span>", tick.percent, figure(&tick.label))?;
         }
         f.write_str("</div>")?;
         if self.across.is_empty() {
@@ -126,14 +126,14 @@ impl Pen {
                 }
             }
             (Shape::Rectangle(Place { left, top, width, height }), _) => {
-                let [left, top, width, height] = [left, top, width, height].map(|size| Tenths(*size));
+                let [left, top, width, height] = [left, top, width, height].map(|size| short(*size));
                 let place = format_args!(" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
                 self.element("rect", mark.role, place, title);
             }
             (Shape::Dot(at), Look::Page) => self.stretched_dot(*at, mark.role, title),
             (Shape::Dot((x, y)), Look::Paper(_)) => {
                 let radius = if mark.role.is_hollow() { 3.25 } else { 4.0 };
-                let place = format_args!(" cx=\"{}\" cy=\"{}\" r=\"{radius}\"", Tenths(*x), Tenths(*y));
+                let place = format_args!(" cx=\"{}\" cy=\"{}\" r=\"{radius}\"", short(*x), short(*y));
                 self.element("circle", mark.role, place, title);
             }
             (Shape::Text { at, anchor, text }, _) => self.text(*at, anchor, mark.role, text),
@@ -188,7 +188,7 @@ impl Pen {
 
     /// The end of a line is round however the drawing is stretched, a circle is not.
     fn stretched_dot(&mut self, (x, y): Point, role: Role, title: Option<&Phrase>) {
-        let (x, y) = (Tenths(x), Tenths(y));
+        let (x, y) = (short(x), short(y));
         self.begin("g", role, format_args!(""));
         self.out.push('>');
         self.title(title);
@@ -200,7 +200,7 @@ impl Pen {
     }
 
     fn text(&mut self, (x, y): Point, anchor: &str, role: Role, text: &Phrase) {
-        self.begin("text", role, format_args!(" x=\"{}\" y=\"{}\"", Tenths(x), Tenths(y)));
+        self.begin("text", role, format_args!(" x=\"{}\" y=\"{}\"", short(x), short(y)));
         if anchor != "start" {
             let _ = write!(self.out, " text-anchor=\"{anchor}\"");
         }
@@ -209,65 +209,44 @@ impl Pen {
     }
 }
 
-/// A path in tenths of the units it is in, as steps from point to point: about five bytes a point. Errors of rounding do not add up along it.
+/// A path in tenths of the units it is in, as steps from point to point: about six bytes a point. Errors of rounding do not add up along it.
 fn data(path: &Path) -> String {
     let mut data = String::new();
-    let tenths = |(x, y): Point| ((x * 10.0).round() as i64, (y * 10.0).round() as i64);
     for line in path {
-        let mut points = line.iter().map(|point| tenths(*point));
-        let Some(mut here) = points.next() else { continue };
-        let _ = write!(data, "M{} {}", OfTenths(here.0), OfTenths(here.1));
-        // The command that goes on: what follows it needs no letter of its own.
-        let mut command = ' ';
-        for next in points {
-            let (dx, dy) = (next.0 - here.0, next.1 - here.1);
-            let (wanted, first, second) = match (dx, dy) {
-                (_, 0) => ('h', dx, None),
-                (0, _) => ('v', dy, None),
-                _ => ('l', dx, Some(dy)),
+        let mut here = None;
+        for (number, (x, y)) in line.iter().map(|(x, y)| (tenths(*x), tenths(*y))).enumerate() {
+            // A sign parts two numbers as a space does.
+            let space = |number: i64| if number < 0 { "" } else { " " };
+            let _ = match here {
+                None => write!(data, "M{} {}", Tenths(x), Tenths(y)),
+                Some((left, top)) => {
+                    let (dx, dy) = (x - left, y - top);
+                    let before = if number == 1 { "l" } else { space(dx) };
+                    write!(data, "{before}{}{}{}", Tenths(dx), space(dy), Tenths(dy))
+                }
             };
-            if command == wanted {
-                separate(&mut data, first);
-            } else {
-                data.push(wanted);
-            }
-            let _ = write!(data, "{}", OfTenths(first));
-            if let Some(second) = second {
-                separate(&mut data, second);
-                let _ = write!(data, "{}", OfTenths(second));
-            }
-            (here, command) = (next, wanted);
+            here = Some((x, y));
         }
     }
     data
 }
 
-/// A sign parts two numbers as a space does.
-fn separate(data: &mut String, next: i64) {
-    if next >= 0 {
-        data.push(' ');
+fn tenths(value: f64) -> i64 {
+    (value * 10.0).round() as i64
+}
+
+/// So many tenths. A page has a hundred thousand of these, most of them whole.
+struct Tenths(i64);
+
+impl fmt::Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 % 10 == 0 { (self.0 / 10).fmt(f) } else { (self.0 as f64 / 10.0).fmt(f) }
     }
 }
 
 /// A coordinate without digits that nobody sees.
-struct Tenths(f64);
-
-impl fmt::Display for Tenths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        OfTenths((self.0 * 10.0).round() as i64).fmt(f)
-    }
-}
-
-/// So many tenths. A page has a hundred thousand of these, most of them whole.
-struct OfTenths(i64);
-
-impl fmt::Display for OfTenths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 % 10 {
-            0 => (self.0 / 10).fmt(f),
-            _ => (self.0 as f64 / 10.0).fmt(f),
-        }
-    }
+fn short(value: f64) -> Tenths {
+    Tenths(tenths(value))
 }
 
 /// How a mark looks on paper.
@@ -436,10 +415,8 @@ mod tests {
     #[test]
     fn a_path_is_written_as_steps() {
         let corners = vec![(0.0, 1000.0), (2000.0, 0.0), (4000.0, 1000.0)];
-        assert_eq!(data(&vec![corners]), "M0 1000l2000-1000 2000 1000");
-        let stairs = vec![(0.0, 9.0), (0.0, 5.0), (3.0, 5.0), (7.5, 5.0), (7.5, 9.0)];
-        assert_eq!(data(&vec![stairs, vec![(1.0, 1.0), (0.0, 1.0)]]), "M0 9v-4h3 4.5v4M1 1h-1");
-        assert_eq!(data(&vec![vec![], vec![]]), "");
+        let others = vec![(0.5, 9.0), (0.0, 9.0), (0.0, 5.26)];
+        assert_eq!(data(&vec![corners, others, vec![]]), "M0 1000l2000-1000 2000 1000M0.5 9l-0.5 0 0-3.7");
     }
 
     #[test]

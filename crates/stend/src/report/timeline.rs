@@ -10,7 +10,7 @@ use super::chart::{Axis, Band, Detail, Segment, path};
 use super::language::drawn;
 use super::phrase::Phrase;
 use super::points::Points;
-use super::scale::{CANVAS, Notch, Scale, log_ticks, padded, ticks, top_of_shares};
+use super::scale::{CANVAS, Scale, Tick, log_ticks, padded, ticks, top_of_shares};
 use super::scene::{Description, Mark, Role, Scene, Shape, column, upright};
 use super::series::{Stretch, lun_metric};
 use super::text::{decimals_for, duration, grouped};
@@ -33,7 +33,7 @@ pub(super) struct Timeline {
     /// Rows of the flags' numbers.
     pub(super) levels: usize,
     /// Round moments.
-    pub(super) moments: Vec<Notch>,
+    pub(super) moments: Vec<Tick>,
 }
 
 /// A drawing in it.
@@ -109,7 +109,7 @@ pub(super) fn timeline(segments: &[Segment], threads: u32, detail: Detail, id: S
         }
         scene.rules();
         for moment in &moments {
-            scene.push(Role::Rule, upright(moment.x));
+            scene.push(Role::Rule, upright(moment.x()));
         }
         scene.axes();
         scene.marks.extend(lines);
@@ -245,7 +245,7 @@ fn asides(segments: &[Segment], axis: &Axis) -> Vec<(f64, f64)> {
 }
 
 /// Round moments along the axis.
-fn moments(seconds: f64) -> Vec<Notch> {
+fn moments(seconds: f64) -> Vec<Tick> {
     const STEPS: [f64; 21] = [
         0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
         600.0, 900.0, 1800.0,
@@ -264,7 +264,7 @@ fn moments(seconds: f64) -> Vec<Notch> {
         }
     };
     let count = (seconds / step).floor() as u32;
-    (0..=count).map(|index| f64::from(index) * step).map(|at| Notch::at(at / seconds, label(at))).collect()
+    (0..=count).map(|index| f64::from(index) * step).map(|at| Tick::at(at / seconds, label(at))).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::report::language::{TEXTS, with_axis};
 use crate::report::numbers::{in_language, russian};
 use crate::report::phrase::Phrase;
-use crate::report::scale::{CANVAS, Notch, Scale, padded, ticks};
+use crate::report::scale::{CANVAS, Scale, Tick, padded, ticks};
 use crate::report::scene::{Description, Place, Role, Scene, Shape, upright};
 use crate::report::sheet::{Sheet, fitting, width_of, wrapped_to};
 use crate::report::svg::{SMALL, TEXT, TITLE};
@@ -51,7 +51,7 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
     let caption = with_axis(&TEXTS.history_caption, bottom);
     let description = Description::Within(caption.clone());
     let mut scene = Scene::new("p".into(), title(history), description, ticks(Scale::Unit(history.unit), bottom, top));
-    scene.across = days(&history.points).map(|(index, day)| Notch::at(middle(index) / CANVAS.0, day)).collect();
+    scene.across = days(&history.points).map(|(index, day)| Tick::at(middle(index) / CANVAS.0, day)).collect();
     scene.rules();
     scene.axes();
     let levels = levels(history).map(|(from, to, level)| vec![(edge(from), y(level)), (edge(to), y(level))]);

@@ -67,7 +67,7 @@ impl Figures {
             head += ROW + BETWEEN + lower;
         }
         for moment in &timeline.moments {
-            sheet.figure((whole.x(moment.x), rows_end - 4.0), "middle", Role::Quiet, &moment.label);
+            sheet.figure((whole.x(moment.x()), rows_end - 4.0), "middle", Role::Quiet, &moment.label);
         }
         for (line, happened) in happened.iter().enumerate() {
             let y = rows_end + 18.0 + line as f64 * 16.0;
