@@ -1,11 +1,10 @@
 //! Charts of sample series: one for each metric of a scenario, its repeats one after the other.
 //!
-//! A chart is stretched to the page's width, so lines are drawn in whole units of a wide canvas and written as steps: about
-//! six bytes a point. Text stands beside the drawing, not in it, and keeps its size.
+//! A chart is stretched to the page's width, so lines are drawn in whole units of a wide canvas. Text stands beside the drawing, not in it,
+//! and keeps its size.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Repeat, Series};
@@ -14,6 +13,7 @@ use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
 use super::points::{self, Points};
 use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks, top_of_shares};
+use super::scene::{Description, Mark, Path, Point, Role, Scene, Shape, column};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
 
@@ -137,7 +137,7 @@ pub(super) struct Charts {
     pub(super) constant: Vec<String>,
 }
 
-/// One chart, ready for the template.
+/// One chart.
 pub(super) struct Chart {
     /// Its name on the page, for the references between its parts.
     pub(super) id: String,
@@ -150,6 +150,20 @@ pub(super) struct Chart {
     pub(super) readout: Readout,
     /// The length of the axis of time.
     pub(super) length: String,
+}
+
+impl Chart {
+    /// The drawing with its lines, over the places of its repeats.
+    pub(super) fn scene(&self, bands: &[Band]) -> Scene {
+        let mut scene = Scene::new(self.id.clone(), self.title.clone(), Description::None, self.ticks.clone());
+        scene.marks.extend(bands.iter().map(Band::mark));
+        scene.rules();
+        scene.axes();
+        for (number, line) in self.lines.iter().enumerate() {
+            scene.push(Role::Line(number), Shape::Path(line.path.clone()));
+        }
+        scene
+    }
 }
 
 /// A repeat's place in a chart.
@@ -165,12 +179,20 @@ pub(super) struct Band {
     pub(super) title: Phrase,
 }
 
+impl Band {
+    /// Where it is, for who asks which repeat this is.
+    pub(super) fn mark(&self) -> Mark {
+        let (role, shape) = (Role::Band(self.class), column(self.left, self.width));
+        Mark { role, shape, title: Some(self.title.clone()) }
+    }
+}
+
 /// A line of a chart.
 pub(super) struct Line {
     /// Its name, if the chart has several.
     pub(super) name: Option<Phrase>,
-    /// Its path, where it is not the page's script that draws it.
-    pub(super) path: String,
+    /// What is drawn of it, where it is not the page's script that draws it.
+    pub(super) path: Path,
     /// Those of its points that a page holds.
     pub(super) points: Points,
 }
@@ -357,7 +379,9 @@ impl Raw {
         let values = || self.lines.iter().flat_map(|(_, stretches)| stretches.iter().flatten().map(|point| point.1));
         let (low, high) =
             values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        (low <= high && (high - low).is_finite()).then_some((low, high))
+        // Values too far apart for numbers to tell have no axis.
+        let (bottom, top) = padded(low, high);
+        (low <= high && (top - bottom).is_finite()).then_some((low, high))
     }
 
     fn chart(self, id: String, subject: Subject, axis: &Axis, detail: Detail, (low, high): (f64, f64)) -> Chart {
@@ -373,10 +397,10 @@ impl Raw {
         for (name, stretches) in &self.lines {
             let drawn = detail.drawn(stretches, axis.seconds);
             points += drawn.iter().map(Vec::len).sum::<usize>();
-            let mut path = String::new();
-            if detail.purpose == Purpose::Files {
-                drawn.iter().for_each(|stretch| draw(&mut path, stretch, axis.seconds, (bottom, top)));
-            }
+            let path = match detail.purpose {
+                Purpose::Page => Path::new(),
+                Purpose::Files => path(drawn.iter(), axis.seconds, (bottom, top)),
+            };
             let points = detail.held(stretches, &drawn);
             lines.push(Line { name: several.then(|| line_name(name)), path, points });
         }
@@ -410,30 +434,23 @@ pub(super) fn line_name(name: &str) -> Phrase {
 }
 
 /// As wide as this a single point is drawn, in units of the canvas: of a dot as wide as the line nothing would be seen.
-const DOT: i64 = 16;
+const DOT: f64 = 16.0;
 
-/// Appends a stretch to a path, in whole units and as steps from point to point. A single point becomes a dash about its place.
-pub(super) fn draw(path: &mut String, points: &[series::Point], seconds: f64, (bottom, top): (f64, f64)) {
-    let place = |(time, value): series::Point| {
-        let x = (time / seconds * CANVAS.0).round().clamp(0.0, CANVAS.0) as i64;
-        let y = ((top - value) / (top - bottom) * CANVAS.1).round().clamp(0.0, CANVAS.1) as i64;
-        (x, y)
+/// A line over these stretches, in whole units. A single point becomes a dash about its place.
+pub(super) fn path<'a>(stretches: impl Iterator<Item = &'a Stretch>, seconds: f64, (bottom, top): (f64, f64)) -> Path {
+    let at = |(time, value): &series::Point| -> Point {
+        let x = (time / seconds * CANVAS.0).round().clamp(0.0, CANVAS.0);
+        (x, ((top - value) / (top - bottom) * CANVAS.1).round().clamp(0.0, CANVAS.1))
     };
-    let Some((first, rest)) = points.split_first() else { return };
-    let mut here = place(*first);
-    if rest.is_empty() {
-        let left = (here.0 - DOT / 2).clamp(0, CANVAS.0 as i64 - DOT);
-        let _ = write!(path, "M{left} {}h{DOT}", here.1);
-        return;
-    }
-    let _ = write!(path, "M{} {}l", here.0, here.1);
-    for (index, point) in rest.iter().enumerate() {
-        let next = place(*point);
-        let (dx, dy) = (next.0 - here.0, next.1 - here.1);
-        let gap = if index > 0 && dx >= 0 { " " } else { "" };
-        let _ = write!(path, "{gap}{dx}{}{dy}", if dy < 0 { "" } else { " " });
-        here = next;
-    }
+    let line = |stretch: &Stretch| match stretch.as_slice() {
+        [one] => {
+            let (x, y) = at(one);
+            let left = (x - DOT / 2.0).clamp(0.0, CANVAS.0 - DOT);
+            vec![(left, y), (left + DOT, y)]
+        }
+        points => points.iter().map(at).collect(),
+    };
+    stretches.map(line).collect()
 }
 
 #[cfg(test)]
@@ -443,12 +460,9 @@ mod tests {
 
     #[test]
     fn a_point_alone_is_wide_enough_to_be_seen_and_stays_on_the_canvas() {
-        let drawn = |time: f64| {
-            let mut path = String::new();
-            draw(&mut path, &[(time, 0.5)], 10.0, (0.0, 1.0));
-            path
-        };
-        assert_eq!([0.0, 5.0, 10.0].map(drawn), ["M0 500h16", "M1992 500h16", "M3984 500h16"]);
+        let drawn = |time: f64| path([vec![(time, 0.5)]].iter(), 10.0, (0.0, 1.0)).concat();
+        let dash = |from, to| vec![(from, 500.0), (to, 500.0)];
+        assert_eq!([0.0, 5.0, 10.0].map(drawn), [dash(0.0, 16.0), dash(1992.0, 2008.0), dash(3984.0, 4000.0)]);
     }
 
     fn one(metric: &str, values: Vec<f64>) -> Series {
@@ -504,11 +518,10 @@ mod tests {
 
     #[test]
     fn a_path_goes_from_corner_to_corner() {
-        let mut path = String::new();
-        draw(&mut path, &[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], 2.0, (0.0, 1.0));
-        assert_eq!(path, "M0 1000l2000-1000 2000 1000");
-        draw(&mut path, &[(1.0, 0.5)], 2.0, (0.0, 1.0));
-        assert!(path.ends_with("M1992 500h16"));
+        let stretches = [vec![(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], vec![(1.0, 0.5)]];
+        let lines = path(stretches.iter(), 2.0, (0.0, 1.0));
+        assert_eq!(lines[0], [(0.0, 1000.0), (2000.0, 0.0), (4000.0, 1000.0)]);
+        assert_eq!(lines[1], [(1992.0, 500.0), (2008.0, 500.0)]);
     }
 
     proptest! {
@@ -516,8 +529,9 @@ mod tests {
         fn no_chart_has_a_value_that_is_no_number(values in prop::collection::vec(any::<f64>(), 0..60), counter in any::<bool>()) {
             let drawn = of(&[one(if counter { "x_total" } else { "x" }, values)]);
             for chart in drawn.machine {
-                prop_assert!(!chart.lines.iter().any(|line| line.path.contains("NaN") || line.path.contains("inf")));
-                prop_assert!(chart.ticks.len() <= 9 && chart.ticks.iter().all(|tick| tick.top.is_finite()));
+                let points = chart.lines.iter().flat_map(|line| line.path.iter().flatten());
+                prop_assert!(points.into_iter().all(|(x, y)| x.is_finite() && y.is_finite()));
+                prop_assert!(chart.ticks.len() <= 9 && chart.ticks.iter().all(|tick| tick.percent.is_finite()));
             }
         }
     }

@@ -1,27 +1,21 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
-use super::dots::Dot;
 use super::language::{TEXTS, curve_of, curves_left_out};
 use super::numbers::{figure, russian};
-use super::phrase::Phrase;
-use super::scale::{Axis, CANVAS, Mark, Scale, Tick, ticks};
+use super::phrase::{Phrase, called};
+use super::scale::{Axis, CANVAS, Scale, lying, ticks};
+use super::scene::{self, Description, Mark, Role, Scene, Shape};
 use super::text::interval;
 use stend_compare::curves::{Curves, Point};
 use stend_compare::table::{Cell, Measured, Row, Table};
 
-/// The drawing of one run, ready for the template.
+/// The drawing of one run.
 pub(super) struct CurveView {
-    /// Its name on the page.
-    pub(super) id: String,
     /// The run.
     pub(super) run: String,
-    pub(super) lines: Vec<CurveLine>,
-    pub(super) labels: Vec<Label>,
-    /// The axis of latency.
-    pub(super) ticks: Vec<Tick>,
-    /// The axis of throughput.
-    pub(super) across: Vec<Mark>,
-    pub(super) logarithmic: bool,
+    /// Those of its lines.
+    pub(super) names: Vec<Phrase>,
+    pub(super) scene: Scene,
 }
 
 /// A family's drawings, all on the same axes.
@@ -30,33 +24,34 @@ pub(super) struct CurvesView {
     pub(super) along: String,
     /// That there would be more curves, if so.
     pub(super) left_out: Option<Phrase>,
+    pub(super) has_ceiling: bool,
+    pub(super) is_logarithmic: bool,
     pub(super) views: Vec<CurveView>,
 }
 
-impl CurvesView {
-    pub(super) fn has_ceiling(&self) -> bool {
-        self.views.iter().flat_map(|view| &view.lines).flat_map(|line| &line.dots).any(Dot::is_hollow)
-    }
-
-    pub(super) fn is_logarithmic(&self) -> bool {
-        self.views.iter().any(|view| view.logarithmic)
-    }
+/// A point of a curve: where it is, the ends of its intervals, and what is said of it.
+pub(super) struct CurvePoint {
+    pub(super) at: scene::Point,
+    pub(super) upright: Option<(f64, f64)>,
+    pub(super) across: Option<(f64, f64)>,
+    /// Whether it is none of those that the curve joins.
+    pub(super) hollow: bool,
+    pub(super) title: Phrase,
 }
 
-/// One curve.
-pub(super) struct CurveLine {
-    pub(super) name: Phrase,
-    pub(super) path: String,
-    /// The 95 % intervals of its points, upright and across.
-    pub(super) intervals: String,
-    pub(super) dots: Vec<Dot>,
-}
-
-/// What stands beside a point: the value on the axis, in hundredths from the left and the top.
-pub(super) struct Label {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) text: Phrase,
+/// Draws the curve with this number: its line, the intervals of its points, and these.
+pub(super) fn draw(scene: &mut Scene, number: usize, line: Vec<scene::Point>, points: Vec<CurvePoint>) {
+    let of_point = |CurvePoint { at: (x, y), upright, across, .. }: &CurvePoint| {
+        let upright = upright.map(|(from, to)| vec![(*x, from), (*x, to)]);
+        let across = across.map(|(from, to)| vec![(from, *y), (to, *y)]);
+        [upright, across]
+    };
+    let intervals = points.iter().flat_map(of_point).flatten().collect();
+    scene.push(Role::Line(number), Shape::Path(vec![line]));
+    scene.push(Role::Whisker(number), Shape::Path(intervals));
+    for CurvePoint { at, hollow, title, .. } in points {
+        scene.push_titled(Role::Dot { line: number, hollow }, Shape::Dot(at), title);
+    }
 }
 
 /// A point's figures in one run.
@@ -89,17 +84,23 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
     let high = all().map(|place| upper(place.up)).fold(0.0, f64::max);
     let axes = Axes { most, upright: Axis::with_air(low, high) };
     let view = |(run, curves_of_run): (&usize, &Vec<Vec<Place>>)| {
-        let mut view = CurveView {
-            id: format!("curve{number}-{run}"),
-            run: table.columns[*run].title.clone(),
-            lines: Vec::new(),
-            labels: Vec::new(),
-            ticks: axes.upright.ticks(Scale::Unit(latency)),
-            across: Mark::lying(ticks(Scale::Unit(throughput), 0.0, most)),
-            logarithmic: axes.upright.is_logarithmic(),
-        };
-        for (curve, places) in curves.curves.iter().zip(curves_of_run) {
-            view.lines.push(line(curve_of(curve.metric, curve.of), places, &axes));
+        let title = &table.columns[*run].title;
+        let of = |what: &str, run: &str| format!("{what}: {}, {run}", curves.family);
+        let spoken = Phrase::new(of(&TEXTS.curve_title.en, title), of(&TEXTS.curve_title.ru, &called(title).ru));
+        let description = Description::Within(TEXTS.curve_caption.clone());
+        let id = format!("curve{number}-{run}");
+        let mut scene = Scene::new(id, spoken, description, axes.upright.ticks(Scale::Unit(latency)));
+        scene.across = lying(ticks(Scale::Unit(throughput), 0.0, most));
+        scene.rules();
+        scene.axes();
+        let mut names = Vec::new();
+        for (place, (curve, places)) in curves.curves.iter().zip(curves_of_run).enumerate() {
+            let name = curve_of(curve.metric, curve.of);
+            // The ceiling is another kind of load, and no further step of this one.
+            let open = places.iter().filter(|place| place.point.value.is_some());
+            let line = open.map(|place| axes.at(place)).collect();
+            draw(&mut scene, place, line, places.iter().map(|place| curve_point(place, &axes, &name)).collect());
+            names.push(name);
         }
         // The values stand at the highest curve of each point, where there is most room.
         let mut labelled: Vec<&Place> = Vec::new();
@@ -110,12 +111,15 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
                 None => labelled.push(place),
             }
         }
-        view.labels = labelled.into_iter().map(|place| label(place, &axes)).collect();
-        view
+        let label = |place: &&Place| Mark::text(Role::PointLabel, axes.at(place), "start", label(place));
+        scene.marks.extend(labelled.iter().map(label));
+        CurveView { run: title.clone(), names, scene }
     };
     Some(CurvesView {
         title: curves.family.into(),
         along: curves.along.into(),
+        has_ceiling: all().any(|place| place.point.value.is_none()),
+        is_logarithmic: axes.upright.is_logarithmic(),
         left_out: (curves.left_out > 0).then(|| curves_left_out(curves.left_out)),
         views: runs
             .iter()
@@ -156,42 +160,30 @@ impl Axes {
         (throughput / self.most * CANVAS.0).round()
     }
 
+    fn at(&self, place: &Place) -> scene::Point {
+        (self.x(place.across.median), self.y(place.up.median))
+    }
+
     fn y(&self, latency: f64) -> f64 {
         (self.upright.share(latency) * CANVAS.1).round().clamp(0.0, CANVAS.1)
     }
 }
 
-fn line(name: Phrase, places: &[Place], axes: &Axes) -> CurveLine {
-    let mut line = CurveLine { name, path: String::new(), intervals: String::new(), dots: Vec::new() };
-    for place in places {
-        let (x, y) = (axes.x(place.across.median), axes.y(place.up.median));
-        let closed = place.point.value.is_none();
-        // The ceiling is another kind of load, and no further step of this one.
-        if !closed {
-            line.path.push_str(&format!("{}{x} {y}", if line.path.is_empty() { 'M' } else { 'L' }));
-        }
-        if let Some((low, high)) = place.up.interval {
-            line.intervals.push_str(&format!("M{x} {}V{}", axes.y(high), axes.y(low.max(axes.upright.low()))));
-        }
-        if let Some((low, high)) = place.across.interval {
-            line.intervals.push_str(&format!("M{} {y}H{}", axes.x(low), axes.x(high)));
-        }
-        line.dots.push(Dot { x, y, class: if closed { "closed" } else { "" }, title: tooltip(place, &line.name) });
-    }
-    line
+fn curve_point(place: &Place, axes: &Axes, name: &Phrase) -> CurvePoint {
+    let upright = place.up.interval.map(|(low, high)| (axes.y(high), axes.y(low.max(axes.upright.low()))));
+    let across = place.across.interval.map(|(low, high)| (axes.x(low), axes.x(high)));
+    let (hollow, title) = (place.point.value.is_none(), tooltip(place, name));
+    CurvePoint { at: axes.at(place), upright, across, hollow, title }
 }
 
-fn label(place: &Place, axes: &Axes) -> Label {
-    Label {
-        left: axes.x(place.across.median) / CANVAS.0 * 100.0,
-        top: axes.y(place.up.median) / CANVAS.1 * 100.0,
-        text: match place.point.value {
-            Some(value) => match value.strip_suffix('%') {
-                Some(number) if number.parse::<f64>().is_ok() => figure(&format!("{number} %")),
-                _ => Phrase::new(value, value),
-            },
-            None => TEXTS.closed.clone(),
+/// What stands beside a point: its value on the axis.
+fn label(place: &Place) -> Phrase {
+    match place.point.value {
+        Some(value) => match value.strip_suffix('%') {
+            Some(number) if number.parse::<f64>().is_ok() => figure(&format!("{number} %")),
+            _ => Phrase::new(value, value),
         },
+        None => TEXTS.closed.clone(),
     }
 }
 

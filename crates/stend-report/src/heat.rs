@@ -3,8 +3,10 @@
 //! Colours run from pale to strong blue, so that their order is seen by lightness alone; the style sheet turns it round for a dark page.
 
 use super::language::axes;
-use super::numbers::russian;
+use super::numbers::{figure, russian};
 use super::phrase::Phrase;
+use super::scene::{Mark, Place, Point, Role, Shape};
+use super::svg::{Look, elements};
 use super::text::marked_change;
 use super::wide::Block;
 use stend_compare::table::{Cell, Column, Measured, Row};
@@ -12,19 +14,19 @@ use stend_compare::table::{Cell, Column, Measured, Row};
 /// Steps of colour.
 const STEPS: usize = 7;
 /// Sizes in pixels: a cell, a line of text in it, and the room for the labels at the left and at the top.
-const CELL: (usize, usize) = (100, 40);
-const LABELS: (usize, usize) = (64, 26);
+const CELL: (f64, f64) = (100.0, 40.0);
+const LABELS: (f64, f64) = (64.0, 26.0);
 
-/// The heat map of one run, ready for the template.
+/// The heat map of one run.
 pub(super) struct HeatMap {
     /// Its name on the page.
     pub(super) id: String,
     /// The run.
     pub(super) run: String,
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) texts: Vec<Text>,
-    pub(super) cells: Vec<HeatCell>,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// In pixels: a heat map is as large as its texts.
+    pub(super) marks: Vec<Mark>,
 }
 
 /// The heat maps of a family, all on one scale of colour.
@@ -36,28 +38,6 @@ pub(super) struct HeatMaps {
     /// The lowest and the highest figure.
     pub(super) lowest: String,
     pub(super) highest: String,
-}
-
-/// A label.
-pub(super) struct Text {
-    pub(super) x: usize,
-    pub(super) y: usize,
-    pub(super) text: String,
-    pub(super) anchor: &'static str,
-}
-
-/// A figure over its colour.
-pub(super) struct HeatCell {
-    pub(super) x: usize,
-    pub(super) y: usize,
-    pub(super) width: usize,
-    pub(super) height: usize,
-    /// The colour, from 0; none where there is no figure.
-    pub(super) step: Option<usize>,
-    pub(super) text: String,
-    /// How it stands to the base.
-    pub(super) verdict: String,
-    pub(super) title: Phrase,
 }
 
 /// Draws a matrix; none if nothing of it was measured.
@@ -80,34 +60,27 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
         let mut map = HeatMap {
             id: format!("heat{place}-{index}"),
             run: column.title.clone(),
-            width: LABELS.0 + CELL.0 * block.columns.len(),
-            height: LABELS.1 + CELL.1 * block.groups.len(),
-            texts: Vec::new(),
-            cells: Vec::new(),
+            width: LABELS.0 + CELL.0 * block.columns.len() as f64,
+            height: LABELS.1 + CELL.1 * block.groups.len() as f64,
+            marks: Vec::new(),
         };
-        for (across, label) in block.columns.iter().enumerate() {
-            let x = LABELS.0 + across * CELL.0 + CELL.0 / 2;
-            map.texts.push(Text { x, y: LABELS.1 - 9, text: label.clone(), anchor: "middle" });
+        let left = |across: usize| LABELS.0 + CELL.0 * across as f64;
+        let label = |at, anchor, text: &String| Mark::text(Role::HeatLabel, at, anchor, Phrase::new(text, text));
+        for (across, text) in block.columns.iter().enumerate() {
+            map.marks.push(label((left(across) + CELL.0 / 2.0, LABELS.1 - 9.0), "middle", text));
         }
         for (down, group) in block.groups.iter().enumerate() {
-            let y = LABELS.1 + down * CELL.1;
-            map.texts.push(Text { x: LABELS.0 - 9, y: y + CELL.1 / 2 + 5, text: group.label.clone(), anchor: "end" });
+            let top = LABELS.1 + CELL.1 * down as f64;
+            map.marks.push(label((LABELS.0 - 9.0, top + CELL.1 / 2.0 + 5.0), "end", &group.label));
             let line = group.lines.iter().find(|line| line.column.title == column.title);
             for across in 0..block.columns.len() {
-                let figure = line.and_then(|line| line.cells[across]);
-                let measured = figure.and_then(|(_, cell)| value(cell));
+                let found = line.and_then(|line| line.cells[across]);
+                let measured = found.and_then(|(_, cell)| value(cell));
                 let step = measured.map(|value| step(value.median, low, high));
                 let against = measured.and_then(|value| value.against_base.as_ref());
-                map.cells.push(HeatCell {
-                    x: LABELS.0 + across * CELL.0,
-                    y,
-                    width: CELL.0,
-                    height: CELL.1,
-                    step,
-                    text: measured.map_or_else(|| "–".into(), |value| unit.show(value.median)),
-                    verdict: against.map(marked_change).unwrap_or_default(),
-                    title: figure.map_or(Phrase::fixed("", ""), |(row, _)| title(row, measured)),
-                });
+                let text = measured.map_or_else(|| "–".into(), |value| unit.show(value.median));
+                let title = found.map(|(row, _)| title(row, measured));
+                map.marks.push(cell((left(across), top), step, &text, against.map(marked_change), title));
             }
         }
         map
@@ -122,19 +95,39 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
     })
 }
 
-impl HeatCell {
-    /// Where its figure stands; higher where a verdict stands under it.
-    pub(super) fn text_y(&self) -> usize {
-        self.y + if self.verdict.is_empty() { self.height / 2 + 5 } else { self.height / 2 - 2 }
+impl HeatMaps {
+    /// The steps of colour, one beside the other.
+    pub(super) fn steps(&self) -> String {
+        let step = |step: usize| {
+            let place = Place { left: 20.0 * step as f64, top: 0.0, width: 20.0, height: 14.0 };
+            let ground = Mark::new(Role::HeatGround(Some(step)), Shape::Rectangle(place));
+            Mark::new(Role::Heat(Some(step)), Shape::Group(vec![ground]))
+        };
+        elements(&(0..STEPS).map(step).collect::<Vec<_>>(), Look::Page)
     }
+}
 
-    pub(super) fn verdict_y(&self) -> usize {
-        self.y + self.height / 2 + 14
+impl HeatMap {
+    /// The elements of its marks.
+    pub(super) fn elements(&self) -> String {
+        elements(&self.marks, Look::Page)
     }
+}
 
-    pub(super) fn middle(&self) -> usize {
-        self.x + self.width / 2
-    }
+/// A figure over its colour, and how it stands to the base below it.
+fn cell((left, top): Point, step: Option<usize>, text: &str, verdict: Option<String>, title: Option<Phrase>) -> Mark {
+    let ground = Shape::Rectangle(Place { left, top, width: CELL.0, height: CELL.1 });
+    let (middle, half) = (left + CELL.0 / 2.0, top + CELL.1 / 2.0);
+    // Higher where a verdict stands under it.
+    let text_y = if verdict.is_some() { half - 2.0 } else { half + 5.0 };
+    let mut marks = vec![
+        Mark::new(Role::HeatGround(step), ground),
+        Mark::text(Role::HeatFigure(step), (middle, text_y), "middle", figure(text)),
+    ];
+    marks.extend(
+        verdict.map(|verdict| Mark::text(Role::HeatVerdict(step), (middle, half + 14.0), "middle", figure(&verdict))),
+    );
+    Mark { role: Role::Heat(step), shape: Shape::Group(marks), title }
 }
 
 fn value(cell: &Cell) -> Option<&Measured> {

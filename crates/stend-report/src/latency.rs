@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use stend_model::metric::Unit;
 use stend_stats::Latencies;
 
-use super::curve::CurveLine;
-use super::dots::Dot;
-use super::language::merged_of;
+use super::curve::{self, CurvePoint};
+use super::language::{TEXTS, merged_of};
 use super::phrase::{Phrase, called};
-use super::scale::{Axis, CANVAS, Mark, Scale, Tick};
+use super::scale::{Axis, CANVAS, Scale, Tick, lying};
+use super::scene::{Description, Role, Scene, Shape};
 use super::text::interval_beside;
 use stend_model::latency::Merged;
 
@@ -30,7 +30,7 @@ pub(super) struct OfRun {
     pub(super) merged: Merged,
 }
 
-/// The drawings of one name, all runs over the same axes; ready for the template.
+/// The drawings of one name, all runs over the same axes.
 pub(super) struct LatencyView {
     /// Its name on the page.
     pub(super) id: String,
@@ -38,8 +38,9 @@ pub(super) struct LatencyView {
     pub(super) name: String,
     pub(super) heads: [&'static str; TOLD.len()],
     pub(super) rows: Vec<LatencyRow>,
-    pub(super) steps: Steps,
-    /// None where no run has enough operations.
+    /// A histogram: the outline of each run.
+    pub(super) steps: Scene,
+    /// Percentiles: latency upwards, nines across. None where no run has enough operations.
     pub(super) curve: Option<PercentileCurve>,
 }
 
@@ -52,38 +53,31 @@ pub(super) struct LatencyRow {
     pub(super) longest: String,
 }
 
-/// A histogram: the outline of each run.
-pub(super) struct Steps {
-    pub(super) lines: Vec<StepLine>,
-    /// Marks of the axis of latency.
-    pub(super) across: Vec<Mark>,
-}
-
-/// The outline of one run's steps.
-pub(super) struct StepLine {
-    pub(super) title: String,
-    pub(super) path: String,
-}
-
-/// Percentiles: latency upwards, nines across.
 pub(super) struct PercentileCurve {
-    pub(super) lines: Vec<CurveLine>,
-    pub(super) ticks: Vec<Tick>,
-    /// Marks of the axis of percentiles.
-    pub(super) across: Vec<Mark>,
+    pub(super) scene: Scene,
     pub(super) logarithmic: bool,
 }
 
 /// Draws them; `None` without any latency.
 pub(super) fn latency_view(name: &str, runs: &[OfRun], id: String) -> Option<LatencyView> {
-    Some(LatencyView {
-        id,
-        name: name.into(),
-        heads: TOLD.map(|(head, _)| head),
-        rows: runs.iter().map(row).collect(),
-        steps: steps(runs)?,
-        curve: curve(runs),
-    })
+    let rows: Vec<LatencyRow> = runs.iter().map(row).collect();
+    let words = words(&rows);
+    let scene = |end: char, description: &Phrase| {
+        Scene::new(format!("{id}{end}"), words.clone(), Description::Within(description.clone()), Vec::new())
+    };
+    let steps = steps(runs, scene('s', &TEXTS.latency_steps_caption))?;
+    let curve = percentiles(runs, scene('c', &TEXTS.latency_curve_caption));
+    Some(LatencyView { id, name: name.into(), heads: TOLD.map(|(head, _)| head), rows, steps, curve })
+}
+
+/// What all drawings show, in words: each run with its percentiles.
+fn words(rows: &[LatencyRow]) -> Phrase {
+    let of = |language: fn(&Phrase) -> &str| {
+        let row =
+            |row: &LatencyRow| format!("{}, {}: {}", language(&called(&row.title)), language(&row.of), row.words());
+        rows.iter().map(row).collect::<Vec<_>>().join("; ")
+    };
+    Phrase::new(of(|phrase| &phrase.en), super::numbers::russian(&of(|phrase| &phrase.ru)))
 }
 
 fn row(run: &OfRun) -> LatencyRow {
@@ -111,7 +105,7 @@ fn show(ns: u64) -> String {
 /// no step is higher only because one bucket more happens to lie in it. There are about 2·∛n of them (Rice's rule), for the run with the
 /// fewest operations. Steps are not equally wide, so the area stands for the share, not the height. The outermost ten-thousandth at either
 /// end is left to the curve of percentiles.
-fn steps(runs: &[OfRun]) -> Option<Steps> {
+fn steps(runs: &[OfRun], mut scene: Scene) -> Option<Scene> {
     let ranges = runs.iter().filter_map(|run| most(&run.merged.latencies));
     let (low, high) =
         ranges.reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))?;
@@ -136,20 +130,22 @@ fn steps(runs: &[OfRun]) -> Option<Steps> {
         .zip(&totals)
         .flat_map(|(counts, of)| counts.iter().map(move |(step, count)| (*step, *count, *of)));
     let highest = densities.map(|(step, count, of)| density(step, count, of)).fold(0.0, f64::max);
-    let line = |((run, counts), of): ((&OfRun, &BTreeMap<u64, u64>), &u64)| {
-        let mut path = format!("M{} {}", x(first).round(), CANVAS.1);
+    let outline = |(counts, of): (&BTreeMap<u64, u64>, &u64)| {
+        let mut points = vec![(x(first).round(), CANVAS.1)];
         for step in first..=last {
             let count = counts.get(&step).copied().unwrap_or(0);
-            let y = CANVAS.1 * (1.0 - 0.96 * density(step, count, *of) / highest);
-            path.push_str(&format!("V{}H{}", y.round(), x(step + 1).round()));
+            let y = (CANVAS.1 * (1.0 - 0.96 * density(step, count, *of) / highest)).round();
+            points.extend([(x(step).round(), y), (x(step + 1).round(), y)]);
         }
-        path.push_str(&format!("V{}", CANVAS.1));
-        StepLine { title: run.title.clone(), path }
+        points.push((x(last + 1).round(), CANVAS.1));
+        vec![points]
     };
-    Some(Steps {
-        lines: runs.iter().zip(&counted).zip(&totals).map(line).collect(),
-        across: Mark::lying(axis.ticks(Scale::Unit(Unit::Nanoseconds))),
-    })
+    for (number, path) in counted.iter().zip(&totals).map(outline).enumerate() {
+        scene.push(Role::Outline(number), Shape::Path(path));
+    }
+    scene.axes();
+    scene.across = lying(axis.ticks(Scale::Unit(Unit::Nanoseconds)));
+    Some(scene)
 }
 
 /// How many latencies lie in each step, by the step's number: octave × parts + part.
@@ -191,7 +187,7 @@ fn edge(step: u64, parts: u64) -> f64 {
 }
 
 /// The percentiles of all runs over one axis.
-fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
+fn percentiles(runs: &[OfRun], mut scene: Scene) -> Option<PercentileCurve> {
     // As far as ten operations lie beyond.
     let told: Vec<f64> = runs.iter().map(|run| nines_told(&run.merged.latencies)).collect();
     let end = told.iter().copied().fold(0.0, f64::max);
@@ -208,16 +204,14 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
     let axis = Axis::with_air(low, high);
     let x = |nines: f64| (nines / end * CANVAS.0).round();
     let y = |ns: f64| (axis.share(ns) * CANVAS.1).round().clamp(0.0, CANVAS.1);
-    let line = |(run, points): (&OfRun, &Vec<(f64, f64)>)| {
-        let mut line =
-            CurveLine { name: called(&run.title), path: String::new(), intervals: String::new(), dots: Vec::new() };
-        for (nines, ns) in points {
-            line.path.push_str(&format!("{}{} {}", if line.path.is_empty() { 'M' } else { 'L' }, x(*nines), y(*ns)));
-        }
-        for (name, share, nines) in marks() {
-            let Some(told) = run.merged.latencies.percentile(share) else { continue };
-            let (x, ends) = (x(nines), (told.low as f64, told.high as f64));
-            line.intervals.push_str(&format!("M{x} {}V{}", y(ends.1), y(ends.0)));
+    scene.ticks = axis.ticks(Scale::Unit(Unit::Nanoseconds));
+    scene.across = marks().map(|(name, _, nines)| Tick::at(nines / end, name.to_owned())).collect();
+    scene.rules();
+    scene.axes();
+    for (number, (run, points)) in runs.iter().zip(&points).enumerate() {
+        let point = |(name, share, nines): (&str, f64, f64)| {
+            let told = run.merged.latencies.percentile(share)?;
+            let ends = (told.low as f64, told.high as f64);
             let figure = format!(
                 "{name}: {} (95 %: {})",
                 show(told.ns),
@@ -226,17 +220,13 @@ fn curve(runs: &[OfRun]) -> Option<PercentileCurve> {
             let titled = |name: &str| if runs.len() > 1 { format!("{name}, {figure}") } else { figure.clone() };
             let name = called(&run.title);
             let title = Phrase::new(titled(&name.en), super::numbers::russian(&titled(&name.ru)));
-            line.dots.push(Dot { x, y: y(told.ns as f64), class: "", title });
-        }
-        line
-    };
-    let across = marks().map(|(name, _, nines)| Mark::at(nines / end, name.to_owned()));
-    Some(PercentileCurve {
-        lines: runs.iter().zip(&points).map(line).collect(),
-        ticks: axis.ticks(Scale::Unit(Unit::Nanoseconds)),
-        across: across.collect(),
-        logarithmic: axis.is_logarithmic(),
-    })
+            let upright = Some((y(ends.1), y(ends.0)));
+            Some(CurvePoint { at: (x(nines), y(told.ns as f64)), upright, across: None, hollow: false, title })
+        };
+        let line = points.iter().map(|(nines, ns)| (x(*nines), y(*ns))).collect();
+        curve::draw(&mut scene, number, line, marks().filter_map(point).collect());
+    }
+    Some(PercentileCurve { scene, logarithmic: axis.is_logarithmic() })
 }
 
 /// A share in nines: 0.9 is one, 0.99 two; the share of operations beyond is 10⁻ⁿ.
@@ -267,16 +257,6 @@ impl LatencyRow {
 }
 
 impl LatencyView {
-    /// What all drawings show, in words: each run with its percentiles.
-    pub(super) fn words(&self) -> Phrase {
-        let of = |language: fn(&Phrase) -> &str| {
-            let row =
-                |row: &LatencyRow| format!("{}, {}: {}", language(&called(&row.title)), language(&row.of), row.words());
-            self.rows.iter().map(row).collect::<Vec<_>>().join("; ")
-        };
-        Phrase::new(of(|phrase| &phrase.en), super::numbers::russian(&of(|phrase| &phrase.ru)))
-    }
-
     /// Whether some run has too few operations for some percentile.
     pub(super) fn lacks_some(&self) -> bool {
         self.rows.iter().any(|row| row.cells.iter().any(Option::is_none))
@@ -293,26 +273,26 @@ mod tests {
         OfRun { title: title.into(), merged: Merged { latencies, repeats: 3 } }
     }
 
-    /// The area below each line, in units of the canvas.
-    fn area(path: &str) -> f64 {
-        let (start, steps) = path.split_once('V').unwrap();
-        let mut left: f64 = start.trim_start_matches('M').split(' ').next().unwrap().parse().unwrap();
-        let mut area = 0.0;
-        for step in steps.split('V') {
-            // The last one only goes down again.
-            let Some((y, x)) = step.split_once('H') else { break };
-            let (y, x): (f64, f64) = (y.parse().unwrap(), x.parse().unwrap());
-            area += (x - left) * (CANVAS.1 - y);
-            left = x;
-        }
-        area
+    /// The outlines of all runs.
+    fn outlines(scene: &Scene) -> Vec<Vec<(f64, f64)>> {
+        (0..2).flat_map(|number| scene.paths(Role::Outline(number))).collect()
+    }
+
+    /// The points of a curve that are told.
+    fn dots(scene: &Scene, line: usize) -> Vec<(f64, f64)> {
+        scene.paths(Role::Dot { line, hollow: false }).concat()
+    }
+
+    /// The area below an outline, in units of the canvas.
+    fn area(outline: &[(f64, f64)]) -> f64 {
+        outline.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (CANVAS.1 - pair[1].1)).sum()
     }
 
     #[test]
     fn equal_shares_have_equal_areas() {
         let runs = [run("a", &[(1000, 500), (9000, 500)]), run("b", &[(1100, 90_000), (20_000, 90_000)])];
         let view = latency_view("latency", &runs, "l".into()).unwrap();
-        let areas: Vec<f64> = view.steps.lines.iter().map(|line| area(&line.path)).collect();
+        let areas: Vec<f64> = outlines(&view.steps).iter().map(|line| area(line)).collect();
         assert!((areas[0] / areas[1] - 1.0).abs() < 0.02, "{areas:?}");
     }
 
@@ -320,8 +300,8 @@ mod tests {
     fn a_single_operation_far_out_takes_no_room() {
         let body: Vec<_> = (0..1000).map(|place| (200_000 + place * 100, 100)).collect();
         let out = [&body[..], &[(1, 1), (30_000_000_000, 1)]].concat();
-        let view = |pairs: &[(u64, u64)]| steps(&[run("a", pairs)]).unwrap();
-        assert_eq!(view(&out).lines[0].path, view(&body).lines[0].path);
+        let view = |pairs: &[(u64, u64)]| latency_view("latency", &[run("a", pairs)], "l".into()).unwrap();
+        assert_eq!(outlines(&view(&out).steps), outlines(&view(&body).steps));
         let counted = |pairs: &[(u64, u64)]| most(&run("a", pairs).merged.latencies).unwrap();
         assert_eq!(counted(&[(1, 1), (1000, 9998)]), (1, 1000), "of fewer than 10,000 all are drawn");
         assert_eq!(counted(&[(1, 1), (1000, 9998), (2000, 1)]), (1000, 1000));
@@ -334,14 +314,14 @@ mod tests {
             latency_view("latency", &[run("a", &pairs)], "l".into()).unwrap()
         };
         let told = |view: &LatencyView| view.rows[0].cells.iter().filter(|cell| cell.is_some()).count();
-        let marks = |view: &LatencyView| view.curve.as_ref().map(|curve| curve.across.len());
+        let marks = |view: &LatencyView| view.curve.as_ref().map(|curve| curve.scene.across.len());
         for (count, expected) in [(15, 0), (20, 1), (999, 2), (1000, 3), (10_000, 4), (100_000, 5)] {
             let view = one(count);
             assert_eq!((told(&view), marks(&view).unwrap_or(0)), (expected, expected), "{count}");
             assert_eq!(view.lacks_some(), expected < 5);
         }
-        let ends = one(1000).curve.unwrap().lines[0].dots.last().unwrap().x;
-        assert_eq!(ends, CANVAS.0, "p99 of 1000 is at the right edge");
+        let dots = dots(&one(1000).curve.unwrap().scene, 0);
+        assert_eq!(dots.last().unwrap().0, CANVAS.0, "p99 of 1000 is at the right edge");
     }
 
     #[test]
@@ -350,18 +330,20 @@ mod tests {
         let view = latency_view("latency", &runs, "l".into()).unwrap();
         let curve = view.curve.unwrap();
         assert!(curve.logarithmic);
-        assert_eq!(curve.lines.iter().map(|line| line.dots.len()).collect::<Vec<_>>(), [5, 3]);
-        let at_p50: Vec<f64> = curve.lines.iter().map(|line| line.dots[0].x).collect();
-        assert_eq!(at_p50[0], at_p50[1]);
-        assert!(curve.lines[0].dots[1].y > curve.lines[1].dots[1].y, "slower is higher up");
+        let [one, other] = [0, 1].map(|number| dots(&curve.scene, number));
+        assert_eq!((one.len(), other.len()), (5, 3));
+        assert_eq!(one[0].0, other[0].0, "p50 of both");
+        assert!(one[1].1 > other[1].1, "slower is higher up");
     }
 
     #[test]
     fn one_latency_alone_and_none_are_no_hindrance() {
         assert!(latency_view("latency", &[], "l".into()).is_none());
         let view = latency_view("latency", &[run("a", &[(0, 1)])], "l".into()).unwrap();
-        assert!(view.curve.is_none() && !view.steps.lines[0].path.contains("NaN"), "{}", view.steps.lines[0].path);
+        let are_numbers =
+            |path: &crate::scene::Path| path.iter().flatten().all(|(x, y)| x.is_finite() && y.is_finite());
+        assert!(view.curve.is_none() && are_numbers(&outlines(&view.steps)));
         let far = latency_view("latency", &[run("a", &[(1, 40), (60_000_000_000, 40)])], "l".into()).unwrap();
-        assert!(far.steps.across.len() > 2 && !far.curve.unwrap().lines[0].path.contains("NaN"));
+        assert!(far.steps.across.len() > 2 && are_numbers(&far.curve.unwrap().scene.paths(Role::Line(0))));
     }
 }

@@ -13,6 +13,7 @@
 //! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
+//! | [`scene`], [`svg`] | the marks of a drawing, and how they are written for the page and for files |
 //! | [`html`] | one file with table, repeats, sample series and method, that needs no network; its drawings as files of their own |
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -45,9 +46,11 @@ mod reason;
 #[cfg(test)]
 mod sample;
 mod scale;
+mod scene;
 mod series;
 mod sheet;
 mod standing;
+mod svg;
 pub mod text;
 mod timeline;
 mod weighing;

@@ -169,7 +169,7 @@ impl fmt::Display for WithCode<'_> {
 impl askama::filters::HtmlSafe for Phrase {}
 
 /// Text as HTML writes it, in elements and in attributes; no line ends between a number and its percent sign.
-struct Escaped<'a>(&'a str);
+pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,44 +11,34 @@ use super::text::{decimals_for, scale_of};
 /// Units of every drawing's canvas, across and down.
 pub(super) const CANVAS: (f64, f64) = (4000.0, 1000.0);
 
-/// A mark of the upright axis.
+/// A figure of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
-    /// From the top, in hundredths of the height.
-    pub(super) top: f64,
-    /// From the top, in units of the canvas.
-    pub(super) y: f64,
+    /// From the top of an upright axis, from the left of a level one, in hundredths of its length.
+    pub(super) percent: f64,
     pub(super) label: String,
 }
 
 impl Tick {
-    /// At a share of the height from the top, to less than what is seen: a page has thousands of these.
+    /// At a share of the axis, to less than what is seen: a page has thousands of these.
     pub(super) fn at(share: f64, label: String) -> Self {
-        let rounded = |place: f64| (place * 100.0).round() / 100.0;
-        Self { top: rounded(share * 100.0), y: rounded(share * CANVAS.1), label }
+        Self { percent: (share * 1e4).round() / 100.0, label }
+    }
+
+    /// Where on the canvas it is, if its axis is the level one.
+    pub(super) fn x(&self) -> f64 {
+        (self.percent / 100.0 * CANVAS.0).round()
+    }
+
+    /// The same of the upright one.
+    pub(super) fn y(&self) -> f64 {
+        self.percent / 100.0 * CANVAS.1
     }
 }
 
-/// A mark of the level axis.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Mark {
-    /// From the left, in hundredths of the width.
-    pub(super) percent: f64,
-    /// From the left, in whole units of the canvas.
-    pub(super) x: f64,
-    pub(super) label: String,
-}
-
-impl Mark {
-    /// At a share of the width from the left.
-    pub(super) fn at(share: f64, label: String) -> Self {
-        Self { percent: (share * 1e4).round() / 100.0, x: (share * CANVAS.0).round(), label }
-    }
-
-    /// Those of an axis that lies on its side: what was at the top is at the right.
-    pub(super) fn lying(ticks: Vec<Tick>) -> Vec<Self> {
-        ticks.into_iter().map(|tick| Self::at(1.0 - tick.top / 100.0, tick.label)).collect()
-    }
+/// The figures of an axis that lies on its side: what was at the top is at the right.
+pub(super) fn lying(ticks: Vec<Tick>) -> Vec<Tick> {
+    ticks.into_iter().map(|tick| Tick::at(1.0 - tick.percent / 100.0, tick.label)).collect()
 }
 
 /// What a script needs to tell the value of a point of a drawing: the values at its lower and upper edge, or their powers of ten, and the
@@ -276,7 +266,7 @@ pub(super) fn log_ticks(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
 fn within_a_step(scale: Scale, low: f64, high: f64) -> Vec<Tick> {
     let (lowest, highest) = (10f64.powf(low), 10f64.powf(high));
     let moved = |tick: Tick| {
-        let value = highest - tick.top / 100.0 * (highest - lowest);
+        let value = highest - tick.percent / 100.0 * (highest - lowest);
         let share = (high - value.log10()) / (high - low);
         Tick::at(share, tick.label)
     };

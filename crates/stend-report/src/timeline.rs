@@ -6,10 +6,12 @@ mod subject;
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
-use super::chart::{Axis, Band, Detail, Line, Segment, draw};
+use super::chart::{Axis, Band, Detail, Segment, path};
 use super::language::drawn;
 use super::phrase::Phrase;
-use super::scale::{CANVAS, Mark, Readout, Scale, Tick, log_ticks, padded, ticks, top_of_shares};
+use super::points::Points;
+use super::scale::{CANVAS, Scale, Tick, log_ticks, padded, ticks, top_of_shares};
+use super::scene::{Description, Mark, Role, Scene, Shape, column, upright};
 use super::series::{Stretch, lun_metric};
 use super::text::{decimals_for, duration, grouped};
 use subject::{Repeat, Subject};
@@ -27,25 +29,23 @@ const MOST_LEVELS: usize = 4;
 pub(super) struct Timeline {
     pub(super) rows: Vec<Row>,
     pub(super) bands: Vec<Band>,
-    /// What lies beside the measured parts: left edge and width.
-    pub(super) asides: Vec<(f64, f64)>,
     pub(super) flags: Vec<Flag>,
     /// Rows of the flags' numbers.
     pub(super) levels: usize,
     /// Round moments.
-    pub(super) moments: Vec<Mark>,
+    pub(super) moments: Vec<Tick>,
 }
 
 /// A drawing in it.
 pub(super) struct Row {
-    pub(super) id: String,
-    pub(super) title: Phrase,
     pub(super) caption: Phrase,
-    pub(super) lines: Vec<Line>,
+    /// The names of its lines, if it has several.
+    pub(super) names: Vec<Phrase>,
     /// Whether what is below each line is filled, because they stand one on the other.
     pub(super) stacked: bool,
-    pub(super) ticks: Vec<Tick>,
-    pub(super) readout: Readout,
+    pub(super) scene: Scene,
+    /// Of each line those of its points that a page holds.
+    pub(super) points: Vec<Points>,
 }
 
 /// A moment at which something happened.
@@ -98,10 +98,27 @@ pub(super) fn timeline(segments: &[Segment], threads: u32, detail: Detail, id: S
             (Repeat { series, threads, origin_ns: *origin_ns }, *offset)
         })
         .collect();
-    let rows = Subject::ALL.into_iter().filter_map(|subject| row(subject, &repeats, &axis, detail, &id)).collect();
-    let (flags, asides) = (flags(segments, &axis), asides(segments, &axis));
+    let (flags, asides, moments) = (flags(segments, &axis), asides(segments, &axis), moments(axis.seconds));
+    let mut rows: Vec<Row> =
+        Subject::ALL.into_iter().filter_map(|subject| row(subject, &repeats, &axis, detail, &id)).collect();
+    for Row { scene, .. } in &mut rows {
+        let lines = std::mem::take(&mut scene.marks);
+        scene.marks.extend(axis.bands.iter().map(Band::mark));
+        for (left, width) in &asides {
+            scene.push(Role::Aside, column(*left, *width));
+        }
+        scene.rules();
+        for moment in &moments {
+            scene.push(Role::Rule, upright(moment.x()));
+        }
+        scene.axes();
+        scene.marks.extend(lines);
+        for flag in &flags {
+            scene.push_titled(Role::Flag(flag.class), upright(flag.x), flag.label.clone());
+        }
+    }
     let levels = flags.iter().map(|flag| flag.level + 1).max().unwrap_or(0);
-    Some(Timeline { rows, flags, levels, asides, moments: moments(axis.seconds), bands: axis.bands })
+    Some(Timeline { rows, flags, levels, moments, bands: axis.bands })
 }
 
 fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail, id: &str) -> Option<Row> {
@@ -134,37 +151,43 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     };
     let samples: usize = lines.iter().flat_map(|(_, line)| line).map(Vec::len).sum();
     let stacked = subject == Subject::Shares;
-    let several = lines.len() > 1;
     let height = |value: f64| if subject.logarithmic() { value.log10() } else { value };
+    let id = format!("{id}-{}", subject as usize);
+    let (lowest, highest) =
+        if subject.logarithmic() { (scale.show(low), scale.show(high)) } else { scale.show_range(low, high) };
     let mut drawn_points = 0;
-    let line = |(name, line): &(Phrase, Vec<Stretch>)| {
-        let mut path = String::new();
+    let (mut marks, mut points) = (Vec::new(), Vec::new());
+    for (number, (_, line)) in lines.iter().enumerate() {
         let kept = detail.drawn(line, axis.seconds);
-        for stretch in kept.iter() {
-            drawn_points += stretch.len();
+        let place = |stretch: &Stretch| {
             let mut placed: Stretch = stretch.iter().map(|(moment, value)| (*moment, height(*value))).collect();
             if stacked && let (Some(first), Some(last)) = (placed.first().copied(), placed.last().copied()) {
                 // Down to the ground and back, so that it can be filled.
                 placed.insert(0, (first.0, 0.0));
                 placed.push((last.0, 0.0));
             }
-            draw(&mut path, &placed, axis.seconds, (bottom, top));
-        }
-        Line { name: several.then(|| name.clone()), path, points: detail.held(line, &kept) }
-    };
-    let lines = lines.iter().map(line).collect();
-    let (lowest, highest) =
-        if subject.logarithmic() { (scale.show(low), scale.show(high)) } else { scale.show_range(low, high) };
+            placed
+        };
+        drawn_points += kept.iter().map(Vec::len).sum::<usize>();
+        let placed: Vec<Stretch> = kept.iter().map(place).collect();
+        let role = if stacked { Role::Area(number) } else { Role::Line(number) };
+        marks.push(Mark::new(role, Shape::Path(path(placed.iter(), axis.seconds, (bottom, top)))));
+        points.push(detail.held(line, &kept));
+    }
+    if stacked {
+        // What stands on others is behind them.
+        marks.reverse();
+    }
     let shown = (drawn_points < samples).then(|| grouped(drawn_points));
-    Some(Row {
-        id: format!("{id}-{}", subject as usize),
-        title: subject.title(),
-        caption: drawn(&lowest, &highest, &grouped(samples), shown.as_deref()),
-        lines,
-        stacked,
-        ticks,
-        readout: scale.readout(bottom, top, subject.logarithmic()),
-    })
+    let caption = drawn(&lowest, &highest, &grouped(samples), shown.as_deref());
+    let names = if lines.len() > 1 { lines.into_iter().map(|(name, _)| name).collect() } else { Vec::new() };
+    let scene = Scene {
+        tall: false,
+        readout: Some(scale.readout(bottom, top, subject.logarithmic())),
+        marks,
+        ..Scene::new(id, subject.title(), Description::Within(caption.clone()), ticks)
+    };
+    Some(Row { caption, names, stacked, scene, points })
 }
 
 /// Where a moment of a repeat stands on the axis, in seconds; never outside the repeat.
@@ -222,7 +245,7 @@ fn asides(segments: &[Segment], axis: &Axis) -> Vec<(f64, f64)> {
 }
 
 /// Round moments along the axis.
-fn moments(seconds: f64) -> Vec<Mark> {
+fn moments(seconds: f64) -> Vec<Tick> {
     const STEPS: [f64; 21] = [
         0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0,
         600.0, 900.0, 1800.0,
@@ -241,7 +264,7 @@ fn moments(seconds: f64) -> Vec<Mark> {
         }
     };
     let count = (seconds / step).floor() as u32;
-    (0..=count).map(|index| f64::from(index) * step).map(|at| Mark::at(at / seconds, label(at))).collect()
+    (0..=count).map(|index| f64::from(index) * step).map(|at| Tick::at(at / seconds, label(at))).collect()
 }
 
 #[cfg(test)]
@@ -302,11 +325,11 @@ mod tests {
     }
 
     fn row<'a>(timeline: &'a Timeline, title: &Phrase) -> &'a Row {
-        timeline.rows.iter().find(|row| row.title == *title).unwrap_or_else(|| panic!("{title:?}"))
+        timeline.rows.iter().find(|row| row.scene.title == *title).unwrap_or_else(|| panic!("{title:?}"))
     }
 
     fn names(row: &Row) -> Vec<String> {
-        row.lines.iter().filter_map(|line| line.name.as_ref().map(|name| name.en.to_string())).collect()
+        row.names.iter().map(|name| name.en.to_string()).collect()
     }
 
     #[test]
@@ -318,10 +341,12 @@ mod tests {
         }
         let drawn = drawn_of(&series, vec![]);
         let shares = row(&drawn, &TEXTS.timeline_shares);
-        assert!(shares.stacked && shares.lines.len() > 2);
-        for line in &shares.lines {
+        assert!(shares.stacked && shares.names.len() > 2);
+        for number in 0..shares.names.len() {
             // From the ground up at the left, across all of it, and down to the ground.
-            assert!(line.path.starts_with("M0 1000l0-") && line.path.contains(" 4000 0 0 "), "{}", line.path);
+            let area = shares.scene.paths(Role::Area(number)).concat();
+            let [(0.0, 1000.0), (0.0, left), (4000.0, right), (4000.0, 1000.0)] = area[..] else { panic!("{area:?}") };
+            assert!(left == right && left < 1000.0, "{area:?}");
         }
     }
 
@@ -348,9 +373,11 @@ mod tests {
         assert_eq!(at_end.len(), wanted.len());
         let drawn = drawn_of(&series, vec![]);
         let row = row(&drawn, &TEXTS.timeline_shares);
-        assert!(row.stacked && row.lines.len() == 5);
+        assert!(row.stacked && row.names.len() == 5);
         // Each area begins and ends on the ground.
-        assert!(row.lines.iter().all(|line| line.path.contains(" 1000l0-")), "{}", row.lines[0].path);
+        for area in (0..5).map(|number| row.scene.paths(Role::Area(number)).concat()) {
+            assert!(area[0].1 == 1000.0 && area[1].1 < 1000.0 && area[area.len() - 1].1 == 1000.0, "{area:?}");
+        }
     }
 
     #[test]
@@ -360,7 +387,7 @@ mod tests {
         assert_eq!(names(row(&drawn, &TEXTS.timeline_luns)), ["lowest", "mean", "highest"]);
         assert!(names(row(&drawn, &TEXTS.timeline_queue)).is_empty(), "the pool's disks alone, and not the machine's");
         assert_eq!(row(&drawn, &TEXTS.timeline_queue).caption.en.split(';').next(), Some("lowest 3.00, highest 3.00"));
-        assert!(!drawn.rows.iter().any(|row| row.title == TEXTS.timeline_memory), "nobody sampled memory");
+        assert!(!drawn.rows.iter().any(|row| row.scene.title == TEXTS.timeline_memory), "nobody sampled memory");
         let without: Vec<_> = storage().into_iter().filter(|one| one.origin == Origin::Machine).collect();
         assert!(timeline(&[segment(&without, vec![])], 2, Detail::of(Purpose::Files, 1, 0), "t".into()).is_none());
     }
@@ -376,12 +403,10 @@ mod tests {
         let row = row(&drawn, &TEXTS.timeline_iops);
         assert!(row.caption.en.contains("highest 96.0 kIOPS"), "{}", row.caption.en);
         // Up to the top, which has 6 % of air over it, and down again.
-        assert!(
-            row.lines[0].path.contains(&format!("-{}", (84.0 / 96.0 / 1.06 * 1000.0_f64).round())),
-            "{}",
-            row.lines[0].path
-        );
-        assert!(row.lines[0].path.len() < 20_000);
+        let line = row.scene.paths(Role::Line(0)).concat();
+        let highest = line.iter().map(|(_, y)| *y).fold(1000.0, f64::min);
+        assert_eq!(highest, ((1.0 - 1.0 / 1.06) * 1000.0_f64).round());
+        assert!(line.len() <= 2000, "{}", line.len());
     }
 
     #[test]
@@ -406,7 +431,12 @@ mod tests {
             ]
         );
         // Ten seconds of run-up, and of what came after fifty seconds that were measured nothing.
-        assert_eq!(drawn.asides, [(0.0, 667.0)]);
+        let is_aside = |mark: &&Mark| mark.role == Role::Aside;
+        let asides: Vec<_> = drawn.rows[0].scene.marks.iter().filter(is_aside).map(|mark| &mark.shape).collect();
+        assert!(
+            matches!(asides[..], [Shape::Rectangle(aside)] if (aside.left, aside.width) == (0.0, 667.0)),
+            "{asides:?}"
+        );
         let labels: Vec<_> = drawn.moments.iter().map(|moment| moment.label.as_str()).collect();
         assert_eq!(labels, ["0", "15 s", "30 s", "45 s", "60 s"]);
     }

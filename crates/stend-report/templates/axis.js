@@ -45,9 +45,10 @@ function Series(section, samples) {
     values.className = "values";
     figure.querySelector("figcaption").appendChild(values);
     var lines = all("path.line, path.area", svg).map(function (path) {
-      var key = /\bk(\d)\b/.exec(path.getAttribute("class"));
-      return { path: path, key: key ? Number(key[1]) : 0, points: null, stacked: path.classList.contains("area") };
-    }).sort(function (a, b) { return a.key - b.key; });
+      return { path: path, points: null, stacked: path.classList.contains("area") };
+    });
+    // What stands on others is behind them.
+    if (lines[0].stacked) lines.reverse();
     // Points stand in the order of the drawings and of their lines.
     lines.forEach(function (line) { line.points = samples.lines[number++]; });
     var names = all("figcaption .key", figure).map(function (name) {

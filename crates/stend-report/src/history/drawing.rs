@@ -1,32 +1,22 @@
 //! A history as a drawing: a dot a run with the interval of its median, a line for each level, and a numbered flag for each change.
 
-use anyhow::Result;
-
 use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
-use crate::dots::Dot;
 use crate::language::{TEXTS, with_axis};
 use crate::numbers::{in_language, russian};
 use crate::phrase::Phrase;
-use crate::scale::{CANVAS, Mark, Scale, Tick, padded, ticks};
-use crate::sheet::{
-    FAULT, INK, LINES, PAPER, Place, QUIET, RECOVERY, SMALL, Sheet, Stroke, TEXT, fitting, width_of, wrapped_to,
-};
+use crate::scale::{CANVAS, Scale, Tick, padded, ticks};
+use crate::scene::{Description, Place, Role, Scene, Shape, upright};
+use crate::sheet::{Sheet, fitting, width_of, wrapped_to};
+use crate::svg::{SMALL, TEXT, TITLE};
 use crate::words::language::Language;
 use stend_compare::history::{Change, History, Point};
 
 /// The drawing, laid out on the canvas.
 pub(super) struct HistoryDrawing {
-    pub(super) dots: Vec<Dot>,
-    /// The 95 % intervals of the medians.
-    pub(super) intervals: String,
-    /// The levels between changes.
-    pub(super) levels: String,
     pub(super) flags: Vec<HistoryFlag>,
-    pub(super) ticks: Vec<Tick>,
-    /// Days along the axis.
-    pub(super) across: Vec<Mark>,
     pub(super) caption: Phrase,
+    pub(super) scene: Scene,
 }
 
 /// One change.
@@ -58,16 +48,20 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
     let step = CANVAS.0 / history.points.len() as f64;
     let middle = |index: usize| ((index as f64 + 0.5) * step).round();
     let edge = |index: usize| (index as f64 * step).round();
-    let dot = |(index, point): (usize, &Point)| Dot {
-        class: "",
-        x: middle(index),
-        y: y(point.median),
-        title: of_point(history, point),
-    };
+    let caption = with_axis(&TEXTS.history_caption, bottom);
+    let description = Description::Within(caption.clone());
+    let mut scene = Scene::new("p".into(), title(history), description, ticks(Scale::Unit(history.unit), bottom, top));
+    scene.across = days(&history.points).map(|(index, day)| Tick::at(middle(index) / CANVAS.0, day)).collect();
+    scene.rules();
+    scene.axes();
+    let levels = levels(history).map(|(from, to, level)| vec![(edge(from), y(level)), (edge(to), y(level))]);
+    scene.push(Role::Level, Shape::Path(levels.collect()));
     let interval = |(index, point): (usize, &Point)| {
         let (low, high) = point.interval?;
-        Some(format!("M{} {}V{}", middle(index), y(high), y(low)))
+        Some(vec![(middle(index), y(high)), (middle(index), y(low))])
     };
+    let intervals = history.points.iter().enumerate().filter_map(interval);
+    scene.push(Role::Whisker(0), Shape::Path(intervals.collect()));
     let flag = |(place, change): (usize, &Change)| HistoryFlag {
         number: place + 1,
         x: edge(change.point),
@@ -77,15 +71,15 @@ pub(super) fn drawing(history: &History) -> Option<HistoryDrawing> {
         headline: headline(history, change),
         causes: causes(change),
     };
-    Some(HistoryDrawing {
-        dots: history.points.iter().enumerate().map(dot).collect(),
-        intervals: history.points.iter().enumerate().filter_map(interval).collect(),
-        levels: levels(history).map(|(from, to, level)| format!("M{} {}H{}", edge(from), y(level), edge(to))).collect(),
-        flags: history.changes.iter().enumerate().map(flag).collect(),
-        ticks: ticks(Scale::Unit(history.unit), bottom, top),
-        caption: with_axis(&TEXTS.history_caption, bottom),
-        across: days(&history.points).map(|(index, day)| Mark::at(middle(index) / CANVAS.0, day)).collect(),
-    })
+    let flags: Vec<HistoryFlag> = history.changes.iter().enumerate().map(flag).collect();
+    for flag in &flags {
+        scene.push_titled(Role::Flag(flag.class), upright(flag.x), flag.headline.clone());
+    }
+    for (index, point) in history.points.iter().enumerate() {
+        let at = (middle(index), y(point.median));
+        scene.push_titled(Role::Dot { line: 0, hollow: false }, Shape::Dot(at), of_point(history, point));
+    }
+    Some(HistoryDrawing { flags, caption, scene })
 }
 
 /// The levels between changes: from which point to before which, and the mean of the medians.
@@ -125,10 +119,7 @@ fn days(points: &[Point]) -> impl Iterator<Item = (usize, String)> {
 }
 
 /// The drawing as a file, with the texts of one language.
-///
-/// # Errors
-/// Only if memory runs out.
-pub fn svg(history: &History, language: Language) -> Result<String> {
+pub fn svg(history: &History, language: Language) -> String {
     const WIDTH: f64 = 900.0;
     const LEFT: f64 = 96.0;
     const LINE: f64 = 16.0;
@@ -136,21 +127,21 @@ pub fn svg(history: &History, language: Language) -> Result<String> {
     let width = WIDTH - LEFT - 24.0;
     let drawing = drawing(history);
     let flags = drawing.as_ref().map(|drawing| drawing.flags.as_slice()).unwrap_or_default();
-    let mut told: Vec<(f64, &str, String)> = Vec::new();
+    let mut told: Vec<(f64, Role, String)> = Vec::new();
     for flag in flags {
-        told.push((0.0, INK, format!("{}. {}", flag.number, say(&flag.headline))));
-        told.extend(flag.causes.iter().map(|cause| (18.0, INK, say(cause))));
+        told.push((0.0, Role::Said, format!("{}. {}", flag.number, say(&flag.headline))));
+        told.extend(flag.causes.iter().map(|cause| (18.0, Role::Said, say(cause))));
     }
     let notes = notes(history);
-    told.extend(notes.iter().map(|note| (0.0, QUIET, say(note))));
+    told.extend(notes.iter().map(|note| (0.0, Role::Quiet, say(note))));
     // A line that is too long goes on in the next, a little to the right.
     let told: Vec<_> = told
         .into_iter()
-        .flat_map(|(indent, colour, text)| {
+        .flat_map(|(indent, role, text)| {
             wrapped_to(&text, SMALL, width - indent)
                 .into_iter()
                 .enumerate()
-                .map(move |(place, line)| (if place == 0 { indent } else { indent + 18.0 }, colour, line))
+                .map(move |(place, line)| (if place == 0 { indent } else { indent + 18.0 }, role, line))
         })
         .collect();
     let caption = drawing.as_ref().map(|drawing| say(&drawing.caption)).unwrap_or_default();
@@ -160,30 +151,23 @@ pub fn svg(history: &History, language: Language) -> Result<String> {
     let description = lines.iter().chain(told.iter().map(|(.., line)| line));
     let description = description.map(String::as_str).collect::<Vec<_>>().join(" ");
     let title = say(&title(history));
-    let mut sheet = Sheet::new(WIDTH, below + told.len() as f64 * LINE, &title, &description, language)?;
-    sheet.text((LEFT, 24.0), "start", 15.0, INK, &fitting(&title, 15.0, width))?;
-    sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(&say(&subject(history)), SMALL, width))?;
-    sheet.lines((LEFT, 43.0 + LINE), &lines)?;
+    let mut sheet = Sheet::new(WIDTH, below + told.len() as f64 * LINE, &title, &description, language);
+    sheet.text((LEFT, 24.0), "start", Role::Title, &fitting(&title, TITLE, width));
+    sheet.text((LEFT, 43.0), "start", Role::Quiet, &fitting(&say(&subject(history)), SMALL, width));
+    sheet.lines((LEFT, 43.0 + LINE), &lines);
     if let Some(drawing) = &drawing {
-        sheet.frame(&drawing.ticks, place)?;
-        sheet.path(&place.path(&drawing.levels), Stroke { colour: QUIET, width: 1.5, dash: "6 3" })?;
-        sheet.path(&place.path(&drawing.intervals), Stroke::plain(LINES[0].0, 1.0))?;
-        for dot in &drawing.dots {
-            sheet.dot((place.x(dot.x), place.y(dot.y)), LINES[0].0, false, &say(&dot.title))?;
-        }
+        sheet.draw(&drawing.scene, place);
         for flag in flags {
-            let colour = if flag.class == "better" { RECOVERY } else { FAULT };
-            sheet.path(&place.path(&format!("M{} 0v1000", flag.x)), Stroke::plain(colour, 1.5))?;
             let text = format!("{}  {}", flag.number, in_language(&flag.size, language));
             let wide = width_of(&text, TEXT) + 10.0;
             let left = (place.x(flag.x) - 9.0).min(LEFT + width - wide);
-            sheet.rectangle(Place { left, top: place.top - 20.0, width: wide, height: 17.0 }, colour, 1.0)?;
-            sheet.text((left + 5.0, place.top - 7.0), "start", TEXT, PAPER, &text)?;
+            let ground = Place { left, top: place.top - 20.0, width: wide, height: 17.0 };
+            sheet.push(Role::FlagGround(flag.class), Shape::Rectangle(ground));
+            sheet.text((left + 5.0, place.top - 7.0), "start", Role::OnFlag, &text);
         }
-        sheet.across(&drawing.across, place)?;
     }
-    for (line, (indent, colour, text)) in told.iter().enumerate() {
-        sheet.text((LEFT + indent, below + line as f64 * LINE), "start", SMALL, colour, text)?;
+    for (line, (indent, role, text)) in told.iter().enumerate() {
+        sheet.text((LEFT + indent, below + line as f64 * LINE), "start", *role, text);
     }
     sheet.finish()
 }
@@ -237,6 +221,10 @@ mod tests {
         }
     }
 
+    fn dots(drawn: &HistoryDrawing) -> Vec<(f64, f64)> {
+        drawn.scene.paths(Role::Dot { line: 0, hollow: false }).concat()
+    }
+
     #[test]
     fn each_level_is_drawn_up_to_the_change() {
         let drawn = drawing(&history(&[10.0, 10.0, 10.0, 20.0], Some(3))).unwrap();
@@ -244,23 +232,21 @@ mod tests {
             drawn.flags.iter().map(|flag| (flag.number, flag.x, flag.class)).collect::<Vec<_>>(),
             [(1, 3000.0, "better")]
         );
-        let levels: Vec<&str> = drawn.levels.split('M').skip(1).collect();
-        assert_eq!(levels.len(), 2);
-        assert!(
-            levels[0].starts_with("0 ") && levels[0].ends_with("H3000") && levels[1].ends_with("H4000"),
-            "{levels:?}"
-        );
-        assert!(drawn.dots[3].y < drawn.dots[0].y, "more is higher");
-        assert_eq!(drawn.intervals.matches('M').count(), 4);
+        let across = |line: &Vec<(f64, f64)>| (line[0].0, line[1].0);
+        let levels: Vec<_> = drawn.scene.paths(Role::Level).iter().map(across).collect();
+        assert_eq!(levels, [(0.0, 3000.0), (3000.0, 4000.0)]);
+        let dots = dots(&drawn);
+        assert!(dots[3].1 < dots[0].1, "more is higher");
+        assert_eq!(drawn.scene.paths(Role::Whisker(0)).len(), 4);
     }
 
     #[test]
     fn a_drawing_says_in_words_what_changed_and_escapes_it() {
         let history = history(&[10.0, 10.0, 10.0, 20.0], Some(3));
-        let english = svg(&history, Language::English).unwrap();
+        let english = svg(&history, Language::English);
         assert!(english.contains("▲ × 2.00 from 2026-09-04 06:00 UTC on, with run 20260901-0600-0003"), "{english}");
         assert!(english.contains("kernel: 6.1 &lt;b&gt; → none") && !english.contains("<b>"), "{english}");
-        let russian = svg(&history, Language::Russian).unwrap();
+        let russian = svg(&history, Language::Russian);
         assert!(russian.contains("▲ × 2,00 с 2026-09-04") && russian.contains("больше — лучше"), "{russian}");
         for text in [english, russian] {
             let mut reader = quick_xml::Reader::from_str(&text);
@@ -272,11 +258,11 @@ mod tests {
     #[test]
     fn one_run_and_none_are_no_hindrance() {
         assert!(drawing(&history(&[], None)).is_none());
-        assert!(svg(&history(&[], None), Language::English).unwrap().contains("No run has a repeat that counts."));
+        assert!(svg(&history(&[], None), Language::English).contains("No run has a repeat that counts."));
         let one = drawing(&history(&[10.0], None)).unwrap();
-        assert_eq!((one.dots.len(), one.across.len()), (1, 1));
+        assert_eq!((dots(&one).len(), one.scene.across.len()), (1, 1));
         assert!(one.caption.en.ends_with("The axis does not begin at zero."));
-        let drawn = svg(&history(&[10.0], None), Language::Russian).unwrap();
+        let drawn = svg(&history(&[10.0], None), Language::Russian);
         let seen = drawn.split_once("</desc>").unwrap().1;
         assert!(seen.contains("Точка — прогон") && seen.contains("не с нуля"), "{drawn}");
         let from_zero = drawing(&history(&[0.1, 10.0], None)).unwrap();

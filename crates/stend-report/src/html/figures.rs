@@ -14,10 +14,11 @@ use clap::ValueEnum;
 use super::scenario::{self, ScenarioRunView, ScenarioView};
 use super::{Input, scenario_names, sweeps};
 use crate::chart::Purpose;
-use crate::curve::CurveLine;
 use crate::flame;
 use crate::phrase::{Phrase, called};
-use crate::sheet::{INK, Place, Sheet, Stroke, fitting};
+use crate::scene::Role;
+use crate::sheet::{Sheet, fitting};
+use crate::svg::TITLE;
 use crate::words::language::Language;
 use stend_model::profile::Observed;
 
@@ -74,7 +75,6 @@ pub struct Figure {
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = 24.0;
-const TITLE: f64 = 15.0;
 
 /// The drawings of a report that are of these kinds, with the texts of one language.
 ///
@@ -84,37 +84,37 @@ pub fn figures(input: &Input, kinds: &[Kind], language: Language) -> Result<Vec<
     let wants = |kind: Kind| kinds.contains(&kind);
     let mut all = Figures { list: Vec::new(), names: BTreeSet::new(), language };
     if wants(Kind::Published) {
-        all.published(input.table)?;
+        all.published(input.table);
     }
     let (heat, curves) = if wants(Kind::Sweeps) { sweeps(input) } else { Default::default() };
     for maps in &heat {
         for map in &maps.maps {
-            all.heat(maps, map)?;
+            all.heat(maps, map);
         }
     }
     for curves in &curves {
         for view in &curves.views {
-            all.curve(curves, view)?;
+            all.curve(curves, view);
         }
     }
     for scenario in &scenario::scenarios(input, &scenario_names(input), Purpose::Files, Ok)? {
         for metric in &scenario.metrics {
             if wants(Kind::Repeats) {
-                all.dots(scenario, &metric.dots)?;
+                all.dots(scenario, &metric.dots);
             }
             if let Some(histogram) = metric.histogram.as_ref().filter(|_| wants(Kind::Histograms)) {
-                all.histogram(scenario, histogram)?;
+                all.histogram(scenario, histogram);
             }
         }
         for latencies in scenario.latencies.iter().filter(|_| wants(Kind::Latencies)) {
-            all.latency(scenario, &latencies.view)?;
+            all.latency(scenario, &latencies.view);
         }
         for run in &scenario.runs {
             if let Some(timeline) = run.timeline.as_ref().filter(|_| wants(Kind::Timelines)) {
-                all.timeline(scenario, run, timeline)?;
+                all.timeline(scenario, run, timeline);
             }
             for chart in run.charts.instrument.iter().chain(&run.charts.machine).filter(|_| wants(Kind::Samples)) {
-                all.chart(scenario, run, chart)?;
+                all.chart(scenario, run, chart);
             }
         }
         for data in input.runs.iter().filter(|_| wants(Kind::Flames)) {
@@ -142,25 +142,10 @@ impl Figures {
         phrase.say(self.language)
     }
 
-    /// Lines with their intervals and dots, each in its colour.
-    fn curve_lines(&self, sheet: &mut Sheet, lines: &[CurveLine], place: Place) -> Result<()> {
-        for (number, line) in lines.iter().enumerate() {
-            let stroke = Stroke::of_line(number);
-            sheet.path(&place.path(&line.path), stroke)?;
-            sheet.path(&place.path(&line.intervals), Stroke::plain(stroke.colour, 1.0))?;
-            for dot in &line.dots {
-                let at = (place.x(dot.x), place.y(dot.y));
-                sheet.dot(at, stroke.colour, dot.is_hollow(), self.say(&dot.title))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn sheet(&self, height: f64, title: &str, description: &str) -> Result<Sheet> {
-        let mut sheet = Sheet::new(WIDTH, height, title, description, self.language)?;
-        let shown = fitting(title, TITLE, WIDTH - LEFT - RIGHT);
-        sheet.text((LEFT, 24.0), "start", TITLE, INK, &shown)?;
-        Ok(sheet)
+    fn sheet(&self, height: f64, title: &str, description: &str) -> Sheet {
+        let mut sheet = Sheet::new(WIDTH, height, title, description, self.language);
+        sheet.text((LEFT, 24.0), "start", Role::Title, &fitting(title, TITLE, WIDTH - LEFT - RIGHT));
+        sheet
     }
 
     /// Keeps a figure under a name that no other has.
@@ -231,7 +216,7 @@ mod tests {
                 assert!(seen.contains(words), "{words}: {seen}");
             }
             // Five repeats count there, which give no interval.
-            assert_eq!(seen.contains("интервал 95 %"), !seen.contains("nginx"), "{seen}");
+            assert_eq!(seen.contains("интервал 95\u{a0}%"), !seen.contains("nginx"), "{seen}");
         }
     }
 

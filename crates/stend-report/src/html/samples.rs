@@ -53,8 +53,7 @@ struct LineData<'a> {
 /// The samples of a scenario's run, as text: the lines of the timeline, which stand in the page, then those of the charts.
 pub(super) fn samples(timeline: Option<&Timeline>, charts: &Charts, detail: Detail) -> String {
     let mut lines: Vec<&Points> = Vec::new();
-    let of_timeline = timeline.iter().flat_map(|timeline| &timeline.rows).flat_map(|row| &row.lines);
-    lines.extend(of_timeline.map(|line| &line.points));
+    lines.extend(timeline.iter().flat_map(|timeline| &timeline.rows).flat_map(|row| &row.points));
     let all =
         charts.instrument.iter().map(|chart| (chart, true)).chain(charts.machine.iter().map(|chart| (chart, false)));
     let mut drawn = Vec::new();
@@ -82,7 +81,7 @@ fn chart_data(chart: &Chart, instrument: bool, first: usize) -> ChartData<'_> {
         title: &chart.title,
         caption: &chart.caption,
         length: figure(&chart.length),
-        ticks: chart.ticks.iter().map(|tick| (tick.top, figure(&tick.label))).collect(),
+        ticks: chart.ticks.iter().map(|tick| (tick.percent, figure(&tick.label))).collect(),
         readout: &chart.readout,
         lines: lines.map(|(line, number)| LineData { name: line.name.as_ref(), number }).collect(),
     }

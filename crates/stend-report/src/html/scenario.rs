@@ -59,8 +59,6 @@ pub(super) struct ScenarioView {
 
 /// The repeats' values of one metric, drawn.
 pub(super) struct MetricView {
-    /// Its name on the page.
-    pub(super) id: String,
     pub(super) name: String,
     /// Whether it is the scenario's main one; the others are folded until somebody asks for one of their figures.
     pub(super) main: bool,
@@ -377,12 +375,15 @@ fn metric_view(
         values.push(Values { title: title.clone(), values: counted.collect() });
         panels.push(panel(title, repeats, metric, row.and_then(|row| measured(table, row, data))));
     }
+    let id = format!("{anchor}-{place}");
+    let scenario = &runs.first()?.scenario.name;
+    let of = |repeats: &str| format!("{repeats}: {scenario}, {}", metric.name);
+    let title = Phrase::new(of(&TEXTS.repeats.en), of(&TEXTS.repeats.ru));
     Some(MetricView {
-        id: format!("{anchor}-{place}"),
         name: metric.name.clone(),
         main: place == 0,
-        dots: dots(panels, metric.unit)?,
-        histogram: histogram(values, metric.unit),
+        dots: dots(panels, metric.unit, format!("d{id}"), title)?,
+        histogram: histogram(values, metric.unit, &format!("h{id}")),
     })
 }
 

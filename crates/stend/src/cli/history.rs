@@ -89,7 +89,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Csv => render::csv(&history),
         Format::Markdown => render::document(&history).markdown(),
         Format::Table => render::document(&history).terminal(output::width(), global.colour() && to_file.is_none()),
-        Format::Svg => render::svg(&history, arguments.language.into())?,
+        Format::Svg => render::svg(&history, arguments.language.into()),
         Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
     };
     match to_file {

@@ -1,10 +1,10 @@
 //! What a publication says beside the base's own figures: bars, one block a scenario.
 
-use anyhow::Result;
-
-use super::{Figures, Kind, LEFT, TITLE, WIDTH};
+use super::{Figures, Kind, LEFT, WIDTH};
 use crate::language::TEXTS;
-use crate::sheet::{INK, LINES, Place, QUIET, RULE, SMALL, Stroke, TEXT, fitting};
+use crate::scene::{Place, Role, Shape, level};
+use crate::sheet::fitting;
+use crate::svg::{SMALL, TITLE};
 use crate::text;
 use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
@@ -24,7 +24,7 @@ struct Bar<'a> {
 
 impl Figures {
     /// A figure for each publication that has a number beside one of the base's.
-    pub(super) fn published(&mut self, table: &Table) -> Result<()> {
+    pub(super) fn published(&mut self, table: &Table) {
         let rows: Vec<&Row> = table.rows.iter().filter(|row| row.main).collect();
         for (reference, columns) in text::references(table, &rows) {
             let blocks: Vec<_> = rows.iter().filter_map(|row| Some((*row, bars(table, row, &columns)?))).collect();
@@ -35,36 +35,33 @@ impl Figures {
             let source = source(columns.first().map(|(_, column)| *column));
             let lines: usize = blocks.iter().map(|(_, bars)| bars.len()).sum();
             let height = 60.0 + lines as f64 * LINE + blocks.len() as f64 * 34.0;
-            let mut sheet = self.sheet(height, &title, source)?;
-            sheet.text((LEFT, 43.0), "start", SMALL, QUIET, &fitting(source, SMALL, WIDTH - LEFT - 20.0))?;
+            let mut sheet = self.sheet(height, &title, source);
+            sheet.text((LEFT, 43.0), "start", Role::Quiet, &fitting(source, SMALL, WIDTH - LEFT - 20.0));
             let mut y = 60.0;
             for (row, bars) in &blocks {
                 y += 20.0;
                 let head = format!("{}: {}", row.scenario, row.metric);
-                sheet.text((LEFT, y), "start", TEXT, INK, &fitting(&head, TITLE, WIDTH - LEFT))?;
+                sheet.text((LEFT, y), "start", Role::PartTitle, &fitting(&head, TITLE, WIDTH - LEFT));
                 y += 6.0;
                 let most = bars.iter().map(|bar| bar.measured.map_or(bar.value, |(_, high)| high)).fold(0.0, f64::max);
                 for bar in bars {
                     let long = |value: f64| (value / most * LONGEST).max(0.0);
-                    let colour = if bar.own { LINES[0].0 } else { "#9aa6b2" };
                     let label = fitting(bar.label, SMALL, BARS - LEFT - 8.0 + 60.0);
-                    sheet.text((BARS - 8.0, y + 12.0), "end", SMALL, INK, &label)?;
+                    sheet.text((BARS - 8.0, y + 12.0), "end", Role::Said, &label);
                     let place = Place { left: BARS, top: y + 2.0, width: long(bar.value), height: LINE - 5.0 };
-                    sheet.rectangle(place, colour, 1.0)?;
+                    sheet.push(Role::Bar { own: bar.own }, Shape::Rectangle(place));
                     if let Some((low, high)) = bar.measured {
-                        let (from, to, middle) = (BARS + long(low), BARS + long(high), y + LINE / 2.0);
-                        sheet.path(&format!("M{from:.1} {middle:.1}H{to:.1}"), Stroke::plain(INK, 1.5))?;
+                        sheet.push(Role::BarInterval, level(BARS + long(low), BARS + long(high), y + LINE / 2.0));
                     }
                     let end = BARS + bar.measured.map_or(long(bar.value), |(_, high)| long(high));
-                    sheet.figure((end + 6.0, y + 12.0), "start", SMALL, INK, &row.unit.show(bar.value))?;
+                    sheet.figure((end + 6.0, y + 12.0), "start", Role::Said, &row.unit.show(bar.value));
                     y += LINE;
                 }
-                sheet.path(&format!("M{BARS} {:.1}V{y:.1}", y - bars.len() as f64 * LINE), Stroke::plain(RULE, 1.0))?;
+                sheet.push(Role::Rule, Shape::Path(vec![vec![(BARS, y - bars.len() as f64 * LINE), (BARS, y)]]));
                 y += 8.0;
             }
-            self.add(Kind::Published, reference, "published", title, sheet.finish()?);
+            self.add(Kind::Published, reference, "published", title, sheet.finish());
         }
-        Ok(())
     }
 }
 
