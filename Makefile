@@ -127,6 +127,7 @@ test-steady: packages-test build ## make test, once built, 5 times beside four b
 
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
+	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend --lib cli::schema
 
 bench: build ## the speeds that this project promises, of the lab, pipes and Morse code; those of ciphers: bench-kuzma
 	@failed=; for part in bench-lab bench-pipes; do $(MAKE) --no-print-directory $$part || failed=1; done; [ -z "$$failed" ]

@@ -1,6 +1,7 @@
 //! What a verdict rests on: the test, the floor δ and where it comes from, the repeats of both sides. It decides nothing; `stend-stats` does.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_stats::{
     Cell, CellResult, IntervalMethod, Method, effective_sample_size, hodges_lehmann, serial_correlation, shift_interval,
@@ -9,7 +10,7 @@ use stend_stats::{
 use crate::noise::Floor;
 
 /// The evidence for one verdict, beside ratio, interval, q, floor and drift.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Evidence {
     /// Two-sided p of the test, before the correction for many comparisons.
     pub p: Option<f64>,
@@ -39,7 +40,7 @@ impl Evidence {
 }
 
 /// A test of whether two sides differ, and how its p was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
     /// Mann and Whitney's, by its exact distribution.
@@ -57,7 +58,7 @@ pub enum Test {
 }
 
 /// Hodges and Lehmann's estimate of the difference, in the row's unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Shift {
     /// The median of all differences between a repeat of this run and one of the base.
     pub value: f64,
@@ -66,7 +67,7 @@ pub struct Shift {
 }
 
 /// Where a floor δ comes from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum FloorSource {
     /// Nowhere: it is the least one, because nobody measured how much the machine differs from itself.
@@ -107,7 +108,7 @@ impl FloorSource {
 }
 
 /// The repeats of one side.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Repeats {
     /// How many there are; of pairs, how many pairs.
     pub count: usize,

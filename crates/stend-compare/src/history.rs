@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use stend_model::machine::Difference;
@@ -19,7 +20,7 @@ use stend_model::quantity::english_plural;
 use stend_model::record::{Record, Summary};
 
 /// A machine's history of one metric.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct History {
     /// The scenario's name.
     pub scenario: String,
@@ -46,7 +47,7 @@ pub struct History {
 }
 
 /// Why so many runs are not in a history.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Another machine made them.
     pub other_machine: usize,
@@ -61,7 +62,7 @@ pub struct LeftOut {
 }
 
 /// What one run gave.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     /// The run's id.
     pub run: String,
@@ -78,7 +79,7 @@ pub struct Point {
 }
 
 /// A change of level.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The first point after it, from 0.
     pub point: usize,
@@ -105,7 +106,7 @@ pub struct Change {
 }
 
 /// In what two runs differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Differences {
     /// The machine.
     pub machine: Vec<Difference>,
@@ -129,7 +130,7 @@ impl Differences {
 }
 
 /// Two runs beside a change, one after the other, that differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Nearest {
     /// The earlier run.
     pub before_run: String,

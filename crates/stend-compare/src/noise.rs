@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::condition::Condition;
 use stend_model::machine::Machine;
@@ -26,7 +27,7 @@ const SURE: f64 = 0.01;
 const LEAST_CORRELATION: f64 = 0.3;
 
 /// A noise measurement.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Noise {
     /// The run.
     pub run: String,
@@ -56,7 +57,7 @@ impl Noise {
 }
 
 /// How much one scenario differs from itself.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OfScenario {
     /// Its name.
     pub scenario: String,
@@ -77,7 +78,7 @@ impl OfScenario {
 }
 
 /// How much one metric of a scenario differs from itself.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OfMetric {
     /// Its name.
     pub metric: String,
@@ -99,7 +100,7 @@ pub struct OfMetric {
 }
 
 /// Why a metric of a scenario has no noise floor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoFloor {
     /// There are fewer than six pairs of neighbours.
@@ -109,7 +110,7 @@ pub enum NoFloor {
 }
 
 /// How a sensor went with values.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct OfSensor {
     /// The sensor.
     pub sensor: Sensor,
@@ -129,7 +130,7 @@ impl OfSensor {
 }
 
 /// What may have disturbed a repeat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensor {
     /// CPU time that the hypervisor took away.

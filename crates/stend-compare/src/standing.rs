@@ -2,6 +2,7 @@
 //!
 //! Only the scenarios' main metrics are in it, whatever the table shows, and every ratio is turned so that above 1 the run is better.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_stats::{IntervalMethod, RatioInterval, geometric_mean_interval, geometric_mean_ratio};
@@ -9,7 +10,7 @@ use stend_stats::{IntervalMethod, RatioInterval, geometric_mean_interval, geomet
 use super::table::{AgainstBase, Cell, ColumnOrigin, Row, Table, Verdict};
 
 /// How one run stands to the base.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
     /// The run's place among the table's columns.
     pub column: usize,
@@ -39,7 +40,7 @@ impl Standing {
 }
 
 /// A scenario that stands out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Extreme {
     /// Its name.
     pub scenario: String,
@@ -48,7 +49,7 @@ pub struct Extreme {
 }
 
 /// The geometric mean of the ratios. It has no verdict: the scenarios are not a sample of anything.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
     /// The mean, above 1 where the run is better.
     pub ratio: f64,

@@ -4,6 +4,7 @@
 
 use clap::ValueEnum;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::cause::Cause;
 use stend_model::cause::Why;
@@ -24,7 +25,7 @@ use super::standing::{Standing, standings};
 use super::weighing::Weighing;
 
 /// A comparison of one run with others and with published machines.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Table {
     /// Columns; the first is the base that the others are held against.
     pub columns: Vec<Column>,
@@ -49,7 +50,7 @@ pub struct Table {
 }
 
 /// The verdicts whose rows are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Only {
     /// Better than the base
@@ -78,7 +79,7 @@ impl Only {
 }
 
 /// A table as programs read it: with what is computed over all of it, and only the rows that were asked for.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ForPrograms<'a> {
     columns: &'a [Column],
     rows: Vec<&'a Row>,
@@ -162,7 +163,7 @@ impl Row {
 }
 
 /// Scenarios that the same runs lack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Their names.
     pub scenarios: Vec<String>,
@@ -171,7 +172,7 @@ pub struct LeftOut {
 }
 
 /// A thing that a reader should know before reading the table. `run` is a run's id.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Note {
     /// Sizes and durations are not those of the suite.
@@ -246,7 +247,7 @@ pub enum Note {
 }
 
 /// One machine, or one run of it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Column {
     /// Its name over the column.
     pub title: String,
@@ -277,7 +278,7 @@ impl Column {
 }
 
 /// Where a column comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum ColumnOrigin {
     /// A run here.
@@ -303,7 +304,7 @@ pub enum ColumnOrigin {
 }
 
 /// One metric of one scenario.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Row {
     /// The scenario's name.
     pub scenario: String,
@@ -326,7 +327,7 @@ pub struct Row {
 }
 
 /// What a column has for a row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Cell {
     /// It was measured here.
@@ -343,7 +344,7 @@ pub enum Cell {
 }
 
 /// What a repeat is lost to, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     Steal,
@@ -380,7 +381,7 @@ impl Loss {
 }
 
 /// Why a scenario has no figure.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Lack {
     /// It was left out.
@@ -407,7 +408,7 @@ pub enum Lack {
 }
 
 /// A measured value with its evidence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
     /// Median of the valid repeats, in the row's unit.
     pub median: f64,
@@ -432,7 +433,7 @@ pub struct Measured {
 }
 
 /// A measured value held against that of a scenario which the suite calls its ceiling.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OfCeiling {
     /// The ceiling's scenario.
     pub scenario: String,
@@ -441,7 +442,7 @@ pub struct OfCeiling {
 }
 
 /// A measured value held against the base.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstBase {
     /// This median over the base's; none where a value is zero or negative.
     pub ratio: Option<f64>,
@@ -465,7 +466,7 @@ pub struct AgainstBase {
 }
 
 /// A published figure. It is never coloured: there are no samples to test.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Published {
     /// The number in the row's unit, if there is one.
     pub value: Option<f64>,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Reference;
@@ -16,7 +17,7 @@ use super::table::{Cell, ColumnOrigin, Row, Table};
 use stend_model::record::Record;
 
 /// A table by one fact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Weighing {
     /// What it is divided by.
     pub by: Divisor,
@@ -29,7 +30,7 @@ pub struct Weighing {
 }
 
 /// What figures are divided by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Divisor {
     /// Watts under load.
@@ -42,7 +43,7 @@ pub enum Divisor {
 }
 
 /// What is known of a column's machine.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     /// Watts, or the price.
     pub amount: f64,
@@ -61,7 +62,7 @@ impl Side {
 }
 
 /// A metric, weighed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WeighedRow {
     /// The scenario's name.
     pub scenario: String,
@@ -76,7 +77,7 @@ pub struct WeighedRow {
 }
 
 /// A figure, weighed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WeighedCell {
     /// The figure over the watts or the price; where less is better, times it.
     pub value: f64,

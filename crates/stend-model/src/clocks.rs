@@ -3,10 +3,11 @@
 //! synchronization", Distributed Computing 3 (1989), pp. 146–158.
 
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one machine's clocks say at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub monotonic_ns: i64,
@@ -33,7 +34,7 @@ impl RoundTrip {
 }
 
 /// The stand's clocks beside the lab's at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The moment, by the lab's clocks.
     pub lab: Reading,
@@ -69,7 +70,7 @@ impl Comparison {
 }
 
 /// The stand's clocks beside the lab's as a session began and as it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Clocks {
     /// As it began.
     pub before: Comparison,

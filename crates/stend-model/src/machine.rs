@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
@@ -12,7 +13,7 @@ use crate::identity::identity_of;
 use crate::quantity::format_size;
 
 /// A machine's fingerprint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// What it is called, which is part of neither id: the name that the user gave it, else its name on the network.
     pub name: String,
@@ -35,7 +36,7 @@ pub struct Machine {
 }
 
 /// What a machine is made of. Nothing in it changes from one minute to the next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hardware {
     /// As `uname -m` says: `x86_64`, `aarch64`, `riscv64`, `e2k`.
     pub architecture: String,
@@ -69,7 +70,7 @@ pub struct Hardware {
 }
 
 /// One kind of cache.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1, 2, 3 …
     pub level: u32,
@@ -82,7 +83,7 @@ pub struct Cache {
 }
 
 /// One whole disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Disk {
     /// Its kernel name, which is part of no id: kernels deal names out anew at each start.
     pub name: String,
@@ -99,7 +100,7 @@ pub struct Disk {
 }
 
 /// What runs on a machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Software {
     /// The kernel's release.
     pub kernel: String,
@@ -138,7 +139,7 @@ pub struct Software {
 }
 
 /// A program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// What it says of itself.
     pub version: String,
@@ -150,7 +151,7 @@ pub struct Tool {
 }
 
 /// One thing in which two machines differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// What: `kernel`, `mitigations.spectre_v2`.
     pub what: String,

@@ -1,5 +1,6 @@
 //! A run with all that belongs to it, as it is stored and read, and its line in a list of runs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::condition::Condition;
@@ -47,7 +48,7 @@ impl Record {
 }
 
 /// What a run was made for. Only an ordinary one stands for its machine where nothing else is said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A suite, measured once.
@@ -85,7 +86,7 @@ impl Kind {
 }
 
 /// One line of `stend list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// The run's id.
     pub id: String,

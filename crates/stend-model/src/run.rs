@@ -23,7 +23,7 @@ pub const HERE: &str = "local";
 
 /// What a run is, apart from its repeats. Immutable but for `state` and `finished_at`, and those too once it is finished; what a person calls the
 /// machine of a run that was carried here may be corrected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Its name: the UTC moment it began, and four random hexadecimal digits: `20261121-0555-3f9a`.
     pub id: String,
@@ -81,7 +81,7 @@ impl Run {
 }
 
 /// What a `stend-probe` was built of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// The compiler that the run asked for, as it is called: `lcc`, a path. None where the `stend-probe` lay there, built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ impl Build {
 }
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// Under way; or the program died, and `stend resume` goes on.
@@ -133,7 +133,7 @@ pub struct Skipped {
 }
 
 /// One stretch of measuring: from the start of the program, or of `resume`, to its end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
     /// Its number in the run, from 0.
     pub number: u32,
@@ -166,7 +166,7 @@ impl Session {
 }
 
 /// The load applied once, whatever came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Repeat {
     /// Its place in the run, from 0, in the order in which the repeats were made.
     pub sequence: u32,
@@ -227,7 +227,7 @@ impl Repeat {
 }
 
 /// What came of a repeat.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Measured, verified, and no gate closed.
@@ -259,7 +259,7 @@ impl Outcome {
 }
 
 /// What was observed of one metric while one repeat ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// The metric's name; it ends in `_total` if it is a counter.
     pub metric: String,
@@ -272,7 +272,7 @@ pub struct Series {
 }
 
 /// Who observed a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// The instrument itself.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -24,7 +25,7 @@ const LONGEST_LABEL: usize = 60;
 const KEYS: &str = "name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=, cc=, cflags=";
 
 /// One configuration: how it differs from the machine as it is, and from the suite as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// What it is called.
     pub label: String,
@@ -61,7 +62,7 @@ pub struct Side {
 }
 
 /// What a side's settings turned out to be.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The compiler, as the machine's fingerprint has it: the first two lines of `--version`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

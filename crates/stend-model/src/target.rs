@@ -21,7 +21,7 @@ use crate::machine::Tool;
 use crate::quantity::Size;
 
 /// A target, ready to be set up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// What the LUNs lie on.
     pub storage: Storage,
@@ -63,7 +63,7 @@ pub struct Target {
 }
 
 /// A target as a run had it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetOfRun {
     /// What was asked for, with the LUNs' size in any case.
     #[serde(flatten)]
@@ -79,7 +79,7 @@ pub struct TargetOfRun {
 }
 
 /// What a target's bytes lie on in the end: what its figures are figures of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {
     /// Files in memory.
@@ -91,7 +91,7 @@ pub enum Medium {
 }
 
 /// What a target's LUNs lie on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Storage {
     /// Files in a directory, one for each LUN.
@@ -123,7 +123,7 @@ fn btrfs() -> Option<Manager> {
 }
 
 /// The disks of a pool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disks {
     /// Sparse files, each behind a loop device.
@@ -140,7 +140,7 @@ pub enum Disks {
 }
 
 /// Where files lie.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Where {
     /// In the directory for runs' files.
@@ -277,7 +277,7 @@ impl Transport {
 }
 
 /// Who speaks iSCSI on the load's side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Initiator {
     /// The kernel: each LUN is a block device.

@@ -275,10 +275,10 @@ pub(super) fn visible(text: &str) -> String {
     plain::one_line(text).into_owned()
 }
 
-/// Text in lines of at most `limit`, broken at spaces; a longer word stands alone.
+/// Text in lines of at most `limit`, broken at spaces, but not at those that hold a number together; a longer word stands alone.
 pub(super) fn wrap(text: &str, limit: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split(|c: char| c.is_whitespace() && c != '\u{a0}').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if width(line) + 1 + width(word) <= limit => {
                 line.push(' ');

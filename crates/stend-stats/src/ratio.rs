@@ -8,7 +8,7 @@ use crate::sample::{finite_sorted, sorted_median};
 use crate::{Interval, MIN_REPEATS, median_interval};
 
 /// How an interval was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
     /// Bias-corrected and accelerated bootstrap.

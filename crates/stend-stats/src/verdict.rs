@@ -20,7 +20,7 @@ pub enum Direction {
 }
 
 /// What may be said of `a` against `b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// `a` is better than `b` by more than the noise floor.
@@ -34,7 +34,7 @@ pub enum Verdict {
 }
 
 /// Why the verdict is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Better or worse: significant, and the whole interval lies beyond the floor.

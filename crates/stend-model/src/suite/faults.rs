@@ -14,7 +14,7 @@ use crate::quantity::{QuantityError, Share, Span, parse_duration, parse_share};
 use crate::wire::Deed;
 
 /// Something that is done to the target while it is loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// When, counted from the start of the load, its ramp included.
     pub at: Span,
@@ -25,7 +25,7 @@ pub struct Fault {
 }
 
 /// A part of a target that can fail, by its number from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     /// A disk of a pool.

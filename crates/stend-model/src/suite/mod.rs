@@ -41,7 +41,7 @@ pub struct Titles {
 }
 
 /// A suite, ready to be planned: every scenario is concrete.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suite {
     /// Its name, by which `stend run` finds it.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct Suite {
 }
 
 /// One thing that is measured: a load, its parameters, and what is computed from it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// Its name, unique in the suite.
     pub name: String,
@@ -133,7 +133,7 @@ pub struct Scenario {
 }
 
 /// A scenario's place in the family that a matrix made. No part of the work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Family {
     /// The family's name, without the values of its axes: `4k random read, depth DEPTH`.
     pub name: String,
@@ -146,7 +146,7 @@ pub struct Family {
 ///
 /// Names, numbers of repeats and gates are left out: they change how well something is measured, not what. So are places: the
 /// same work in another directory is the same work.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Work<'a> {
     /// What loads the machine.
     pub instrument: Cow<'a, Instrument>,
@@ -248,7 +248,7 @@ impl Default for Steady {
 }
 
 /// The rate of an open load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// The scenario whose operations per second are the whole.
     pub of: String,
@@ -257,7 +257,7 @@ pub struct Rate {
 }
 
 /// What loads the machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instrument {
     /// A subcommand of `stend-probe`.

@@ -338,12 +338,16 @@ impl<'a> Page<'a> {
             self.out.push_str(&line(head, &|_, column| column.head.clone()));
         }
         for row in &table.rows {
-            let text = line(&visible(&row.label()), &|place, _| row.cells[place].value.shown());
+            let label = visible(&row.label());
+            let text = line(&label, &|place, _| row.cells[place].value.shown());
             if table.frame == Frame::Inset && width(text.trim_end()) > self.width {
+                // The last column is broken, or all that stands beside the label where that leaves it too little room.
                 let last = visible(&row.cells.last().map(|cell| cell.value.shown()).unwrap_or_default());
-                let (before, last) = text.trim_end().split_at(text.rfind(&last).unwrap_or_default());
-                let hang = " ".repeat(width(before).min(self.width / 2));
-                self.paragraph(before, last, &hang, Style::Plain);
+                let start = text.rfind(&last).filter(|start| width(&text[..*start]) <= self.width / 2);
+                let (before, last) = text.trim_end().split_at(start.unwrap_or(indent.len() + label.len()));
+                let room = start.map_or(width(indent) + first + 2, |_| width(before));
+                let before = format!("{before}{}", " ".repeat(room - width(before)));
+                self.paragraph(&before, last, &" ".repeat(room), Style::Plain);
             } else {
                 self.out.push_str(&text);
             }

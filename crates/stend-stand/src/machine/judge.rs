@@ -1,5 +1,6 @@
 //! Judges what would disturb a measurement, from texts alone.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::cause::Cause;
 use stend_model::condition::{Condition, Resource, Topic};
@@ -17,7 +18,7 @@ use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
 pub const TICKS_OF_DOUBT: f64 = 2.0;
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// What was found.
     #[serde(flatten)]
@@ -62,7 +63,7 @@ pub enum Use {
 }
 
 /// How good a finding is for measuring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It disturbs nothing, or is merely a fact.

@@ -1,6 +1,7 @@
 //! `stend doctor`: which tools are missing, and how to get them.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Global;
@@ -22,8 +23,8 @@ pub(super) struct Arguments {
 }
 
 /// One thing that is needed.
-#[derive(Debug, Serialize)]
-struct Finding {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Finding {
     what: String,
     fine: bool,
     /// Whether something is skipped without it.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::identity::short;
 use stend_model::record::Summary;
@@ -46,8 +47,8 @@ pub(super) struct Arguments {
 const FORMATS: [Format; 6] = [Format::Table, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Html];
 
 /// A scenario that has the metric that was asked for.
-#[derive(Debug, Serialize)]
-struct WithMetric<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WithMetric<'a> {
     scenario: &'a str,
     runs: usize,
 }

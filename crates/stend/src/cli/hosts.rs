@@ -4,6 +4,7 @@ use std::process::{Command as Program, Stdio};
 
 use clap::{Args, Subcommand};
 use jiff::Zoned;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::record::Summary;
 use stend_model::run::HERE;
@@ -359,7 +360,7 @@ pub(super) fn facts_of(known: &Known) -> Vec<String> {
 }
 
 /// A machine, and its runs, the newest first.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OneHost<'a> {
     host: &'a Known,
     runs: Vec<&'a Summary>,

@@ -25,6 +25,8 @@ mod references;
 mod report;
 mod resume;
 mod run;
+#[cfg(test)]
+mod schema;
 mod show;
 mod suites;
 mod target;

@@ -1,6 +1,7 @@
 //! `stend show`: one run in full.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::plan::Phase;
 use stend_model::record::Record;
@@ -57,8 +58,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 }
 
 /// A run in full, for programs.
-#[derive(Serialize)]
-struct InFull<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct InFull<'a> {
     run: &'a Run,
     sessions: &'a [Session],
     repeats: &'a [Repeat],
@@ -166,12 +167,7 @@ fn faults(doc: &mut Doc, store: &Store, record: &Record) -> Result<(), Failure> 
 }
 
 fn repeats(doc: &mut Doc, record: &Record) {
-    let columns = [
-        doc::words("outcome"),
-        doc::words("scenario").with_under("why"),
-        doc::figures("number"),
-        doc::figures("value"),
-    ];
+    let columns = [doc::words("outcome"), doc::figures("value"), doc::words("scenario").with_under("why")];
     let rows = record.repeats.iter().map(|repeat| {
         let metric = record.run.suite.scenarios[repeat.scenario].metrics.first();
         let value = metric.and_then(|metric| Some(Value::Quantity(metric.unit, repeat.value(metric)?)));
@@ -182,9 +178,8 @@ fn repeats(doc: &mut Doc, record: &Record) {
         };
         let cells = [
             Value::from(outcome).into(),
-            Cell::from(Value::from(scenario_of(&record.run, repeat))).over(why),
-            Value::Number(repeat.number.into(), "").into(),
             value.unwrap_or_else(|| "no value".into()).into(),
+            Cell::from(Value::from(format!("{} #{}", scenario_of(&record.run, repeat), repeat.number))).over(why),
         ];
         Row::new([repeat.sequence.to_string()], cells)
     });

@@ -1,6 +1,7 @@
 //! `stend suites`: the suites, or the scenarios of one.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::suite::{Changes, Suite};
 
@@ -20,8 +21,8 @@ pub(super) struct Arguments {
 }
 
 /// A suite of the catalogue.
-#[derive(Serialize)]
-struct Line {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Line {
     name: String,
     title: String,
     scenarios: usize,

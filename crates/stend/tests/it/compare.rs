@@ -34,7 +34,7 @@ fn a_filter_leaves_what_it_takes_and_says_so() {
     let csv = runs.stand.fine(&["compare", A, B, "--only", "worse", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 1 + 2, "{csv}");
     let markdown = runs.stand.fine(&["compare", A, B, "--only", "unresolved", "--format", "markdown"]).out;
-    assert!(markdown.contains("no row is shown: none of 3 rows is unresolved"), "{markdown}");
+    assert!(markdown.contains("No row is shown: none of 3 rows is unresolved"), "{markdown}");
     let out = flat(&runs.stand.fine(&["compare", A, B, "--only", "unresolved"]).out);
     assert!(
         out.contains("No row is shown: none of 3 rows is unresolved.") && !out.contains("Nothing was measured"),

@@ -20,6 +20,7 @@ mod energy;
 mod faults;
 mod fio_examples;
 mod fitness;
+mod formats;
 mod frail_hosts;
 mod history;
 mod hosts;

@@ -200,7 +200,7 @@ fn a_run_keeps_the_name_and_what_was_known_then() {
     assert_ne!(run["machine"]["network_name"], serde_json::Value::Null);
     // Runs of the machine before it had its name count as its own.
     let before = desk.fine(&["hosts", "show", "other-name"]);
-    assert_eq!(before.out.matches("  run ").count(), 2, "{}", before.out);
+    assert_eq!(before.out.matches("tiny  finished").count(), 2, "{}", before.out);
     says(&desk.run(&["run", &suite, "--on", "elbrus,stand"]), 2, &["are one machine, stand"]);
     desk.fine(&["clean", "--on", "elbrus"]);
     assert!(!desk.there().exists());
