@@ -3,7 +3,6 @@
 
 use askama::Template;
 
-use super::numbers::figure;
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Readout, Tick};
 
@@ -58,12 +57,6 @@ impl Scene {
     pub(super) fn new(id: String, title: Phrase, description: Description, ticks: Vec<Tick>) -> Self {
         let (marks, labels, across) = (Vec::new(), Vec::new(), Vec::new());
         Self { id, title, description, tall: true, readout: None, marks, labels, ticks, across }
-    }
-
-    /// For the template: what stands at a place of an axis.
-    #[allow(clippy::unused_self, reason = "templates reach functions through a value")]
-    fn figure(&self, tick: &Tick) -> Phrase {
-        figure(&tick.label)
     }
 
     pub(super) fn push(&mut self, role: Role, shape: Shape) {
