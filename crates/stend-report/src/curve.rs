@@ -4,7 +4,7 @@ use super::language::{TEXTS, curve_of, curves_left_out};
 use super::numbers::{figure, russian};
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Scale, lying, ticks};
-use super::scene::{self, Description, Mark, Role, Scene, Shape};
+use super::scene::{self, Description, Role, Scene, Shape};
 use super::text::interval;
 use stend_compare::curves::{Curves, Point};
 use stend_compare::table::{Cell, Measured, Row, Table};
@@ -111,8 +111,7 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
                 None => labelled.push(place),
             }
         }
-        let label = |place: &&Place| Mark::text(Role::PointLabel, axes.at(place), "start", label(place));
-        scene.marks.extend(labelled.iter().map(label));
+        scene.labels = labelled.into_iter().map(|place| (axes.at(place), label(place))).collect();
         CurveView { run: title.clone(), names, scene }
     };
     Some(CurvesView {

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use stend_model::metric::{Unit, three_digits};
 
-use super::numbers::russian_unit;
+use super::numbers::{figure, russian_unit};
+use super::phrase::Phrase;
 use super::text::{decimals_for, scale_of};
 
 /// Units of every drawing's canvas, across and down.
@@ -23,6 +24,11 @@ impl Tick {
     /// At a share of the axis, to less than what is seen: a page has thousands of these.
     pub(super) fn at(share: f64, label: String) -> Self {
         Self { percent: (share * 1e4).round() / 100.0, label }
+    }
+
+    /// What stands there.
+    pub(super) fn figure(&self) -> Phrase {
+        figure(&self.label)
     }
 
     /// Where on the canvas it is, if its axis is the level one.

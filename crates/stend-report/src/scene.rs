@@ -1,6 +1,8 @@
 //! What a drawing shows: marks in units of its canvas, and of each what it stands for. How that looks is the writer's business, which is
 //! one for pages and for files: [`super::svg`].
 
+use askama::Template;
+
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Readout, Tick};
 
@@ -10,6 +12,8 @@ pub(super) type Point = (f64, f64);
 pub(super) type Path = Vec<Vec<Point>>;
 
 /// A drawing over the whole canvas of [`CANVAS`], which is stretched to its place: texts stand beside it and keep their size.
+#[derive(Template)]
+#[template(path = "plot.html")]
 pub(super) struct Scene {
     /// Its name on the page.
     pub(super) id: String,
@@ -21,6 +25,8 @@ pub(super) struct Scene {
     /// What the page's script needs to tell values; none where it tells none.
     pub(super) readout: Option<Readout>,
     pub(super) marks: Vec<Mark>,
+    /// What stands beside points.
+    pub(super) labels: Vec<(Point, Phrase)>,
     /// The figures of the upright axis.
     pub(super) ticks: Vec<Tick>,
     /// The figures of the level axis.
@@ -37,11 +43,20 @@ pub(super) enum Description {
     Within(Phrase),
 }
 
+// Its template escapes what it prints.
+impl askama::filters::HtmlSafe for Scene {}
+
+impl Description {
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
 impl Scene {
     /// A drawing that has no marks yet.
     pub(super) fn new(id: String, title: Phrase, description: Description, ticks: Vec<Tick>) -> Self {
-        let (marks, across) = (Vec::new(), Vec::new());
-        Self { id, title, description, tall: true, readout: None, marks, ticks, across }
+        let (marks, labels, across) = (Vec::new(), Vec::new(), Vec::new());
+        Self { id, title, description, tall: true, readout: None, marks, labels, ticks, across }
     }
 
     pub(super) fn push(&mut self, role: Role, shape: Shape) {
@@ -146,12 +161,11 @@ pub(super) enum Role {
     /// A piece of a line, or of an area, beside its name.
     KeyLine(usize),
     KeyArea(usize),
-    /// A point of a line, hollow where it is none of those that the line joins; and what it is.
+    /// A point of a line, hollow where it is none of those that the line joins.
     Dot {
         line: usize,
         hollow: bool,
     },
-    PointLabel,
     /// A repeat: `valid`, `warmup`, `invalid`, `failed`; and where it is on an axis of time.
     Repeat(&'static str),
     Band(&'static str),

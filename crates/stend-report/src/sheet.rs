@@ -50,17 +50,15 @@ impl Sheet {
         }
     }
 
-    /// A drawing at its place, with the figures of its axes; a text of it stands beside its point.
+    /// A drawing at its place, with the figures of its axes.
     pub(super) fn draw(&mut self, scene: &Scene, place: Place) {
-        for mark in &scene.marks {
-            let mut mark = mark.moved(&|point| place.at(point));
-            if let Shape::Text { at: (x, y), anchor, text } = &mut mark.shape {
-                // Over the point stands the bar of its interval.
-                let is_at_the_edge = *x + 7.0 + width_of(text.say(self.language), SMALL) > self.size[0] - 4.0;
-                (*x, *anchor) = if is_at_the_edge { (*x - 7.0, "end") } else { (*x + 7.0, "start") };
-                *y -= 7.0;
-            }
-            self.marks.push(mark);
+        self.marks.extend(scene.marks.iter().map(|mark| mark.moved(&|point| place.at(point))));
+        for (at, label) in &scene.labels {
+            // Over the point stands the bar of its interval.
+            let (label, (x, y)) = (label.say(self.language), place.at(*at));
+            let is_at_the_edge = x + 7.0 + width_of(label, SMALL) > self.size[0] - 4.0;
+            let (x, anchor) = if is_at_the_edge { (x - 7.0, "end") } else { (x + 7.0, "start") };
+            self.text((x, y - 7.0), anchor, Role::Quiet, label);
         }
         for tick in &scene.ticks {
             self.figure((place.left - 8.0, place.y(tick.y()) + 4.0), "end", Role::Quiet, &tick.label);

@@ -6,9 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use super::numbers::figure;
 use super::phrase::{Escaped, Phrase};
-use super::scale::CANVAS;
 use super::scene::{Description, Mark, Path, Place, Point, Role, Scene, Shape};
 use crate::words::language::Language;
 
@@ -61,52 +59,18 @@ pub(super) fn elements(marks: &[Mark], look: Look) -> String {
     pen.out
 }
 
-impl fmt::Display for Scene {
-    /// As the page has it: the drawing, and the texts beside it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (texts, marks): (Vec<&Mark>, Vec<&Mark>) =
-            self.marks.iter().partition(|mark| matches!(mark.shape, Shape::Text { .. }));
+impl Scene {
+    /// What stands in its element on the page: what is heard of it, and its marks.
+    pub(super) fn elements(&self) -> String {
         let mut pen = Pen { out: String::new(), look: Look::Page };
-        marks.into_iter().for_each(|mark| pen.mark(mark));
-        let Self { id, title, .. } = self;
-        let (width, height) = CANVAS;
-        let tall = if self.tall { " tall" } else { "" };
-        write!(f, "<div class=\"plot{tall}\"><svg viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\"")?;
-        if let Some(readout) = &self.readout {
-            write!(f, " {readout}")?;
-        }
-        write!(f, " role=\"img\" aria-labelledby=\"{id}t\"")?;
-        if !matches!(self.description, Description::None) {
-            write!(f, " aria-describedby=\"{id}d\"")?;
-        }
-        write!(f, ">\n<title id=\"{id}t\"{}>{}</title>", title.attributes(), Escaped(&title.en))?;
+        pen.named("title", &format!("{}t", self.id), &self.title);
         if let Description::Within(words) = &self.description {
-            write!(f, "<desc id=\"{id}d\"{}>{}</desc>", words.attributes(), Escaped(&words.en))?;
+            pen.named("desc", &format!("{}d", self.id), words);
         }
-        write!(f, "\n{}</svg>", pen.out)?;
-        for mark in texts {
-            if let Shape::Text { at: (x, y), text, .. } = &mark.shape {
-                let ((class, _), left, top) = (mark.role.look(), x / width * 100.0, y / height * 100.0);
-                write!(f, "<span class=\"{class}\" style=\"left:{left:.2}%;top:{top:.2}%\">{text}</span>")?;
-            }
-        }
-        for tick in &self.ticks {
-            write!(f, "<span class=\"tick\" style=\"top:{}%\">{}</span>", tick.percent, figure(&tick.label))?;
-        }
-        f.write_str("</div>")?;
-        if self.across.is_empty() {
-            return Ok(());
-        }
-        f.write_str("\n<div class=\"across\" aria-hidden=\"true\">")?;
-        for notch in &self.across {
-            write!(f, "<span style=\"left:{}%\">{}</span>", notch.percent, figure(&notch.label))?;
-        }
-        f.write_str("</div>")
+        self.marks.iter().for_each(|mark| pen.mark(mark));
+        pen.out
     }
 }
-
-// Its `Display` escapes what it prints.
-impl askama::filters::HtmlSafe for Scene {}
 
 struct Pen {
     out: String,
@@ -122,27 +86,30 @@ impl Pen {
             (Shape::Path(path), _) => {
                 let data = data(path);
                 if !data.is_empty() {
-                    self.element("path", mark.role, format_args!(" d=\"{data}\""), title);
+                    self.element("path", mark.role, format_args!(" d=\"{data}\""), title, "");
                 }
             }
             (Shape::Rectangle(Place { left, top, width, height }), _) => {
                 let [left, top, width, height] = [left, top, width, height].map(|size| short(*size));
                 let place = format_args!(" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
-                self.element("rect", mark.role, place, title);
+                self.element("rect", mark.role, place, title, "");
             }
-            (Shape::Dot(at), Look::Page) => self.stretched_dot(*at, mark.role, title),
+            // The end of a line is round however the drawing is stretched, a circle is not.
+            (Shape::Dot((x, y)), Look::Page) => {
+                let dot = format!("d=\"M{} {}h.01\"/>", short(*x), short(*y));
+                let hole = if mark.role.is_hollow() { format!("<path class=\"hole\" {dot}") } else { String::new() };
+                self.element("g", mark.role, format_args!(""), title, &format!("<path {dot}{hole}"));
+                self.out.push('\n');
+            }
             (Shape::Dot((x, y)), Look::Paper(_)) => {
                 let radius = if mark.role.is_hollow() { 3.25 } else { 4.0 };
                 let place = format_args!(" cx=\"{}\" cy=\"{}\" r=\"{radius}\"", short(*x), short(*y));
-                self.element("circle", mark.role, place, title);
+                self.element("circle", mark.role, place, title, "");
             }
             (Shape::Text { at, anchor, text }, _) => self.text(*at, anchor, mark.role, text),
             (Shape::Group(marks), _) => {
-                self.begin("g", mark.role, format_args!(""));
-                self.out.push('>');
-                self.title(title);
-                marks.iter().for_each(|mark| self.mark(mark));
-                self.out.push_str("</g>\n");
+                self.element("g", mark.role, format_args!(""), title, &elements(marks, self.look));
+                self.out.push('\n');
             }
         }
     }
@@ -157,25 +124,26 @@ impl Pen {
         };
     }
 
-    /// An element that holds nothing but its title.
-    fn element(&mut self, name: &str, role: Role, place: fmt::Arguments, title: Option<&Phrase>) {
+    /// An element with its title and what is in it.
+    fn element(&mut self, name: &str, role: Role, place: fmt::Arguments, title: Option<&Phrase>, content: &str) {
         self.begin(name, role, place);
-        match title {
-            None => self.out.push_str("/>"),
-            Some(_) => {
-                self.out.push('>');
-                self.title(title);
-                let _ = write!(self.out, "</{name}>");
-            }
+        if title.is_none() && content.is_empty() {
+            self.out.push_str("/>");
+            return;
         }
-    }
-
-    fn title(&mut self, title: Option<&Phrase>) {
+        self.out.push('>');
         if let Some(title) = title {
             self.out.push_str("<title");
             self.words(title);
             self.out.push_str("</title>");
         }
+        let _ = write!(self.out, "{content}</{name}>");
+    }
+
+    fn named(&mut self, element: &str, id: &str, words: &Phrase) {
+        let _ = write!(self.out, "<{element} id=\"{id}\"");
+        self.words(words);
+        let _ = write!(self.out, "</{element}>");
     }
 
     /// The end of a tag and the words in it: on a page both languages' as attributes too.
@@ -184,19 +152,6 @@ impl Pen {
             Look::Page => write!(self.out, "{}>{}", words.attributes(), Escaped(&words.en)),
             Look::Paper(language) => write!(self.out, ">{}", Escaped(&valid(words.say(language)))),
         };
-    }
-
-    /// The end of a line is round however the drawing is stretched, a circle is not.
-    fn stretched_dot(&mut self, (x, y): Point, role: Role, title: Option<&Phrase>) {
-        let (x, y) = (short(x), short(y));
-        self.begin("g", role, format_args!(""));
-        self.out.push('>');
-        self.title(title);
-        let _ = write!(self.out, "<path d=\"M{x} {y}h.01\"/>");
-        if role.is_hollow() {
-            let _ = write!(self.out, "<path class=\"hole\" d=\"M{x} {y}h.01\"/>");
-        }
-        self.out.push_str("</g>\n");
     }
 
     fn text(&mut self, (x, y): Point, anchor: &str, role: Role, text: &Phrase) {
@@ -364,7 +319,6 @@ impl Role {
             Self::HeatFigure(step) => ("".into(), Paint::text(TEXT, of_step(step).1)),
             Self::HeatVerdict(step) => ("small".into(), Paint::text(SMALL, of_step(step).1)),
             Self::HeatLabel => ("label".into(), Paint::text(TEXT, QUIET)),
-            Self::PointLabel => ("point".into(), Paint::text(SMALL, QUIET)),
             Self::Title => ("".into(), Paint::text(TITLE, INK)),
             Self::PartTitle => ("".into(), Paint::text(TEXT, INK)),
             Self::Said => ("".into(), Paint::text(SMALL, INK)),

@@ -81,7 +81,7 @@ fn chart_data(chart: &Chart, instrument: bool, first: usize) -> ChartData<'_> {
         title: &chart.title,
         caption: &chart.caption,
         length: figure(&chart.length),
-        ticks: chart.ticks.iter().map(|tick| (tick.percent, figure(&tick.label))).collect(),
+        ticks: chart.ticks.iter().map(|tick| (tick.percent, tick.figure())).collect(),
         readout: &chart.readout,
         lines: lines.map(|(line, number)| LineData { name: line.name.as_ref(), number }).collect(),
     }
