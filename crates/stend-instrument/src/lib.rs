@@ -26,7 +26,7 @@ use stend_model::target::Target;
 use stend_model::wire::{Event, Usage};
 use thiserror::Error;
 
-use self::fio::FioError;
+pub use self::fio::FioError;
 use self::openssl::OpenSslError;
 use self::parameters::ParameterError;
 use stend_stand::host::Command;
@@ -304,17 +304,15 @@ pub fn job(run: &Run, scenario: &Scenario, repeat: &Repeat) -> Option<String> {
     adapter(name)?.job(run, scenario, repeat)
 }
 
-/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right, in
-/// words, as those ask for it who read suites.
-pub fn check_parameters(scenario: &Scenario) -> Result<(), String> {
-    let checked = match &scenario.instrument {
+/// Checks the parameters of a scenario whose instrument is an adapter. The error says which parameter, and what would be right.
+pub fn check_parameters(scenario: &Scenario) -> Result<(), AdapterError> {
+    match &scenario.instrument {
         Instrument::Adapter(name) => match adapter(name) {
             Some(adapter) => adapter.check(scenario),
             None => Err(AdapterError::Unknown(name.clone())),
         },
         Instrument::Probe(_) | Instrument::Command(_) => Ok(()),
-    };
-    checked.map_err(|error| error.to_string())
+    }
 }
 
 /// Whether a fio that said so of its engines has this one.

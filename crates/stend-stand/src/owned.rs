@@ -6,7 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::host::{Command, Host};
+use crate::host::{Command, Host, HostError};
 use stend_model::run::HERE;
 
 /// The directory without links in its path and all above it, each as `ls -ldn` has it, after the user's number and the line of the system's
@@ -53,9 +53,6 @@ pub enum NotOwn {
         /// What it says.
         why: String,
     },
-    /// The machine cannot be asked.
-    #[error("{0}")]
-    Unasked(String),
 }
 
 /// A directory, as far as it matters here.
@@ -68,17 +65,19 @@ struct Directory {
     sticky: bool,
 }
 
-/// Sees to it that nobody else may write in a directory of a machine, where there is one.
+/// Why a directory of a machine is not the user's alone to write in, if it is there and is not, or if the machine does not tell.
 ///
 /// # Errors
-/// Somebody else may, or it cannot be found out.
-pub fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
+/// The machine cannot be asked.
+pub fn why_not(host: &dyn Host, path: &str) -> Result<Option<NotOwn>, HostError> {
     if host.name() == HERE {
-        return check_here(Path::new(path));
+        return Ok(check_here(Path::new(path)).err());
     }
-    let output =
-        host.run(&Command::new(["sh", "-c", CHAIN, "sh", path])).map_err(|error| NotOwn::Unasked(error.to_string()))?;
-    let said = output.text();
+    let output = host.run(&Command::new(["sh", "-c", CHAIN, "sh", path]))?;
+    Ok(judge_listing(&output.text(), path).err())
+}
+
+fn judge_listing(said: &str, path: &str) -> Result<(), NotOwn> {
     let mut lines = said.lines();
     let own = match lines.next() {
         None | Some("own") => return Ok(()),
@@ -92,10 +91,10 @@ pub fn check(host: &dyn Host, path: &str) -> Result<(), NotOwn> {
     judge(own, root.owner, chain)
 }
 
-/// The same of this machine.
+/// Checks that nobody else may write in a directory of this machine, where there is one.
 ///
 /// # Errors
-/// As [`check`].
+/// Somebody else may, or it cannot be found out.
 pub fn check_here(path: &Path) -> Result<(), NotOwn> {
     let look = || -> std::io::Result<_> {
         let real = path.canonicalize()?;

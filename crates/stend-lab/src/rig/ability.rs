@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use stend_model::machine::Tool;
 use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Transport, ranges};
 
-use super::Refusal;
 use super::control_group::Hierarchies;
+use super::refusal::{ManagerLack, Obstacle, Refusal};
 use crate::run::prepare::install_command;
 use stend_stand::host::{Command, Host};
 use stend_stand::machine::{ToolQuery, tools};
@@ -21,16 +21,71 @@ struct Need {
 
 /// Something that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    /// What it is.
-    pub what: String,
+pub enum Missing {
+    /// The machine could not be asked.
+    Unasked {
+        /// What it said.
+        said: String,
+    },
+    /// Programs and parts of the kernel, each with what brings it; nothing brings a part that is a module of its own.
+    Parts {
+        /// The programs, with their packages.
+        programs: Vec<(&'static str, &'static str)>,
+        /// The parts of the kernel.
+        kernel: Vec<(&'static str, &'static str)>,
+    },
+    /// The kernel's NFS server does not run.
+    NfsServer,
+    /// qemu-storage-daemon cannot speak iSCSI.
+    IscsiDriver,
+}
+
+impl Missing {
+    /// What it is, as the rest of a sentence about what needs it.
+    pub fn what(&self) -> String {
+        match self {
+            Self::Unasked { said } => said.clone(),
+            Self::Parts { programs, kernel } => {
+                let are = if programs.len() == 1 { "is" } else { "are" };
+                let of_programs = || format!("needs {}, which {are} not here", names(programs));
+                let of_kernel = || format!("needs {}, which the kernel here has not", names(kernel));
+                let parts = [(!programs.is_empty()).then(of_programs), (!kernel.is_empty()).then(of_kernel)];
+                parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+            }
+            Self::NfsServer => "needs the NFS server, which does not run".into(),
+            Self::IscsiDriver => "needs qemu-storage-daemon's driver for iSCSI, which is not here".into(),
+        }
+    }
+
     /// What would bring it.
-    pub remedy: String,
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Unasked { .. } => "mend that first".into(),
+            Self::Parts { programs, kernel } => {
+                let mut packages = Vec::new();
+                for (_, package) in programs.iter().chain(kernel).filter(|(_, package)| !package.is_empty()) {
+                    if !packages.contains(package) {
+                        packages.push(*package);
+                    }
+                }
+                let modules: Vec<_> = kernel.iter().filter(|(_, package)| package.is_empty()).copied().collect();
+                let install = (!packages.is_empty()).then(|| install_command(&packages.join(" ")));
+                let build = (!modules.is_empty()).then(|| format!("a kernel with the modules {}", names(&modules)));
+                [install, build].into_iter().flatten().collect::<Vec<_>>().join(", and ")
+            }
+            Self::NfsServer => "systemctl start nfs-server".into(),
+            Self::IscsiDriver => install_command("qemu-block-extra"),
+        }
+    }
+}
+
+fn names(all: &[(&'static str, &str)]) -> String {
+    all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ")
 }
 
 impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; to have it: {}", self.what, self.remedy)
+        write!(f, "{}; to have it: {}", self.what(), self.remedy())
     }
 }
 
@@ -110,40 +165,14 @@ fn lack(host: &dyn Host, need: &Need) -> Option<Missing> {
     let words = words.chain(need.kernel.iter().map(|(part, _)| *part));
     let said = match host.run(&Command::new(words)) {
         Ok(output) => output.text(),
-        Err(error) => return Some(Missing { what: error.to_string(), remedy: "mend that first".into() }),
+        Err(error) => return Some(Missing::Unasked { said: error.to_string() }),
     };
     let missing = |kind: &str, all: &[(&'static str, &'static str)]| {
         let is_missing = |name: &str| said.lines().any(|line| line.strip_prefix(kind) == Some(name));
         all.iter().copied().filter(|(name, _)| is_missing(name)).collect::<Vec<_>>()
     };
-    let (programs, parts) = (missing("program ", need.programs), missing("kernel ", need.kernel));
-    let names = |all: &[(&'static str, &str)]| all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ");
-    let mut what = Vec::new();
-    if !programs.is_empty() {
-        let are = if programs.len() == 1 { "is" } else { "are" };
-        what.push(format!("needs {}, which {are} not here", names(&programs)));
-    }
-    if !parts.is_empty() {
-        what.push(format!("needs {}, which the kernel here has not", names(&parts)));
-    }
-    if what.is_empty() {
-        return None;
-    }
-    let mut packages = Vec::new();
-    for (_, package) in programs.iter().chain(&parts).filter(|(_, package)| !package.is_empty()) {
-        if !packages.contains(package) {
-            packages.push(*package);
-        }
-    }
-    let modules: Vec<_> = parts.iter().filter(|(_, package)| package.is_empty()).copied().collect();
-    let mut remedy = Vec::new();
-    if !packages.is_empty() {
-        remedy.push(install_command(&packages.join(" ")));
-    }
-    if !modules.is_empty() {
-        remedy.push(format!("a kernel with the modules {}", names(&modules)));
-    }
-    Some(Missing { what: what.join("; "), remedy: remedy.join(", and ") })
+    let (programs, kernel) = (missing("program ", need.programs), missing("kernel ", need.kernel));
+    (!programs.is_empty() || !kernel.is_empty()).then_some(Missing::Parts { programs, kernel })
 }
 
 /// Whether pools of this layout can be made by this manager.
@@ -157,10 +186,7 @@ fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Missing> {
         Transport::Iscsi => initiator(host).err(),
         Transport::Nfs => {
             let threads = host.read_text("/proc/fs/nfsd/threads").unwrap_or_default();
-            (threads.trim().parse().unwrap_or(0) == 0).then(|| Missing {
-                what: "needs the NFS server, which does not run".into(),
-                remedy: "systemctl start nfs-server".into(),
-            })
+            (threads.trim().parse().unwrap_or(0) == 0).then_some(Missing::NfsServer)
         }
         _ => None,
     })
@@ -179,8 +205,7 @@ fn initiator(host: &dyn Host) -> Result<Initiator, Missing> {
     let output = host.run(&Command::new(["timeout", "5", "qemu-storage-daemon", "--blockdev", driver]));
     let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
     if said.contains("Unknown driver") {
-        let what = "needs qemu-storage-daemon's driver for iSCSI, which is not here".into();
-        return Err(Missing { what, remedy: install_command("qemu-block-extra") });
+        return Err(Missing::IscsiDriver);
     }
     Ok(Initiator::Qemu)
 }
@@ -275,23 +300,17 @@ pub(super) fn check_options(host: &dyn Host, target: &Target) -> Result<(), Refu
         let words = ["sh", "-c", SCHEDULERS, "sh", wanted].into_iter();
         let said = host.run(&Command::new(words.chain(target.devices().iter().map(String::as_str))))?.text();
         if let Some(line) = said.lines().next() {
-            return Err(Refusal::Unusable(format!(
-                "there is no scheduler \"{wanted}\" here: {line}; set one of those"
-            )));
+            return Err(Obstacle::NoScheduler { wanted: wanted.clone(), said: line.into() }.into());
         }
     }
     let Some(lists) = &target.processors else { return Ok(()) };
     let Some(there) = Hierarchies::of(host).processors(host) else {
-        return Err(Refusal::Unusable(
-            "\"processors\" takes root and control groups with the controller cpuset, which this machine has not for this user; leave it out".into(),
-        ));
+        return Err(Obstacle::NoCpuset.into());
     };
     let known = ranges(&there).unwrap_or_default();
     let mut numbers = lists.split_whitespace().filter_map(ranges).flatten().flatten();
     match numbers.find(|number| !known.iter().any(|range| range.contains(number))) {
-        Some(number) => Err(Refusal::Unusable(format!(
-            "\"processors\" names processor {number}, and here are {there}; name some of those"
-        ))),
+        Some(number) => Err(Obstacle::NoProcessor { number, there }.into()),
         None => Ok(()),
     }
 }
@@ -310,33 +329,33 @@ pub(super) fn settle(host: &dyn Host, mut target: Target) -> Result<Target, Refu
         let fits = |manager: &Manager| !needs_files || manager.has_files();
         match *manager {
             Some(wanted) => {
-                if let Some(lack) = lack_of_manager(host, wanted, layout) {
-                    return Err(Refusal::Unusable(format!("a pool by {wanted} {lack}")));
+                if let Some(missing) = lack_of_manager(host, wanted, layout) {
+                    return Err(Obstacle::NoManager { manager: wanted, missing }.into());
                 }
             }
             None => {
                 let mut lacks = Vec::new();
                 for candidate in Manager::ALL.into_iter().filter(fits) {
                     let lack = match candidate.takes(layout, count) {
-                        Ok(()) => lack_of_manager(host, candidate, layout).map(|lack| lack.to_string()),
-                        Err(message) => Some(format!("cannot: {message}")),
+                        Ok(()) => lack_of_manager(host, candidate, layout).map(ManagerLack::Missing),
+                        Err(mistake) => Some(ManagerLack::NeverMakes(mistake)),
                     };
                     match lack {
                         None => {
                             *manager = Some(candidate);
                             break;
                         }
-                        Some(lack) => lacks.push(format!("{candidate} {lack}")),
+                        Some(lack) => lacks.push((candidate, lack)),
                     }
                 }
                 if manager.is_none() {
-                    return Err(Refusal::Unusable(format!("nothing here makes pools of disks: {}", lacks.join("; "))));
+                    return Err(Obstacle::NoManagers { lacks }.into());
                 }
             }
         }
     }
-    if let Some(lack) = lack_of_transport(host, transport) {
-        return Err(Refusal::Unusable(format!("the transport {transport} {lack}")));
+    if let Some(missing) = lack_of_transport(host, transport) {
+        return Err(Obstacle::NoTransport { transport, missing }.into());
     }
     if transport == Transport::Iscsi {
         target.initiator = initiator(host).ok();

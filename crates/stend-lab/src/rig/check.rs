@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use stend_model::quantity::{Size, format_size};
+use stend_model::quantity::Size;
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
-use super::{Needs, Refusal, ability, by_front, control_socket, inside, real_path, socket};
-use crate::run::prepare::install_command;
+use super::refusal::{ForRoot, Misuse, Obstacle, Refusal};
+use super::{Needs, ability, by_front, control_socket, inside, real_path, socket};
 use stend_stand::host::{Command, Host};
 
-const MEBIBYTE: u64 = 1 << 20;
+pub(super) const MEBIBYTE: u64 = 1 << 20;
 /// The longest path of a Unix socket, without the byte that ends it.
-const LONGEST_SOCKET: usize = 107;
+pub(super) const LONGEST_SOCKET: usize = 107;
 /// A RAM disk may take so much of the memory that is available, in percent: what is measured needs the rest.
-const MOST_OF_MEMORY: u64 = 80;
+pub(super) const MOST_OF_MEMORY: u64 = 80;
 
 /// What a device says of itself.
 const DEVICE: &str = r#"
@@ -85,7 +85,7 @@ pub(super) fn check(
     if let Some(Where::Directory(path)) = target.place_mut() {
         // The kernel names the file of a loop device by its path without links, and it is found again by that.
         *path = real_path(host, path)?;
-        plain_path(path, "set \"where\" to another directory")?;
+        plain_path(path, "\"where\"")?;
     }
     if target.transport.has_controllers() {
         let (inside, last) = (inside(base, "any-token"), target.controllers.saturating_sub(1));
@@ -94,33 +94,22 @@ pub(super) fn check(
         let longest = if target.transport == Transport::Iscsi { control } else { socket(&inside, last) };
         let longest = if needs.fronts { by_front(&longest) } else { longest };
         if longest.len() > LONGEST_SOCKET {
-            return Err(Refusal::Unusable(format!(
-                "the path of the socket {longest} has {} bytes, and the system takes {LONGEST_SOCKET}; set STEND_WORK to a shorter one",
-                longest.len()
-            )));
+            return Err(Obstacle::LongSocket { path: longest }.into());
         }
     }
-    plain_path(base, "set STEND_WORK to another directory")?;
+    plain_path(base, "STEND_WORK")?;
     let smallest = devices(host, &target)?;
     if let Some(smallest) = smallest {
         match (&target.storage, target.lun_size) {
             (Storage::Device { .. }, None) => target.lun_size = Some(Size(smallest / MEBIBYTE * MEBIBYTE)),
             (Storage::Device { devices }, Some(size)) if size.0 > smallest => {
-                return Err(Refusal::Usage(format!(
-                    "LUNs of {size} are asked for, and the smallest of {} has {}",
-                    devices.join(", "),
-                    format_size(smallest)
-                )));
+                return Err(Misuse::SmallDevices { size, devices: devices.clone(), smallest }.into());
             }
             (Storage::Pool { disks: Disks::Devices(devices), layout, .. }, Some(size)) => {
                 // The smallest disk decides how much of each can be used.
                 let holds = smallest.saturating_mul(devices.len() as u64) / layout.copies();
                 if size.0.saturating_mul(u64::from(target.luns)) > holds {
-                    return Err(Refusal::Usage(format!(
-                        "{} LUNs of {size} are asked for, and {layout} of these disks holds less than {} MiB",
-                        target.luns,
-                        holds / MEBIBYTE
-                    )));
+                    return Err(Misuse::SmallPool { luns: target.luns, size, layout: *layout, holds }.into());
                 }
             }
             _ => {}
@@ -131,11 +120,9 @@ pub(super) fn check(
 }
 
 /// Whether fio, mount and the URIs of exports take a path as it is.
-fn plain_path(path: &str, remedy: &str) -> Result<(), Refusal> {
+fn plain_path(path: &str, set: &'static str) -> Result<(), Refusal> {
     match path.chars().find(|c| c.is_control() || c.is_whitespace() || ":$`\"'\\;#*?,&".contains(*c)) {
-        Some(bad) => Err(Refusal::Unusable(format!(
-            "the target's files cannot lie in {path:?}: it holds {bad:?}, which fio and mount do not take; {remedy}"
-        ))),
+        Some(bad) => Err(Obstacle::BadPath { path: path.into(), bad, set }.into()),
         None => Ok(()),
     }
 }
@@ -145,9 +132,7 @@ pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal
     if target.behind_nbd() {
         let engines = host.run(&Command::new(["fio", "--enghelp"])).map(|output| output.text()).unwrap_or_default();
         if !stend_instrument::has_engine(&engines, "nbd") {
-            return Err(Refusal::Unusable(
-                "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio".into(),
-            ));
+            return Err(Obstacle::NoNbdEngine.into());
         }
     }
     Ok(())
@@ -155,23 +140,21 @@ pub(super) fn check_load(host: &dyn Host, target: &Target) -> Result<(), Refusal
 
 fn needs_root(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
     let why = match &target.storage {
-        Storage::Pool { .. } => "a pool takes root, for loop devices and mounts",
-        Storage::Device { .. } => "block devices take root",
-        Storage::File { r#where: Where::Tmpfs } => "a RAM disk takes root, for its mount",
+        Storage::Pool { .. } => ForRoot::Pool,
+        Storage::Device { .. } => ForRoot::Devices,
+        Storage::File { r#where: Where::Tmpfs } => ForRoot::RamDisk,
         Storage::File { .. } => match target.transport {
             Transport::Local | Transport::Nbd => return Ok(()),
-            Transport::Iscsi => "iscsi takes root, for tgtd",
-            Transport::NvmeTcp => "nvme-tcp takes root, for the kernel's target",
-            Transport::Nfs => "nfs takes root, for exports and mounts",
+            Transport::Iscsi => ForRoot::Iscsi,
+            Transport::NvmeTcp => ForRoot::NvmeTcp,
+            Transport::Nfs => ForRoot::Nfs,
         },
     };
     let user = host.run(&Command::new(["id", "-u"])).map(|output| output.text()).unwrap_or_default();
     if user.trim() == "0" {
         return Ok(());
     }
-    Err(Refusal::Unusable(format!(
-        "{why}; run it with sudo, or take a target of files (kind = \"file\" in a directory, transport = \"local\" or \"nbd\")"
-    )))
+    Err(Obstacle::NotRoot(why).into())
 }
 
 fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal> {
@@ -191,17 +174,15 @@ fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal>
     let script =
         r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;
     let words = ["sh", "-c", script, "sh"].into_iter().chain(wanted.iter().map(|(program, _)| *program));
-    let missing = host.run(&Command::new(words)).map_err(|error| Refusal::Unusable(error.to_string()))?.text();
+    let missing = host.run(&Command::new(words))?.text();
     if let Some((program, package)) = wanted.iter().find(|(program, _)| missing.lines().any(|line| line == *program)) {
-        let remedy = install_command(package);
-        return Err(Refusal::Unusable(format!("the target needs {program}, and it is not here; to have it: {remedy}")));
+        return Err(Obstacle::NoProgram { program, package }.into());
     }
     Ok(())
 }
 
 /// What files in this place lie on, if they fit.
 fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Medium, Refusal> {
-    let mebibytes = |bytes: u64| format!("{} MiB", bytes / MEBIBYTE);
     let directory = match place {
         Where::Tmpfs => {
             memory(host, bytes)?;
@@ -211,22 +192,17 @@ fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Mediu
         Where::Directory(path) => path,
     };
     let script = r#"[ -d "$1" ] && [ -w "$1" ] || exit 3; df -B1 --output=fstype,avail "$1" | tail -n 1"#;
-    let output = host.run(&Command::new(["sh", "-c", script, "sh", directory]));
-    let output = output.map_err(|error| Refusal::Unusable(error.to_string()))?;
+    let output = host.run(&Command::new(["sh", "-c", script, "sh", directory]))?;
     if output.exit == Some(3) {
-        return Err(Refusal::Usage(format!("\"{directory}\" is no directory that can be written; make it first")));
+        return Err(Misuse::NoDirectory { directory: directory.into() }.into());
     }
     let text = output.text();
     let mut fields = text.split_whitespace();
     let (Some(kind), Some(free)) = (fields.next(), fields.next().and_then(|free| free.parse::<u64>().ok())) else {
-        return Err(Refusal::Unusable(format!("nobody says how much space {directory} has: {}", text.trim())));
+        return Err(Obstacle::SpaceUnknown { directory: directory.into(), said: text.trim().into() }.into());
     };
     if free < bytes {
-        return Err(Refusal::Unusable(format!(
-            "{directory} has {} free, and the target takes up to {}; make it smaller, or set \"where\" to another directory",
-            mebibytes(free),
-            mebibytes(bytes)
-        )));
+        return Err(Obstacle::NoSpace { directory: directory.into(), free, bytes }.into());
     }
     if ["tmpfs", "ramfs"].contains(&kind) {
         memory(host, bytes)?;
@@ -240,18 +216,13 @@ fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     let Some(available) = kibibytes.map(|kibibytes| kibibytes << 10) else {
-        return Err(Refusal::Unusable("nobody says how much memory is available here".into()));
+        return Err(Obstacle::MemoryUnknown.into());
     };
     let most = available / 100 * MOST_OF_MEMORY;
     if bytes <= most {
         return Ok(());
     }
-    Err(Refusal::Unusable(format!(
-        "the target takes up to {} MiB of memory, and of the {} MiB that are available it may take {MOST_OF_MEMORY} %; make it smaller, \
-         or set \"where\" to a directory on a disk",
-        bytes / MEBIBYTE,
-        available / MEBIBYTE
-    )))
+    Err(Obstacle::NoMemory { bytes, available }.into())
 }
 
 /// The serial number that was typed and is of none of these.
@@ -271,52 +242,39 @@ pub(super) fn devices(host: &dyn Host, target: &Target) -> Result<Option<u64>, R
     for path in target.devices() {
         let device = device(host, path)?;
         if let Some(other) = paths.insert(device.real, path) {
-            return Err(Refusal::Usage(format!("{other} and {path} are the same device; name it once")));
+            return Err(Misuse::SameDevice { one: other.into(), other: path.into() }.into());
         }
-        if let Some(user) = &device.used {
-            return Err(Refusal::Usage(format!(
-                "{path} is in use ({user}); stend does not touch it, whatever is typed"
-            )));
+        let Device { holds, serial, .. } = device;
+        if let Some(user) = device.used {
+            return Err(Misuse::InUse { device: path.into(), user }.into());
         }
-        let holds = device.holds.as_ref().map(|what| format!(", and it holds {what}")).unwrap_or_default();
-        if device.serial.is_empty() {
-            return Err(Refusal::Usage(format!(
-                "{path} would be overwritten{holds}, and it has no serial number to confirm that with; take another device"
-            )));
+        if serial.is_empty() {
+            return Err(Misuse::NoSerial { device: path.into(), holds }.into());
         }
-        if !target.destructive.contains(&device.serial) {
+        if !target.destructive.contains(&serial) {
             // One that is of no device of the target is this one's, mistyped.
-            let typed = unknown(target, &serials_of(host, target)?);
-            let typed =
-                typed.map_or_else(String::new, |typed| format!(", and --destructive {typed} is not its serial number"));
-            return Err(Refusal::Usage(format!(
-                "{path} would be overwritten{holds}{typed}; to allow that, type its serial number: --destructive SERIAL \
-                 (`lsblk -dno SERIAL {path}` shows it; of a loop device it is the path of its file)"
-            )));
+            let typed = unknown(target, &serials_of(host, target)?).cloned();
+            return Err(Misuse::Unconfirmed { device: path.into(), holds, typed }.into());
         }
         smallest = Some(smallest.map_or(device.size, |smallest| smallest.min(device.size)));
-        serials.push(device.serial);
+        serials.push(serial);
     }
-    if let Some(other) = unknown(target, &serials) {
-        return Err(Refusal::Usage(format!(
-            "--destructive {other}: none of the target's {} devices has this serial number",
-            serials.len()
-        )));
+    if let Some(typed) = unknown(target, &serials) {
+        return Err(Misuse::UnknownSerial { typed: typed.clone(), devices: serials.len() }.into());
     }
     Ok(smallest)
 }
 
 fn device(host: &dyn Host, path: &str) -> Result<Device, Refusal> {
-    let output = host.run(&Command::new(["sh", "-c", DEVICE, "sh", path]));
-    let output = output.map_err(|error| Refusal::Unusable(error.to_string()))?;
+    let output = host.run(&Command::new(["sh", "-c", DEVICE, "sh", path]))?;
     if output.exit == Some(3) {
-        return Err(Refusal::Usage(format!("{path} is no block device of this machine; `lsblk` lists them")));
+        return Err(Misuse::NoDevice { path: path.into() }.into());
     }
     let text = output.text();
     let said: BTreeMap<_, _> = text.lines().filter_map(|line| line.split_once('=')).collect();
     let of = |key: &str| said.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
     let Some(size) = of("size").and_then(|size| size.parse().ok()) else {
-        return Err(Refusal::Unusable(format!("{path} does not say how large it is")));
+        return Err(Obstacle::SizeUnknown { path: path.into() }.into());
     };
     let mounted = of("mounted").map(|place| format!("mounted on {place}"));
     let table = of("table").map(|table| format!("a partition table ({table})"));

@@ -17,11 +17,12 @@ use thiserror::Error;
 
 use super::layout::btrfs::Mounted;
 use super::ledger::{self, Ledger};
+use super::refusal::{BadFault, Misuse, Obstacle, Refusal, Said};
 use super::served;
 use super::shell::{Disk, LOOP_OF, SERVERS, shell};
 use super::thing::{DETACH, Made, Thing};
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
-use super::{Refusal, base, last_words, real_path};
+use super::{base, real_path};
 use stend_stand::host::{Command, Host, HostError, Output, Process};
 
 /// What the faults of a suite take beside the target itself.
@@ -68,10 +69,7 @@ impl Needs {
         if output.exit == Some(0) {
             return Ok(());
         }
-        Err(Refusal::Unusable(format!(
-            "{probe} cannot let a disk die{}; build it anew with `make build`",
-            last_words(&output)
-        )))
+        Err(Obstacle::OldProbe { probe: probe.into(), said: (&output).into() }.into())
     }
 
     /// The bytes of the spares, and of caches.
@@ -92,56 +90,47 @@ impl Needs {
 /// It has not, or there is no target; one line that says what would be right.
 pub fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
     for scenario in &suite.scenarios {
-        let refuse = |fault: &Fault, why: String| {
-            Err(Refusal::Usage(format!("scenario \"{}\", \"{fault}\" at {}: {why}", scenario.name, fault.at)))
+        let refuse = |&fault: &Fault, error: BadFault| {
+            Err(Misuse::Fault { scenario: scenario.name.clone(), fault, error }.into())
         };
         let mut dead = BTreeSet::new();
         for fault in &scenario.faults {
             let Some(target) = target else {
-                return refuse(fault, "there is no target; give one, as in --target targets/faults.toml".into());
+                return refuse(fault, BadFault::NoTarget);
             };
             match (fault.part, &target.storage) {
                 (Part::Controller(_), _) if target.transport != Transport::Nbd => {
-                    return refuse(
-                        fault,
-                        "this target has no controllers that can be killed; set transport = \"nbd\"".into(),
-                    );
+                    return refuse(fault, BadFault::NoControllers);
                 }
                 (Part::Controller(number), _) if number >= target.controllers => {
-                    return refuse(fault, format!("the target has controllers 0 to {}", target.controllers - 1));
+                    return refuse(fault, BadFault::Controllers { last: target.controllers - 1 });
                 }
                 (Part::Controller(_), _) => {}
                 (Part::Disk(_) | Part::Pool, _)
                     if fault.action.is_the_end() && !matches!(target.transport, Transport::Local | Transport::Nbd) =>
                 {
-                    let why = "what is left is read again from files; set transport = \"local\" or \"nbd\"";
-                    return refuse(fault, why.into());
+                    return refuse(fault, BadFault::NotFiles);
                 }
                 (Part::Pool, Storage::Pool { disks: Disks::Files { .. }, manager, .. })
                     if manager.is_none_or(|manager| manager == Manager::Btrfs) => {}
                 (Part::Pool, _) => {
-                    let why =
-                        "only a pool of files by btrfs loses its power; set kind = \"pool\" and manager = \"btrfs\"";
-                    return refuse(fault, why.into());
+                    return refuse(fault, BadFault::KeepsPower);
                 }
                 (Part::Disk(number), Storage::Pool { disks: Disks::Files { count, .. }, layout, manager }) => {
                     if manager.is_some_and(|manager| manager != Manager::Btrfs) {
-                        return refuse(fault, "only disks of a pool by btrfs die; set manager = \"btrfs\"".into());
+                        return refuse(fault, BadFault::NotBtrfs);
                     }
                     if number >= *count {
-                        return refuse(fault, format!("the pool has disks 0 to {}", count - 1));
+                        return refuse(fault, BadFault::Disks { last: count - 1 });
                     }
                     if matches!(fault.action, Action::Slow | Action::Recover | Action::Lose) {
                         continue;
                     }
                     if *layout == Layout::Stripe {
-                        let why = "a stripe has no other copy of what was on it; set layout = \"raid10\" or \"mirror\"";
-                        return refuse(fault, why.into());
+                        return refuse(fault, BadFault::NoOtherCopy);
                     }
                     if fault.action == Action::Rot && !target.checksums {
-                        let why =
-                            "without checksums nobody can tell which of two copies is right; set checksums = true";
-                        return refuse(fault, why.into());
+                        return refuse(fault, BadFault::NoChecksums);
                     }
                     if fault.action.mends() {
                         dead.remove(&number);
@@ -149,15 +138,14 @@ pub fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
                         dead.insert(number);
                     }
                     if dead.len() > 1 {
-                        return refuse(fault, "another disk is dead or rots by then, and a pool survives one".into());
+                        return refuse(fault, BadFault::SecondDisk);
                     }
                 }
                 (Part::Disk(_), Storage::Pool { .. }) => {
-                    let why = "block devices do not die for a test; make the pool of files, with disks = NUMBER";
-                    return refuse(fault, why.into());
+                    return refuse(fault, BadFault::Devices);
                 }
                 (Part::Disk(_), _) => {
-                    return refuse(fault, "only a pool has disks; set kind = \"pool\"".into());
+                    return refuse(fault, BadFault::NoDisks);
                 }
             }
         }
@@ -169,10 +157,7 @@ pub fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
 fn check_apart(suite: &Suite) -> Result<(), Refusal> {
     let needs = Needs::of(suite);
     match needs.disks.iter().find(|disk| needs.forgetful || needs.slow.contains(disk)) {
-        Some(disk) => Err(Refusal::Usage(format!(
-            "suite \"{}\": disk {disk} is replaced, and it slows down or loses its power elsewhere; make two suites of it",
-            suite.name
-        ))),
+        Some(&disk) => Err(Misuse::TwoFates { suite: suite.name.clone(), disk }.into()),
         None => Ok(()),
     }
 }
@@ -363,7 +348,7 @@ pub enum InjectorError {
         /// Its exit status, if no signal ended it.
         status: Option<i32>,
         /// Its last words, in parentheses.
-        said: String,
+        said: Said,
     },
     /// A part stays that was to go.
     #[error("{thing} cannot be taken away: {source}")]
@@ -494,7 +479,7 @@ impl<'a> Injector<'a> {
         match output.exit {
             Some(0) => Ok(output),
             Some(75) => Err(InjectorError::TakenDown),
-            status => Err(InjectorError::Failed { status, said: last_words(&output) }),
+            status => Err(InjectorError::Failed { status, said: (&output).into() }),
         }
     }
 

@@ -13,6 +13,7 @@ mod found;
 mod layout;
 mod ledger;
 mod plan;
+mod refusal;
 mod scheduler;
 mod served;
 mod shell;
@@ -28,12 +29,12 @@ use stend_model::plan::fresh_seed;
 use stend_model::run::is_run_id;
 use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
-use thiserror::Error;
 
-pub use ability::{Ability, all as abilities};
+pub use ability::{Ability, Missing, all as abilities};
 pub use control_group::Counters;
 pub use faults::{Injector, Needs, by_front, check as check_faults};
 pub use found::found;
+pub use refusal::{BadFault, ForRoot, Hint, ManagerLack, Misuse, Obstacle, Refusal, Said};
 
 use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
@@ -56,26 +57,6 @@ const LONGEST_FILLING: &str = "2592000s";
 const LOOK: Duration = Duration::from_millis(50);
 /// How long it is waited after the guard was told to end; it needs six seconds at most.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// Why there is no target.
-#[derive(Debug, Error)]
-pub enum Refusal {
-    /// It was asked for wrongly.
-    #[error("{0}")]
-    Usage(String),
-    /// This machine cannot have it.
-    #[error("{0}")]
-    Unusable(String),
-    /// The user interrupted it.
-    #[error("interrupted while the target was made; it is taken down again")]
-    Interrupted,
-}
-
-impl From<HostError> for Refusal {
-    fn from(error: HostError) -> Self {
-        Self::Unusable(error.to_string())
-    }
-}
 
 /// A target that stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,19 +163,13 @@ pub fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Re
     for scenario in suite.scenarios.iter_mut().filter(|scenario| scenario.instrument.loads_luns()) {
         loads = true;
         if scenario.parameters.get("directory").is_some_and(|directory| !directory.is_empty()) {
-            return Err(Refusal::Usage(format!(
-                "scenario \"{}\" has a \"directory\" of its own, and a target has its LUNs elsewhere; leave out one of them",
-                scenario.name
-            )));
+            return Err(Misuse::OwnDirectory { scenario: scenario.name.clone() }.into());
         }
         stend_instrument::fit_to_luns(scenario, target)
-            .map_err(|message| Refusal::Usage(format!("scenario \"{}\" on this target: {message}", scenario.name)))?;
+            .map_err(|error| Misuse::Load { scenario: scenario.name.clone(), error })?;
     }
     if !loads {
-        return Err(Refusal::Usage(format!(
-            "suite \"{}\" has no scenario that loads a target; those of fio do, as in vostok-2021",
-            suite.name
-        )));
+        return Err(Misuse::NothingLoads { suite: suite.name.clone() }.into());
     }
     check::check_load(host, target)
 }
@@ -209,20 +184,12 @@ pub fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal> {
         let [a, b] = [of_one, of_other].map(|scenario| &scenario.parameters);
         let differs = a.keys().chain(b.keys()).find(|name| a.get(*name) != b.get(*name));
         if let Some(name) = differs {
-            let [a, b] = [a, b].map(|parameters| parameters.get(name).map_or("none", String::as_str));
-            return Err(Refusal::Usage(format!(
-                "--ab: on the two targets scenario \"{}\" would not do the same work: {name} is {a} on one side and {b} on the other; set the \
-                 same luns, lun_size and transport for both (--lun-size), or make two runs",
-                of_one.name
-            )));
+            let sides = [a, b].map(|parameters| parameters.get(name).cloned());
+            return Err(Misuse::OtherWork { scenario: of_one.name.clone(), parameter: name.clone(), sides }.into());
         }
         let prepares = of_one.is_precondition() || of_one.steady.is_some();
         if prepares && of_one.instrument.loads_luns() {
-            return Err(Refusal::Usage(format!(
-                "--ab: scenario \"{}\" prepares its LUNs, and the target is made anew for each side, which loses that; make two \
-                 runs, or take a suite that prepares nothing, such as vostok-2021",
-                of_one.name
-            )));
+            return Err(Misuse::Prepares { scenario: of_one.name.clone() }.into());
         }
     }
     Ok(())
@@ -257,12 +224,10 @@ pub fn raise(
     let made = stend_stand::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
-    if let Err(refusal) = &made
-        && let Err(error) = take_down(host, work, name)
-    {
-        return Err(Refusal::Unusable(format!("{refusal}; and {error}")));
-    }
-    made
+    made.map_err(|refusal| match take_down(host, work, name) {
+        Ok(_) => refusal,
+        Err(error) => Obstacle::Left { refusal: refusal.into(), error: error.into() }.into(),
+    })
 }
 
 fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dyn Fn() -> bool) -> Result<Up, Refusal> {
@@ -280,7 +245,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         };
         if output.exit != Some(0) {
             let hint = hint(&thing, &output);
-            return Err(Refusal::Unusable(format!("{} cannot be made{}{hint}", thing.in_words(), last_words(&output))));
+            return Err(Obstacle::NotMade { thing: thing.in_words(), said: (&output).into(), hint }.into());
         }
         if let (Thing::Loop { file, .. }, true) = (&thing, behind_loops) {
             let device = output.text().trim().to_owned();
@@ -339,11 +304,7 @@ pub fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusa
             let Some(command) = thing.taking_away(&path) else { continue };
             let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..command })?;
             if output.exit != Some(0) {
-                return Err(Refusal::Unusable(format!(
-                    "{} cannot be taken away{}; then `stend clean` goes on",
-                    thing.in_words(),
-                    last_words(&output)
-                )));
+                return Err(Obstacle::NotTakenAway { thing: thing.in_words(), said: (&output).into() }.into());
             }
         }
         host.remove(&path)?;
@@ -351,10 +312,7 @@ pub fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusa
     let script = r#"rmdir "$1" && { rmdir "${1%/*}" 2>/dev/null || :; }"#;
     let output = host.run(&Command::new(["sh", "-c", script, "sh", &base]))?;
     if output.exit != Some(0) {
-        return Err(Refusal::Unusable(format!(
-            "{base} holds what stend did not make, and stays{}",
-            last_words(&output)
-        )));
+        return Err(Obstacle::NotEmpty { directory: base, said: (&output).into() }.into());
     }
     Ok(true)
 }
@@ -367,7 +325,7 @@ fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
     let output = host.run(&Command { timeout: LONGEST_TAKING_AWAY, ..rename })?;
     match output.exit {
         Some(0) => Ok(()),
-        _ => Err(Refusal::Unusable(format!("{standing} cannot be renamed{}", last_words(&output)))),
+        _ => Err(Obstacle::NotRenamed { path: standing, said: (&output).into() }.into()),
     }
 }
 
@@ -380,9 +338,7 @@ pub fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun,
     let here = ledger.boot_id == boot_id(host);
     match (ledger.target, ledger.up) {
         (Some(target), Some(up)) if here => Ok((TargetOfRun { name: Some(name.into()), ..target }, up)),
-        _ => Err(Refusal::Usage(format!(
-            "no target of the name \"{name}\" stands; `stend target up --name {name}` makes one, and `stend target status` lists them"
-        ))),
+        _ => Err(Misuse::NotStanding { name: name.into() }.into()),
     }
 }
 
@@ -484,7 +440,7 @@ fn real_path(host: &dyn Host, path: &str) -> Result<String, Refusal> {
     let output = host.run(&Command::new(["readlink", "-e", path]))?;
     match output.text().strip_suffix('\n') {
         Some(real) if output.exit == Some(0) => Ok(real.to_owned()),
-        _ => Err(Refusal::Unusable(format!("{path} leads nowhere"))),
+        _ => Err(Obstacle::Nowhere { path: path.into() }.into()),
     }
 }
 
@@ -497,29 +453,19 @@ fn token() -> String {
     format!("{:0TOKEN_DIGITS$x}", fresh_seed())
 }
 
-/// What would help where a thing cannot be made, as the rest of a message.
-fn hint(thing: &Thing, output: &Output) -> &'static str {
+/// What would help where a thing cannot be made.
+fn hint(thing: &Thing, output: &Output) -> Option<Hint> {
     let said = String::from_utf8_lossy(&output.stderr);
     match thing {
         Thing::LunFile { in_btrfs: true, .. }
         | Thing::LogicalVolume(_)
         | Thing::ZfsVolume(_)
-        | Thing::MdPartitions(_) => "; the pool's own data take a part of it: make the LUNs smaller",
+        | Thing::MdPartitions(_) => Some(Hint::SmallerLuns),
         // The kernel says no more of a file system that takes no direct I/O.
         Thing::Loop { direct: true, .. } if said.contains("Invalid argument") || said.contains("direct") => {
-            "; the file system below takes no direct I/O: set \"where\" to a directory on ext4, XFS or btrfs, or to \"tmpfs\""
+            Some(Hint::OtherFileSystem)
         }
-        _ => "",
-    }
-}
-
-/// The last line that a command said on standard error, as the rest of a message: `: …`.
-fn last_words(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("{\"event\""));
-    match line {
-        Some(line) => format!(" ({line})"),
-        None => String::new(),
+        _ => None,
     }
 }
 
@@ -635,10 +581,10 @@ mod tests {
         let stderr = b"losetup: /mnt/disk0: failed to set up loop device: Invalid argument\n".to_vec();
         let output = Output { exit: Some(1), stderr, ..Output::default() };
         let disk = |direct| Thing::Loop { file: "/mnt/disk0".into(), direct };
-        assert!(hint(&disk(true), &output).contains("no direct I/O: set \"where\""));
-        assert_eq!(hint(&disk(false), &output), "");
+        assert_eq!(hint(&disk(true), &output), Some(Hint::OtherFileSystem));
+        assert_eq!(hint(&disk(false), &output), None);
         let full = Output { stderr: b"losetup: cannot find an unused loop device\n".to_vec(), ..output };
-        assert_eq!(hint(&disk(true), &full), "");
+        assert_eq!(hint(&disk(true), &full), None);
     }
 
     #[test]

@@ -60,9 +60,6 @@ pub enum PrepareError {
         /// Who may.
         source: NotOwn,
     },
-    /// The machine does not say who may write there.
-    #[error(transparent)]
-    Unasked(NotOwn),
     /// Nothing can be written to the directory for runs' files.
     #[error("{0}; set STEND_WORK to a directory that can be written")]
     Unwritable(#[source] HostError),
@@ -118,11 +115,8 @@ pub fn work_directory(host: &dyn Host) -> Result<String, PrepareError> {
 
 /// Sees to it that nobody else may write in the directory for runs' files.
 fn check_own(host: &dyn Host, directory: &str) -> Result<(), PrepareError> {
-    owned::check(host, directory).map_err(|why| match (why, host.name()) {
-        (why @ NotOwn::Unasked(_), _) => PrepareError::Unasked(why),
-        (source, HERE) => PrepareError::NotOwn { there: None, source },
-        (source, there) => PrepareError::NotOwn { there: Some(there.to_owned()), source },
-    })
+    let there = (host.name() != HERE).then(|| host.name().to_owned());
+    owned::why_not(host, directory)?.map_or(Ok(()), |source| Err(PrepareError::NotOwn { there, source }))
 }
 
 /// Makes the directory for runs' files, and sees to it that no other stend uses it.

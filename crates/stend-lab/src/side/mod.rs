@@ -10,7 +10,7 @@ use stend_model::side::Side;
 use stend_model::suite::{Instrument, Suite};
 use thiserror::Error;
 
-use stend_instrument::{ADAPTERS, Tool, check_parameters};
+use stend_instrument::{ADAPTERS, AdapterError, Tool, check_parameters};
 use stend_stand::host::stand::{self, BuildError, Compiler};
 use stend_stand::host::{Command, Host, HostError};
 use stend_stand::machine::{ToolQuery, tools};
@@ -53,14 +53,14 @@ pub enum SideError {
         known: Vec<String>,
     },
     /// A scenario does not take a value that a side sets.
-    #[error("--ab: side \"{side}\", scenario \"{scenario}\": {said}")]
+    #[error("--ab: side \"{side}\", scenario \"{scenario}\": {error}")]
     BadParameter {
         /// What the side is called.
         side: String,
         /// The scenario.
         scenario: String,
         /// What its instrument says.
-        said: String,
+        error: Box<AdapterError>,
     },
     /// A side takes what there is not.
     #[error("side \"{side}\": {source}")]
@@ -191,7 +191,7 @@ pub fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
             check_parameters(&side.applied(scenario)).map_err(|error| SideError::BadParameter {
                 side: side.label.clone(),
                 scenario: scenario.name.clone(),
-                said: error.to_string(),
+                error: error.into(),
             })?;
         }
     }

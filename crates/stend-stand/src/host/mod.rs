@@ -183,18 +183,14 @@ impl Lockable {
 
     /// Why it is not to be had: somebody has it. `at` is what stands before paths of another machine, `holder` who it is, in brackets.
     fn held(&self, at: &str, holder: &str) -> HostError {
-        HostError::Locked(match self {
-            Self::Directory(directory) => {
-                let stands = "another stend is using";
-                format!("{stands} {at}{directory}{holder}; wait for it, or set STEND_WORK to another directory")
+        let holder = holder.into();
+        match self {
+            Self::Directory(directory) => HostError::DirectoryInUse { directory: format!("{at}{directory}"), holder },
+            Self::Machine(lock) => {
+                let machine = at.strip_suffix(':').unwrap_or("this machine").into();
+                HostError::MachineInUse { machine, lock: lock.as_str().into(), holder }
             }
-            Self::Machine(path) => {
-                let machine = at.strip_suffix(':').unwrap_or("this machine");
-                format!(
-                    "another stend measures on {machine}{holder}; wait for it (the lock there is {path}; docs/guide/hosts.md)"
-                )
-            }
-        })
+        }
     }
 
     /// Why it cannot be locked at all.
@@ -202,9 +198,7 @@ impl Lockable {
         let path = format!("{at}{}", self.path());
         match self {
             Self::Directory(_) => HostError::File { path, error },
-            Self::Machine(_) => {
-                HostError::Locked(format!("{path} is no lock: {error}; set STEND_LOCK to another path there"))
-            }
+            Self::Machine(_) => HostError::NoLock { path, error },
         }
     }
 }
@@ -253,9 +247,32 @@ pub enum HostError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// Somebody else holds a lock, or it is none; one line.
-    #[error("{0}")]
-    Locked(String),
+    /// Somebody else uses the directory for runs' files.
+    #[error("another stend is using {directory}{holder}; wait for it, or set STEND_WORK to another directory")]
+    DirectoryInUse {
+        /// Its path, behind the machine's destination where that is another.
+        directory: String,
+        /// Who it is, in brackets, if they say.
+        holder: Box<str>,
+    },
+    /// Somebody else measures on the machine.
+    #[error("another stend measures on {machine}{holder}; wait for it (the lock there is {lock}; docs/guide/hosts.md)")]
+    MachineInUse {
+        /// Its destination, or this machine in words.
+        machine: Box<str>,
+        /// The lock's path there.
+        lock: Box<str>,
+        /// Who it is, in brackets, if they say.
+        holder: Box<str>,
+    },
+    /// What is to be the machine's lock is something else.
+    #[error("{path} is no lock: {error}; set STEND_LOCK to another path there")]
+    NoLock {
+        /// Its path, behind the machine's destination where that is another.
+        path: String,
+        /// What is wrong with it.
+        error: std::io::Error,
+    },
     /// The user interrupted the program.
     #[error("interrupted")]
     Interrupted,

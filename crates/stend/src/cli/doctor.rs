@@ -64,7 +64,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for Ability { what, state } in rig::abilities(&host) {
         let (fine, state, remedy) = match state {
             Ok(state) => (true, state, None),
-            Err(lack) => (false, lack.what, Some(lack.remedy)),
+            Err(lack) => (false, lack.what(), Some(lack.remedy())),
         };
         findings.push(Finding { what, fine, needed: false, purpose: Some("targets"), state, remedy });
     }

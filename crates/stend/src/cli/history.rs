@@ -1,6 +1,5 @@
 //! `stend history`: one metric over all runs of a machine, and where it changed.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +13,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json, Spoken};
 use stend_compare::history::{self, NotFound, Outline, Wanted};
-use stend_model::quantity::english_plural;
+use stend_report::doc::{self, Doc, Frame, Role, Row, Table, Value};
 use stend_report::{history as render, shell_words};
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
@@ -79,7 +78,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             if format == Format::Json {
                 output::print_json("scenarios", &scenarios)?;
             } else {
-                output::print(&with_metric(&name, &scenarios))?;
+                output::print_document(global, format, &with_metric(&name, &scenarios))?;
             }
             return Ok(Exit::Fine);
         }
@@ -108,14 +107,15 @@ fn command(history: &history::History, machine: Option<&str>) -> String {
     shell_words(&["stend", "history", &what, "--machine", machine, "--format", "html"].map(str::to_owned))
 }
 
-fn with_metric(name: &str, scenarios: &[WithMetric]) -> String {
-    let mut text = format!("\"{name}\" is a metric of:\n");
-    for WithMetric { scenario, runs } in scenarios {
-        let _ = writeln!(text, "  {scenario}  ({})", english_plural(*runs, "run", "runs"));
-    }
+fn with_metric(name: &str, scenarios: &[WithMetric]) -> Doc {
+    let rows = scenarios.iter().map(|with| {
+        let runs = Value::Number(with.runs as u64, "");
+        Row::new([with.scenario.to_owned()], [runs])
+    });
+    let mut doc = Doc::of(Table::of(&["scenario"], [doc::figures("runs")], Frame::Head, rows));
     if let [WithMetric { scenario, .. }, ..] = scenarios {
         let what = shell_words(&[format!("{scenario}:{name}")]);
-        let _ = writeln!(text, "its history in the first of them: {} history {what}", output::program());
+        doc.say_last(Role::Fact, [format!("the history of the first: {} history {what}", output::program())]);
     }
-    text
+    doc
 }
