@@ -20,15 +20,14 @@ pub(super) struct Arguments {
     /// The run
     #[arg(default_value = "last")]
     run: String,
-    /// Leave out what may name the machine or its owner, and say what that was: names and addresses, most of the kernel's command line, boot
-    /// ids, network interfaces, paths, serial numbers, what instruments printed. Titles and names of suites and scenarios stay
+    /// Omit everything that may identify the machine or its owner, and report what was omitted: names and addresses, most kernel parameters, boot
+    /// ids, network interfaces, paths, serial numbers, output of instruments. Titles and names of suites and scenarios are kept
     #[arg(long)]
     public: bool,
-    /// Instead write what fio itself reported (json+), as it came: a directory with a file for each repeat
+    /// Write fio's own reports (json+) instead, unchanged: a directory with a file for each repeat
     #[arg(long, conflicts_with = "public")]
     fio: bool,
-    /// The file to write, or - for standard output [default: RUN.stend.gz; with --public RUN.public.stend.gz; with --fio the directory
-    /// RUN.fio]
+    /// The output file, or - for standard output [default: RUN.stend.gz; with --public RUN.public.stend.gz; with --fio the directory RUN.fio]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -35,7 +35,7 @@ const MEASURING: [&str; 12] = [
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Measure nothing, and show a noise measurement that there is [default: the newest, of the suite if one is named]
+    /// Show a stored noise measurement instead of measuring [default: the newest, of the suite if one is named]
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest", conflicts_with_all = MEASURING)]
     show: Option<String>,
     #[command(flatten)]

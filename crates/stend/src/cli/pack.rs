@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     suite: String,
     #[command(flatten)]
     changing: Changing,
-    /// The file to write: a tar archive with the plan, stend-probe's sources and their build.sh; the plan alone if it ends in .json; - for the plan on
+    /// The output file: a tar archive with the plan, stend-probe's sources and their build.sh; only the plan if it ends in .json; - for the plan on
     /// standard output [default: stend-SUITE.tar]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -119,13 +119,13 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 
 /// For whoever finds the archive's contents on a machine.
 const README: &str =
-    "What measures this machine, and what is to be measured (suite.json). It takes a shell and a C compiler:
+    "A measuring program and its plan (suite.json) for this machine. A shell and a C compiler are needed:
 
-    sh probe/build.sh                         # CC=gcc or another compiler before it, flags behind it
-    build/stend-probe run suite.json > result.jsonl    # each repeat is a line; Ctrl-C keeps what there is
+    sh probe/build.sh                         # put CC=gcc or another compiler before it, flags after it
+    build/stend-probe run suite.json > result.jsonl    # a line for each repeat; Ctrl-C keeps them
     build/stend-probe run suite.json --continue result.jsonl
 
-Carry result.jsonl back to where stend is, and there:
+Copy result.jsonl to the machine with stend, and run there:
 
     stend import result.jsonl --host NAME
 ";

@@ -23,7 +23,7 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run, or several of as many machines, which are gone on with side by side [default: the newest that is not finished]
+    /// The run, or one run on each of several machines, resumed in parallel [default: the newest unfinished run]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]

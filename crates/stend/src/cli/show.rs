@@ -21,10 +21,10 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run: its id, the beginning of it, `last`, or `last~1` for the one before
+    /// The run: its id or a prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// List every repeat with its value, and why it does not count if so
+    /// List every repeat with its value; for an invalid one, the reason
     #[arg(long)]
     repeats: bool,
     #[command(flatten)]
