@@ -485,15 +485,12 @@ mod tests {
         minor_alone.rows.retain(|row| !row.main || row.scenario == "magma, parallel");
         let matter = answers(&minor_alone, &data, 4);
         assert!(
-            matter.contains("No difference of a main metric is sure. Of other metrics 2 differences are sure"),
+            matter.contains("No difference of a main metric is certain. Of other metrics 2 differences are sure"),
             "{matter}"
         );
         let mut alone = table;
         alone.columns.truncate(1);
         alone.rows.iter_mut().for_each(|row| row.cells.truncate(1));
-        assert!(
-            answers(&alone, &data, 4)
-                .ends_with("Nothing is compared with another run here, so no difference is called.")
-        );
+        assert!(answers(&alone, &data, 4).ends_with("No other run is compared here, so there are no verdicts."));
     }
 }

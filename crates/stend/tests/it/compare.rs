@@ -584,6 +584,6 @@ fn neighbouring_repeats_that_resemble_each_other_are_said_to() {
     let of = |id, values: &Vec<f64>| runs.mould.run(id, &[("x", values.clone()), ("y", values.clone())]);
     runs.add(&[of(A, &wave), of(B, &wave), of(C, &mixed), of(D, &mixed)]);
     let said = |one: &str, other: &str| flat(&runs.stand.fine(&["compare", one, other]).out);
-    assert!(said(A, B).contains("neighbouring repeats resemble each other (correlation 0."), "{}", said(A, B));
+    assert!(said(A, B).contains("neighbouring repeats are correlated (0."), "{}", said(A, B));
     assert!(!said(C, D).contains("neighbouring repeats"), "{}", said(C, D));
 }
