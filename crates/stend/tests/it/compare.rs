@@ -419,17 +419,17 @@ fn one_figure_is_explained_in_words() {
     for part in [
         "copy, small · throughput, in B/s, higher is better",
         "▲ better Better than the base",
-        "yes more than chance would make, q < 0.05: q = ",
+        "yes significant, q < 0.05: q = ",
         "one of 3 tests (Mann–Whitney, exact",
-        "yes all of the interval beyond δ = 1.0 %",
-        "no or else all of the interval within δ",
+        "yes the whole interval beyond δ = 1.0 %",
+        "no or else the whole interval within δ",
         "Hodges and Lehmann's shift",
         "δ = 1.0 % is assumed",
     ] {
         assert!(better.contains(part), "`{part}` is not in:\n{better}");
     }
     let same = why("pipe:throughput");
-    assert!(same.contains("≈ same") && same.contains("yes or else all of the interval within δ"), "{same}");
+    assert!(same.contains("≈ same") && same.contains("yes or else the whole interval within δ"), "{same}");
     runs.refused(&[A, B, "--why", "copy"], &["\"copy\" is a part of several scenarios' names"]);
     runs.refused(&[A, B, "--why", "pope"], &["there is no scenario \"pope\" here (did you mean \"pipe\"?)"]);
     runs.refused(&[A, B, "--why", "pipe:latency"], &["\"pipe\" has no metric \"latency\"; it has \"throughput\""]);
