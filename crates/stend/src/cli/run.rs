@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     fio: Vec<PathBuf>,
     #[command(flatten)]
     changing: Changing,
-    /// Repeat invalid repeats only until all repeats together have taken this long: 5min [default: the suite's]
+    /// Replace invalid repeats only until all repeats together have taken this long: 5min [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     time_budget: Option<Duration>,
     /// Measure two configurations alternately and compare them in pairs; `repeats` is then the number of pairs. A side is a list of settings
