@@ -214,7 +214,7 @@ impl Options {
         if let (Some(file), true) = (self.machines.first(), weighings.is_empty()) {
             let names: BTreeSet<&str> = records.iter().map(|record| record.run.machine.name.as_str()).collect();
             return Err(Failure::usage(format!(
-                "{} knows none of the machines that are compared: {}",
+                "{} has none of the machines that are compared: {}",
                 file.display(),
                 Vec::from_iter(names).join(", ")
             )));

@@ -53,8 +53,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Ok(Exit::Fine);
     }
     if std::fs::metadata(&path).is_ok_and(|target| !target.is_file()) {
-        let message =
-            format!("{} is no place for a file; give another one with -o, or - for standard output", path.display());
+        let message = format!(
+            "a file cannot be written to {}; name another place with -o, or - for standard output",
+            path.display()
+        );
         return Err(Failure::usage(message));
     }
     // Written beside its place and then moved there, so that a full disk leaves no half a file.

@@ -254,7 +254,7 @@ fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, F
     if name != destination
         && let Some(address) = ssh_host(name)
     {
-        notes.push(format!("ssh knows a host {name} too ({address}): `--on {name}` goes to {destination}"));
+        notes.push(format!("ssh has a host {name} too ({address}): `--on {name}` connects to {destination}"));
     }
     Ok(notes)
 }

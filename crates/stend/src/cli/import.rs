@@ -79,7 +79,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         if record.run.state == RunState::Open {
             talk!(
-                "it was interrupted; if it is gone on with there (stend-probe run PLAN --continue RESULT), import the result again"
+                "it was interrupted; if it is continued there (stend-probe run PLAN --continue RESULT), import the result again"
             );
         }
         if !global.quiet {

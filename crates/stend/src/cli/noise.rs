@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let id = if wanted == "newest" { newest(&store, suite)? } else { store.resolve(wanted)? };
     let record = store.load(&id)?;
     if !record.run.noise {
-        return Err(Failure::usage(format!("run {id} is no noise measurement; `stend noise` makes one")));
+        return Err(Failure::usage(format!("run {id} is not a noise measurement; `stend noise` makes one")));
     }
     if let (Some(suite), true) = (suite, wanted != "newest")
         && name_of(suite) != record.run.suite.name
@@ -61,7 +61,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     if let Some(emulator) = record.emulator() {
         return Err(Failure::usage(format!(
-            "emulated: not compared: run {id} was emulated by {emulator}, which is no machine's noise"
+            "emulated: not compared: run {id} was emulated by {emulator}, whose times are not a machine's noise"
         )));
     }
     print(global, &store, &record, arguments.run.options(), arguments.run.shown())?;

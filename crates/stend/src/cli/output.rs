@@ -146,7 +146,7 @@ pub(super) fn print_document(global: &Global, format: Format, document: &Doc) ->
 pub(super) fn chosen_format(format: Option<Format>, json: Json) -> Result<Option<Format>, Failure> {
     match format {
         Some(format) if json.json && format != Format::Json => Err(Failure::usage(
-            "--json is --format json, and another format is asked for too: leave out one of the two",
+            "--json is --format json, and another format is requested too: leave out one of the two",
         )),
         _ if json.json => Ok(Some(Format::Json)),
         _ => Ok(format),

@@ -102,8 +102,10 @@ fn left_out(skipped: &[Skipped]) -> Vec<(&Cause, Vec<&str>)> {
 /// Written beside its place and then moved there, so that a full disk leaves no half a file.
 fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|target| !target.is_file()) {
-        let message =
-            format!("{} is no place for a file; give another one with -o, or - for standard output", path.display());
+        let message = format!(
+            "a file cannot be written to {}; name another place with -o, or - for standard output",
+            path.display()
+        );
         return Err(Failure::usage(message));
     }
     let partial = path.with_extension(format!("partial-{}", std::process::id()));

@@ -169,14 +169,14 @@ fn check_for_noise(suite: &Suite) -> Result<(), Failure> {
     let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
     if few > 0 && few == measured().count() {
         return Err(Failure::usage(format!(
-            "how much a machine differs from itself takes {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
-             \"{}\" has so many here; -r {least} asks for them",
+            "measuring a machine's noise requires {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
+             \"{}\" has so many here; -r {least} sets them",
             suite.name
         )));
     }
     if few > 0 {
         talk!(
-            "{} fewer than {least} repeats and will have no floor δ; -r {least} gives all enough",
+            "{} fewer than {least} repeats and will have no floor δ; -r {least} is enough for all",
             english_plural(few, "scenario has", "scenarios have")
         );
     }
@@ -223,7 +223,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let targets = targets(arguments, &sides)?;
     if let (Some(name), Some(_)) = (&arguments.target_name, targets.first()) {
         return Err(Failure::usage(format!(
-            "--target-name {name}: it is described already, by what made it; leave out the other flags of a target"
+            "--target-name {name}: this target is already set up with its own description; leave out the other flags of a target"
         )));
     }
     let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
@@ -379,12 +379,12 @@ fn measure_on(
         let is_missing = skipped.iter().any(|skipped| skipped.remedy.is_some());
         return Err(Failure::unusable(if destination.is_here() && is_missing {
             format!(
-                "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
+                "no scenario of the suite can be measured here; `{} doctor` lists what is missing",
                 output::program()
             )
         } else {
             let place = if destination.is_here() { "here".to_owned() } else { format!("on {destination}") };
-            format!("no scenario of the suite can be measured {place}; why stands above for each")
+            format!("no scenario of the suite can be measured {place}; the reasons are listed above")
         }));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.

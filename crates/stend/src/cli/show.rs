@@ -96,7 +96,7 @@ fn head(doc: &mut Doc, record: &Record, samples: i64) {
             run.host
         ));
     } else if run.imported == Some(true) {
-        said.push("imported: what it says of its machine and its figures is what its author says".into());
+        said.push("imported: its data on the machine and its figures are those stated by its author".into());
     }
     if run.machine.public {
         said.push(

@@ -214,7 +214,7 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
         if rig::status(&host, &work, name)?.state == State::Up {
             let stend = output::program();
             return Err(Failure::usage(format!(
-                "target {name} stands already; take it down with `{stend} target down --name {name}`, or give this one another --name"
+                "target {name} exists already; remove it with `{stend} target down --name {name}`, or give this one another --name"
             )));
         }
         rig::take_down(&host, &work, name)?;
@@ -264,7 +264,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         return output::print_json("targets", &statuses);
     }
     if statuses.is_empty() {
-        return output::print("no target stands\n");
+        return output::print("there are no targets\n");
     }
     let mut text = String::new();
     let stend = output::program();
@@ -272,7 +272,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         let state = match status.state {
             State::Up => "up".to_owned(),
             State::Left => format!(
-                "left by a run that was killed; `{stend} resume {}` goes on with that, `{stend} clean` removes it",
+                "left by a killed run; `{stend} resume {}` continues that run, `{stend} clean` removes it",
                 status.name
             ),
             State::HalfMade => format!("half made; `{stend} clean` removes it"),

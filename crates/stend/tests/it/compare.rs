@@ -486,7 +486,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     std::fs::write(&file, text("10").replace("light", "else").replace("heavy", "other")).unwrap();
     runs.refused(
         &[A, B, "--machines", path],
-        &["machines.toml knows none of the machines that are compared: heavy, light"],
+        &["machines.toml has none of the machines that are compared: heavy, light"],
     );
     runs.refused(&[A, B, "--machines", "nowhere.toml"], &["nowhere.toml cannot be read"]);
 }
