@@ -21,14 +21,14 @@ static const struct {
 	{ "copy", command_copy, "copy memory" },
 	{ "pipe", command_pipe, "move bytes through a pipe between two processes" },
 	{ "switch", command_switch, "switch between coroutines, or between threads" },
-	{ "fizzbuzz", command_fizzbuzz, "write Fizz Buzz into a pipe, or check every byte of it behind one" },
-	{ "sample", command_sample, "watch the machine: processors, memory, disks, networks, temperatures" },
-	{ "clock", command_clock, "tell the time when asked, so that a lab can compare clocks" },
+	{ "fizzbuzz", command_fizzbuzz, "write Fizz Buzz to standard output, or check it on standard input" },
+	{ "sample", command_sample, "sample the machine: processors, memory, disks, networks, temperatures" },
+	{ "clock", command_clock, "print both clocks on request, so that a lab can compare clocks" },
 	{ "lock", command_lock, "hold a lock on a file until standard input ends" },
-	{ "loop", command_loop, "let a loop device show only the beginning of its file" },
-	{ "run", command_run, "measure this machine with a suite, where no lab reaches it" },
-	{ "stand-in", command_stand_in, "make links that stand in for small programs that a machine lacks" },
-	{ "guard", command_guard, "run a command that dies with its parent, and say what it used" },
+	{ "loop", command_loop, "limit a loop device to the beginning of its file" },
+	{ "run", command_run, "measure a suite on a machine without a network connection" },
+	{ "stand-in", command_stand_in, "make links that replace small programs that a machine lacks" },
+	{ "guard", command_guard, "run a command that ends with its parent, and report its usage" },
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -41,8 +41,8 @@ static int print_help(void)
 		printf("  %-10s%s\n", commands[i].name, commands[i].summary);
 	printf("\nOptions:\n  %-10sprint this and exit; after a command, its options\n  %-10sprint version and build\n",
 	       "--help", "--version");
-	printf("\nA command with --check looks at its command line only, and measures nothing.\n");
-	printf("\nExit status: 0 fine, 1 the system failed, 2 wrong command line, 4 not possible on this machine.\n"
+	printf("\nWith --check a command only checks its command line, and measures nothing.\n");
+	printf("\nExit status: 0 success, 1 system error, 2 invalid command line, 4 not possible on this machine.\n"
 	       "Sizes: 4096, 4k, 64KiB, 1M (powers of 1024), 1kB, 1MB, 1GB (powers of 1000).\n"
 	       "Durations: 0.2, 200ms, 2s, 1m; a bare number is seconds.\n");
 	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_BROKEN;

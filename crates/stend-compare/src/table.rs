@@ -59,9 +59,9 @@ pub enum Only {
     Worse,
     /// Better or worse
     Significant,
-    /// The same within the floor δ
+    /// The same within δ
     Same,
-    /// The evidence does not say
+    /// Insufficient evidence
     Unresolved,
 }
 

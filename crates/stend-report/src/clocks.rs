@@ -75,7 +75,7 @@ mod tests {
         let quiet = Clocks { before, after: Some(compared(60 * SECOND, 200_005, hour + 200_000)) };
         assert_eq!(
             how_they_stood(&quiet).en,
-            "clocks compared to ±400 µs: the machine's was 3\u{a0}600.012 s ahead; moments are put on this side's time"
+            "clocks compared to ±400 µs: the machine's was 3\u{a0}600.012 s ahead; moments are converted to this machine's time"
         );
         assert!(
             how_they_stood(&quiet).ru.contains("на 3\u{a0}600,012\u{a0}с впереди наших"),

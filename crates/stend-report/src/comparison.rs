@@ -408,7 +408,7 @@ impl<'a> Page<'a> {
             "× 2.00 with a published figure: {base} is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark"
         );
         let all = [
-            (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: the evidence does not say"),
+            (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: insufficient evidence"),
             (seen.verdicts, TEXTS.legend_delta.en.trim_end_matches('.')),
             (
                 seen.to_settle,

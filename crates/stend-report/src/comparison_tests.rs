@@ -81,7 +81,7 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
     assert!(place("magma, parallel") < place("kuznyechik, sequential"));
     assert!(place("kuznyechik, sequential") < place("Published: summit"));
     assert!(place("Published: summit") < place("Published: vostok"));
-    assert!(text.contains("skipped: fio is not on the machine's PATH; mend it with: apt-get install -y fio"));
+    assert!(text.contains("skipped: fio is not on the machine's PATH; fix it with: apt-get install -y fio"));
     assert!(text.contains("invalid: the hypervisor took away 4.1 %"));
     assert!(text.contains("9/10") && text.contains("10*") && text.contains("too few repeats"));
     let unresolved = text.lines().find(|line| line.contains("? +1.3 %")).unwrap();

@@ -127,7 +127,7 @@ mod tests {
         };
         for (least, is_said) in [(9.0, true), (0.1, false), (0.0, false), (-1.0, true)] {
             let caption = caption(least);
-            assert_eq!(caption.en.contains("does not begin at zero"), is_said, "{least}");
+            assert_eq!(caption.en.contains("does not start at zero"), is_said, "{least}");
             assert_eq!(caption.ru.contains("не с нуля"), is_said, "{least}");
         }
     }

@@ -97,9 +97,9 @@ mod tests {
         assert_eq!(page.matches("\n## ").count(), 2);
         assert!(page.contains("## a\\|b\n\n![a\\|b: \\[x\\] \\*y\\*](a-1.svg)\n"), "{page}");
         assert!(page.contains("`stend report 20261121-0555-3f9a --format svg`"), "{page}");
-        assert!(page.contains("Not asked for: samples; `--drawings samples` makes those"), "{page}");
+        assert!(page.contains("Not requested: samples; `--drawings samples` makes those"), "{page}");
         let all = render(&[], Kind::value_variants(), &["r"], "stend report r", Language::English);
-        assert!(all.contains("nothing to draw") && !all.contains("Not asked for"), "{all}");
+        assert!(all.contains("nothing to draw") && !all.contains("Not requested"), "{all}");
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         assert!(page.contains("`stend report r --format svg --language ru --drawings repeats,samples`"), "{page}");
         assert!(page.contains("Нет samples: отсчёты не записаны."), "{page}");
         assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: published, "), "{page}");
-        for english in ["Drawings of", "Written by", "Not asked", "There is"] {
+        for english in ["Drawings of", "Written by", "Not requested", "There is"] {
             assert!(!page.contains(english), "{page}");
         }
     }

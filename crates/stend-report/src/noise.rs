@@ -74,9 +74,9 @@ fn summary(noise: &Noise) -> String {
         let why = if mains().any(|one| one.no_floor == Some(NoFloor::NotPositive)) {
             format!("no scenario has a floor.{others}")
         } else {
-            format!("no scenario has {least} repeats that count.")
+            format!("no scenario has {least} valid repeats.")
         };
-        return format!("How quiet {} is cannot be said: {why}", noise.machine);
+        return format!("The noise of {} cannot be determined: {why}", noise.machine);
     };
     let word = match median {
         _ if median <= QUIET => "quiet",
@@ -104,7 +104,7 @@ fn without_floor<'a>(
     many: &str,
 ) -> impl Iterator<Item = String> {
     let reasons = [
-        (NoFloor::TooFewRepeats, "too few repeats that count for a floor"),
+        (NoFloor::TooFewRepeats, "too few valid repeats for a floor"),
         (NoFloor::NotPositive, "values of zero or less, which have no ratio and so no floor"),
     ];
     let lacking = move |why: NoFloor| found.clone().filter(|one| one.no_floor == Some(why)).count();
@@ -143,7 +143,7 @@ fn lines(noise: &Noise, all_metrics: bool) -> Vec<Line> {
     if explaining.is_empty() {
         let looked_at: Vec<Sensor> = noise.sensors.iter().map(|found| found.sensor).collect();
         lines.push(if looked_at.is_empty() {
-            Line::from("What made it so cannot be said: no sensor moved.")
+            Line::from("The cause is unknown: no sensor changed.")
         } else {
             let of_single = if noise.scenarios.iter().any(|one| one.cause.is_some()) {
                 "Over all scenarios no sensor explains it, only of single ones, as the table says"
@@ -155,7 +155,8 @@ fn lines(noise: &Noise, all_metrics: bool) -> Vec<Line> {
     }
     lines.extend(explaining.into_iter().map(Line::from));
     if !noise.silent.is_empty() {
-        lines.push(format!("Sensors that are missing here, or never moved: {}.", listed(&noise.silent, "and")).into());
+        lines
+            .push(format!("Sensors that are missing here, or never changed: {}.", listed(&noise.silent, "and")).into());
     }
     lines
 }

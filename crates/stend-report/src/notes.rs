@@ -222,7 +222,7 @@ mod tests {
             better: Better::Lower,
             scenarios: vec!["read".into()],
         });
-        assert_eq!(words.en, "latency is better lower in a and higher in b; verdicts take it as a does: \"read\"");
+        assert_eq!(words.en, "latency is better lower in a and higher in b; verdicts follow a: \"read\"");
         assert_eq!(words.ru, "latency: в a лучше, когда меньше, в b — когда больше; вердикты следуют a: «read»");
     }
 

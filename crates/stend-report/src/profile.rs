@@ -107,7 +107,7 @@ mod tests {
         let profiles = sample::profiles();
         let text = render(&profiles[0], 100, false);
         for line in
-            ["pipe write, 32 KiB", "000 samples of the measured stretch, by cpu-clock", "kernel: copying      60 %"]
+            ["pipe write, 32 KiB", "000 samples of the measured part, by cpu-clock", "kernel: copying      60 %"]
         {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -79,18 +79,18 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
             let better = against.verdict == Verdict::Better;
             let (drift_en, drift_ru) = drift.map_or_else(Default::default, |drift| {
                 (
-                    format!(", and beyond the {drift} by which the runs differ from themselves"),
-                    format!(", и за {drift}, на которые прогоны отличаются от самих себя"),
+                    format!(", and beyond the drift of {drift} within the runs"),
+                    format!(", и за дрейфом внутри прогонов, {drift}"),
                 )
             });
             let (floor_en, floor_ru) = held_against(against, "порогом");
             Phrase::new(
                 format!(
-                    "{} than the base: {size}{within_en}. Chance alone would hardly make it{chance_en}; all of the interval lies beyond {floor_en}{drift_en}.",
+                    "{} than the base: {size}{within_en}. This is unlikely to be chance{chance_en}; the whole interval lies beyond {floor_en}{drift_en}.",
                     if better { "Better" } else { "Worse" },
                 ),
                 format!(
-                    "{}, чем база: {size}{within_ru}. Случайность такого почти не даёт{chance_ru}; весь интервал лежит за {floor_ru}{drift_ru}.",
+                    "{}, чем база: {size}{within_ru}. Случайность маловероятна{chance_ru}; весь интервал лежит за {floor_ru}{drift_ru}.",
                     if better { "Лучше" } else { "Хуже" },
                 ),
             )
@@ -102,7 +102,7 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
                 _ => ("The same as the base for all that matters", "Практически то же, что база"),
             };
             Phrase::new(
-                format!("{same_en}: {size}{within_en}. All of the interval lies within {floor_en}."),
+                format!("{same_en}: {size}{within_en}. The whole interval lies within {floor_en}."),
                 format!("{same_ru}: {size}{within_ru}. Весь интервал внутри {floor_ru}."),
             )
         }
@@ -112,13 +112,13 @@ fn verdict_and_why(against: &AgainstBase) -> Phrase {
                 .map_or_else(Default::default, |Phrase { en, ru }| (format!("; {en}"), format!("; {ru}")));
             if size.is_empty() {
                 return Phrase::new(
-                    format!("The evidence does not say. {why_en}."),
-                    format!("Данные этого не говорят. {why_ru}."),
+                    format!("Insufficient evidence. {why_en}."),
+                    format!("Данных недостаточно. {why_ru}."),
                 );
             }
             Phrase::new(
-                format!("The evidence does not say: {size}{within_en}. {why_en}{more_en}."),
-                format!("Данные этого не говорят: {size}{within_ru}. {why_ru}{more_ru}."),
+                format!("Insufficient evidence: {size}{within_en}. {why_en}{more_en}."),
+                format!("Данных недостаточно: {size}{within_ru}. {why_ru}{more_ru}."),
             )
         }
     }
@@ -129,11 +129,11 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
     let (floor_en, floor_ru) = held_against(against, "порога");
     match against.reason {
         Reason::TooFewRepeats => Phrase::fixed(
-            "A verdict takes six valid repeats on each side",
+            "A verdict requires six valid repeats on each side",
             "Для вердикта нужно шесть годных повторов с каждой стороны",
         ),
         Reason::NotFinite => Phrase::fixed(
-            "A value is no finite number, so there is nothing to test",
+            "A value is not a finite number, so there is nothing to test",
             "Одно из значений — не конечное число, проверять нечего",
         ),
         Reason::NotPositive => Phrase::fixed(
@@ -149,8 +149,8 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
             format!("Разница есть, но она может быть меньше {floor_ru}"),
         ),
         Reason::WithinDrift if against.evidence.resembling => Phrase::new(
-            "There is a difference, but neighbouring repeats of a run resemble each other: they count for fewer than they are, which is too few to be sure",
-            "Разница есть, но соседние повторы прогона похожи друг на друга: они считаются за меньшее их число, и для уверенности этого мало",
+            "There is a difference, but neighbouring repeats of a run are correlated, so they count for fewer, which is too few to be certain",
+            "Разница есть, но соседние повторы прогона коррелируют и считаются за меньшее их число, а этого мало для уверенности",
         ),
         Reason::WithinDrift => {
             let (drift_en, drift_ru) = against.drift.map_or_else(Default::default, |drift| {
@@ -158,18 +158,18 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
             });
             Phrase::new(
                 format!(
-                    "The runs differ from themselves{drift_en}, first half against second, so they may differ from each other as much for no reason"
+                    "Within a run the first half differs from the second{drift_en}, so the runs may differ from each other by as much without a cause"
                 ),
                 format!(
-                    "Прогоны отличаются от самих себя{drift_ru}, первая половина от второй, так что и друг от друга могут отличаться без причины"
+                    "Внутри прогона первая половина отличается от второй{drift_ru}, поэтому и прогоны могут так отличаться друг от друга без причины"
                 ),
             )
         }
         Reason::NotSignificant => {
             let (chance_en, chance_ru) = chance(against.q);
             Phrase::new(
-                format!("Chance alone could make such a difference{chance_en}, and it may be more than {floor_en}"),
-                format!("Такую разницу может дать случайность{chance_ru}, а быть она может и больше {floor_ru}"),
+                format!("The difference may be chance{chance_en}, and it may be more than {floor_en}"),
+                format!("Разница может быть случайной{chance_ru}, а может быть и больше {floor_ru}"),
             )
         }
         Reason::NoEvidence | Reason::BadFloor | Reason::BeyondFloor | Reason::WithinFloor => {
@@ -206,8 +206,8 @@ mod tests {
         let better = said(Verdict::Better, Reason::BeyondFloor, Some((1.04, 1.06)), Some(0.00003));
         assert_eq!(
             better.en,
-            "Better than the base: +5.0 %, 95 % interval +4.0 … +6.0 %. Chance alone would hardly make it (q < 0.001); \
-             all of the interval lies beyond the 1.0 % that do not matter, and beyond the 8.4 % by which the runs differ from themselves."
+            "Better than the base: +5.0 %, 95 % interval +4.0 … +6.0 %. This is unlikely to be chance (q < 0.001); \
+             the whole interval lies beyond the 1.0 % that do not matter, and beyond the drift of 8.4 % within the runs."
         );
         let worse = said(Verdict::Worse, Reason::BeyondFloor, Some((0.9, 0.95)), Some(0.002));
         assert!(worse.ru.starts_with("Хуже, чем база: "));
@@ -217,13 +217,13 @@ mod tests {
     fn what_is_unresolved_names_the_condition_that_fails() {
         let why = |reason, interval, q| said(Verdict::Unresolved, reason, interval, q).en;
         let chance = why(Reason::NotSignificant, Some((0.9, 1.2)), Some(0.3));
-        assert!(chance.contains("Chance alone could make such a difference (q = 0.300)"));
+        assert!(chance.contains("The difference may be chance (q = 0.300)"));
         assert!(chance.ends_with("; about 40 repeats on each side would settle it."));
         let crosses = why(Reason::CrossesFloor, Some((1.001, 1.1)), Some(0.001));
         assert!(crosses.contains("may be less than the 1.0 % that do not matter"));
         let drift = why(Reason::WithinDrift, Some((1.03, 1.07)), Some(0.001));
-        assert!(drift.contains("differ from themselves by 8.4 %"));
-        assert!(why(Reason::TooFewRepeats, None, None).contains("takes six valid repeats"));
+        assert!(drift.contains("the first half differs from the second by 8.4 %"));
+        assert!(why(Reason::TooFewRepeats, None, None).contains("requires six valid repeats"));
         assert!(why(Reason::NotPositive, None, None).contains("zero or negative"));
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let same = said(Verdict::Same, Reason::WithinFloor, Some((0.995, 1.005)), Some(0.6));
         assert_eq!(
             same.en,
-            "The same as the base for all that matters: +5.0 %, 95 % interval −0.5 … +0.5 %. All of the interval lies within the 1.0 % that do \
+            "The same as the base for all that matters: +5.0 %, 95 % interval −0.5 … +0.5 %. The whole interval lies within the 1.0 % that do \
              not matter."
         );
     }
@@ -249,7 +249,7 @@ mod tests {
         let same = said(Verdict::Same, Reason::WithinFloor, (0.8, 1.2));
         assert_eq!(
             same.en,
-            "Cannot be told apart from the base: +5.0 %, 95 % interval −20.0 … +20.0 %. All of the interval lies within the 36 % by which the \
+            "Cannot be told apart from the base: +5.0 %, 95 % interval −20.0 … +20.0 %. The whole interval lies within the 36 % by which the \
              machine differs from itself."
         );
         assert!(same.ru.starts_with("Неотличимо от базы: "), "{}", same.ru);

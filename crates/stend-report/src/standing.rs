@@ -86,7 +86,7 @@ fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
     } else if !table.rows.iter().any(has_figures) {
         Phrase::fixed("no scenario has a figure in both", "ни у одного сценария нет результата в обоих")
     } else if [0, column].iter().any(|column| table.columns[*column].emulator.is_some()) {
-        Phrase::fixed("what an emulator did is no machine's speed", "то, что выполнил эмулятор, не скорость машины")
+        Phrase::fixed("an emulator's times are not a machine's speed", "времена эмулятора — не скорость машины")
     } else if table.notes.iter().any(does_other_work) {
         Phrase::fixed(
             "no scenario did the same work in both; the notes say in what it differs",

@@ -105,7 +105,7 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     }
     assert_eq!(said(&other), "no scenario did the same work in both; the notes say in what it differs.");
     other.run.machine.software.emulator = Some("qemu-user".into());
-    assert_eq!(said(&other), "what an emulator did is no machine's speed.");
+    assert_eq!(said(&other), "an emulator's times are not a machine's speed.");
     other.repeats.clear();
     assert_eq!(said(&other), "no scenario has a figure in both.");
     other.run.suite.scenarios.iter_mut().for_each(|scenario| scenario.name.push_str(" of another kind"));

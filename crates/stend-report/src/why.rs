@@ -31,7 +31,7 @@ pub fn document(table: &Table, row: &Row) -> Doc {
                 }
                 None => doc.heading(
                     format!(
-                        "{} against {base}: no verdict. The two did not do the same work, or a figure has no ratio; the notes of the table say which.",
+                        "{} against {base}: no verdict. The two did different work, or a figure has no ratio; the notes of the table give the reason.",
                         column.title
                     ),
                     "",
@@ -59,7 +59,7 @@ fn sides(unit: Unit, base: &Measured, value: &Measured, against: &AgainstBase) -
             if repeats.sessions == 1 { "one session".to_owned() } else { format!("{} sessions", repeats.sessions) };
         // The estimate is rough: of ten independent repeats it often says eight. Of pairs nothing depends on it.
         let worth = if !evidence.of_pairs() && repeats.effective < 0.7 * repeats.count as f64 {
-            format!(", as good as {:.1} independent ones", repeats.effective)
+            format!(", equivalent to {:.1} independent ones", repeats.effective)
         } else {
             String::new()
         };
@@ -92,7 +92,7 @@ fn conditions(against: &AgainstBase, tests: usize) -> doc::Table {
     let least = evidence.base.count.min(evidence.own.count);
     condition(
         Some(least >= MIN_REPEATS),
-        &format!("{MIN_REPEATS} valid repeats or more a side: {} and {}", evidence.base.count, evidence.own.count),
+        &format!("{MIN_REPEATS} valid repeats or more per side: {} and {}", evidence.base.count, evidence.own.count),
     );
     let found = match (against.q, evidence.p, evidence.test) {
         (Some(q), Some(p), Some(test)) => {
@@ -100,44 +100,38 @@ fn conditions(against: &AgainstBase, tests: usize) -> doc::Table {
         }
         _ => "no test was made".to_owned(),
     };
-    condition(
-        against.q.map(|q| q < SIGNIFICANCE),
-        &format!("more than chance would make, q < {SIGNIFICANCE}: {found}"),
-    );
+    condition(against.q.map(|q| q < SIGNIFICANCE), &format!("significant, q < {SIGNIFICANCE}: {found}"));
     let floor = percent(against.floor);
     let most = 1.0 + against.floor;
     let between = |interval| {
         let made = match evidence.interval_method {
             Some(IntervalMethod::Bca) => ", bootstrap, BCa",
             Some(IntervalMethod::Percentile) => ", bootstrap over sessions and repeats, percentiles",
-            Some(IntervalMethod::SignedRank) => ", the shifts that the test of signed ranks would not refuse",
+            Some(IntervalMethod::SignedRank) => ", the shifts that the signed-rank test does not reject",
             None => "",
         };
         format!("95 % interval {}{made}", change_interval(interval))
     };
     let said = against.interval.map_or_else(|| "no interval".to_owned(), between);
     let beyond = |floor: f64| against.interval.map(|(low, high)| low > 1.0 + floor || high < 1.0 / (1.0 + floor));
-    condition(beyond(against.floor), &format!("all of the interval beyond δ = {floor}: {said}"));
+    condition(beyond(against.floor), &format!("the whole interval beyond δ = {floor}: {said}"));
     match against.drift {
         Some(drift) if evidence.resembling => condition(
             beyond(drift),
-            "all of the interval beyond δ also when it is widened, because neighbouring repeats resemble each other",
+            "the whole interval beyond δ, also when widened for the correlation of neighbouring repeats",
         ),
         Some(drift) => condition(
             beyond(drift),
-            &format!(
-                "all of the interval beyond the drift of {}, which the runs differ from themselves",
-                percent(drift)
-            ),
+            &format!("the whole interval beyond the drift of {} within the runs", percent(drift)),
         ),
         None if evidence.of_pairs() => {
-            condition(None, "beyond the drift: not asked of pairs, which drift together");
+            condition(None, "beyond the drift: not required of pairs, which drift together");
         }
-        None => condition(None, "beyond the drift: too few repeats to know one"),
+        None => condition(None, "beyond the drift: too few repeats to determine it"),
     }
     condition(
         against.interval.map(|(low, high)| low >= 1.0 / most && high <= most),
-        &format!("or else all of the interval within δ = {floor}, which is “the same”"),
+        &format!("or else the whole interval within δ = {floor}, which is “the same”"),
     );
     table
 }
@@ -147,15 +141,15 @@ fn source(source: &FloorSource, floor: f64) -> String {
     let floor = percent(floor);
     match source {
         FloorSource::Assumed => format!(
-            "δ = {floor} is assumed: how much the machine differs from itself was not measured; `stend noise` with this suite does it"
+            "δ = {floor} is assumed: the machine's own noise was not measured; `stend noise` with this suite measures it"
         ),
-        FloorSource::Suite => format!("δ = {floor} is what the suite gives for this metric"),
+        FloorSource::Suite => format!("δ = {floor} is set by the suite for this metric"),
         FloorSource::Noise { run, measured_at } => format!(
-            "δ = {floor} is what the machine differed from itself by: measured on {} by `stend noise`, run {run}",
+            "δ = {floor} is the machine's own noise: measured on {} by `stend noise`, run {run}",
             moment(*measured_at)
         ),
         FloorSource::Least { run, share, .. } => format!(
-            "δ = {} is the least floor; the machine differed from itself by less, {} in run {run} of `stend noise`",
+            "δ = {} is the minimum; the machine's own noise is less, {} in run {run} of `stend noise`",
             percent(LEAST_FLOOR),
             percent(*share)
         ),

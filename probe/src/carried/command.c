@@ -45,18 +45,18 @@ static struct {
 } chosen;
 
 static const struct option_definition options[] = {
-	{ "continue", OPTION_TEXT, "RESULT", NULL, "go on with what this file lacks, and add to it", &chosen.continued, 0, 0 },
-	{ "quiet", OPTION_FLAG, NULL, NULL, "say only what went wrong", &chosen.quiet, 0, 0 },
+	{ "continue", OPTION_TEXT, "RESULT", NULL, "continue this result: measure the missing repeats, and append them", &chosen.continued, 0, 0 },
+	{ "quiet", OPTION_FLAG, NULL, NULL, "print only errors and warnings", &chosen.quiet, 0, 0 },
 };
 
 static const struct command command = {
-	"run", "Measure this machine with a suite, where no lab reaches it.",
-	"PLAN is a file that `stend pack SUITE` wrote. Each repeat is one line of standard output as soon as it has ended, so that what\n"
-	"ends this program costs the repeat in flight; --continue goes on. `stend import` reads the result.\n"
-	"While it measures, no other stend does on this machine: it holds the locks /tmp/stend.lock (STEND_LOCK names another) and in-use.lock\n"
-	"in STEND_WORK, or ~/.cache/stend.\n"
-	"Exit status: 0 fine, 2 wrong command line or plan, 3 measured but not as asked, 4 nothing of it can be measured here or\n"
-	"somebody else measures, 130 interrupted. An interrupted file can be gone on with, and can be imported as it is.",
+	"run", "Measure a suite on a machine without a network connection.",
+	"PLAN is a file written by `stend pack SUITE`. Each repeat is printed as one line of standard output as soon as it has ended,\n"
+	"so an interruption costs only the current repeat; --continue resumes. `stend import` reads the result.\n"
+	"Meanwhile no other stend can measure on this machine: the command holds the locks /tmp/stend.lock (override: STEND_LOCK) and\n"
+	"in-use.lock in STEND_WORK, or ~/.cache/stend.\n"
+	"Exit status: 0 success, 2 invalid command line or plan, 3 repeats are invalid or missing, 4 the machine can measure none of\n"
+	"the scenarios, or another stend is measuring, 130 interrupted. An interrupted result can be continued, or imported as it is.",
 	options, sizeof options / sizeof *options, "PLAN", NULL,
 };
 

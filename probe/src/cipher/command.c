@@ -30,15 +30,15 @@ static struct {
 static const struct option_definition options[] = {
 	{ "cipher", OPTION_CHOICE, "kuznyechik|magma", "kuznyechik", "block cipher", &chosen.cipher, 0, 0 },
 	{ "mode", OPTION_CHOICE, "ecb|cbc|ctr|cfb|ofb|mac|mgm|ctr-acpkm|mac-acpkm|key", "ecb", "mode of operation; key: expand keys", &chosen.mode, 0, 0 },
-	{ "direction", OPTION_CHOICE, "encrypt|decrypt", "encrypt", "what to do; mgm: decrypt checks the tag first", &chosen.direction, 0, 0 },
-	{ "backend", OPTION_TEXT, "NAME", "auto", "implementation, see --list-backends; auto: the fastest here that takes constant time", &chosen.backend, 0, 0 },
+	{ "direction", OPTION_CHOICE, "encrypt|decrypt", "encrypt", "direction; mgm: decrypt checks the tag first", &chosen.direction, 0, 0 },
+	{ "backend", OPTION_TEXT, "NAME", "auto", "implementation, see --list-backends; auto: the fastest constant-time one on this machine", &chosen.backend, 0, 0 },
 	{ "size", OPTION_SIZE, "SIZE", "64KiB", "bytes of a message; ecb, cbc: whole blocks; key: whole keys of 32 bytes", &chosen.size, 1, (uint64_t)1 << 40 },
-	{ "messages", OPTION_INTEGER, "N", "1", "so many messages a pass, each in a call of its own or, in cbc, cfb, ofb and mac, side by side", &chosen.messages, 1, 1 << 20 },
+	{ "messages", OPTION_INTEGER, "N", "1", "messages per pass, each in a separate call or, in cbc, cfb, ofb and mac, in parallel", &chosen.messages, 1, 1 << 20 },
 	{ "section", OPTION_SIZE, "SIZE", "8KiB", "bytes under one key in the two acpkm modes, whole blocks", &chosen.section, 1, (uint64_t)1 << 40 },
 	{ "alignment", OPTION_INTEGER, "BYTES", "0", "offset of both buffers from the start of a page (so of a cache line)", &chosen.alignment, 0, 63 },
-	{ "seconds", OPTION_DURATION, "TIME", "0.2", "go over the buffer again until so much time has passed", &chosen.seconds, 1, UINT64_C(3600000000000) },
-	{ "threads", OPTION_INTEGER, "N", "1", "so many at once, each with buffers of its own", &chosen.threads, 1, THREADS_MAX },
-	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
+	{ "seconds", OPTION_DURATION, "TIME", "0.2", "repeat passes over the buffer for this long", &chosen.seconds, 1, UINT64_C(3600000000000) },
+	{ "threads", OPTION_INTEGER, "N", "1", "number of threads, each with its own buffers", &chosen.threads, 1, THREADS_MAX },
+	{ "repeats", OPTION_INTEGER, "N", "1", "number of repeats", &chosen.repeats, 1, 1000000 },
 	{ "list-backends", OPTION_FLAG, NULL, NULL, "print the backends as JSON lines and exit", &chosen.list_backends, 0, 0 },
 };
 
@@ -89,14 +89,14 @@ static void check(void)
 }
 
 static const struct command command = {
-	"cipher", "Encrypt or decrypt a buffer again and again with Kuznyechik or Magma.",
-	"Input and output are two buffers of SIZE x N bytes, gone over at least once as a whole. Every pass has the same\n"
-	"input and initial value, so that the output can be checked against the backend `table` (which itself is checked\n"
-	"against `compact`): every byte and tag of up to 4 MiB, and in mac, mgm and the acpkm modes of any size, once and then\n"
-	"by a digest; in the other modes, of more than that, 1 MiB from the start and of every message behind it the first\n"
-	"block, the last and up to 64 random ones; in mode key the last key of each message. An RFC vector is checked before\n"
-	"the clock starts. Work: bytes; operations: passes; in mode key the bytes are those of keys, 32 each. cbc, cfb and ofb\n"
-	"in the direction that must go block by block do so unless N is more than 1.\n"
+	"cipher", "Encrypt or decrypt a buffer repeatedly with Kuznyechik or Magma.",
+	"Input and output are two buffers of SIZE x N bytes; at least one full pass is made. Every pass has the same input and\n"
+	"initial value, so that the output can be checked against the backend `table`, which itself is checked against\n"
+	"`compact`. Up to 4 MiB, and for any size in mac, mgm and the acpkm modes, every byte and tag is checked once, and then\n"
+	"by a digest. Above that, in the other modes, the first 1 MiB is checked, and of every message after it the first block,\n"
+	"the last and up to 64 random ones; in mode key the last key of each message. An RFC vector is checked before the clock\n"
+	"starts. Work: bytes; operations: passes; in mode key the bytes are those of keys, 32 each. cbc, cfb and ofb process\n"
+	"the sequential direction block by block, unless N is more than 1.\n"
 	"Observed: clock_hz_before and clock_hz_after by calibration, and their mean clock_hz if they agree within 2 %.",
 	options, sizeof options / sizeof *options, NULL, check,
 };

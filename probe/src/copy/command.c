@@ -24,13 +24,13 @@ static struct {
 static const struct option_definition options[] = {
 	{ "method", OPTION_CHOICE,
 	  "memcpy|words|bytes|sse2|avx2|avx512|neon|rep-movsb|nontemporal-sse2|nontemporal-avx2|nontemporal-avx512|nontemporal-neon",
-	  "memcpy", "by which instructions", &chosen.method, 0, 0 },
-	{ "operation", OPTION_CHOICE, "copy|load|store", "copy", "copy; load only; or store only", &chosen.operation, 0, 0 },
-	{ "size", OPTION_SIZE, "SIZE", "64KiB", "working set; of a copy, source and target together, half each, so even", &chosen.size, 1, (uint64_t)1 << 40 },
+	  "memcpy", "instructions to use", &chosen.method, 0, 0 },
+	{ "operation", OPTION_CHOICE, "copy|load|store", "copy", "copy, load only, or store only", &chosen.operation, 0, 0 },
+	{ "size", OPTION_SIZE, "SIZE", "64KiB", "working set; a copy uses half each for source and target, so it must be even", &chosen.size, 1, (uint64_t)1 << 40 },
 	{ "alignment", OPTION_INTEGER, "BYTES", "0", "offset of each buffer from the start of a page (so of a cache line)", &chosen.alignment, 0, 63 },
-	{ "seconds", OPTION_DURATION, "TIME", "0.2", "again until so much time has passed", &chosen.seconds, 1, UINT64_C(3600000000000) },
-	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "ask for huge pages", &chosen.huge_pages, 0, 0 },
-	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
+	{ "seconds", OPTION_DURATION, "TIME", "0.2", "repeat passes over the buffer for this long", &chosen.seconds, 1, UINT64_C(3600000000000) },
+	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "request huge pages", &chosen.huge_pages, 0, 0 },
+	{ "repeats", OPTION_INTEGER, "N", "1", "number of repeats", &chosen.repeats, 1, 1000000 },
 };
 
 /* What differs from the rest; also for methods that this build lacks. */
@@ -71,11 +71,11 @@ static void check(void)
 }
 
 static const struct command command = {
-	"copy", "Copy, load or store a buffer again and again.",
+	"copy", "Copy, load or store a buffer repeatedly.",
 	"Work: bytes copied (each is read once and written once), loaded or stored; operations: passes over the whole buffer.\n"
-	"memcpy is the C library's, and memset for stores; rep-movsb is rep stosb for stores; nontemporal-… is stores past the\n"
-	"caches. words needs an alignment that is a multiple of 8, nontemporal-sse2 of 16, -avx2 of 32, -avx512 of 64.\n"
-	"Afterwards the target of a copy is compared whole, each stored byte is looked at, and the sum of all words of all\n"
+	"memcpy is the C library's, and memset for stores; rep-movsb is rep stosb for stores; nontemporal-… stores bypass the\n"
+	"caches. words requires an alignment that is a multiple of 8, nontemporal-sse2 of 16, -avx2 of 32, -avx512 of 64.\n"
+	"Afterwards the target of a copy is compared in full, every stored byte is checked, and the sum of all words of all\n"
 	"loads is compared with that of one plain pass. A method that this processor or build lacks: exit status 4.",
 	options, sizeof options / sizeof *options, NULL, check,
 };

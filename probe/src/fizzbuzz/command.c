@@ -17,17 +17,17 @@ static struct {
 
 static const struct option_definition options[] = {
 	{ "verify", OPTION_FLAG, NULL, NULL, "read standard input and check it, instead of writing", &chosen.verify, 0, 0 },
-	{ "offset", OPTION_INTEGER, "BYTE", "0", "where in the stream to begin, or where the input begins", &chosen.offset, 0,
+	{ "offset", OPTION_INTEGER, "BYTE", "0", "start of the output, or of the input, in the stream", &chosen.offset, 0,
 	  0 },
-	{ "bytes", OPTION_SIZE, "SIZE", "0", "how much to write, or how much there must be to read; 0: all there is",
+	{ "bytes", OPTION_SIZE, "SIZE", "0", "bytes to write, or required input; 0: no limit",
 	  &chosen.bytes, 0, 0 },
-	{ "most", OPTION_SIZE, "SIZE", "0", "read no more than so much, whatever comes after it; 0: all there is", &chosen.most, 0,
+	{ "most", OPTION_SIZE, "SIZE", "0", "stop reading after this many bytes; 0: no limit", &chosen.most, 0,
 	  0 },
-	{ "writer", OPTION_CHOICE, FIZZBUZZ_WRITERS, "auto", "how it gets out", &chosen.writer, 0, 0 },
-	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto", "what the pipe is enlarged to; auto: as the writer has it",
+	{ "writer", OPTION_CHOICE, FIZZBUZZ_WRITERS, "auto", "method of writing", &chosen.writer, 0, 0 },
+	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto", "size of the pipe; auto: chosen by the writer",
 	  &chosen.pipe_size, 0, 0 },
-	{ "huge-pages", OPTION_CHOICE, "yes|no", "yes", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
-	{ "reader", OPTION_CHOICE, FIZZBUZZ_READERS, "read", "how it gets in", &chosen.reader, 0, 0 },
+	{ "huge-pages", OPTION_CHOICE, "yes|no", "yes", "request huge pages for the data", &chosen.huge_pages, 0, 0 },
+	{ "reader", OPTION_CHOICE, FIZZBUZZ_READERS, "read", "method of reading", &chosen.reader, 0, 0 },
 	{ "backend", OPTION_TEXT, "NAME", NULL, "avx512, neon or portable instead of the fastest", &chosen.backend, 0, 0 },
 };
 
@@ -44,15 +44,15 @@ static void check(void)
 static const struct command command = {
 	.name = "fizzbuzz",
 	.summary = "write Fizz Buzz to standard output, or check every byte of it on standard input",
-	.notes = "The stream is 1, 2, Fizz, 4, Buzz, …, a line each. A reader that goes away ends the writer quietly.\n"
-		 "With --verify, the result is printed as events, and a wrong or missing byte is exit status 1:\n"
+	.notes = "The stream is 1, 2, Fizz, 4, Buzz, …, one per line. When the reader closes the pipe, the writer exits silently.\n"
+		 "With --verify, the result is printed as events; the exit status is 1 if a byte is wrong or missing:\n"
 		 "  stend-probe fizzbuzz --bytes 10GB | pv -q | stend-probe fizzbuzz --verify --bytes 10GB\n"
-		 "Writers: write copies; fresh moves pages that are used once; auto is fresh into a pipe where there are huge pages,\n"
-		 "else write. ring moves pages that are used again when they have left the pipe, which it asks before.\n"
-		 "The others are how programs do it that want nothing but speed, and not right with every reader: one-buffer as\n"
-		 "large as the pipe, written again at once; two-buffers in turn, nothing asked; two-buffers-gift, with SPLICE_F_GIFT.\n"
-		 "Readers: read, readv; splice-pipe and tee let pages wait in a second pipe before they are read, as pv does;\n"
-		 "splice-file splices into a file in memory; read-enlarged makes the pipe as large as it may be, and reads.\n",
+		 "Writers: write copies; fresh moves pages that are used once; auto is fresh into a pipe if there are huge pages,\n"
+		 "else write. ring moves pages that are reused after a query of the pipe shows that they have left it.\n"
+		 "The others are optimised for speed only, and wrong with some readers: one-buffer, as large as the pipe, is\n"
+		 "overwritten at once; two-buffers alternate without a query; two-buffers-gift is the same with SPLICE_F_GIFT.\n"
+		 "Readers: read, readv; splice-pipe and tee keep pages in a second pipe before reading them, as pv does;\n"
+		 "splice-file splices into a file in memory; read-enlarged enlarges the pipe to its maximum, and reads.\n",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.check = check,

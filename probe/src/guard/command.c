@@ -38,17 +38,17 @@ static struct {
 } chosen;
 
 static const struct option_definition options[] = {
-	{ "timeout", OPTION_DURATION, "SECONDS", NULL, "kill the command after so long: TERM, two seconds later KILL", &chosen.timeout, 1, UINT64_C(31536000000000000) },
-	{ "directory", OPTION_TEXT, "DIR", NULL, "run the command there", &chosen.directory, 0, 0 },
-	{ "pid-file", OPTION_TEXT, "FILE", NULL, "holds the guard's process number while the command runs", &chosen.pid_file, 0, 0 },
+	{ "timeout", OPTION_DURATION, "SECONDS", NULL, "kill the command after this long: TERM, two seconds later KILL", &chosen.timeout, 1, UINT64_C(31536000000000000) },
+	{ "directory", OPTION_TEXT, "DIR", NULL, "run the command in this directory", &chosen.directory, 0, 0 },
+	{ "pid-file", OPTION_TEXT, "FILE", NULL, "write the guard's process ID to this file while the command runs", &chosen.pid_file, 0, 0 },
 };
 
 static const struct command command = {
-	"guard", "Run a command, end it with all that it started, and say what it used.",
-	"The command and every process below it, in whatever group or session, are ended (TERM, two seconds later KILL) when\n"
-	"standard input, if it is a pipe or a socket, is closed; on TERM and HUP; and after the timeout. What the command leaves\n"
-	"running has 0.2 seconds to end by itself, and is then ended the same way. A terminal sends HUP; files and /dev/null are\n"
-	"not watched. The command's standard input is /dev/null. INT is ignored: the caller decides.\n"
+	"guard", "Run a command, end it with all its descendants, and report its usage.",
+	"The command and all its descendants, in any group or session, are ended (TERM, two seconds later KILL) when standard\n"
+	"input, if it is a pipe or a socket, is closed; on TERM and HUP; and after the timeout. Processes that the command leaves\n"
+	"running have 0.2 seconds to exit, and are then ended the same way. A terminal sends HUP; files and /dev/null are not\n"
+	"watched. The command's standard input is /dev/null. INT is ignored: the caller decides.\n"
 	"Afterwards one line `usage` is printed.\n"
 	"Exit status: the command's; 128 + signal; 127 if it could not be started.",
 	options, sizeof options / sizeof *options, "-- COMMAND [ARGUMENT]...", NULL,

@@ -11,14 +11,14 @@
 static uint64_t ahead_ns;
 
 static const struct option_definition options[] = {
-	{ "ahead", OPTION_DURATION, "TIME", "0", "tell a Unix time that is so much ahead (for tests)", &ahead_ns, 0, 0 },
+	{ "ahead", OPTION_DURATION, "TIME", "0", "add this to the Unix time (for tests)", &ahead_ns, 0, 0 },
 };
 
 static const struct command command = {
 	.name = "clock",
-	.summary = "Tell the time, once for each line on standard input.",
-	.notes = "Prints an event \"clock\" for each line that comes: CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds, at one moment. Ends when\n"
-	         "standard input does.",
+	.summary = "Print both clocks, once for each line on standard input.",
+	.notes = "Prints an event \"clock\" for each line: CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds, at one moment. Ends at the end of\n"
+	         "standard input.",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 };

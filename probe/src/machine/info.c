@@ -18,12 +18,12 @@
 static uint64_t calibration_ns;
 
 static const struct option_definition options[] = {
-	{ "seconds", OPTION_DURATION, "TIME", "0.1", "spend so long on the frequency of the clock", &calibration_ns, 1, 10000000000u },
+	{ "seconds", OPTION_DURATION, "TIME", "0.1", "time spent measuring the clock frequency", &calibration_ns, 1, 10000000000u },
 };
 
 static const struct command command = {
 	"info", "Describe this machine: one JSON object.",
-	"Sizes are bytes, times nanoseconds, frequencies hertz. What could not be read stands under `missing`, with the reason.",
+	"Sizes are bytes, times nanoseconds, frequencies hertz. Values that could not be read are listed under `missing`, with the reason.",
 	options, sizeof options / sizeof *options, NULL, NULL,
 };
 

@@ -39,18 +39,18 @@ static void check(void)
 }
 
 static const struct option_definition options[] = {
-	{ "file", OPTION_TEXT, "FILE", NULL, "the file, which is made if it is not there", &chosen.file, 0, 0 },
-	{ "holder", OPTION_TEXT, "TEXT", "", "who holds it, for those who want it too", &chosen.holder, 0, 0 },
-	{ "shared", OPTION_FLAG, NULL, NULL, "all users of this machine share the file: they may write it, and it is no link",
+	{ "file", OPTION_TEXT, "FILE", NULL, "the file, created if it does not exist", &chosen.file, 0, 0 },
+	{ "holder", OPTION_TEXT, "TEXT", "", "description of the holder, shown to others that request the lock", &chosen.holder, 0, 0 },
+	{ "shared", OPTION_FLAG, NULL, NULL, "all users of this machine share the file: they may write it, and it must not be a link",
 	  &chosen.shared, 0, 0 },
 };
 
 static const struct command command = {
 	.name = "lock",
 	.summary = "hold a lock on a file until standard input ends",
-	.notes = "Prints \"locked\" when it has it. Exit status 75: another process holds it; who, is said.\n"
-	         "Told \"remove\" in a line, it removes the file, without --shared also the directory that it lies in if that is empty then, prints\n"
-	         "\"removed\", and holds the lock on.\n",
+	.notes = "Prints \"locked\" when the lock is taken. Exit status 75: another process holds it; the message names the holder.\n"
+	         "On the line \"remove\" it removes the file (without --shared also its directory, if that is empty then), prints\n"
+	         "\"removed\", and keeps the lock.\n",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.check = check,

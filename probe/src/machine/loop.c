@@ -32,13 +32,13 @@ static void check(void)
 
 static const struct option_definition options[] = {
 	{ "device", OPTION_TEXT, "PATH", NULL, "the loop device", &chosen.device, 0, 0 },
-	{ "bytes", OPTION_SIZE, "SIZE", "0", "how much of its file it shows; 0 is all of it", &chosen.bytes, 0, 0 },
+	{ "bytes", OPTION_SIZE, "SIZE", "0", "size of the accessible part of its file; 0: all of it", &chosen.bytes, 0, 0 },
 };
 
 static const struct command command = {
 	.name = "loop",
-	.summary = "let a loop device show only the beginning of its file: what uses the rest gets errors",
-	.notes = "It may be in use. With --bytes 512 a disk is as good as dead, until --bytes 0.\n",
+	.summary = "limit a loop device to the beginning of its file; access beyond fails",
+	.notes = "The device may be in use. --bytes 512 simulates a failed disk, --bytes 0 restores it.\n",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.check = check,

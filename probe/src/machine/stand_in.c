@@ -219,9 +219,9 @@ static const struct {
 
 static const struct command command = {
 	.name = "stand-in",
-	.summary = "make links to itself that do what small programs do, for machines that lack these",
-	.notes = "DIRECTORY, which must lie beside stend-probe, gets links called cat, df, getconf, ln, mkdir, mv, rm, sleep, sync and uname. At the end of the PATH they stand in for\n"
-		 "what is missing; each does what stend asks of it, and no more.\n",
+	.summary = "make links to itself that replace small programs, for machines that lack them",
+	.notes = "Creates links named cat, df, getconf, ln, mkdir, mv, rm, sleep, sync and uname in DIRECTORY, which must be beside stend-probe.\n"
+		 "At the end of the PATH they replace missing programs; each supports only the uses that stend makes of it.\n",
 	.rest = "DIRECTORY",
 };
 

@@ -28,21 +28,21 @@ static struct {
 } chosen;
 
 static const struct option_definition options[] = {
-	{ "transport", OPTION_CHOICE, "pipe|fifo|unix-stream|unix-seqpacket|tcp|shared-memory", "pipe", "what lies between the ends", &chosen.transport, 0, 0 },
+	{ "transport", OPTION_CHOICE, "pipe|fifo|unix-stream|unix-seqpacket|tcp|shared-memory", "pipe", "transport between the two processes", &chosen.transport, 0, 0 },
 	{ "writer", OPTION_CHOICE,
 	  "write|writev|vmsplice-fresh|vmsplice-ring|vmsplice-gift|vmsplice-constant|tee-constant|splice-file|io-uring|send-zerocopy",
-	  "write", "how bytes get in", &chosen.writer, 0, 0 },
+	  "write", "method of writing", &chosen.writer, 0, 0 },
 	{ "reader", OPTION_CHOICE, "read|readv|splice-null|splice-pipe|tee|splice-file|read-enlarged", "read",
-	  "how bytes get out", &chosen.reader, 0, 0 },
-	{ "chunk", OPTION_SIZE, "SIZE", "64KiB", "bytes of a call at both ends, a multiple of 8", &chosen.chunk, 8, (uint64_t)1 << 30 },
+	  "method of reading", &chosen.reader, 0, 0 },
+	{ "chunk", OPTION_SIZE, "SIZE", "64KiB", "bytes per call at both ends, a multiple of 8", &chosen.chunk, 8, (uint64_t)1 << 30 },
 	{ "pipe-size", OPTION_TEXT, "SIZE|max|auto", "auto", "capacity of pipe or shared memory; max: an ordinary user's limit; auto: 64KiB",
 	  &chosen.pipe_size, 0, 0 },
-	{ "seconds", OPTION_DURATION, "TIME", "0.2", "send for so long", &chosen.seconds, 1, UINT64_C(3600000000000) },
+	{ "seconds", OPTION_DURATION, "TIME", "0.2", "send for this long", &chosen.seconds, 1, UINT64_C(3600000000000) },
 	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin both ends to one core, to two, or not at all", &chosen.cores, 0, 0 },
-	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "ask for huge pages for what is sent", &chosen.huge_pages, 0, 0 },
-	{ "fill", OPTION_CHOICE, "auto|none|touch|full|flat|fizz-buzz", "auto", "what the writer writes into each chunk before it is sent", &chosen.fill, 0, 0 },
-	{ "verify", OPTION_CHOICE, "all|sample", "sample", "what the reader checks: every byte, or a word of each 4096 bytes (fizz-buzz: 4096 of each MiB)", &chosen.verify, 0, 0 },
-	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
+	{ "huge-pages", OPTION_CHOICE, "yes|no", "no", "request huge pages for the data", &chosen.huge_pages, 0, 0 },
+	{ "fill", OPTION_CHOICE, "auto|none|touch|full|flat|fizz-buzz", "auto", "contents of each chunk", &chosen.fill, 0, 0 },
+	{ "verify", OPTION_CHOICE, "all|sample", "sample", "the reader checks every byte, or one word per 4096 bytes (fizz-buzz: 4096 bytes per MiB)", &chosen.verify, 0, 0 },
+	{ "repeats", OPTION_INTEGER, "N", "1", "number of repeats", &chosen.repeats, 1, 1000000 },
 };
 
 static const char *const fills[] = { "none", "touch", "full", "flat", "fizz-buzz" };
@@ -134,19 +134,19 @@ static void check(void)
 
 static const struct command command = {
 	"pipe", "Move bytes from one process to another.",
-	"Writers: write and writev (a piece for each 4096 bytes) copy, and so does io-uring, one request at a time.\n"
-	"vmsplice-fresh moves memory that is used once, and is right with any reader; vmsplice-gift does so with SPLICE_F_GIFT.\n"
-	"vmsplice-ring writes again into what has left the pipe: right with a reader that reads, wrong with one that keeps\n"
-	"pages (splice-pipe, tee). vmsplice-constant sends one buffer that never changes, tee-constant references to one that\n"
-	"a second pipe holds, splice-file a file in memory that holds one chunk. send-zerocopy: send() with MSG_ZEROCOPY.\n"
-	"Readers: read, readv; splice-null throws away; splice-pipe and tee let pages wait in a second pipe before they are\n"
-	"read, as pv does; splice-file splices into a file in memory, which is checked through a mapping; read-enlarged makes\n"
-	"the pipe as large as it may be when the first bytes are there, and reads.\n"
-	"Pipes and FIFOs take all but send-zerocopy; sockets write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
-	"shared-memory write with read, which copy into a ring and out of it.\n"
-	"Fill: none, every chunk is the same; touch, a counter in each 4096 bytes; full, every word depends on its place in\n"
-	"the stream; flat, all bytes of a chunk are alike, by memset; fizz-buzz, the stream of stend-probe fizzbuzz.\n"
-	"auto is none for what never changes; else full with --verify all; else touch for vmsplice-… and none.\n"
+	"Writers: write, writev (one segment per 4096 bytes) and io-uring (one request at a time) copy. vmsplice-fresh moves\n"
+	"memory that is used once, and is correct with any reader; vmsplice-gift does so with SPLICE_F_GIFT. vmsplice-ring\n"
+	"reuses memory that has left the pipe: correct with a reader that reads, wrong with one that keeps pages (splice-pipe,\n"
+	"tee). vmsplice-constant sends one buffer that never changes; tee-constant, references to one that a second pipe holds;\n"
+	"splice-file, a file in memory that holds one chunk. send-zerocopy is send() with MSG_ZEROCOPY.\n"
+	"Readers: read, readv; splice-null discards; splice-pipe and tee keep pages in a second pipe before reading them, as pv\n"
+	"does; splice-file splices into a file in memory, which is checked through a mapping; read-enlarged enlarges the pipe\n"
+	"to its maximum when the first bytes arrive, and reads.\n"
+	"Pipes and FIFOs support all but send-zerocopy; sockets: write, writev, io-uring (tcp: send-zerocopy) with read, readv;\n"
+	"shared-memory: write with read, which copy into a ring and out of it.\n"
+	"Fill: none, all chunks are identical; touch, a counter per 4096 bytes; full, every word depends on its position in the\n"
+	"stream; flat, all bytes of a chunk are identical, by memset; fizz-buzz, the stream of stend-probe fizzbuzz. auto is none\n"
+	"for writers of constant data; else full with --verify all; else touch for vmsplice-…, and none for the others.\n"
 	"The reader's check is part of its work and of cpu_ns. Unless it checks all, 16 MiB are sent, read and checked in full\n"
 	"before the measurement (by read instead of splice-null). Work: bytes; operations: chunks. cpu_ns: both ends together.",
 	options, sizeof options / sizeof *options, NULL, check,

@@ -24,22 +24,22 @@ static struct {
 } chosen;
 
 static const struct option_definition options[] = {
-	{ "hertz", OPTION_INTEGER, "N", "10", "samples a second, 1 to 100", &chosen.hertz, 1, 100 },
-	{ "seconds", OPTION_DURATION, "TIME", NULL, "end after so long", &chosen.seconds, 1, UINT64_C(31536000000000000) },
+	{ "hertz", OPTION_INTEGER, "N", "10", "samples per second, 1 to 100", &chosen.hertz, 1, 100 },
+	{ "seconds", OPTION_DURATION, "TIME", NULL, "end after this long", &chosen.seconds, 1, UINT64_C(31536000000000000) },
 	{ "group", OPTION_PAIRS, "NAME=DIR", NULL, "a control group's directory; its metrics begin with NAME", &chosen.groups, 0, 0 },
-	{ "disks", OPTION_PAIRS, "NAME=DISK", NULL, "a disk that is also summed with others of NAME", &chosen.disks, 0, 0 },
-	{ "loader", OPTION_TEXT, "FILE", NULL, "watch what stands below the guard whose number FILE holds", &chosen.loader, 0, 0 },
+	{ "disks", OPTION_PAIRS, "NAME=DISK", NULL, "a disk to include in the sum NAME", &chosen.disks, 0, 0 },
+	{ "loader", OPTION_TEXT, "FILE", NULL, "sample the descendants of the guard whose process ID is in FILE", &chosen.loader, 0, 0 },
 	{ "root", OPTION_TEXT, "DIR", "", "read DIR/proc and DIR/sys (for tests)", &chosen.root, 0, 0 },
 };
 
 static const struct command command = {
-	"sample", "Watch the machine: processors, memory, disks, networks, pressure, temperatures, energy, control groups.",
-	"Prints `begin`, one `sample` a tick from the first moment on, and `end`. Ends when standard input is closed, if that is\n"
-	"a pipe, a socket or a terminal; on TERM, INT and HUP; or after --seconds. Ticks stand at fixed moments; one that could\n"
-	"not be kept is left out. Frequencies and energy are read at most ten times a second, temperatures and swapping once. So that\n"
-	"watching costs at most 0.4 % of one core (at 10 samples a second; in proportion above), a group of metrics that\n"
-	"is expensive on this machine is read less often, though at least once a second. What is not there is listed under\n"
-	"`missing` in `begin`; what goes away later is left out of the samples.",
+	"sample", "Sample the machine: processors, memory, disks, networks, pressure, temperatures, energy, control groups.",
+	"Prints `begin`, one `sample` per tick from the start, and `end`. Ends when standard input is closed, if that is a pipe,\n"
+	"a socket or a terminal; on TERM, INT and HUP; or after --seconds. Ticks are at fixed moments; a missed one is skipped.\n"
+	"Frequencies and energy are read at most ten times a second, temperatures and swapping once. To limit the cost to 0.4 %\n"
+	"of one core (at 10 samples a second; in proportion above), a group of metrics that is expensive on this machine is read\n"
+	"less often, but at least once a second. Unavailable metrics are listed under `missing` in `begin`; metrics that\n"
+	"disappear later are omitted from the samples.",
 	options, sizeof options / sizeof *options, NULL, NULL,
 };
 

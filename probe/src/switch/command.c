@@ -26,10 +26,10 @@ static struct {
 
 static const struct option_definition options[] = {
 	{ "method", OPTION_CHOICE, "assembly|assembly-registers|setjmp|ucontext|call|futex|pipe|eventfd", "assembly",
-	  "by what", &chosen.method, 0, 0 },
-	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin to one core; two threads also to two; or not at all", &chosen.cores, 0, 0 },
-	{ "seconds", OPTION_DURATION, "TIME", "0.2", "switch for so long", &chosen.seconds, 1, UINT64_C(3600000000000) },
-	{ "repeats", OPTION_INTEGER, "N", "1", "measure so many times", &chosen.repeats, 1, 1000000 },
+	  "method of switching", &chosen.method, 0, 0 },
+	{ "cores", OPTION_CHOICE, "same|different|any", "any", "pin to one core; to two, only for two threads; or not at all", &chosen.cores, 0, 0 },
+	{ "seconds", OPTION_DURATION, "TIME", "0.2", "switch for this long", &chosen.seconds, 1, UINT64_C(3600000000000) },
+	{ "repeats", OPTION_INTEGER, "N", "1", "number of repeats", &chosen.repeats, 1, 1000000 },
 };
 
 static const struct coroutine_method *find_coroutine_method(void)
@@ -56,16 +56,15 @@ static void check(void)
 }
 
 static const struct command command = {
-	"switch", "Switch to and fro between two coroutines, or hand over between two threads.",
-	"Work: operations are switches one way, so each way there and back again is two.\n"
-	"assembly: our own code for x86-64, aarch64 and riscv64. It keeps what a call must keep by the ABI: registers and, on\n"
+	"switch", "Switch back and forth between two coroutines, or hand over between two threads.",
+	"Work: operations are one-way switches, so a round trip is two.\n"
+	"assembly: our own code for x86-64, aarch64 and riscv64. It preserves what the ABI requires of a call: registers and, on\n"
 	"x86-64, the control words (rounding mode, masks of floating-point exceptions). assembly-registers: without these, so\n"
 	"that all coroutines share them. setjmp: sigsetjmp and siglongjmp; the first entry is by a signal on another stack.\n"
-	"ucontext: swapcontext, which also keeps the signal mask, by a system call. call: no coroutine, but a plain call and its\n"
-	"return, the floor. futex, pipe, eventfd: two threads, of which one wakes the other and sleeps.\n"
-	"Both sides count by themselves, and both counts must be equal; the byte in the pipe and the counter of the\n"
-	"eventfd must be those of the turn. cpu_ns: both threads together. A method that this machine or build lacks: exit\n"
-	"status 4.",
+	"ucontext: swapcontext, which also preserves the signal mask, by a system call. call: no coroutine, but a plain call and\n"
+	"its return, the lower bound. futex, pipe, eventfd: two threads; one wakes the other and sleeps.\n"
+	"Each side counts its switches, and both counts must be equal; the byte in the pipe and the counter of the eventfd must\n"
+	"be those of the turn. cpu_ns: both threads together. A method that this machine or build lacks: exit status 4.",
 	options, sizeof options / sizeof *options, NULL, check,
 };
 

@@ -258,10 +258,10 @@ mod tests {
     #[test]
     fn one_run_and_none_are_no_hindrance() {
         assert!(drawing(&history(&[], None)).is_none());
-        assert!(svg(&history(&[], None), Language::English).contains("No run has a repeat that counts."));
+        assert!(svg(&history(&[], None), Language::English).contains("No run has a valid repeat."));
         let one = drawing(&history(&[10.0], None)).unwrap();
         assert_eq!((dots(&one).len(), one.scene.across.len()), (1, 1));
-        assert!(one.caption.en.ends_with("The axis does not begin at zero."));
+        assert!(one.caption.en.ends_with("The axis does not start at zero."));
         let drawn = svg(&history(&[10.0], None), Language::Russian);
         let seen = drawn.split_once("</desc>").unwrap().1;
         assert!(seen.contains("Точка — прогон") && seen.contains("не с нуля"), "{drawn}");

@@ -31,13 +31,13 @@ pub enum Kind {
     Sweeps,
     /// The repeats of each scenario with median and interval
     Repeats,
-    /// How the values of the repeats are distributed
+    /// Histograms of the repeats
     Histograms,
-    /// How long single operations took: histogram and percentiles
+    /// Latency of single operations: histogram and percentiles
     Latencies,
-    /// All that happened under a storage load, on one axis of time
+    /// All series and events of a storage load, on one time axis
     Timelines,
-    /// Where the time goes, for scenarios that were profiled
+    /// Flame graphs of profiled scenarios
     Flames,
     /// The samples of each metric, repeat after repeat: dozens for each scenario
     Samples,

@@ -235,7 +235,7 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let said = Phrase::new(
             format!(
                 "{many} {} of each scenario; {}.",
-                if *most == 1 { "repeat that counts" } else { "repeats that count" },
+                if *most == 1 { "valid repeat" } else { "valid repeats" },
                 sessions.en
             ),
             format!(
@@ -357,12 +357,9 @@ fn happened(input: &Input) -> Vec<Phrase> {
     if !done.is_empty() {
         let time = duration(time);
         answers.push(Phrase::new(
+            format!("The valid repeats did {} in {time}; each scenario shows how that was verified.", en.join(" and ")),
             format!(
-                "The repeats that count did {} in {time}; each scenario says how that was checked.",
-                en.join(" and ")
-            ),
-            format!(
-                "Учтённые повторы сделали {} за {}; как это проверено, сказано в каждом сценарии.",
+                "Учтённые повторы сделали {} за {}; как это проверено, указано в каждом сценарии.",
                 ru.join(" и "),
                 russian(&time)
             ),
@@ -371,11 +368,11 @@ fn happened(input: &Input) -> Vec<Phrase> {
     answers.push(if samples > 0 {
         Phrase::new(
             format!(
-                "Beside them {} samples of the machine and the load were recorded; they stand with their scenarios above.",
+                "Beside them {} samples of the machine and the load were recorded; they are shown with their scenarios above.",
                 grouped(samples)
             ),
             format!(
-                "Кроме того, {} {} {} машины и нагрузки; они стоят выше, при своих сценариях.",
+                "Кроме того, {} {} {} машины и нагрузки; они показаны выше, у своих сценариев.",
                 russian_plural(samples, "записан", "записано", "записано"),
                 grouped(samples),
                 russian_plural(samples, "отсчёт", "отсчёта", "отсчётов")
@@ -467,7 +464,7 @@ mod tests {
         assert!(errors.contains("1 invalid repeat not counted"), "{errors}");
         let again = answers(&table, &data, 3);
         assert!(
-            again.contains("pc-7: 9–10 repeats that count of each scenario; one session.")
+            again.contains("pc-7: 9–10 valid repeats of each scenario; one session.")
                 && again.contains("Sessions of one boot cannot show"),
             "{again}"
         );
@@ -485,15 +482,12 @@ mod tests {
         minor_alone.rows.retain(|row| !row.main || row.scenario == "magma, parallel");
         let matter = answers(&minor_alone, &data, 4);
         assert!(
-            matter.contains("No difference of a main metric is sure. Of other metrics 2 differences are sure"),
+            matter.contains("No difference of a main metric is certain. Of other metrics 2 differences are sure"),
             "{matter}"
         );
         let mut alone = table;
         alone.columns.truncate(1);
         alone.rows.iter_mut().for_each(|row| row.cells.truncate(1));
-        assert!(
-            answers(&alone, &data, 4)
-                .ends_with("Nothing is compared with another run here, so no difference is called.")
-        );
+        assert!(answers(&alone, &data, 4).ends_with("No other run is compared here, so there are no verdicts."));
     }
 }

@@ -228,7 +228,7 @@ fn it_has_its_parts() {
         "class=\"verdict better\"><span class=\"unseen\"><span lang=\"en\">better</span><span lang=\"ru\">лучше</span> </span><span lang=\"en\">▲ +8.1\u{a0}%</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
         "<span class=\"factor\"><span lang=\"en\">× 10.7</span><span lang=\"ru\">× 10,7</span></span>",
         "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
-        "by which the runs differ from themselves",
+        "the drift, the difference between the first and the second half",
         "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
         "took away 4.1\u{a0}%",
@@ -299,8 +299,8 @@ fn that_nothing_differs_is_said_only_where_all_is_the_same() {
         );
     };
     begins(&with_verdict_everywhere(Verdict::Same), "Nothing differs", "Ничего не отличается");
-    begins(&sample::table_without_differences(), "No difference is sure", "Надёжных отличий нет");
-    begins(&with_verdict_everywhere(Verdict::Unresolved), "Nothing is settled", "Ничего не решено");
+    begins(&sample::table_without_differences(), "No difference is certain", "Надёжных отличий нет");
+    begins(&with_verdict_everywhere(Verdict::Unresolved), "All figures are unresolved", "Не решено ничего");
     assert_eq!(said(&sample::table()), None);
 }
 
@@ -330,13 +330,18 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
     for said in [
         "<span lang=\"en\">A/B on pc-7: “huge pages” against “plain” – ",
         "<span lang=\"ru\">A/B на машине pc-7: «huge pages» против «plain» — ",
-        "the same machine, set differently and measured in turns",
+        "the same machine with two configurations, measured alternately",
         "Wilcoxon&#39;s signed-rank test",
         "критерий знаковых рангов Уилкоксона",
     ] {
         assert!(html.contains(said), "{said}");
     }
-    for not_said in ["one machine at different times", "Mann–Whitney", "by which the runs differ from themselves"] {
+    for not_said in [
+        "one machine at different times",
+        "Mann–Whitney",
+        "by which the runs differ from themselves",
+        "the first and the second half",
+    ] {
         assert!(!html.contains(not_said), "{not_said}");
     }
     let apart = page(&sample::run(0));

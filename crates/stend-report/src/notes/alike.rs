@@ -109,7 +109,7 @@ mod tests {
             Note::Unfinished { run: "a".into(), may_go_on: true },
         ]);
         let starts = said.iter().map(|note| note.en.split(": ").next().unwrap()).collect::<Vec<_>>();
-        assert_eq!(starts, ["a and b", "c", "a is not finished; `stend resume a` goes on with it"]);
+        assert_eq!(starts, ["a and b", "c", "a is not finished; resume it with `stend resume a`"]);
         assert!(said[0].ru.starts_with("a и b: генератор нагрузки"), "{}", said[0].ru);
 
         // Commands that differ in the same words, in all scenarios and both runs.

@@ -13,18 +13,18 @@ cause-throttling = { $times ->
 }
 
 cause-work-wrong = the work was wrong
-cause-work-unverified = the work was not verified; if it cannot be, say verification = "none"
+cause-work-unverified = the work was not verified; if it cannot be, set verification = "none"
 cause-metric-missing = the instrument did not report what the metric "{ $metric }" needs ({ $value })
 cause-partner-missing = the other side's repeat beside it does not count
 
-cause-fault-too-late = the load ended before "{ $fault }" at { $at }; let it run longer, or let that happen earlier
+cause-fault-too-late = the load ended before "{ $fault }" at { $at }; make the load longer, or the fault earlier
 cause-fault-failed = "{ $fault }" failed
 cause-scrub-errors = scrubbing disk { $disk } found { $errors ->
     [one] { $errors } error
    *[other] { $errors } errors
-} that could not be mended
+} that could not be repaired
 cause-scrub-failed = disk { $disk } cannot be scrubbed
-cause-disk-not-mended = disk { $disk } was not mended within { $limit }
+cause-disk-not-mended = disk { $disk } was not repaired within { $limit }
 cause-rebuild-failed = disk { $disk } cannot be rebuilt, tried { $tries ->
     [one] once
    *[other] { $tries } times
@@ -32,10 +32,10 @@ cause-rebuild-failed = disk { $disk } cannot be rebuilt, tried { $tries ->
 cause-rebuild-full = disk { $disk } cannot be rebuilt, tried { $tries ->
     [one] once
    *[other] { $tries } times
-}: no space left; btrfs needs space that no LUN takes on each disk: make the LUNs smaller
+}: no space left; btrfs needs space outside the LUNs on each disk: make the LUNs smaller
 cause-disk-not-renewed = the disk that was disk { $disk } cannot be used again
 cause-errors-unread = the error counters of disk { $disk } cannot be read
-cause-moment-unknown = the machine does not say when "{ $fault }" was
+cause-moment-unknown = the machine did not report the time of "{ $fault }"
 cause-pool-down = the pool cannot be brought up again
 cause-remains-unread = what is left of the pool cannot be read: { $why }
 
@@ -47,9 +47,9 @@ cause-end-unknown = it is not known how it ended
 cause-misused = it was started wrongly (status 2)
 cause-guard-died = the guard died
 cause-link-dropped = the link dropped, or the guard there died
-cause-files-unwritten = its files cannot be put there
-cause-parameters = its parameters are not taken
-cause-rate-unknown = its rate is a share of "{ $of }", which has no repeat that counts
+cause-files-unwritten = its files cannot be written there
+cause-parameters = its parameters were rejected
+cause-rate-unknown = its rate is a share of "{ $of }", which has no valid repeat
 
 cause-too-many-lines = it printed more than { $most } lines
 cause-too-much-printed = it printed more than { $most_mib } MiB
@@ -58,7 +58,7 @@ cause-no-event = it printed a line that is no event
 cause-second-begin = it printed a second "begin"
 cause-no-begin = it printed no "begin"
 cause-no-repeat = it printed no "repeat"
-cause-many-repeats = it printed { $count } "repeat" events; stend wants one an invocation
+cause-many-repeats = it printed { $count } "repeat" events instead of one
 cause-no-end = it printed no "end"
 cause-latencies-wrong = the latencies in its "repeat" are wrong
 
@@ -66,8 +66,8 @@ cause-tool-exited = { $tool } exited with status { $status }
 cause-tool-killed = { $tool } was ended by signal { $signal }
 cause-tool-timed-out = { $tool } was stopped because its time was up
 cause-tool-end-unknown = it is not known how { $tool } ended
-cause-tool-line = { $output } has a line that is not understood
-cause-fio-report-cut = fio's report is no complete JSON ({ $error })
+cause-tool-line = { $output } has a line that cannot be parsed
+cause-fio-report-cut = fio's report is not complete JSON ({ $error })
 cause-fio-report-other = fio's report is not as expected ({ $error })
 cause-fio-report-missing = fio wrote no report
 cause-fio-groups = fio's report has { $count ->
@@ -80,7 +80,7 @@ cause-fio-job-failed = fio's job "{ $job }" failed with error { $error }{ $error
    *[other] , { $errors } errors
 }
 cause-fio-idle = fio did no operation
-cause-fio-figure = what fio reports makes "{ $name }" { $figure }, which is no amount
+cause-fio-figure = by fio's report "{ $name }" is { $figure }, which is not a valid amount
 cause-fio-luns-read = fio read again { $count ->
     [one] { $count } LUN
    *[other] { $count } LUNs
@@ -96,10 +96,10 @@ cause-openssl-count = openssl speed counted { $operations ->
    *[other] { $operations } operations
 } in { $seconds } s of { $wanted } s
 cause-gzip-untimed = gzip took no time at all; the guard did not measure it
-cause-not-read-again = { $tool } does not read again what it wrote
+cause-not-read-again = { $tool } does not read back what it wrote
 
-cause-unasked = the machine cannot be asked
-cause-asked-in-part = the script that asks the machine ended early
+cause-unasked = the machine cannot be queried
+cause-asked-in-part = the script that queries the machine ended early
 cause-not-there = there is no { $file }
 cause-not-readable = { $file } may not be read
 cause-unread = { $file } cannot be read
@@ -107,25 +107,25 @@ cause-silent = nothing in { $sources }
 cause-uncounted = { $source } does not count here
 cause-none-on-path = none of { $tools } is on the machine's PATH
 
-cause-removable = removable, so no part of the machine
+cause-removable = removable, so not part of the machine
 
-cause-begin-unknown = the load does not say when it began
+cause-begin-unknown = the load does not report when it began
 cause-not-read-around = { $metric } was not read close enough to the beginning and the end of the load
 cause-cpu-time-unread = the CPU time of { $of } was not read
 cause-too-few-windows = there are too few windows of the load before a fault
 cause-not-back = the load was not back before it ended
 cause-clock-set = the machine's clock was set by about { $seconds } s while fio ran
 cause-no-window = no window of { $window } in fio's logs
-cause-own-report-too-large = it has { $mib } MiB, and no more than { $most_mib } MiB are kept
+cause-own-report-too-large = it has { $mib } MiB; at most { $most_mib } MiB are stored
 
 cause-tool-too-old = { $tool } is too old: "{ $version }", and { $needed } is needed
-cause-tool-version-unknown = { $tool } does not say its version ("{ $version }"), and { $needed } is needed
+cause-tool-version-unknown = { $tool } does not report its version ("{ $version }"), and { $needed } is needed
 cause-engine-missing = fio here has no engine "{ $engine }" (fio --enghelp lists those that it has)
 cause-parameter-lacking = it has no parameter "{ $parameter }", which a side sets
-cause-not-native = it is none of the native instruments, and the sides differ in what those are built with
-cause-not-on-target = it does not load the target, and that is what the sides differ in
-cause-faults-need-lab = faults take a lab within reach
-cause-tools-need-lab = real tools take a lab within reach, which reads what they print
+cause-not-native = it is none of the native instruments, and the sides differ in how those are built
+cause-not-on-target = it does not load the target, in which the sides differ
+cause-faults-need-lab = faults require a connection to the lab
+cause-tools-need-lab = real tools require a connection to the lab, which parses their output
 
 cause-tool-missing = { $tool } is not on the machine's PATH
 cause-tool-forbidden = { $tool } is forbidden here
@@ -153,13 +153,13 @@ lost-other = { $count } for other reasons
 
 condition-machine = machine
     .value = { $said }
-    .advice = it must be within reach and have a POSIX shell
+    .advice = it must be reachable and have a POSIX shell
 condition-load = load average
     .value = { FIXED($average, digits: 2) } over the last minute, on { $threads ->
         [one] { $threads } hardware thread
        *[other] { $threads } hardware threads
     }
-    .advice = wait until it is quiet, or stop other programs
+    .advice = wait until the machine is idle, or stop other programs
 condition-foreign-load = other programs
     .value = { PERCENT($share) } of the CPU time
     .advice = stop them{ $limit ->
@@ -168,7 +168,7 @@ condition-foreign-load = other programs
     }
 condition-steal = steal
     .value = { PERCENT($share) } of the CPU time
-    .advice = the host gives this virtual machine's time to others{ $limit ->
+    .advice = the host gives this virtual machine's time to other guests{ $limit ->
         [none] {""}
        *[other] : above { PERCENT($limit) } no repeat counts
     }
@@ -178,37 +178,37 @@ condition-pressure = pressure { $resource ->
    *[memory] memory
 }
     .value = something waited for { PERCENT($share) } of the last 10 s
-    .advice = wait until it is quiet, or stop other programs
+    .advice = wait until the machine is idle, or stop other programs
 condition-swap = swap
     .value = { $total ->
         [0] none
        *[other] { MIB($used) } of { MIB($total) } MiB used
     }
     .advice = { $pages ->
-        [0] what lies in swap may come back during a repeat: swapoff -a && swapon -a
-       *[other] the machine swaps: free memory, or repeats do not count
+        [0] swapped-out pages may be read back during a repeat: swapoff -a && swapon -a
+       *[other] the machine is swapping: free memory, or repeats will be invalid
     }
 condition-free-memory = free memory
     .value = { MIB($available) } of { MIB($total) } MiB available
     .advice = free memory, or the machine will swap
 condition-results-space = free space for results
     .value = { SIZE($available) } in { $mount }
-    .advice = make room, or keep results elsewhere: --store
+    .advice = free some space, or store results elsewhere: --store
 condition-load-space = free space for the load
     .value = { SIZE($available) } in { $mount }{ $needed ->
         [0] {""}
        *[other] ; the files in { $directory } need { SIZE($needed) }
     }
-    .advice = make room, or { $needed ->
+    .advice = free some space, or { $needed ->
         [0] set STEND_WORK to another directory
        *[other] { $job_file ->
-            [true] have the files elsewhere (STEND_WORK, or directory= in the job file) or smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)
-           *[false] have the files elsewhere (STEND_WORK, or fio's "directory") or smaller (--scale, --only)
+            [true] place the files elsewhere (STEND_WORK, or directory= in the job file), or make them smaller (--set size=1GiB, of LUNs --set lun_size=1GiB)
+           *[false] place the files elsewhere (STEND_WORK, or fio's "directory"), or make them smaller (--scale, --only)
         }
     }
 condition-results-unwritable = free space for results
     .value = { $path } cannot be written
-    .advice = keep results elsewhere: --store
+    .advice = store results elsewhere: --store
 condition-load-unwritable = free space for the load
     .value = { $path } cannot be written
     .advice = set STEND_WORK, or fio's "directory", to another directory
@@ -220,7 +220,7 @@ condition-governor = governor
     .advice = set performance: cpupower frequency-set -g performance
 condition-frequency-limit = frequency limit
     .value = up to { MEGAHERTZ($allowed_hz) } of { MEGAHERTZ($possible_hz) } MHz allowed
-    .advice = somebody, or heat, has set a limit: cpupower frequency-info
+    .advice = a setting or heat limits the frequency: cpupower frequency-info
 condition-turbo = turbo
     .value = { $setting ->
         [none] not visible
@@ -240,8 +240,8 @@ condition-throttling = throttling
         }
     }
     .advice = { $just_now ->
-        [true] it is too hot: cool it, or repeats do not count
-       *[false] it has been too hot before, and may be again under load
+        [true] the machine is too hot: cool it, or repeats will be invalid
+       *[false] the machine has been too hot before, and may be again under load
     }
 condition-throttling-uncounted = throttling
     .value = not counted; only the clock shows whether heat slows the machine down
@@ -255,22 +255,22 @@ condition-power = power
         [true] battery
        *[false] mains
     }
-    .advice = plug it in: on its battery it may run slower
+    .advice = plug it in: the machine may run slower on battery
 condition-processors = processors
     .value = { $allowed } of { $online } hardware threads may be used
-    .advice = a container or an affinity keeps the rest away
+    .advice = a container or a CPU affinity excludes the others
 condition-clock-source = clock source
     .value = { $name }
-    .advice = reading it is slow or coarse: see what the kernel's log says of the better one
+    .advice = reading it is slow or coarse: the kernel's log has the reason why no better one is used
 condition-virtualization = virtualization
     .value = { $by ->
         [none] no sign of any
        *[other] { $by }{ $known ->
-            [true] ; neighbours on its host can disturb
+            [true] ; other guests on its host can interfere
            *[false] {""}
         }
     }
-    .advice = what else runs on its host cannot be told
+    .advice = the other load on its host is unknown
 condition-huge-pages = transparent huge pages
     .value = { $setting }
 condition-address-randomization = address randomization
@@ -286,11 +286,11 @@ condition-lab-at-work = other labs
     .value = { $said }
 condition-lab-unknown = other labs
     .value = not known: { $path } is there, and no stend-probe yet that could tell who holds it
-    .advice = the first run on the machine builds one, and is refused if somebody does
+    .advice = the first run on the machine builds one, and is refused if another lab is at work
 condition-unread = not known
     .advice = { $of ->
-        [foreign_load] whether the machine is idle cannot be told
-       *[other] how much may be written cannot be told
+        [foreign_load] whether the machine is idle is unknown
+       *[other] how much may be written is unknown
     }
 
 # What is missing. Parts of the fingerprint have names of their own; tools and control groups are called as they are.
@@ -381,7 +381,7 @@ check-answer-right = this OpenSSL computes { $vector ->
     [sp-800-38a] the NIST SP 800-38A vector of this cipher
     [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
    *[other] the { $vector } digest of abc
-}; the operations of the timed loop are counted, their results not looked at
+}; the operations of the timed loop are counted, but their results are not checked
 check-answer-impossible = this OpenSSL's command line cannot compute { $vector ->
     [sp-800-38a] the NIST SP 800-38A vector of this cipher
     [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
@@ -392,7 +392,7 @@ check-answer-wrong = { $vector ->
     [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
    *[other] the { $vector } digest of abc
 }: { $right } is right, this OpenSSL computes { $computed }
-check-gzip-trailer = gzip's trailer says CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
+check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
 check-fio-counts = { $direction }: { $operations } operations{ $block ->
     [none] {""}
@@ -403,22 +403,22 @@ check-read-back = { $bytes } of { $written } bytes written were read back with t
 check-counts-only = no error; counts only, the data are not compared
 check-too-short = ran { $ms } ms of { $wanted_ms } ms
 check-loops = { $bytes } of { $wanted } bytes in { $loops } loops
-check-rate = { $reached } operations/s of { $asked } asked for{ $open ->
+check-rate = { $reached } operations/s of { $asked } requested{ $open ->
     [false] : operations waited for others, so the load was not open
    *[true] {""}
 }
-check-data-wrong = fio's job "{ $job }" read other data than were written
-check-stands = at offset { $offset } of { $file } stands: { $what }
-check-more-stand = and so on in { $places } more
+check-data-wrong = fio's job "{ $job }" read data that differ from those written
+check-stands = at offset { $offset } of { $file }: { $what }
+check-more-stand = and { $places } more
 stood-unreadable = it cannot be read
 stood-part = only a part of the block
 stood-written = what repeat { $repeat } of run { $run } wrote to { $lun } at offset { $offset }
-stood-bits-turned = { $bits } of the block's bits turned over, the first in byte { $first }
+stood-bits-turned = { $bits } of the block's bits flipped, the first in byte { $first }
 stood-zeros = zeros
 stood-bytes = other bytes: { $hex } …
 
 check-lost-as-expected = data lost as expected: { $bytes } of { $acknowledged } bytes acknowledged ({ $places })
-check-none-lost = of { $acknowledged } bytes acknowledged none is lost, although that was expected
+check-none-lost = none of { $acknowledged } bytes acknowledged is lost, although a loss was expected
 check-flushed-lost = { $bytes } of { $flushed } bytes flushed are lost ({ $places })
 check-flushed-there = all of { $bytes } bytes flushed are there
 check-unflushed-lost = { $bytes } of { $unflushed } bytes acknowledged, but not flushed, are gone
@@ -442,12 +442,12 @@ text-each-figure = Each figure
 text-sweeps = Sweeps
 text-heat-caption = In each cell a median. The stronger the colour, the larger the figure; all runs share the scale.
 text-curve-title = Latency over throughput
-text-curve-caption = Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, more load only waits.
+text-curve-caption = Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, additional load only waits.
 text-at-points = At the points:
 text-logarithmic = The upright axis is logarithmic.
 text-closed = closed
-text-closed-caption = Hollow, "closed": the load at full depth of which the rates are shares; its latency is the queue's.
-text-legend-wide = Under a figure the 95 % interval of its median in the same unit, or ± the spread where there are fewer than six repeats.
+text-closed-caption = Hollow, "closed": the load at full depth; the rates are shares of its result, and its latency is that of the queue.
+text-legend-wide = Under a figure is the 95 % interval of its median in the same unit, or ± the spread if there are fewer than six repeats.
 text-filter = Filter scenarios
 text-all-metrics = All metrics
 text-scenario = Scenario
@@ -459,20 +459,20 @@ text-base = Base
 text-base-is = base is
 text-other-runs = Other runs
 text-published = Published
-text-unsorted = Click a column's head to sort by it; a third click restores the suite's order. Click a figure to see what is behind it.
+text-unsorted = Click a column heading to sort by it; a third click restores the suite's order. Click a figure for its details.
 text-better = better
 text-worse = worse
 text-same = the same within δ
-text-unresolved = unresolved: the evidence does not say
-text-legend-delta = δ: a smaller difference does not matter, or is hidden by what the machine differs from itself by, where that was measured.
-text-legend-published = × 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. There are no samples to test, so there is no mark and no colour.
+text-unresolved = unresolved: insufficient evidence
+text-legend-delta = δ: smaller differences do not matter, or, if the machine's own noise was measured, cannot be told apart from it.
+text-legend-published = × 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. Without samples no test is possible, so there is no mark and no colour.
 text-legend-count = n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.
 text-nothing = Nothing was measured.
 text-too-few = fewer than six repeats
 text-left-out = Not in all runs
 text-notes = Before you read the table
 text-not-measured = Without a figure
-text-remedy = to mend it:
+text-remedy = remedy:
 text-scenarios = Scenarios
 text-expand = Open all
 text-collapse = Close all
@@ -488,20 +488,20 @@ text-range = Lowest … highest
 text-against = Against the base
 text-note = Note
 text-repeats = Repeats
-text-repeats-caption = Each dot is a repeat, in the order in which they were made; hollow ones do not count. Line: median.
+text-repeats-caption = Each dot is a repeat, in order of measurement; hollow ones are invalid. Line: median.
 text-repeats-band = Band: its 95 % interval.
-text-not-from-zero = The axis does not begin at zero.
+text-not-from-zero = The axis does not start at zero.
 text-latency = How long single operations took
-text-latency-steps-caption = All operations of the repeats that count, put together, but for the outermost ten-thousandth at either end. The area of a step is the share of the operations that lie in it.
-text-latency-curve-caption = The same as percentiles. Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals; they take operations for independent, so a percentile may be off by more.
-text-latency-steps-short = All operations of the repeats that count, but for the outermost ten-thousandth at either end. Area: share of the operations.
+text-latency-steps-caption = All operations of the valid repeats together, except the outermost ten-thousandth at either end. The area of a bin is its share of the operations.
+text-latency-curve-caption = The same as percentiles. Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals. They assume independent operations, so the error of a percentile may be larger.
+text-latency-steps-short = All operations of the valid repeats, except the outermost ten-thousandth at either end. Area: share of the operations.
 text-latency-percentiles = Percentiles
 text-latency-curve-short = Each mark to the right leaves a tenth as many operations beyond it. Bars: 95 % intervals, at least that wide.
-text-latency-untold = A percentile is told where at least ten operations lie beyond it: p99.99 takes 100,000.
+text-latency-untold = A percentile requires at least ten operations beyond it: p99.99 requires 100,000.
 text-operations = Operations
 text-longest = Longest
 text-history = History of one metric
-text-history-caption = A dot is a run: the median of its repeats that count, with its 95 % interval. Runs stand at equal distances, however long nobody measured. Dashed: the level between changes.
+text-history-caption = A dot is a run: the median of its valid repeats, with its 95 % interval. Runs are at equal distances, whatever the time between them. Dashed: the level between changes.
 text-history-changes = Where the level changed
 text-history-runs = The runs
 text-history-run = Run
@@ -524,20 +524,20 @@ text-command = Command
 text-faults = What faults did
 text-evidence = What was checked
 text-each-repeat = Of each repeat
-text-build = Build of what was measured
+text-build = Build of the measured program
 text-series-instrument = Observed by the instrument
 text-series-machine = Observed on the machine
-text-series-caption = Repeats stand one after the other; the time between them is left out. Grey: warm-up. Orange and ✕: does not count.
+text-series-caption = Repeats are drawn one after the other, without the time between them. Grey: warm-up. Orange and ✕: invalid.
 text-no-series = No samples were recorded.
 text-constant = Unchanged throughout:
 text-charts-by-script = The other drawings of these samples are made by the page's script.
 text-nothing-differs = Nothing differs: every figure is the same within its floor δ.
-text-some-unresolved = No difference is sure: no figure is better or worse, but not all are shown to be the same.
-text-all-unresolved = Nothing is settled: whether any figure is better, worse or the same is unresolved.
+text-some-unresolved = No difference is certain: no figure is better or worse, but not all are shown to be the same.
+text-all-unresolved = All figures are unresolved: none is shown to be better, worse or the same.
 text-differing-first = What differs first
 text-weighing = Per watt and per price
 text-timeline = On one axis of time
-text-timeline-caption = Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which not all jobs of the load completed an operation has no sum and is left out: with few and long operations these are most.
+text-timeline-caption = Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which some job of the load completed no operation has no sum and is omitted; with few and long operations most windows are.
 text-timeline-iops = Operations a second
 text-timeline-luns = Operations a second of each LUN
 text-timeline-bytes = Throughput
@@ -573,8 +573,8 @@ text-steal = taken by the hypervisor
 text-slope = growth by the second
 text-time-goes = Where the time goes
 text-not-seen = Not seen
-text-flame-caption = After all repeats the instrument was started once more under perf; that counts for nothing. A box is as wide as its share of the samples, and what it called stands on it. Orange is the kernel, other colours are the programs.
-text-flame-timer = The samples are a timer's: those of a stretch with interrupts off fall on the function that allows them again.
+text-flame-caption = After all repeats the instrument was started once more under perf; this run is in no figure. The width of a box is its share of the samples; the functions that it called are above it. Orange: the kernel; other colours: programs.
+text-flame-timer = The samples come from a timer: those from code with interrupts disabled are attributed to the function that enables them again.
 text-function = Function
 text-in-itself = In itself
 text-with-callees = With what it calls
@@ -585,15 +585,15 @@ text-time = Time
 text-calls = Calls
 text-call-errors = Errors
 text-each-call = Each
-text-calls-caption = Counted by strace, after all repeats, over the whole command. It slows every call, so shares tell more than times; waiting in a call is in its time.
+text-calls-caption = Counted by strace, after all repeats, over the whole command. strace slows every call, so shares are more reliable than times; the time of a call includes waiting.
 text-sources = Published sources
 text-method = Method
-text-method-point = A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and takes six repeats.
-text-method-verdict = Better or worse is said only where all three hold: the exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; the whole 95 % interval of the ratio lies beyond the floor δ; and beyond the drift, by which the runs differ from themselves, first half against second, even when the interval is widened because neighbouring repeats resemble each other. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more where the suite says so or `stend noise` has measured that the machine differs from itself by more; what is the same within that cannot be told apart there.
-text-method-pairs = The two sides of one run are compared as pairs of neighbours. Better or worse is said only where both hold: Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05; and the whole 95 % interval of the ratio lies beyond the floor δ. Drift is not asked about: it hits both of a pair alike. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more where the suite says so or `stend noise` has measured that the machine differs from itself by more; what is the same within that cannot be told apart there.
-text-method-invalid = A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are kept and shown, and never counted. Outliers are marked by Tukey's rule and never dropped.
-text-legend-grade = The letter in a column's head is its grade of evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.
-text-method-charts = Counters are drawn as their growth by the second, broken where a counter was reset; gauges as they are; of metrics of each CPU the lowest, the mean and the highest. Of many samples the first, the last, the lowest and the highest of each part of the line are drawn, so every peak is there; a closer look draws them all.
+text-method-point = A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and requires six repeats.
+text-method-verdict = Better and worse require three conditions. The exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05. The whole 95 % interval of the ratio lies beyond the floor δ. And it lies beyond the drift, the difference between the first and the second half within the runs, even when the interval is widened for the correlation of neighbouring repeats. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more if the suite sets more or `stend noise` measured more noise on the machine; smaller differences cannot be told apart there.
+text-method-pairs = The two sides of one run are compared in pairs of neighbours. Better and worse require two conditions. Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05. And the whole 95 % interval of the ratio lies beyond the floor δ. Drift is not a condition, because it affects both repeats of a pair alike. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more if the suite sets more or `stend noise` measured more noise on the machine; smaller differences cannot be told apart there.
+text-method-invalid = A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are stored and shown, but never counted. Outliers are marked by Tukey's rule and never dropped.
+text-legend-grade = The letter in a column heading is its grade of evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.
+text-method-charts = Counters are drawn as their growth per second, with a gap where a counter was reset; gauges unchanged; of metrics of each CPU the lowest, the mean and the highest. Of many samples the first, the last, the lowest and the highest of each part of the line are drawn, so every peak is visible; zooming in draws all samples.
 text-questions = What to ask of every benchmark
 text-questions-source = The list of questions is Brendan Gregg's ("Evaluating the Evaluation: A Benchmarking Checklist", 2018); the answers come from the data of this page.
 text-ask-double = Why is it not twice as fast?
@@ -602,16 +602,16 @@ text-ask-errors = Were there errors?
 text-ask-reproduce = Will it come out the same again?
 text-ask-matter = Does it matter?
 text-ask-happened = Did it happen at all?
-text-no-profile = No profile was made; `stend run --profile` shows which functions the time goes to.
-text-see-profiles = Profiles show which functions the time goes to; they stand with their scenarios.
-text-no-loader = No instrument of these runs has a load generator beside what it measures, or it does not tell its share of the CPU time.
+text-no-profile = No profile was made; `stend run --profile` shows which functions take the time.
+text-see-profiles = Profiles show which functions take the time; they are shown with their scenarios.
+text-no-loader = No instrument of these runs has a load generator beside what it measures, or it does not report its share of the CPU time.
 text-below-ceilings = No figure is above its ceiling.
-text-one-boot = Sessions of one boot cannot show what changes from boot to boot; another one, after a restart, would.
-text-none-sure = No difference of a main metric is sure.
-text-not-compared = Nothing is compared with another run here, so no difference is called.
-text-how-computed = How figures and verdicts are made
+text-one-boot = Sessions of one boot cannot show what changes between boots; a session after a reboot would.
+text-none-sure = No difference of a main metric is certain.
+text-not-compared = No other run is compared here, so there are no verdicts.
+text-how-computed = How figures and verdicts are computed
 text-same-machine = no difference was found in hardware or software, so this is one machine at different times
-text-same-machine-in-turns = the same machine, set differently and measured in turns; the notes say what each side sets
+text-same-machine-in-turns = the same machine with two configurations, measured alternately; the notes list the settings of each side
 text-show-only = Only
 text-only-better = better
 text-only-worse = worse
@@ -619,29 +619,29 @@ text-only-same = the same
 text-only-unresolved = unresolved
 text-rows-shown = Rows shown:
 text-none-shown = No row has these words and such a verdict.
-text-why = What is to be said, and why
+text-why = Verdict and reason
 text-histogram = How the values are distributed
-text-histogram-caption = How many of the repeats that count lie in each step of the axis.
+text-histogram-caption = The number of valid repeats in each bin of the axis.
 text-gate-steal = Taken by the hypervisor
 text-gate-foreign = Used by others
 text-gate-fall = Clock fell by
 text-gate-swapping = Pages swapped
 text-gate-throttling = Throttled, times
-text-gates-caption = With ≤: beyond this limit a repeat does not count. Shares are of the CPU time of the whole machine; less than two ticks of the kernel on each CPU do no harm.
+text-gates-caption = With ≤: a repeat beyond this limit is invalid. Shares are of the CPU time of the whole machine; less than two ticks of the kernel on each CPU are ignored.
 text-close = Close
 text-copy = Copy
-text-job-file = The job file that the command names is gone with the repeat. Made anew from what the run keeps, it is this; where it has ${"{"}LUN1{"}"} and so on, these are the LUNs:
+text-job-file = The job file named in the command was removed after the repeat. This copy is recreated from the stored run; ${"{"}LUN1{"}"} and so on in it are the LUNs:
 text-copied = Copied
 text-series = What happened meanwhile
-text-on-paper = Drawings of single metrics are left out on paper; the file shows them.
+text-on-paper = Drawings of single metrics are not printed; the file shows them.
 text-moment = Moment
 text-zoom-in = Closer
 text-zoom-out = Farther
 text-earlier = Earlier
 text-later = Later
 text-whole = Whole axis
-text-axis-hint = All drawings of a run have one axis of time. Point at it, or move the slider with the arrow keys, for the values at a moment; drag across a drawing to see that part alone. Runs beside each other show the same part of the same repeats.
-text-none-of-these = This run has none of the repeats that the other one shows, so its whole axis is here.
+text-axis-hint = All drawings of a run have one axis of time. Point at it, or move the slider with the arrow keys, for the values at a moment; drag across a drawing to zoom in. Runs beside each other show the same part of the same repeats.
+text-none-of-these = This run has none of the repeats that the other one shows, so its whole axis is shown.
 text-generated = Written by stend
 text-open-on-paper = On paper are those scenarios that were open when the page was printed.
 
@@ -653,7 +653,7 @@ note-scaled = { $run }: { $target ->
 } are scaled by { $factor }; these are not the suite's own parameters
 note-target = { $run }: target: { $target }
 note-noise = { $run } is a noise measurement (`stend noise`): the machine against itself, each scenario with twice the suite's repeats
-note-in-pairs = { $run }: the two sides were measured in turns and are compared pair by pair, so that slow drift affects both alike
+note-in-pairs = { $run }: the two sides were measured alternately and are compared pair by pair, so slow drift affects both alike
 note-few-repeats = { $run }: { $scenarios ->
     [one] { $scenarios } scenario asks for
    *[other] { $scenarios } scenarios ask for
@@ -663,14 +663,14 @@ note-unverified = { $run }: the work of { $scenarios ->
    *[other] { $scenarios } scenarios
 } cannot be verified
 note-unfit = { $run }: measured although the machine was unfit: { $conditions }
-note-left-running = { $run }: left processes running, which were ended and whose work is in no figure: { $scenarios }
-note-unprepared = { $run }: failed to prepare what is measured after it, which was measured all the same: { $scenarios }
-note-not-steady = { $run }: never got steady, so these figures get no verdict: { $scenarios }
+note-left-running = { $run }: left processes running; they were ended, and their work is in no figure: { $scenarios }
+note-unprepared = { $run }: preparation failed, and the scenarios after it were measured without it: { $scenarios }
+note-not-steady = { $run }: never reached a steady state, so these figures have no verdict: { $scenarios }
 note-loader-bound = { $run }: the load generator took more than { PERCENT($most) } of the machine's CPU time, so these figures may be its own limit: { $scenarios }
-note-emulated = { $run }: emulated by { $emulator }: not compared. Its checks tell that the code is right, its times tell of no machine
-note-public = { $run }: exported for publication: what may name its machine or its owner was left out, the kernel's command line in part, and is compared with no other run
+note-emulated = { $run }: emulated by { $emulator }: not compared. Its checks show that the code is correct; its times are not those of a machine
+note-public = { $run }: exported for publication: data that may identify its machine or owner, and part of the kernel's command line, were omitted; they are compared with no other run
 note-unfinished = { $run } is not finished{ $may_go_on ->
-    [true] ; `stend resume { $run }` goes on with it
+    [true] ; resume it with `stend resume { $run }`
    *[false] {""}
 }
 note-other-version = { $run }: made by stend { $version }, and { $base } by { $base_version }
@@ -683,9 +683,9 @@ note-other-file = { $file } has other contents in { $run } than in { $base }; it
 note-other-direction = { $metric } is better { $better ->
     [higher] higher in { $base } and lower in { $run }
    *[lower] lower in { $base } and higher in { $run }
-}; verdicts take it as { $base } does: { $scenarios }
+}; verdicts follow { $base }: { $scenarios }
 note-other-build = { $instruments }: another build in { $run } than in { $base }, and verdicts compare it too: { $differences }
-note-several-builds = { $run }: built anew in the middle of the run, so its repeats are not all of one build: { $instruments }
+note-several-builds = { $run }: rebuilt in the middle of the run, so its repeats are not all of one build: { $instruments }
 note-own-noise = { $floors } of { $of ->
     [one] { $of } floor
    *[other] { $of } floors
@@ -694,7 +694,7 @@ note-own-noise = { $floors } of { $of ->
    *[other] are
 } the machine's own noise, up to { PERCENT($most) }: measured on { $measured_at } by `stend noise`, run { $run }
 note-pooled = { $run }: { $runs_count } runs of one machine taken together as sessions of one: { $runs }
-note-filtered = only what the filter `{ $filter }` takes; the correction for many comparisons is over these figures
+note-filtered = only the figures that the filter `{ $filter }` selects; the correction for many comparisons is over these figures
 note-only-rows = { $shown ->
     [0] no row is shown: { $of ->
         [1] the one row is not
@@ -719,7 +719,7 @@ note-nothing-published = { $references } { $references_count ->
    *[other] have
 } no figure that is compared here, and no column
 note-no-ratio = no verdict in { $run } beside { $base } on { $figures }: a value is zero or negative, and has no ratio
-note-hang-together = neighbouring repeats resemble each other (correlation { FIXED($correlation, digits: 1) } over the table): they say less than as many independent ones, and intervals are widened by that before anything is called better or worse; something on the machine changes slowly, so run again at a quieter time, or in turns (`--ab`)
+note-hang-together = neighbouring repeats are correlated ({ FIXED($correlation, digits: 1) } over the table), so they count for fewer independent ones, and intervals are widened accordingly before any verdict; something on the machine changes slowly, so repeat the run at a quieter time, or measure alternately (`--ab`)
 note-assumed-noise = δ = 1 % is assumed: how much { $machines } { $machines_count ->
     [one] differs from itself
    *[other] differ from themselves
@@ -727,8 +727,8 @@ note-assumed-noise = δ = 1 % is assumed: how much { $machines } { $machines_cou
     [one] it
    *[other] them
 } does that
-note-resembling = { significant-and-unresolved }: neighbouring repeats of a run resemble each other, so they count for fewer than they are; make more repeats, or run both again at another time
-note-within-drift = { significant-and-unresolved }: within a run, the first half differs from the second by { PERCENT($least) } or more, so two runs may differ as much for no reason; run both again at another time
+note-resembling = { significant-and-unresolved }: neighbouring repeats of a run are correlated, so they count for fewer; make more repeats, or repeat both runs at another time
+note-within-drift = { significant-and-unresolved }: within a run, the first half differs from the second by { PERCENT($least) } or more, so two runs may differ by as much without a cause; repeat both runs at another time
 significant-and-unresolved = { $differences ->
     [one] { $differences } difference is
    *[other] { $differences } differences are
@@ -752,9 +752,9 @@ lack-invalid = invalid
 lack-failed = failed
 lack-not-reported = not reported
 lack-not-yet = not measured yet
-lack-remedy = mend it with: { $remedy }
+lack-remedy = fix it with: { $remedy }
 not-reported = the instrument did not report all of { $value }
-no-controllers = no controllers whose CPU time could be read stand between the load and the storage
+no-controllers = no controllers with readable CPU time between the load and the storage
 
 # Sentences of the page, tables and histories.
 
@@ -784,7 +784,7 @@ merged-of = { $count } in { $repeats ->
     [one] { $repeats } repeat
    *[other] { $repeats } repeats
 }
-curves-left-out = Curves not drawn, for there are too many: { $count }.
+curves-left-out = Curves not drawn, because there are too many: { $count }.
 axes = Down: { $down }; across: { $across }
 sessions = { $sessions ->
     [1] one session
@@ -812,12 +812,12 @@ history-change = { $size } from { $at } on, with run { $run }: from { $before } 
 history-no-cause = nothing of the fingerprint changed between { $before } and { $after }
 history-near = but near it, between { $before } and { $after }: { $what }
 history-build = build, { $what }
-history-no-run = No run has a repeat that counts.
-history-too-few = Changes of level are looked for from ten runs on: { $more ->
+history-no-run = No run has a valid repeat.
+history-too-few = Changes of level are searched for only with ten runs or more: { $more ->
     [one] { $more } run more is
    *[other] { $more } runs more are
 } needed.
-history-without-ratio = Changes of level are not looked for: some value is not above zero.
+history-without-ratio = Changes of level are not searched for: some value is not above zero.
 history-no-change = The level never changed.
 history-rule = ▲ better, ▼ worse. A change lasts for two runs or more and has p < 0.001 and more than 2 %; its levels are the means of the medians on either side.
 history-other-machine = Left out: { $runs ->
@@ -827,7 +827,7 @@ history-other-machine = Left out: { $runs ->
 history-other-work = Left out: { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
-} in which a scenario of this name did other work than in the newest.
+} in which the scenario of this name did other work than in the newest.
 history-emulated = Left out: { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
@@ -835,18 +835,18 @@ history-emulated = Left out: { $runs ->
 history-two-sides = Left out: { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
-} of two sides, which are different things on purpose.
+} of two sides, which differ on purpose.
 history-no-value = Left out: { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
-} without a repeat that counts.
+} without a valid repeat.
 
 clocks-agree = clocks agree to { $sure }
 clocks-apart = clocks compared to { $sure }: the machine's was { $apart } { $way ->
     [ahead] ahead
    *[behind] behind
-}; moments are put on this side's time
-clocks-set = { $clocks }; it was set by { $step } meanwhile, which no measured time depends on
+}; moments are converted to this machine's time
+clocks-set = { $clocks }; it was set by { $step } meanwhile, which affects no measured time
 clocks-drift = { $clocks }; it { $way ->
     [gained] gained
    *[lost] lost
@@ -866,24 +866,24 @@ part-network = kernel: network
 part-files = kernel: files and disks
 part-other-kernel = kernel: other
 stack-samples = { $samples } samples { $stretch ->
-    [measured] of the measured stretch
-   *[whole] of the whole command, its preparations too
+    [measured] of the measured part
+   *[whole] of the whole command, including its preparation
 }, by { $event }
 
 drawings-head = Drawings of { $runs }
 drawings-by = Written by `{ $command }`.
-drawings-beside = Not asked for: { $kinds }; `--drawings { $option }` makes those of which there is something to draw.
+drawings-beside = Not requested: { $kinds }; `--drawings { $option }` makes those that have data.
 drawings-none = No { $kind }: { $why }.
 drawings-nothing = There is nothing to draw.
-none-published = nothing was published of these scenarios
+none-published = there are no published figures of these scenarios
 none-sweeps = no family of scenarios has two axes of numbers, or a throughput with its latency
 none-repeats = no repeat has a figure
-none-latencies = no instrument of these runs counts how long single operations took, as fio does; those of stend-probe time whole repeats
+none-latencies = no instrument of these runs records the latency of single operations, as fio does; those of stend-probe time whole repeats
 none-timelines = no scenario loads storage
-none-flames = no stacks were sampled; `stend run --profile` does that where there is perf
+none-flames = no stacks were sampled; `stend run --profile` samples them if perf is available
 none-samples = no samples were recorded
 
-weighing-meaning = Rates over the watts or the price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict
+weighing-meaning = Rates divided by watts or price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict
 weighing-watt = Per watt: { $of }
 weighing-money = Per price in { $currency }: { $of }
 weighing-measured = { $title }: { $least } … { $most } W, { $of }, measured while { $scenarios ->

@@ -100,22 +100,22 @@ fn conditions_are_said_with_what_to_do() {
         ),
         (
             Condition::Steal { share: 0.012, limit: None },
-            "steal: 1.2 % of the CPU time; the host gives this virtual machine's time to others",
-            "отнятое время: 1,2\u{a0}% процессорного времени; хозяин отдаёт время этой виртуальной машины другим",
+            "steal: 1.2 % of the CPU time; the host gives this virtual machine's time to other guests",
+            "отнятое время: 1,2\u{a0}% процессорного времени; хост отдаёт время этой виртуальной машины другим",
         ),
         (
             Condition::Swap { used: 0, total: 0, pages: 3 },
-            "swap: none; the machine swaps: free memory, or repeats do not count",
-            "подкачка: места нет; машина подкачивает: освободите память, иначе повторы не засчитываются",
+            "swap: none; the machine is swapping: free memory, or repeats will be invalid",
+            "подкачка: места нет; идёт подкачка: освободите память, иначе повторы будут негодными",
         ),
         (
             Condition::Throttling { times: 1, just_now: true },
-            "throttling: 1 event just now; it is too hot: cool it, or repeats do not count",
-            "троттлинг: только что, событий: 1; слишком жарко: охладите машину, иначе повторы не засчитываются",
+            "throttling: 1 event just now; the machine is too hot: cool it, or repeats will be invalid",
+            "троттлинг: только что, событий: 1; слишком жарко: охладите машину, иначе повторы будут негодными",
         ),
         (
             Condition::Unread { of: Topic::ForeignLoad, why: Cause::Uncounted { source: "/proc/stat".into() } },
-            "other programs: /proc/stat does not count here; whether the machine is idle cannot be told",
+            "other programs: /proc/stat does not count here; whether the machine is idle is unknown",
             "посторонние программы: /proc/stat здесь ничего не считает; свободна ли машина, неизвестно",
         ),
     ] {
@@ -123,11 +123,12 @@ fn conditions_are_said_with_what_to_do() {
     }
     let file = |path: &str| words_of_space(path, 40 << 30);
     assert!(
-        file("/work")[0]
-            .contains("the files in /work need 40 GiB; make room, or have the files elsewhere (STEND_WORK, or fio")
+        file("/work")[0].contains(
+            "the files in /work need 40 GiB; free some space, or place the files elsewhere (STEND_WORK, or fio"
+        )
     );
     assert!(file("/work")[1].contains("файлам в /work нужно 40\u{a0}ГиБ"));
-    assert!(words_of_space("/work", 0)[0].ends_with("make room, or set STEND_WORK to another directory"));
+    assert!(words_of_space("/work", 0)[0].ends_with("free some space, or set STEND_WORK to another directory"));
 }
 
 fn words_of_space(directory: &str, needed: u64) -> [String; 2] {
@@ -269,9 +270,9 @@ fn what_was_checked_is_said() {
                 Checked::Stands { file: "lun0".into(), offset: 512, what: Stood::Zeros },
             ],
             "4096 of 8192 bytes flushed are lost (lun0 4096 between offsets 0 and 4096, and so on); the pool cannot be mounted any \
-             more: bad superblock; at offset 512 of lun0 stands: zeros",
+             more: bad superblock; at offset 512 of lun0: zeros",
             "потеряно байт: 4096 из 8192 сброшенных на диск (lun0: 4096 между смещениями 0 и 4096, и так далее); пул больше не \
-             монтируется: bad superblock; по смещению 512 в lun0 стоит: нули",
+             монтируется: bad superblock; по смещению 512 в lun0: нули",
         ),
     ] {
         let checks = Checks::from(checked);

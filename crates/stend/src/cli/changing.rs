@@ -12,16 +12,16 @@ pub(super) struct Changing {
     /// Set a variable of the suite, or of a job file
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Multiply the suite's sizes and durations, for a trial: 0.01 is a hundredth
+    /// Multiply the suite's sizes and durations: 0.01 is a hundredth
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     scale: Option<f64>,
     /// Valid repeats of each scenario
     #[arg(short = 'r', long, visible_alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Seed of the order
+    /// Seed of the order of repeats
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Only the scenarios whose name contains this; may be given several times
+    /// Run only scenarios whose name contains this; may be given several times
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 }

@@ -17,10 +17,10 @@ use stend_stand::machine::{self, Finding, State};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a suite the usual gates decide, with one the widest that its scenarios have: beyond it `stend run` waits, and then refuses.\n\nExit status: 0 fit · 2 usage or configuration · 4 not fit"
+    after_help = "Without a suite the default gates apply; with a suite, for each gate the widest limit of its scenarios. Beyond these limits `stend run` waits, and then refuses.\n\nExit status: 0 fit · 2 usage or configuration error · 4 unfit"
 )]
 pub(super) struct Arguments {
-    /// For this suite: its gates, and the space that its files need [default: the usual gates, and no files]
+    /// Check for this suite: its gates, and the space that its files need [default: the default gates, and no files]
     suite: Option<String>,
     #[command(flatten)]
     on: On,

@@ -48,7 +48,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for name in rig::names(host, &work).map_err(unusable)? {
         let name = name.as_str();
         if rig::is_name(name) && rig::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
-            talk!("target {name} stands; `{} target down --name {name}` takes it down", output::program());
+            talk!("target {name} is still set up; `{} target down --name {name}` removes it", output::program());
             continue;
         }
         match rig::take_down(host, &work, name) {
@@ -73,7 +73,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("left {what}");
         is_left = true;
     };
-    let untold = "there is no stend-probe there that could tell whether somebody has locked it";
+    let untold = "there is no stend-probe there to check whether it is locked";
     match directory {
         Some(mut lock) => lock.remove_file().unwrap_or_else(|error| left(format!("the lock {error}"))),
         None if names.iter().any(|name| name == LOCK_FILE) => left(format!("{work}/{LOCK_FILE}: {untold}")),

@@ -21,20 +21,20 @@ use stend_store::Store;
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
 pub(super) struct Arguments {
-    /// What is compared, the first run being the base: runs (an id or its beginning, last, last~1), machines (by name: the newest run),
-    /// ranges of a machine's history (FROM..TO, where the ends are runs or days, or MACHINE:FROM..TO), and references. One run alone is set
-    /// beside all references. A run of two sides has a column for each, of which RUN:SIDE is one
+    /// What to compare; the first run is the base. Runs (an id or a prefix of it, last, last~1), machines (by name: the newest run), ranges of a
+    /// machine's history (FROM..TO or MACHINE:FROM..TO; the ends are runs or days), and references. A single run is shown with all references. A run
+    /// of two sides has a column for each; RUN:SIDE is one of them
     #[arg(required = true)]
     what: Vec<String>,
     #[command(flatten)]
     options: Options,
-    /// Instead of the table, explain one figure: which conditions of a verdict hold, with test, interval, δ and where it comes from. Its main
-    /// metric if none is named; a part of a scenario's name is enough if no other one has it. JSON and CSV have all of it for every figure
+    /// Explain one figure instead of printing the table: which conditions of a verdict hold, with test, interval, δ and its source. The default
+    /// metric is the main one; a unique part of a scenario's name is enough. JSON and CSV have all of this for every figure
     #[arg(long, value_name = "SCENARIO[:METRIC]", conflicts_with_all = ["only", "row", "column"])]
     why: Option<String>,
-    /// End with status 1 if a verdict of this kind is in the table: worse, or different (better or worse); with :5% only if the whole interval
-    /// of the ratio lies more than 5 % beyond the base. Looked at are each scenario's main metric, all metrics that its layout shows, those
-    /// that a filter names, or with --all-metrics all; CSV and JSON are judged by the same metrics
+    /// Exit with status 1 if the table has such a verdict: worse, or different (better or worse); with :5% only if the whole interval of the ratio
+    /// lies more than 5 % beyond the base. Checks each scenario's main metric, the metrics that the layout shows, and those that a filter names; with
+    /// --all-metrics all. CSV and JSON are checked by the same metrics
     #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
     #[command(flatten)]

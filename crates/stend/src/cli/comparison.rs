@@ -29,34 +29,33 @@ use stend_store::Store;
 /// What narrows and turns a comparison.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Of which suite the runs of machines and of ranges are, where machines have runs of several [default: that of the runs that are named,
-    /// else the newest that all machines have finished runs of]
+    /// The suite from which machines and ranges select runs [default: that of the runs named, else the newest that all machines have finished runs
+    /// of]
     #[arg(long, value_name = "NAME")]
     suite: Option<String>,
-    /// Which of what is compared is the base, if not the first
+    /// The base, if not the first run
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
-    /// Which figures are compared, such as `scenario:"4k*" -metric:"latency p99"`; see below
+    /// The figures to compare, such as `scenario:"4k*" -metric:"latency p99"`; see below
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Compare only figures in this unit: B/s, ns, IOPS, cycles/B
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
-    /// Show only rows with such a verdict. All are judged all the same, and counted
+    /// Show only rows with this verdict. Hidden rows are still judged and counted
     #[arg(long, value_name = "VERDICT", hide_possible_values = false)]
     only: Option<Only>,
-    /// What there is a line for: scenario, metric, an axis of a matrix, or several of them, as in depth,jobs [default: as the base's suite says,
-    /// else scenario]
+    /// Keys of the rows: scenario, metric, an axis of a matrix, or several, as in depth,jobs [default: from the base's suite, else scenario]
     #[arg(long, value_name = "KEY[,KEY]")]
     row: Option<Keys>,
-    /// What there is a column for: run, or as with --row [default: as the base's suite says, else what goes with the row]
+    /// Keys of the columns: run, or as with --row [default: from the base's suite, else a default for the rows]
     #[arg(long, value_name = "KEY[,KEY]")]
     column: Option<Keys>,
     /// Show all metrics, not only each scenario's main one; CSV, JSON and pages always have all
     #[arg(long)]
     pub(super) all_metrics: bool,
-    /// A TOML file that says what machines draw and cost, so that figures are shown per watt and per price too; files in stend/machines/ of
-    /// the user's configuration are read without being named. `docs/design/method.md` has its form
+    /// A TOML file with power and prices of machines, for figures per watt and per price; files in stend/machines/ of the user's configuration
+    /// directory are always read. `docs/design/method.md` describes the format
     #[arg(long, value_name = "FILE")]
     machines: Vec<PathBuf>,
 }
@@ -82,14 +81,14 @@ impl Chosen {
 
 /// What `--filter` takes, for the end of a command's help.
 pub(super) const FILTER_HELP: &str = "A filter is KEY:VALUE, where KEY is scenario, family, metric, unit or an axis of a matrix. In VALUE, \
-* stands for any characters and ? for one; what is in double quotes stands for itself. KEY:(A OR B) takes either. Such parts are \
-joined by AND (or a space) and OR, turned round by - before them, and grouped by ( ). The correction for many comparisons is over \
-what the filter takes, so choose it before looking at verdicts.";
+* matches any characters and ? one; text in double quotes is literal. KEY:(A OR B) matches either. Terms are joined by AND (or a \
+space) and OR, negated by a leading -, and grouped by ( ). The correction for multiple comparisons covers only the figures that the \
+filter selects, so choose it before looking at verdicts.";
 
 /// What a range is, for the end of a command's help.
-pub(super) const RANGE_HELP: &str = "Runs of a range that differ in nothing that is known of them stand in one column, as sessions of one run; where machine, builds or \
-work changed, the next column begins. A machine's name and a range take ordinary runs alone: neither noise measurements nor runs of two \
-sides. So do last and last~1 where more than one thing is named.";
+pub(super) const RANGE_HELP: &str = "Runs of a range without a recorded difference form one column, as sessions of one run; a change of machine, builds or work starts \
+a new column. A machine's name and a range select only ordinary runs: neither noise measurements nor runs of two sides. So do last \
+and last~1 if more than one thing is named.";
 
 fn unit(text: &str) -> Result<Unit, String> {
     let known = || Unit::ALL.map(Unit::symbol);
@@ -215,7 +214,7 @@ impl Options {
         if let (Some(file), true) = (self.machines.first(), weighings.is_empty()) {
             let names: BTreeSet<&str> = records.iter().map(|record| record.run.machine.name.as_str()).collect();
             return Err(Failure::usage(format!(
-                "{} knows none of the machines that are compared: {}",
+                "{} has none of the machines that are compared: {}",
                 file.display(),
                 Vec::from_iter(names).join(", ")
             )));

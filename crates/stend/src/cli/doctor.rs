@@ -33,7 +33,7 @@ pub(super) struct Finding {
     purpose: Option<&'static str>,
     /// Its version or place, or what is wrong with it.
     state: String,
-    /// The command that would mend it.
+    /// The command that would fix it.
     remedy: Option<String>,
 }
 
@@ -77,7 +77,7 @@ fn document(findings: &[Finding]) -> Doc {
     let mut table = Table::new(&["state"], [doc::words("what").with_under("remedy")], Frame::Bare);
     for Finding { what, fine, purpose, state, remedy, .. } in findings {
         let use_of_it = purpose.map(|purpose| format!(" (for {purpose})")).unwrap_or_default();
-        let remedy = remedy.as_ref().map_or(Value::Nothing, |remedy| format!("mend it with: {remedy}").into());
+        let remedy = remedy.as_ref().map_or(Value::Nothing, |remedy| format!("fix it with: {remedy}").into());
         let said = Cell::from(Value::from(format!("{what}{use_of_it}: {state}")));
         table.row(if *fine { "fine" } else { "missing" }, [said.over(remedy)]);
     }

@@ -20,15 +20,14 @@ pub(super) struct Arguments {
     /// The run
     #[arg(default_value = "last")]
     run: String,
-    /// Leave out what may name the machine or its owner, and say what that was: names and addresses, most of the kernel's command line, boot
-    /// ids, network interfaces, paths, serial numbers, what instruments printed. Titles and names of suites and scenarios stay
+    /// Omit everything that may identify the machine or its owner, and report what was omitted: names and addresses, most kernel parameters, boot
+    /// ids, network interfaces, paths, serial numbers, output of instruments. Titles and names of suites and scenarios are kept
     #[arg(long)]
     public: bool,
-    /// Instead write what fio itself reported (json+), as it came: a directory with a file for each repeat
+    /// Write fio's own reports (json+) instead, unchanged: a directory with a file for each repeat
     #[arg(long, conflicts_with = "public")]
     fio: bool,
-    /// The file to write, or - for standard output [default: RUN.stend.gz; with --public RUN.public.stend.gz; with --fio the directory
-    /// RUN.fio]
+    /// The output file, or - for standard output [default: RUN.stend.gz; with --public RUN.public.stend.gz; with --fio the directory RUN.fio]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -54,8 +53,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return Ok(Exit::Fine);
     }
     if std::fs::metadata(&path).is_ok_and(|target| !target.is_file()) {
-        let message =
-            format!("{} is no place for a file; give another one with -o, or - for standard output", path.display());
+        let message = format!(
+            "a file cannot be written to {}; name another place with -o, or - for standard output",
+            path.display()
+        );
         return Err(Failure::usage(message));
     }
     // Written beside its place and then moved there, so that a full disk leaves no half a file.

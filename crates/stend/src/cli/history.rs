@@ -21,21 +21,21 @@ use stend_store::StoreError;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A scenario, for its main metric; SCENARIO:METRIC for another one; or a metric alone, to list the scenarios that have it. A part
-    /// of a scenario's name is enough if no other one has it
+    /// A scenario, for its main metric; SCENARIO:METRIC for another one; or a metric, to list the scenarios that have it. A unique part of a
+    /// scenario's name is enough
     #[arg(value_name = "SCENARIO[:METRIC]")]
     what: String,
-    /// Only runs of this machine, by any of its names, whatever its hardware was; or the beginning of a hardware id, as `stend list` shows
-    /// it [default: runs of the hardware that made the newest one]
+    /// Only runs of this machine, by any of its names, whatever its hardware; or a prefix of a hardware id, as `stend list` shows it [default: the
+    /// hardware of the newest run]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// How to write it; a drawing has below it what changed, and a page a table of the runs [default: table]
+    /// Output format; a drawing lists the changes below it, and a page adds a table of the runs [default: table]
     #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]
     format: Option<Format>,
-    /// The file to write, `-` for standard output [default: standard output]
+    /// The output file, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The language of a drawing; a page has both, and tables are English
+    /// Language of a drawing; a page has both, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
     language: Spoken,
     #[command(flatten)]

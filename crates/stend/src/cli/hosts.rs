@@ -31,34 +31,34 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Give a machine a name, by which --on, compare, history and report know it
+    /// Name a machine, for --on, compare, history and report
     #[command(after_help = ADD_EXAMPLES)]
     Add {
         /// The name: 1 to 64 letters, digits, and - . or _
         name: String,
-        /// How it is reached: what ssh takes (user@host, or a name of ~/.ssh/config), or `local` for this machine
+        /// An ssh destination (user@host, or a name of ~/.ssh/config), or `local` for this machine
         destination: String,
         #[command(flatten)]
         facts: Facts,
     },
-    /// Change what is known of a machine; an empty value takes a fact away
+    /// Change the facts about a machine; an empty value removes a fact
     #[command(after_help = SET_EXAMPLES)]
     Set {
         /// The name
         name: String,
-        /// How it is reached from now on [default: as before]
+        /// The new destination [default: unchanged]
         destination: Option<String>,
         #[command(flatten)]
         facts: Facts,
     },
-    /// Show what is known of a machine, and its newest runs
+    /// Show the facts about a machine, and its newest runs
     Show {
         /// The name
         name: String,
         #[command(flatten)]
         shown: Shown,
     },
-    /// Take a name away; the machine's runs keep it
+    /// Remove a name; the machine's runs keep it
     Remove {
         /// The name
         name: String,
@@ -71,12 +71,12 @@ const ADD_EXAMPLES: &str = "Examples:
   stend hosts add desk local --watts 30
   stend run --on elbrus,xeon && stend compare elbrus xeon
 
-All is kept in hosts.toml in the store's directory, which may be edited by hand too (docs/guide/hosts.md).";
+The file hosts.toml in the store's directory has this data and may be edited by hand (docs/guide/hosts.md).";
 
 const SET_EXAMPLES: &str = "Examples:
-  stend hosts set elbrus root@e16c.lan              # it is reached otherwise
-  stend hosts set elbrus --watts 80 --label rack=   # another fact, and one less
-  stend hosts set elbrus --price ''                 # nobody knows any more";
+  stend hosts set elbrus root@e16c.lan              # new destination
+  stend hosts set elbrus --watts 80 --label rack=   # change one fact, remove another
+  stend hosts set elbrus --price ''                 # price unknown";
 
 /// `NAME=VALUE` of a label.
 fn label(text: &str) -> Result<(String, String), String> {
@@ -85,27 +85,27 @@ fn label(text: &str) -> Result<(String, String), String> {
 
 /// What no instrument can know.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What no instrument can know, kept with each run made from then on")]
+#[command(next_help_heading = "Facts stored with each later run")]
 struct Facts {
-    /// A word of your own, as in rack=3, for whoever reads the list; may be given several times
+    /// Your own note, as in rack=3; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label)]
     labels: Vec<(String, String)>,
-    /// What the whole machine costs: an amount and a currency, "1200 EUR"; comparisons then have figures per price too
+    /// Price of the whole machine: an amount and a currency, "1200 EUR"; comparisons then include figures per price
     #[arg(long, value_name = "PRICE", allow_hyphen_values = true)]
     price: Option<String>,
-    /// What the whole machine draws under load, in watts; comparisons then have figures per watt too
+    /// Power draw of the whole machine under load, in watts; comparisons then include figures per watt
     #[arg(long, value_name = "WATTS", allow_hyphen_values = true)]
     watts: Option<String>,
-    /// Where price and watts are from, as in "invoice of May" [default: that they were given here, and the date]
+    /// Source of price and watts, as in "invoice of May" [default: a note that they were given here, with the date]
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
-    /// Where it stands, as in "the cellar"
+    /// Its location, as in "the cellar"
     #[arg(long, value_name = "TEXT")]
     place: Option<String>,
     /// The C compiler that builds stend-probe there, as in lcc or /opt/lcc/bin/lcc [default: cc]
     #[arg(long, value_name = "PROGRAM")]
     cc: Option<String>,
-    /// What that compiler is told beside -std=c11 -O2, as in "-march=native"
+    /// Compiler flags in addition to -std=c11 -O2, as in "-march=native"
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Option<String>,
 }
@@ -254,7 +254,7 @@ fn also(global: &Global, name: &str, destination: &str) -> Result<Vec<String>, F
     if name != destination
         && let Some(address) = ssh_host(name)
     {
-        notes.push(format!("ssh knows a host {name} too ({address}): `--on {name}` goes to {destination}"));
+        notes.push(format!("ssh has a host {name} too ({address}): `--on {name}` connects to {destination}"));
     }
     Ok(notes)
 }

@@ -23,11 +23,11 @@ use stend_store::{Carried, Store, read_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Files that `stend export` or `stend-probe run` wrote
+    /// Files written by `stend export` or `stend-probe run`
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// What a machine that no lab reaches shall be called: a new name, or one of `stend hosts`; also of a run that is here already [default: what
-    /// it calls itself]
+    /// Name of the machine for results of `stend-probe run`: a new name, or one of `stend hosts`; also renames it in a run imported earlier [default:
+    /// its own host name]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
 }
@@ -79,7 +79,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         if record.run.state == RunState::Open {
             talk!(
-                "it was interrupted; if it is gone on with there (stend-probe run PLAN --continue RESULT), import the result again"
+                "it was interrupted; if it is continued there (stend-probe run PLAN --continue RESULT), import the result again"
             );
         }
         if !global.quiet {

@@ -10,7 +10,7 @@ use super::output;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Write stend.1 and a page for each command into this directory
+    /// Write stend.1 and a page for each command to this directory
     directory: Option<PathBuf>,
 }
 

@@ -43,8 +43,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use failure::{Exit, Failure};
 use stend_stand::interrupt::Interrupt;
 
-/// Measures what a machine is worth on the work that servers do, keeps every sample, and says better, worse, same or
-/// unresolved.
+/// Measures how fast a machine is at server work, keeps every sample, and reports better, worse, same or unresolved.
 #[derive(Debug, Parser)]
 #[command(name = "stend", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
@@ -55,21 +54,21 @@ struct Cli {
 }
 
 const AFTER_HELP: &str =
-    "Exit status: 0 fine · 1 a threshold was crossed (compare --fail-on) · 2 usage or configuration ·
-3 measured, but not as asked: repeats are invalid or missing · 4 the machine, a tool or the store
-cannot be used · 130 interrupted, can be resumed";
+    "Exit status: 0 success · 1 a threshold was crossed (compare --fail-on) · 2 usage or configuration
+error · 3 measured, but repeats are invalid or missing · 4 the machine, a tool or the store cannot
+be used · 130 interrupted, can be resumed";
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
-    /// Where runs are kept [default: $XDG_DATA_HOME/stend or ~/.local/share/stend]
+    /// Directory of stored runs [default: $XDG_DATA_HOME/stend or ~/.local/share/stend]
     #[arg(long, global = true, value_name = "DIRECTORY", env = "STEND_STORE")]
     store: Option<PathBuf>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
     color: ColorChoice,
-    /// Say only what went wrong
+    /// Print only errors and warnings
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -88,49 +87,49 @@ enum ColorChoice {
 enum Command {
     /// Measure this machine with a suite
     Run(Box<run::Arguments>),
-    /// Go on with a run that was interrupted or killed
+    /// Resume a run that was interrupted or killed
     Resume(resume::Arguments),
     /// List the runs
     List(list::Arguments),
-    /// Show one run: machine, figures, repeats that do not count
+    /// Show one run: machine, figures, invalid repeats
     Show(show::Arguments),
-    /// Show where the time of a run's scenarios goes, if it was made with --profile
+    /// Show the profile of a run made with --profile
     Profile(profile::Arguments),
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
-    /// Measure how much this machine differs from itself, and what makes it noisy
+    /// Measure the machine's own noise and find its sources
     #[command(mut_arg("ab", |it| it.hide(true)), mut_arg("profile", |it| it.hide(true)))]
     Noise(Box<noise::Arguments>),
-    /// Show one metric over all runs of a machine, and where its level changed
+    /// Show one metric over all runs of a machine, with its change points
     History(history::Arguments),
-    /// Write the report of a run or a comparison: a page, a table, or each drawing as a file
+    /// Write a report of runs: an HTML page, a table, or drawings as files
     Report(report::Arguments),
-    /// Write a run with all its samples into one file
+    /// Write a run with all its samples to one file
     Export(export::Arguments),
-    /// Read runs that were exported, and results of machines that no link reaches
+    /// Import exported runs, and results of machines without a network connection
     Import(import::Arguments),
-    /// Pack a suite for a machine that no link reaches: plan and sources in one file, to be carried there
+    /// Pack a suite for a machine without a network connection: plan and sources in one file
     #[command(mut_arg("set", |it| it.help("Set a variable of the suite")))]
     Pack(pack::Arguments),
-    /// List the machines that have names, give names, and say what no instrument can know of them
+    /// Manage names, prices and power of machines
     Hosts(hosts::Arguments),
     /// Show the fingerprint of a machine
     Probe(probe::Arguments),
-    /// Say whether a machine is fit to measure now
+    /// Check whether a machine is fit to measure now
     Check(check::Arguments),
-    /// Say which tools are missing, and how to get them
+    /// List missing tools, and how to install them
     Doctor(doctor::Arguments),
     /// List the suites, or show the scenarios of one
     Suites(suites::Arguments),
     /// List the published machines, or show the figures of one source
     References(references::Arguments),
-    /// Set up storage to be loaded, take it down again, or say what stands
+    /// Set up storage to load, remove it, or show its status
     Target(target::Arguments),
     /// Remove what interrupted runs and targets left on a machine
     Clean(clean::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
-    /// Print the manual page, or write one for each command into a directory
+    /// Print the manual page, or write one per command to a directory
     Man(man::Arguments),
 }
 

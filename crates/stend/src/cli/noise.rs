@@ -35,7 +35,7 @@ const MEASURING: [&str; 12] = [
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Measure nothing, and show a noise measurement that there is [default: the newest, of the suite if one is named]
+    /// Show a stored noise measurement instead of measuring [default: the newest, of the suite if one is named]
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest", conflicts_with_all = MEASURING)]
     show: Option<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let id = if wanted == "newest" { newest(&store, suite)? } else { store.resolve(wanted)? };
     let record = store.load(&id)?;
     if !record.run.noise {
-        return Err(Failure::usage(format!("run {id} is no noise measurement; `stend noise` makes one")));
+        return Err(Failure::usage(format!("run {id} is not a noise measurement; `stend noise` makes one")));
     }
     if let (Some(suite), true) = (suite, wanted != "newest")
         && name_of(suite) != record.run.suite.name
@@ -61,7 +61,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     if let Some(emulator) = record.emulator() {
         return Err(Failure::usage(format!(
-            "emulated: not compared: run {id} was emulated by {emulator}, which is no machine's noise"
+            "emulated: not compared: run {id} was emulated by {emulator}, whose times are not a machine's noise"
         )));
     }
     print(global, &store, &record, arguments.run.options(), arguments.run.shown())?;

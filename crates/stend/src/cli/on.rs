@@ -22,8 +22,8 @@ use stend_store::StoreError;
 /// One machine.
 #[derive(Debug, Clone, Args)]
 pub(super) struct On {
-    /// Another machine than this one: a name that `stend hosts` knows, or what ssh takes: user@host, or a name of ~/.ssh/config. It takes a
-    /// shell, tar and a C compiler there
+    /// Another machine: a name listed by `stend hosts`, or an ssh destination (user@host, or a name of ~/.ssh/config). It must have a shell, tar and
+    /// a C compiler
     #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/guide/hosts.md)")]
     on: Option<String>,
 }
@@ -31,8 +31,8 @@ pub(super) struct On {
 /// One machine or several.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OnSeveral {
-    /// Other machines than this one, side by side, each a run of its own: names that `stend hosts` knows, or what ssh takes: user@host, or a
-    /// name of ~/.ssh/config. It takes a shell, tar and a C compiler there; `local` is this machine
+    /// Other machines, measured in parallel, each in its own run: names listed by `stend hosts`, or ssh destinations (user@host, or a name of
+    /// ~/.ssh/config). They must have a shell, tar and a C compiler; `local` is this machine
     #[arg(
         long,
         value_name = "HOST[,HOST…]",
@@ -45,11 +45,11 @@ pub(super) struct OnSeveral {
 /// How `stend-probe` is built.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Building {
-    /// Build stend-probe by this C compiler, on whichever machine is measured [default: on another machine what `stend hosts` knows of it, else cc; on
-    /// this one nothing is built, and the stend-probe that is here is taken]
+    /// Build stend-probe with this C compiler on the measured machine [default: on another machine that of `stend hosts`, else cc; on this one the
+    /// existing stend-probe is used]
     #[arg(long, value_name = "PROGRAM", value_parser = compiler_name, help_heading = "Another machine (docs/guide/hosts.md)")]
     cc: Option<String>,
-    /// What the compiler is told beside -std=c11 -O2, as in "-march=native"
+    /// Compiler flags in addition to -std=c11 -O2, as in "-march=native"
     #[arg(
         long,
         value_name = "FLAGS",

@@ -35,18 +35,18 @@ use stend_store::{self, Store, StoreError};
 /// How something is written. Each command writes some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A table for people at a terminal
+    /// A table for a terminal
     Table,
-    /// One page in both languages, which needs no network
+    /// An HTML page in both languages; needs no network
     Html,
-    /// The table for a page or a pull request; or: markdown
+    /// A Markdown table; or: markdown
     #[value(name = "md", alias = "markdown")]
     Markdown,
-    /// Every figure with its evidence, for a spreadsheet
+    /// CSV for spreadsheets: every figure with its evidence
     Csv,
-    /// The same for programs
+    /// JSON for programs: the same data
     Json,
-    /// Drawings, for papers
+    /// Drawings as SVG
     Svg,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Json {
 /// `--format` and `--json` of a command that shows a document.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Shown {
-    /// How to print it [default: table]
+    /// Output format [default: table]
     #[arg(long, value_name = "FORMAT", value_parser = Format::among(&Format::OF_DOCUMENTS))]
     format: Option<Format>,
     #[command(flatten)]
@@ -146,7 +146,7 @@ pub(super) fn print_document(global: &Global, format: Format, document: &Doc) ->
 pub(super) fn chosen_format(format: Option<Format>, json: Json) -> Result<Option<Format>, Failure> {
     match format {
         Some(format) if json.json && format != Format::Json => Err(Failure::usage(
-            "--json is --format json, and another format is asked for too: leave out one of the two",
+            "--json is --format json, and another format is requested too: leave out one of the two",
         )),
         _ if json.json => Ok(Some(Format::Json)),
         _ => Ok(format),

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     suite: String,
     #[command(flatten)]
     changing: Changing,
-    /// The file to write: a tar archive with the plan, stend-probe's sources and their build.sh; the plan alone if it ends in .json; - for the plan on
+    /// The output file: a tar archive with the plan, stend-probe's sources and their build.sh; only the plan if it ends in .json; - for the plan on
     /// standard output [default: stend-SUITE.tar]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -102,8 +102,10 @@ fn left_out(skipped: &[Skipped]) -> Vec<(&Cause, Vec<&str>)> {
 /// Written beside its place and then moved there, so that a full disk leaves no half a file.
 fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|target| !target.is_file()) {
-        let message =
-            format!("{} is no place for a file; give another one with -o, or - for standard output", path.display());
+        let message = format!(
+            "a file cannot be written to {}; name another place with -o, or - for standard output",
+            path.display()
+        );
         return Err(Failure::usage(message));
     }
     let partial = path.with_extension(format!("partial-{}", std::process::id()));
@@ -119,13 +121,13 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 
 /// For whoever finds the archive's contents on a machine.
 const README: &str =
-    "What measures this machine, and what is to be measured (suite.json). It takes a shell and a C compiler:
+    "A measuring program and its plan (suite.json) for this machine. A shell and a C compiler are needed:
 
-    sh probe/build.sh                         # CC=gcc or another compiler before it, flags behind it
-    build/stend-probe run suite.json > result.jsonl    # each repeat is a line; Ctrl-C keeps what there is
+    sh probe/build.sh                         # put CC=gcc or another compiler before it, flags after it
+    build/stend-probe run suite.json > result.jsonl    # a line for each repeat; Ctrl-C keeps them
     build/stend-probe run suite.json --continue result.jsonl
 
-Carry result.jsonl back to where stend is, and there:
+Copy result.jsonl to the machine with stend, and run there:
 
     stend import result.jsonl --host NAME
 ";

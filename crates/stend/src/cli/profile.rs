@@ -18,15 +18,15 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run: its id, the beginning of it, `last`, or `last~1` for the one before
+    /// The run: its id or a prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// Only the scenario of this name, or those whose name contains it
+    /// Only the scenario with this name, or those whose name contains it
     scenario: Option<String>,
-    /// Print the stacks of one scenario, a line for each, as other tools read them
+    /// Print the folded stacks of one scenario, one per line, for other tools
     #[arg(long, conflicts_with_all = ["svg", "json"])]
     folded: bool,
-    /// Print the flame graph of one scenario, to be searched and zoomed into in a browser
+    /// Print the flame graph of one scenario as SVG, with search and zoom in a browser
     #[arg(long, conflicts_with = "json")]
     svg: bool,
     /// The file to write instead of standard output

@@ -20,27 +20,25 @@ use stend_store::{self, Store};
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
 pub(super) struct Arguments {
-    /// What is reported, the first run being the base, named as for `stend compare`: runs, RUN:SIDE, machines, ranges of a machine's history,
-    /// and references. Without references, all that have such figures stand beside the runs
+    /// What to report, named as for `stend compare`; the first run is the base: runs, RUN:SIDE, machines, ranges of a machine's history, and
+    /// references. Without references, all references with matching figures are shown
     #[arg(default_value = "last")]
     what: Vec<String>,
-    /// The file to write, `-` for standard output; with --format svg a directory [default: reports/RUN.html in the store, or
-    /// reports/RUN+RUN.html]
+    /// The output file, `-` for standard output; with --format svg a directory [default: reports/RUN.html in the store, or reports/RUN+RUN.html]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What to write: a page with table, repeats, samples and drawings; the table as `stend compare` prints it; or each drawing as a file of
-    /// its own, with an index
+    /// Output format: a page with table, repeats, samples and drawings; the table of `stend compare`; or drawings as separate files with an index
     #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&FORMATS))]
     format: Format,
-    /// The language of drawings; a page has both, and tables are English
+    /// Language of drawings; a page has both, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
     language: Spoken,
-    /// Which drawings --format svg writes, separated by commas [default: all but samples]
+    /// The drawings that --format svg writes, separated by commas [default: all but samples]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     drawings: Vec<Kind>,
     #[command(flatten)]
     options: Options,
-    /// Open what was written, in the browser
+    /// Open the result in the browser
     #[arg(long)]
     open: bool,
 }

@@ -23,7 +23,7 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run, or several of as many machines, which are gone on with side by side [default: the newest that is not finished]
+    /// The run, or one run on each of several machines, resumed in parallel [default: the newest unfinished run]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
@@ -49,13 +49,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let run = store.load(&id)?.run;
         if run.carried {
             return Err(Failure::usage(format!(
-                "run {id} was made without a lab and carried here: go on with it there (stend-probe run PLAN --continue RESULT), and import the result again"
+                "run {id} was made without a lab and imported: continue it there (stend-probe run PLAN --continue RESULT), and import the result again"
             )));
         }
         refuse_finished(&run)?;
         if !run.may_go_on() {
             return Err(Failure::usage(format!(
-                "run {id} was imported, or begun by an older stend that does not say: it can be shown and compared, and what it names is never run \
+                "run {id} was imported, or begun by an older stend without this record: it can be shown and compared, but its commands are never run \
                  here; begin another run"
             )));
         }

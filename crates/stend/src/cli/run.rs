@@ -49,25 +49,25 @@ use together::Job;
 pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file [default: quick]
     suite: Option<String>,
-    /// Run an fio job file as it is, instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it become files that stend
-    /// lays out (--set lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target. --set runtime=10s, ramp_time, size=1GiB, io_size,
-    /// filesize and loops change what its sections say
+    /// Run an unmodified fio job file instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it are files that stend lays out (--set
+    /// lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target. --set runtime=10s, ramp_time, size=1GiB, io_size, filesize and loops
+    /// override its sections
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     #[command(flatten)]
     changing: Changing,
-    /// Make repeats that do not count again only until all together took so long: 5min [default: what the suite says]
+    /// Replace invalid repeats only until all repeats together have taken this long: 5min [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     time_budget: Option<Duration>,
-    /// Measure two configurations in turns and compare them as pairs; `repeats` is then the number of pairs. A side is settings joined by `;`, or
-    /// nothing for the machine as it is: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=,
-    /// cc=, cflags= (docs/guide/ab.md)
+    /// Measure two configurations alternately and compare them in pairs; `repeats` is then the number of pairs. A side is a list of settings
+    /// separated by `;`, or empty for the unmodified machine: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=,
+    /// target.KEY=, tool.NAME=, cc=, cflags= (docs/guide/ab.md)
     #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
     ab: Vec<String>,
-    /// Afterwards start each scenario once more under perf, or where there is none under strace, to see where its time goes
+    /// Afterwards profile each scenario in one more repeat, with perf, or with strace if perf is not available
     #[arg(long)]
     profile: bool,
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
     // Before those with a heading of their own, which what comes after them would stand under.
@@ -81,11 +81,11 @@ pub(super) struct Arguments {
     building: Building,
     #[command(flatten)]
     target: TargetFlags,
-    /// Load a target that `stend target up --name NAME` made, and leave it standing
+    /// Load a target set up by `stend target up --name NAME`, and keep it
     #[arg(
         long,
         value_name = "NAME",
-        help_heading = "The target: storage that is set up, loaded, and taken down (docs/guide/storage.md)"
+        help_heading = "Target: storage that is set up, loaded, and removed (docs/guide/storage.md)"
     )]
     target_name: Option<String>,
 }
@@ -96,13 +96,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Options of the commands that measure.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Options {
-    /// How long to wait for a machine that is not fit to measure: 60s, 5min, 0 [default: 60s, or 0 with --even-if-unfit]
+    /// How long to wait for an unfit machine: 60s, 5min, 0 [default: 60s, or 0 with --even-if-unfit]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     wait: Option<Duration>,
-    /// Measure although the machine is not fit; the run keeps what was wrong with it
+    /// Measure even if the machine is unfit; the run records the reasons
     #[arg(long)]
     even_if_unfit: bool,
-    /// A line for each repeat instead of a progress bar
+    /// Print a line for each repeat instead of a progress bar
     #[arg(long, env = "STEND_NO_PROGRESS", value_parser = clap::builder::FalseyValueParser::new(), num_args = 0, default_missing_value = "true")]
     no_progress: bool,
     /// Show all metrics in the table, not only each scenario's main one
@@ -169,14 +169,14 @@ fn check_for_noise(suite: &Suite) -> Result<(), Failure> {
     let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
     if few > 0 && few == measured().count() {
         return Err(Failure::usage(format!(
-            "how much a machine differs from itself takes {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
-             \"{}\" has so many here; -r {least} asks for them",
+            "measuring a machine's noise requires {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
+             \"{}\" has so many here; -r {least} sets them",
             suite.name
         )));
     }
     if few > 0 {
         talk!(
-            "{} fewer than {least} repeats and will have no floor δ; -r {least} gives all enough",
+            "{} fewer than {least} repeats and will have no floor δ; -r {least} is enough for all",
             english_plural(few, "scenario has", "scenarios have")
         );
     }
@@ -223,7 +223,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     let targets = targets(arguments, &sides)?;
     if let (Some(name), Some(_)) = (&arguments.target_name, targets.first()) {
         return Err(Failure::usage(format!(
-            "--target-name {name}: it is described already, by what made it; leave out the other flags of a target"
+            "--target-name {name}: this target is already set up with its own description; leave out the other flags of a target"
         )));
     }
     let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
@@ -379,12 +379,12 @@ fn measure_on(
         let is_missing = skipped.iter().any(|skipped| skipped.remedy.is_some());
         return Err(Failure::unusable(if destination.is_here() && is_missing {
             format!(
-                "no scenario of the suite can be measured here; `{} doctor` tells what is missing",
+                "no scenario of the suite can be measured here; `{} doctor` lists what is missing",
                 output::program()
             )
         } else {
             let place = if destination.is_here() { "here".to_owned() } else { format!("on {destination}") };
-            format!("no scenario of the suite can be measured {place}; why stands above for each")
+            format!("no scenario of the suite can be measured {place}; the reasons are listed above")
         }));
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.

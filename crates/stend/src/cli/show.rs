@@ -21,10 +21,10 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run: its id, the beginning of it, `last`, or `last~1` for the one before
+    /// The run: its id or a prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// List every repeat with its value, and why it does not count if so
+    /// List every repeat with its value; for an invalid one, the reason
     #[arg(long)]
     repeats: bool,
     #[command(flatten)]
@@ -96,7 +96,7 @@ fn head(doc: &mut Doc, record: &Record, samples: i64) {
             run.host
         ));
     } else if run.imported == Some(true) {
-        said.push("imported: what it says of its machine and its figures is what its author says".into());
+        said.push("imported: its data on the machine and its figures are those stated by its author".into());
     }
     if run.machine.public {
         said.push(

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Set up a target, and leave it standing
+    /// Set up a target, and keep it
     Up {
         #[command(flatten)]
         target: Box<TargetFlags>,
@@ -38,12 +38,12 @@ enum Action {
         #[command(flatten)]
         json: Json,
     },
-    /// Take a target down, with all that was made for it
+    /// Remove a target, with everything that was created for it
     Down {
         #[command(flatten)]
         name: Name,
     },
-    /// Say which targets stand, where their LUNs are, and what their controllers use
+    /// Show the targets, their LUNs, and the CPU time and memory of their controllers
     Status {
         #[command(flatten)]
         json: Json,
@@ -59,63 +59,63 @@ struct Name {
 
 /// A target by a file, by flags, or by flags over a file. Each flag is a key of the file.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "The target: storage that is set up, loaded, and taken down (docs/guide/storage.md)")]
+#[command(next_help_heading = "Target: storage that is set up, loaded, and removed (docs/guide/storage.md)")]
 pub(super) struct TargetFlags {
-    /// A TOML file that describes it
+    /// A TOML file that describes the target
     #[arg(long, value_name = "FILE")]
     target: Option<String>,
-    /// What the LUNs lie on: file, device or pool [default: what the other flags make it]
+    /// Kind of the LUNs: file, device or pool [default: follows from the other flags]
     #[arg(long, value_parser = word::<Kind>)]
     kind: Option<Kind>,
-    /// Where files lie: a directory, or tmpfs [default: the directory for runs' files]
+    /// Where files are created: a directory, or tmpfs [default: the directory for runs' files]
     #[arg(long, value_name = "DIRECTORY")]
     r#where: Option<String>,
-    /// Block devices, which are overwritten; only together with --destructive
+    /// Block devices, which are overwritten; requires --destructive
     #[arg(long, value_name = "DEVICE,…", value_delimiter = ',')]
     devices: Option<Vec<String>>,
-    /// Disks of a pool, which are files [default: 12]
+    /// Number of disks of a pool, which are files [default: 12]
     #[arg(long, value_name = "N")]
     disks: Option<u32>,
-    /// Size of each of these [default: 256MiB]
+    /// Size of each disk [default: 256MiB]
     #[arg(long, value_name = "SIZE")]
     disk_size: Option<Size>,
-    /// How the data are spread: stripe, mirror or raid10 [default: raid10]
+    /// Layout of the pool: stripe, mirror or raid10 [default: raid10]
     #[arg(long, value_parser = word::<Layout>)]
     layout: Option<Layout>,
-    /// What spreads them: btrfs, md, lvm or zfs [default: the first of these that the machine has]
+    /// Volume manager of the pool: btrfs, md, lvm or zfs [default: the first available]
     #[arg(long, value_parser = word::<Manager>)]
     manager: Option<Manager>,
-    /// LUNs [default: 8]
+    /// Number of LUNs [default: 8]
     #[arg(long, value_name = "N")]
     luns: Option<u32>,
-    /// Size of each [default: 64MiB of files, 60 % of a pool together, a device's own]
+    /// Size of each LUN [default: 64MiB of files, 60 % of a pool together, a device's own]
     #[arg(long, value_name = "SIZE")]
     lun_size: Option<Size>,
-    /// Whether each LUN is written over once before it is loaded [default: true]
+    /// Overwrite each LUN once before the load [default: true]
     #[arg(long, value_name = "true|false")]
     fill: Option<bool>,
-    /// Whether LUNs in a btrfs have checksums, and so are copied on write [default: false]
+    /// Use checksums, and so copy-on-write, for LUNs on btrfs [default: false]
     #[arg(long, value_name = "true|false")]
     checksums: Option<bool>,
-    /// How the LUNs reach the load: local, nbd, iscsi, nvme-tcp or nfs [default: local]
+    /// Transport of the LUNs: local, nbd, iscsi, nvme-tcp or nfs [default: local]
     #[arg(long, value_parser = word::<Transport>)]
     transport: Option<Transport>,
-    /// Processes that export the LUNs, each its share [default: 2]
+    /// Number of processes that export the LUNs, each its share [default: 2]
     #[arg(long, value_name = "N")]
     controllers: Option<u32>,
-    /// Threads of each controller's nbdkit [default: nbdkit's own]
+    /// Threads of each controller's nbdkit [default: nbdkit's default]
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
     /// nbdkit's filters and their parameters: delay,rdelay=1ms
     #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
     filters: Option<Vec<String>>,
-    /// Mount options of a pool by btrfs: commit=5,ssd
+    /// Mount options of a btrfs pool: commit=5,ssd
     #[arg(long, value_name = "OPTION,…", value_delimiter = ',')]
     mount_options: Option<Vec<String>>,
-    /// I/O scheduler of the disks, as none or mq-deadline [default: the kernel's choice]
+    /// I/O scheduler of the disks, such as none or mq-deadline [default: the kernel's choice]
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
-    /// Processors of the controllers: a list as 0-3,8, or one for each with a space between [default: all]
+    /// Processors of the controllers: one list such as 0-3,8, or one per controller, separated by spaces [default: all]
     #[arg(long, value_name = "LISTS")]
     processors: Option<String>,
     /// Overwrite the device with this serial number; once for each device
@@ -214,7 +214,7 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
         if rig::status(&host, &work, name)?.state == State::Up {
             let stend = output::program();
             return Err(Failure::usage(format!(
-                "target {name} stands already; take it down with `{stend} target down --name {name}`, or give this one another --name"
+                "target {name} exists already; remove it with `{stend} target down --name {name}`, or give this one another --name"
             )));
         }
         rig::take_down(&host, &work, name)?;
@@ -264,7 +264,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         return output::print_json("targets", &statuses);
     }
     if statuses.is_empty() {
-        return output::print("no target stands\n");
+        return output::print("there are no targets\n");
     }
     let mut text = String::new();
     let stend = output::program();
@@ -272,7 +272,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         let state = match status.state {
             State::Up => "up".to_owned(),
             State::Left => format!(
-                "left by a run that was killed; `{stend} resume {}` goes on with that, `{stend} clean` removes it",
+                "left by a killed run; `{stend} resume {}` continues that run, `{stend} clean` removes it",
                 status.name
             ),
             State::HalfMade => format!("half made; `{stend} clean` removes it"),

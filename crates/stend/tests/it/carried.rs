@@ -82,7 +82,10 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     isolated.suite = isolated.at("suite.toml").to_str().unwrap().to_owned();
     let packed = isolated.stand.fine(&["pack", &isolated.suite, "-o", "plan.json"]);
     assert!(
-        packed.err.lines().any(|line| line.starts_with("left out: \"tool\": real tools take a lab")),
+        packed
+            .err
+            .lines()
+            .any(|line| line.starts_with("left out: \"tool\": real tools require a connection to the lab")),
         "{}",
         packed.err
     );

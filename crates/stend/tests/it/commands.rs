@@ -349,7 +349,7 @@ fn what_a_command_leaves_running_is_said() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", "steady.sh 1"), ("two", "faulty.sh leaving")]);
     let ended = stand.fine(&["run", &suite, "--no-progress"]);
-    let said = "left processes running, which were ended and whose work is in no figure: \"two\"";
+    let said = "left processes running; they were ended, and their work is in no figure: \"two\"";
     assert!(ended.out.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{}", ended.out);
     let table = stand.json(&["show"])["run"]["table"].clone();
     let notes = table["notes"].as_array().unwrap();

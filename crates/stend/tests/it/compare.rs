@@ -419,17 +419,17 @@ fn one_figure_is_explained_in_words() {
     for part in [
         "copy, small · throughput, in B/s, higher is better",
         "▲ better Better than the base",
-        "yes more than chance would make, q < 0.05: q = ",
+        "yes significant, q < 0.05: q = ",
         "one of 3 tests (Mann–Whitney, exact",
-        "yes all of the interval beyond δ = 1.0 %",
-        "no or else all of the interval within δ",
+        "yes the whole interval beyond δ = 1.0 %",
+        "no or else the whole interval within δ",
         "Hodges and Lehmann's shift",
         "δ = 1.0 % is assumed",
     ] {
         assert!(better.contains(part), "`{part}` is not in:\n{better}");
     }
     let same = why("pipe:throughput");
-    assert!(same.contains("≈ same") && same.contains("yes or else all of the interval within δ"), "{same}");
+    assert!(same.contains("≈ same") && same.contains("yes or else the whole interval within δ"), "{same}");
     runs.refused(&[A, B, "--why", "copy"], &["\"copy\" is a part of several scenarios' names"]);
     runs.refused(&[A, B, "--why", "pope"], &["there is no scenario \"pope\" here (did you mean \"pipe\"?)"]);
     runs.refused(&[A, B, "--why", "pipe:latency"], &["\"pipe\" has no metric \"latency\"; it has \"throughput\""]);
@@ -486,7 +486,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     std::fs::write(&file, text("10").replace("light", "else").replace("heavy", "other")).unwrap();
     runs.refused(
         &[A, B, "--machines", path],
-        &["machines.toml knows none of the machines that are compared: heavy, light"],
+        &["machines.toml has none of the machines that are compared: heavy, light"],
     );
     runs.refused(&[A, B, "--machines", "nowhere.toml"], &["nowhere.toml cannot be read"]);
 }
@@ -584,6 +584,6 @@ fn neighbouring_repeats_that_resemble_each_other_are_said_to() {
     let of = |id, values: &Vec<f64>| runs.mould.run(id, &[("x", values.clone()), ("y", values.clone())]);
     runs.add(&[of(A, &wave), of(B, &wave), of(C, &mixed), of(D, &mixed)]);
     let said = |one: &str, other: &str| flat(&runs.stand.fine(&["compare", one, other]).out);
-    assert!(said(A, B).contains("neighbouring repeats resemble each other (correlation 0."), "{}", said(A, B));
+    assert!(said(A, B).contains("neighbouring repeats are correlated (0."), "{}", said(A, B));
     assert!(!said(C, D).contains("neighbouring repeats"), "{}", said(C, D));
 }

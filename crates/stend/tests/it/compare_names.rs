@@ -108,7 +108,7 @@ fn what_too_few_repeats_would_take_is_said_as_the_least_of_it() {
     let out = runs.stand.fine(&["compare", A, B]).out;
     assert!(out.contains("≥ 6") && !out.contains("≈ 6"), "{out}");
     let why = flat(&runs.stand.fine(&["compare", A, B, "--why", "x"]).out);
-    assert!(why.contains("A verdict takes six valid repeats on each side.") && !why.contains("about 6"), "{why}");
+    assert!(why.contains("A verdict requires six valid repeats on each side.") && !why.contains("about 6"), "{why}");
     assert_eq!(runs.table(&[A, B])["rows"][0]["cells"][1]["against_base"]["repeats_needed"], 6);
 }
 

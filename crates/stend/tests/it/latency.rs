@@ -154,7 +154,7 @@ fn that_there_are_no_latencies_is_said_and_why() {
         let arguments = ["report", "last", "-f", "svg", "--drawings", kinds, "-o", directory.to_str().unwrap()];
         (runs.stand.fine(&arguments).err, std::fs::read_to_string(directory.join("index.md")).unwrap())
     };
-    let why = "no instrument of these runs counts how long single operations took, as fio does";
+    let why = "no instrument of these runs records the latency of single operations, as fio does";
     let (said, index) = drawings("histograms,latencies");
     assert!(said.contains(&format!("no latencies: {why}")) && said.lines().count() == 1, "{said}");
     assert!(index.contains(&format!("No latencies: {why}")) && index.contains("](x-histogram.svg)"), "{index}");

@@ -169,7 +169,7 @@ fn what_never_gets_steady_is_shown_as_such() {
     let stand = Stand::new();
     let suite = numbers(&stand, "steady = { rounds = 3, most = 4 }", "100 200 300 400");
     let ended = stand.run(&["run", &suite, "--no-progress", "--even-if-unfit"]);
-    says(&ended, 3, &["load never got steady, and was measured all the same: range 67 %, slope 67 %"]);
+    says(&ended, 3, &["load never reached a steady state, and was measured nevertheless: range 67 %, slope 67 %"]);
     let repeats = repeats(&stand);
     let rounds = repeats.iter().filter(|repeat| repeat["phase"] == "warmup").count();
     assert_eq!((rounds, repeats.len()), (4, 4 + 6));

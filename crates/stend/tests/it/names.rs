@@ -173,7 +173,7 @@ fn a_run_keeps_the_name_and_what_was_known_then() {
     let noted = desk.fine(&["hosts", "add", "elbrus", "stand", "--price", "100 EUR", "--label", "rack=3"]);
     assert!(!noted.err.contains("note"), "{}", noted.err);
     let noted = desk.fine(&["hosts", "add", "other-name", "twin", "--price", "50 EUR"]);
-    assert!(noted.err.contains("ssh knows a host other-name too (127.0.0.1)"), "{}", noted.err);
+    assert!(noted.err.contains("ssh has a host other-name too (127.0.0.1)"), "{}", noted.err);
     // One of before it had the name.
     desk.fine(&["run", &suite, "--on", "twin", "--even-if-unfit", "--quiet"]);
     desk.fine(&["run", &suite, "--on", "elbrus,other-name", "--even-if-unfit", "--quiet"]);

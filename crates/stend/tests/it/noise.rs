@@ -132,7 +132,7 @@ fn what_went_with_the_worse_repeats_is_named() {
     });
     let text = words(&stand.fine(&["noise", "--show"]).out);
     assert!(text.contains("No sensor explains it: the worse repeats had no more"), "{text}");
-    assert!(text.contains("Sensors that are missing here, or never moved: steal"), "{text}");
+    assert!(text.contains("Sensors that are missing here, or never changed: steal"), "{text}");
 }
 
 /// Others use the processors during every second repeat, as a made /proc/stat has it.
@@ -261,17 +261,17 @@ fn what_is_no_noise_measurement_is_refused() {
     refused(&["noise", &suite, "--ab", "", "name=other"], "nothing may change between the sides; leave --ab out");
     refused(&["noise", &suite, "--profile"], "leave --profile out");
     stand.fine(&["run", &suite, "--no-progress"]);
-    refused(&["noise", "--show=last"], "is no noise measurement");
+    refused(&["noise", "--show=last"], "is not a noise measurement");
     // Nothing could be said of so few.
-    refused(&["noise", &suite], "takes 6 repeats of a scenario or more, each made twice");
-    refused(&["noise", &suite, "-r", "5"], "no scenario of the suite \"test\" has so many here; -r 6 asks for them");
-    refused(&["noise", &suite, "-r", "5", "--dry-run"], "-r 6 asks for them");
+    refused(&["noise", &suite], "requires 6 repeats of a scenario or more, each made twice");
+    refused(&["noise", &suite, "-r", "5"], "no scenario of the suite \"test\" has so many here; -r 6 sets them");
+    refused(&["noise", &suite, "-r", "5", "--dry-run"], "-r 6 sets them");
     assert_eq!(stand.json(&["list"])["runs"].as_array().map(Vec::len), Some(1), "nothing was measured");
     // One that was cut short by its time budget, or made by an older version.
     let template = Template::of(&stand);
     import(&stand, &template, "20260901-0600-0001", 1, true, |_, _, _| {});
     assert_eq!(stand.json(&["noise", "--show"])["noise"]["scenarios"][0]["floor"], Value::Null);
-    assert!(stand.fine(&["noise", "--show"]).out.contains("cannot be said"), "one repeat is too few");
+    assert!(stand.fine(&["noise", "--show"]).out.contains("cannot be determined"), "one repeat is too few");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn scenarios_with_too_few_repeats_are_said_to_have_no_floor() {
     let ended = stand.run(&["noise", &suite, "--no-progress"]);
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(ended.err.contains("1 scenario has fewer than 6 repeats and will have no floor"), "{}", ended.err);
-    assert!(words(&ended.out).contains("1 scenario has too few repeats that count for a floor."), "{}", ended.out);
+    assert!(words(&ended.out).contains("1 scenario has too few valid repeats for a floor."), "{}", ended.out);
     assert!(words(&ended.out).contains("“two” differs from itself by"), "{}", ended.out);
 }
 
@@ -320,7 +320,10 @@ fn why_there_is_no_floor_and_what_was_wrong_with_the_machine_are_said() {
         "{text}"
     );
     let text = words(&runs.stand.fine(&["noise", "--show"]).out);
-    assert!(text.contains("cannot be said: no scenario has a floor. 1 scenario has values of zero or less"), "{text}");
+    assert!(
+        text.contains("cannot be determined: no scenario has a floor. 1 scenario has values of zero or less"),
+        "{text}"
+    );
     assert!(!text.contains("unfit"), "{text}");
 }
 

@@ -102,7 +102,7 @@ fn what_one_machine_lacks_is_said_of_it_and_the_other_is_measured() {
     // What would be of no use is not advised: `doctor` looks at this machine.
     let lacking = desk.run(&["run", "quick", "--only", "gzip", "--on", "stand", "--even-if-unfit"]);
     assert_eq!(lacking.status, Some(4), "{}", lacking.err);
-    assert!(lacking.err.contains("can be measured on stand; why stands above for each"), "{}", lacking.err);
+    assert!(lacking.err.contains("can be measured on stand; the reasons are listed above"), "{}", lacking.err);
     assert!(!lacking.err.contains("doctor"), "{}", lacking.err);
 }
 

@@ -135,8 +135,8 @@ impl Bench {
         if !conditions.unfit.is_empty() && (conditions.never || !options.even_if_unfit) {
             let ways_out = match conditions {
                 Conditions { never: true, .. } => "",
-                Conditions { lasting: true, .. } => " (--even-if-unfit measures all the same)",
-                _ => " (--wait TIME waits longer, --even-if-unfit measures all the same)",
+                Conditions { lasting: true, .. } => " (--even-if-unfit measures nevertheless)",
+                _ => " (--wait TIME waits longer, --even-if-unfit measures nevertheless)",
             };
             let unfit = words::conditions(&conditions.unfit).en;
             return Err(Failure::unusable(format!("the machine is not fit to measure: {unfit}{ways_out}")));

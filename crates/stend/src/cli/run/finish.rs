@@ -71,7 +71,7 @@ pub(super) fn conclude(
     say_what_is_short(&short, record);
     for (scenario, state) in &unsteady {
         let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
-        talk!("{scenario} never got steady, and was measured all the same{}", how.unwrap_or_default());
+        talk!("{scenario} never reached a steady state, and was measured nevertheless{}", how.unwrap_or_default());
     }
     if !global.quiet {
         talk!("report: {}", path.display());
@@ -121,16 +121,16 @@ fn say_what_is_short(short: &[String], record: &Record) {
         return;
     }
     let many = english_plural(short.len(), "scenario has", "scenarios have");
-    talk!("{many} fewer repeats that count than they should:");
+    talk!("{many} fewer valid repeats than requested:");
     for line in short.iter().take(MOST_LINES) {
         talk!("  {line}");
     }
     if short.len() > MOST_LINES {
         let more = short.len() - MOST_LINES;
-        talk!("  and {more} more; `{} show` lists every repeat that does not count", output::program());
+        talk!("  and {more} more; `{} show` lists every invalid repeat", output::program());
     }
     if let Some(budget) = record.run.suite.time_budget.filter(|_| record.run.suite.out_of_time(spent(&record.repeats)))
     {
-        talk!("none was made again after {budget}, the run's time budget; `--time-budget` gives it more");
+        talk!("no repeat was replaced after {budget}, the run's time budget; `--time-budget` extends it");
     }
 }
