@@ -52,7 +52,7 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
     assert_ne!(said_by("head", &["-c", "10", &luns[0]]), "hello, lun");
     let again = stand.run(&arguments);
     says(&again, 2, &["exists already", "target down --name"]);
-    says(&stand.run(&["clean"]), 0, &["stands", "target down"]);
+    says(&stand.run(&["clean"]), 0, &["still set up", "target down"]);
     stand.fine(&["target", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
     says(&stand.run(&["target", "down", "--name", &name]), 2, &["there is no target"]);
