@@ -179,6 +179,13 @@ pub struct Tool {
     pub least: Option<(u32, u32)>,
 }
 
+impl Tool {
+    /// The program's name.
+    pub fn name(&self) -> String {
+        self.program.to_owned()
+    }
+}
+
 /// Directories on the machine under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use stend_model::cause::Cause;
+use stend_model::plain;
 use stend_model::quantity::{QuantityError, parse_duration, parse_share, parse_size};
 use stend_model::wire::quote;
 use thiserror::Error;
@@ -158,8 +159,10 @@ pub(super) fn ended_well(tool: &str, finished: &Finished, said: impl Fn(&str) ->
 
 /// The last line that says something. Empty if there is none.
 pub(super) fn last_words(text: &str) -> String {
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.map(quote).unwrap_or_default()
+    match plain::last_line(text) {
+        "" => String::new(),
+        line => quote(line),
+    }
 }
 
 /// What is wrong with parameters, which were checked before, as why a repeat failed.

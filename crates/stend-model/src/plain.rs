@@ -42,6 +42,11 @@ pub fn styled_lines<'t>(text: &'t str, own: &[&str]) -> Cow<'t, str> {
     out.into()
 }
 
+/// The last line that is not empty, without the space around it; of a program's error output it mostly says what went wrong.
+pub fn last_line(text: &str) -> &str {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
 fn replaced(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     if text.chars().all(&stays) {
         return text.into();

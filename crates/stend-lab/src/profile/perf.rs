@@ -63,7 +63,7 @@ impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
     pub fn find(host: &dyn Host, directory: &str) -> Result<Self, NotSeen> {
         if host.find_program("perf").is_none() {
-            return Err(NotSeen::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
+            return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&install_command(TOOL.package))));
         }
         let data = format!("{directory}/perf-trial");
         let mut refusal = None;
@@ -77,7 +77,8 @@ impl Perf {
                 Err(error) => refusal = Some(error.to_string()),
             }
         }
-        Err(refusal.map_or_else(|| NotSeen::new(Cause::ToolSilent { tool: tool() }, None), |said| refused(host, said)))
+        Err(refusal
+            .map_or_else(|| NotSeen::new(Cause::ToolSilent { tool: TOOL.name() }, None), |said| refused(host, said)))
     }
 
     /// `found` is the event as perf names it, with what it restricted it to behind a colon.
@@ -113,14 +114,14 @@ impl Perf {
         }
         let mut command = Command::new(words);
         command.timeout = PATIENCE;
-        let broken = |said| Cause::ToolBroken { tool: tool(), said };
+        let broken = |said| Cause::ToolBroken { tool: TOOL.name(), said };
         let output = host.run(&command).map_err(|error| broken(error.to_string()))?;
         if output.exit != Some(0) {
             return Err(broken(complaint(&output.stderr)));
         }
         let folded = fold(&output.stdout, &self.event).map_err(|error| broken(error.to_string()))?;
         if folded.is_empty() {
-            return Err(Cause::ToolSilent { tool: tool() });
+            return Err(Cause::ToolSilent { tool: TOOL.name() });
         }
         Ok(Stacks { event: self.event.clone(), hertz, measured_stretch: stretch.is_some(), folded })
     }
@@ -155,7 +156,7 @@ fn try_event(host: &dyn Host, event: &str, data: &str) -> Result<Option<String>,
 fn refused(host: &dyn Host, said: String) -> NotSeen {
     let forbidden = ["ermission", "ermitted", "Access to performance"].iter().any(|word| said.contains(word));
     if !forbidden {
-        return NotSeen::new(Cause::ToolBroken { tool: tool(), said }, None);
+        return NotSeen::new(Cause::ToolBroken { tool: TOOL.name(), said }, None);
     }
     let remedy = if setting(host, PARANOID).is_some_and(|level| level > 1) {
         "sysctl kernel.perf_event_paranoid=1"
@@ -163,11 +164,7 @@ fn refused(host: &dyn Host, said: String) -> NotSeen {
         // As in a container without the right to it.
         "start the container with --cap-add PERFMON --security-opt seccomp=unconfined"
     };
-    NotSeen::new(Cause::ToolForbidden { tool: tool(), said }, Some(remedy))
-}
-
-fn tool() -> String {
-    TOOL.program.into()
+    NotSeen::new(Cause::ToolForbidden { tool: TOOL.name(), said }, Some(remedy))
 }
 
 fn setting(host: &dyn Host, path: &str) -> Option<i64> {

@@ -15,7 +15,7 @@ pub const TOOL: Tool = Tool { program: "strace", package: "strace", version_argu
 /// Whether it works here.
 pub fn find(host: &dyn Host, directory: &str) -> Result<(), NotSeen> {
     if host.find_program("strace").is_none() {
-        return Err(NotSeen::new(Cause::ToolMissing { tool: tool() }, Some(&install_command(TOOL.package))));
+        return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&install_command(TOOL.package))));
     }
     let table = format!("{directory}/strace-trial");
     let tried = host.run(&Command::new(words(&table).into_iter().chain(["true".to_owned()])));
@@ -23,10 +23,10 @@ pub fn find(host: &dyn Host, directory: &str) -> Result<(), NotSeen> {
     match tried {
         Ok(output) if output.exit == Some(0) => Ok(()),
         Ok(output) => Err(NotSeen::new(
-            Cause::ToolForbidden { tool: tool(), said: complaint(&output.stderr) },
+            Cause::ToolForbidden { tool: TOOL.name(), said: complaint(&output.stderr) },
             Some("start the container with --cap-add SYS_PTRACE"),
         )),
-        Err(error) => Err(NotSeen::new(Cause::ToolBroken { tool: tool(), said: error.to_string() }, None)),
+        Err(error) => Err(NotSeen::new(Cause::ToolBroken { tool: TOOL.name(), said: error.to_string() }, None)),
     }
 }
 
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Vec<SystemCall>, Cause> {
     let unknown = |line: &str| Cause::ToolLine { output: "strace's table".into(), said: line.into() };
     let mut lines = text.lines();
     let head = lines.find(|line| line.trim_start().starts_with("% time"));
-    let head = head.ok_or_else(|| Cause::ToolSilent { tool: tool() })?;
+    let head = head.ok_or_else(|| Cause::ToolSilent { tool: TOOL.name() })?;
     let columns: Vec<_> = head.trim().trim_start_matches("% ").split_whitespace().collect();
     if columns != ["time", "seconds", "usecs/call", "calls", "errors", "syscall"] {
         return Err(unknown(head));
@@ -53,10 +53,6 @@ pub fn parse(text: &str) -> Result<Vec<SystemCall>, Cause> {
     }
     calls.sort_by(|one, other| other.time_ns.cmp(&one.time_ns).then_with(|| one.name.cmp(&other.name)));
     Ok(calls)
-}
-
-fn tool() -> String {
-    TOOL.program.into()
 }
 
 fn is_rule(line: &str) -> bool {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use stend_model::cause::Cause;
+use stend_model::plain;
 use stend_model::plan::fresh_seed;
 use stend_model::run::{Origin, Series};
 use stend_model::suite::{Instrument, Part, Scenario};
@@ -469,19 +470,13 @@ fn end(mut process: Box<dyn Process>) {
 /// Why a command that ended has failed, from how it ended.
 fn ended_badly(usage: Option<&Usage>, error_output: &str) -> Option<Cause> {
     let usage = usage?;
-    let said = last_words(error_output);
+    let said = plain::last_line(error_output).to_owned();
     match (usage.exit, usage.signal) {
         (Some(0), _) => None,
         (Some(status), _) => Some(Cause::Exited { status, said }),
         (None, Some(signal)) => Some(Cause::Killed { signal, said }),
         (None, None) => Some(Cause::EndUnknown { said }),
     }
-}
-
-/// The last line that says something. Empty if there is none.
-fn last_words(error_output: &str) -> String {
-    let last = error_output.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    last.unwrap_or_default().to_owned()
 }
 
 /// What stands where lines are left out.
@@ -564,8 +559,8 @@ impl Reading {
     fn finish(self, scenario: &Scenario, mut attempt: Attempt) -> Attempt {
         let usage = attempt.usage.as_ref();
         let refusal = usage.and_then(|usage| Refusal::of(&scenario.instrument, usage, attempt.stopped));
-        let misused =
-            (refusal == Some(Refusal::Misused)).then(|| Cause::Misused { said: last_words(&attempt.error_output) });
+        let misused = (refusal == Some(Refusal::Misused))
+            .then(|| Cause::Misused { said: plain::last_line(&attempt.error_output).to_owned() });
         let complaint = || misused.or_else(|| self.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Self { begin, reports, marks, mut series, kept, .. } = self;
