@@ -335,7 +335,7 @@ fn curves_that_are_too_many_are_counted() {
     assert!(found[0].curves.iter().all(|curve| curve.metric == "latency p99"));
     assert_eq!(curves(&before_and_after())[0].left_out, 0);
     let view = crate::curve::curves_view(&many, &found[0], 0).unwrap();
-    assert!(view.left_out.unwrap().en.ends_with(": 3."));
+    assert!(view.left_out.unwrap().english().ends_with(": 3."));
 }
 
 #[test]

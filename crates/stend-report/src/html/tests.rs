@@ -10,7 +10,7 @@ use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
-use crate::numbers;
+
 use crate::sample::{self, EVIL, SampleRun};
 use stend_compare::compare;
 use stend_compare::table::{Lack, Measured, Note, Verdict};
@@ -184,7 +184,9 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     let point = words.windows(2).position(|pair| {
         let unit = pair[1].trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
         let number = pair[0].trim_start_matches(|c: char| !c.is_alphanumeric());
-        number.parse::<f64>().is_ok() && number.contains('.') && (unit == "%" || numbers::russian_unit(unit).is_some())
+        number.parse::<f64>().is_ok()
+            && number.contains('.')
+            && (unit == "%" || Writing::of(Language::English).unit(unit).is_some())
     });
     let point = point.map(|place| words[place.saturating_sub(5)..place + 2].join(" "));
     assert_eq!(point, None, "a Russian figure has a decimal comma and a Russian unit");
@@ -352,10 +354,10 @@ fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_al
         title: title.into(),
         other_side: false,
         differences: Vec::new(),
-        in_short: Phrase::fixed("", ""),
+        in_short: Phrase::default(),
     };
     let [alike] = &overview::differs(&["b", "c"].map(machine))[..] else { panic!() };
-    assert_eq!((&*alike.titles.en, &*alike.titles.ru, alike.in_full), ("b and c", "b и c", false));
+    assert_eq!((alike.titles.english(), alike.titles.russian(), alike.in_full), ("b and c", "b и c", false));
 }
 
 #[test]
