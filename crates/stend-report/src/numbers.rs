@@ -42,7 +42,7 @@ impl Writing {
 }
 
 /// Names and what a language has for them.
-fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
     list.split(',').filter_map(|pair| pair.trim().split_once(" = "))
 }
 

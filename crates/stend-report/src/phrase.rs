@@ -210,20 +210,21 @@ impl Phrase {
 mod tests {
     use super::*;
 
+    fn html_of(phrase: &Phrase) -> String {
+        crate::sample::in_english_and_russian(&phrase.to_string())
+    }
+
     #[test]
     fn no_line_ends_before_a_percent_sign() {
         let phrase = Phrase::new("of 5 % or 6, %", "5 %");
-        assert_eq!(phrase.to_string(), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
+        assert_eq!(html_of(&phrase), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
     }
 
     #[test]
     fn a_command_stands_as_code_and_a_backtick_alone_as_it_is() {
         let phrase = Phrase::new("run `stend noise -r <n>`, then ` and `x`", "`a`");
         let html = "run <code>stend noise -r &lt;n&gt;</code>, then <code> and </code>x`";
-        assert_eq!(
-            phrase.to_string(),
-            format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>")
-        );
+        assert_eq!(html_of(&phrase), format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>"));
         assert!(phrase.attributes().to_string().contains("`stend noise"), "an attribute has no elements");
     }
 
@@ -231,7 +232,7 @@ mod tests {
     fn a_phrase_escapes_what_is_filled_in() {
         let phrase = Phrase::new("<b> & \"x\"", "'я'");
         assert_eq!(
-            phrase.to_string(),
+            html_of(&phrase),
             "<span lang=\"en\">&lt;b&gt; &amp; &quot;x&quot;</span><span lang=\"ru\">&#39;я&#39;</span>"
         );
     }

@@ -53,8 +53,13 @@ fn each_language_has_the_same_messages() {
     };
     let english = ids(Language::English.messages());
     assert!(english.len() > 400 && english.contains("note-scaled"), "{english:?}");
+    let units = |language: &Language| -> Vec<String> {
+        let lists = ["units", "prefixes"].map(|name| plain(name, *language));
+        lists.iter().flat_map(|list| crate::numbers::pairs(list)).map(|(name, _)| name.to_owned()).collect()
+    };
     for language in Language::ALL {
         assert_eq!(english, ids(language.messages()), "{language:?}");
+        assert_eq!(units(&Language::English), units(language), "{language:?}");
     }
 }
 
