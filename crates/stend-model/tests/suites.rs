@@ -440,8 +440,8 @@ fn faults_have_a_time_and_are_mended() {
 fn a_title_in_a_language_that_the_report_has_not_is_refused() {
     let suite =
         |titles: &str| scenario("").replacen("title = \"a test\"\n", &format!("title = \"a test\"\n{titles}\n"), 1);
-    assert_eq!(parse(&suite("titles = { ru = \"проба\" }")).unwrap().title_in_russian(), "проба");
-    assert_eq!(parse(&suite("")).unwrap().title_in_russian(), "a test");
+    assert_eq!(parse(&suite("titles = { ru = \"проба\" }")).unwrap().title_in("ru"), "проба");
+    assert_eq!(parse(&suite("")).unwrap().title_in("ru"), "a test");
     let said = complaint(&suite("titles = { rus = \"проба\" }"), 3);
     assert!(said.contains("`rus`") && said.contains("`ru`"), "{said}");
 }

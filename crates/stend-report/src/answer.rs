@@ -2,13 +2,11 @@
 
 use stend_model::target::Medium;
 
-use super::numbers::russian;
 use super::phrase::Phrase;
 use super::standing::standings;
 use super::text::{self, Placed, factor, other_runs};
-use crate::words::language::russian_plural;
+use crate::words::{self, Given};
 use stend_compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
-use stend_model::quantity::english_plural;
 
 /// How each other run stands to the base; of a run alone, how it stands to what was published, or else how much its repeats differ. Only
 /// main metrics are counted.
@@ -27,19 +25,15 @@ pub(super) fn answer(table: &Table) -> Vec<Phrase> {
 fn not_the_real_thing(table: &Table, base: &Column) -> Option<Phrase> {
     let ColumnOrigin::Run { id, .. } = &base.origin else { return None };
     let why = table.notes.iter().find_map(|note| match note {
-        Note::Scaled { run, .. } if run == id => Some(("it was scaled down", "он уменьшен (--scale)")),
+        Note::Scaled { run, .. } if run == id => Some("scaled"),
         Note::Target { run, target } if run == id => match target.medium {
-            Medium::Memory => Some(("the disks of its target were files in memory", "диски его цели — файлы в памяти")),
-            Medium::Files(_) => Some(("the disks of its target were files", "диски его цели — файлы")),
+            Medium::Memory => Some("memory"),
+            Medium::Files(_) => Some("files"),
             Medium::Devices => None,
         },
         _ => None,
     });
-    let (en, ru) = why?;
-    Some(Phrase::new(
-        format!("{} can be compared with runs of the same kind, and with no published machine: {en}.", base.title),
-        format!("{} можно сравнивать с такими же прогонами, но не с опубликованными результатами: {ru}.", base.title),
-    ))
+    Some(words::say("not-comparable", &[("run", Given::Text(&base.title)), ("why", Given::Text(why?))]))
 }
 
 fn main_rows(table: &Table) -> impl Iterator<Item = &Row> {
@@ -67,56 +61,23 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
     factors.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (low, high) = (*factors.first()?, *factors.last()?);
     let (all, above) = (factors.len(), factors.iter().filter(|(factor, ..)| *factor > 1.0).count());
-    let times = |value: f64| factor(value).trim_start_matches("× ").to_owned();
-    let english = |(value, scenario, machine): (f64, &str, &str)| match value {
-        ..1.0 => format!("{} times worse than {machine} on “{scenario}”", times(1.0 / value)),
-        _ => format!("{} times as good as {machine} on “{scenario}”", times(value)),
+    let beside = |(value, scenario, machine): (f64, &str, &str)| {
+        let (size, way) = if value < 1.0 { (1.0 / value, "worse") } else { (value, "better") };
+        let times = factor(size);
+        let times = Given::Number(times.trim_start_matches("× "));
+        let named = [("scenario", Given::Text(scenario)), ("machine", Given::Text(machine))];
+        words::say("beside-machine", &[("times", times), ("way", Given::Text(way)), named[0], named[1]])
     };
-    let in_russian = |(value, scenario, machine): (f64, &str, &str)| {
-        let (size, word) = if value < 1.0 { (1.0 / value, "хуже") } else { (value, "лучше") };
-        let shown = times(size);
-        // A fraction takes the form that two takes.
-        let form = shown.parse().map_or("раза", |whole| russian_plural(whole, "раз", "раза", "раз"));
-        format!("в {} {form} {word} {machine} («{scenario}»)", russian(&shown))
-    };
-    let this = &base.title;
-    if all == 1 {
-        return Some(Phrase::new(
-            format!(
-                "{this} is {}, the only published figure that it can be held against. The difference cannot be tested, for a single number was published.",
-                english(low)
-            ),
-            format!(
-                "{this} {}; других опубликованных результатов для сравнения нет. Проверить отличие нельзя: опубликовано одно число.",
-                in_russian(low)
-            ),
-        ));
-    }
-    let (better_en, better_ru) = match above {
-        0 => ("none".to_owned(), "не превосходит ни одного".to_owned()),
-        _ => (above.to_string(), format!("превосходит {above}")),
-    };
-    Some(Phrase::new(
-        format!(
-            "{this} does better than {better_en} of {} of {}: it is {} at worst, and at best {}. These differences cannot be tested, for single numbers were published.",
-            english_plural(all, "published figure", "published figures"),
-            english_plural(machines, "other machine", "other machines"),
-            english(low),
-            english(high),
-        ),
-        format!(
-            "{this} {better_ru} из {all} {} {machines} {}: она {} в худшем случае и {} в лучшем. Проверить эти отличия нельзя: опубликованы отдельные числа.",
-            russian_plural(
-                all,
-                "опубликованного результата",
-                "опубликованных результатов",
-                "опубликованных результатов"
-            ),
-            russian_plural(machines, "другой машины", "других машин", "других машин"),
-            in_russian(low),
-            in_russian(high),
-        ),
-    ))
+    let (low, high) = (beside(low), beside(high));
+    let given = [
+        ("run", Given::Text(&base.title)),
+        ("above", Given::Count(above)),
+        ("all", Given::Count(all)),
+        ("machines", Given::Count(machines)),
+        ("low", Given::Said(&low)),
+        ("high", Given::Said(&high)),
+    ];
+    Some(words::say(if all == 1 { "beside-one" } else { "beside-published" }, &given))
 }
 
 fn alone(table: &Table, base: &Column) -> Option<Phrase> {
@@ -129,15 +90,10 @@ fn alone(table: &Table, base: &Column) -> Option<Phrase> {
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (middle, (most, name)) = (spreads.get(spreads.len() / 2)?.0, *spreads.last()?);
     let (middle, most) = (text::spread(Some(middle)), text::spread(Some(most)));
-    let (middle_ru, most_ru) = (russian(&middle), russian(&most));
-    let this = &base.title;
-    Some(Phrase::new(
-        format!(
-            "There is nothing to hold {this} against yet; its own repeats differ by {middle} on a typical scenario, and by {most} at most (“{name}”)."
-        ),
-        format!(
-            "Сравнить {this} пока не с чем; её собственные повторы различаются на {middle_ru} в типичном сценарии и самое большее на {most_ru} («{name}»)."
-        ),
+    let spreads = [("middle", Given::Figure(&middle)), ("most", Given::Figure(&most))];
+    Some(words::say(
+        "alone",
+        &[("run", Given::Text(&base.title)), ("scenario", Given::Text(name)), spreads[0], spreads[1]],
     ))
 }
 
@@ -166,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_scaled_run_and_one_on_files_are_not_held_against_what_was_published() {
-        let names_a_machine = |table: &Table| answer(table)[0].en.contains("other machines: ");
+        let names_a_machine = |table: &Table| answer(table)[0].english().contains("other machines: ");
         assert!(names_a_machine(&beside_machines()));
         let run = || "20261121-0555-3f9a".to_owned();
         let on = |medium: Medium| {
@@ -193,14 +149,14 @@ mod tests {
     fn a_run_alone_is_held_against_what_was_published_without_a_verdict() {
         let mut table = beside_machines();
         let said = answer(&table);
-        assert!(said[0].en.starts_with("pc-7 does better than "), "{}", said[0].en);
+        assert!(said[0].english().starts_with("pc-7 does better than "), "{}", said[0].english());
         assert!(
-            said[0].en.contains("of 10 other machines: it is 2.29 times worse than ")
-                && said[0].en.contains(" at worst, and at best 19.4 times as good as ")
-                && said[0].ru.contains(": она в 2,29 раза хуже ")
-                && !said[0].en.contains("verdict"),
+            said[0].english().contains("of 10 other machines: it is 2.29 times worse than ")
+                && said[0].english().contains(" at worst, and at best 19.4 times as good as ")
+                && said[0].russian().contains(": она в 2,29 раза хуже ")
+                && !said[0].english().contains("verdict"),
             "{}",
-            said[0].en
+            said[0].english()
         );
 
         // The figures of one machine that are better than the run's, then a single one of them.
@@ -211,8 +167,8 @@ mod tests {
         }
         table.rows.iter_mut().for_each(|row| row.better = stend_model::metric::Better::Higher);
         let said = answer(&table);
-        assert!(said[0].en.starts_with("pc-7 does better than none of "), "{}", said[0].en);
-        assert!(said[0].ru.starts_with("pc-7 не превосходит ни одного из "), "{}", said[0].ru);
+        assert!(said[0].english().starts_with("pc-7 does better than none of "), "{}", said[0].english());
+        assert!(said[0].russian().starts_with("pc-7 не превосходит ни одного из "), "{}", said[0].russian());
         let has_factor = |cell: &Cell| matches!(cell, Cell::Published(published) if published.ratio.is_some());
         let mut kept = false;
         for cell in table.rows.iter_mut().filter(|row| row.main).flat_map(|row| &mut row.cells) {
@@ -222,18 +178,18 @@ mod tests {
         }
         let said = answer(&table);
         assert!(
-            said[0].en.starts_with("pc-7 is 2.00 times worse than ")
-                && said[0].en.contains("the only published figure")
-                && !said[0].en.contains(" of 1 "),
+            said[0].english().starts_with("pc-7 is 2.00 times worse than ")
+                && said[0].english().contains("the only published figure")
+                && !said[0].english().contains(" of 1 "),
             "{}",
-            said[0].en
+            said[0].english()
         );
-        assert!(said[0].ru.starts_with("pc-7 в 2,00 раза хуже "), "{}", said[0].ru);
+        assert!(said[0].russian().starts_with("pc-7 в 2,00 раза хуже "), "{}", said[0].russian());
         table.columns.truncate(1);
         table.rows.iter_mut().for_each(|row| row.cells.truncate(1));
         assert!(
             answer(&table)[0]
-                .en
+                .english()
                 .starts_with("There is nothing to hold pc-7 against yet; its own repeats differ by ±0.6 %")
         );
         table.columns.clear();

@@ -233,19 +233,16 @@ impl<'a> Subject<'a> {
     }
 
     fn title(self) -> Phrase {
-        let of_each =
-            |name: &str, each: &Phrase| Phrase::new(format!("{name}, {}", each.en), format!("{name}, {}", each.ru));
-        let slope = |title: Phrase| {
-            Phrase::new(format!("{}: {}", title.en, TEXTS.slope.en), format!("{}: {}", title.ru, TEXTS.slope.ru))
-        };
+        let of_each = |name: &str, each: &Phrase| Phrase::joined(&[name.into(), each.clone()], ", ");
+        let slope = |title: Phrase| Phrase::joined(&[title, TEXTS.slope.clone()], ": ");
         match self {
             Self::CpuTime => TEXTS.cpu.clone(),
             Self::EachCpuBusy => TEXTS.each_cpu_busy.clone(),
             Self::EachCpu(name) if is_counter(name) => slope(of_each(name, &TEXTS.each_cpu)),
             Self::EachCpu(name) => of_each(name, &TEXTS.each_cpu),
             Self::EachLun(name) => of_each(name, &TEXTS.each_lun),
-            Self::Metric(name) if is_counter(name) => slope(Phrase::new(name, name)),
-            Self::Metric(name) => Phrase::new(name, name),
+            Self::Metric(name) if is_counter(name) => slope(name.into()),
+            Self::Metric(name) => name.into(),
         }
     }
 
@@ -475,7 +472,7 @@ mod tests {
             repeat: "1".into(),
             label: "1".into(),
             class: "valid",
-            title: Phrase::fixed("", ""),
+            title: Phrase::default(),
             series: series.iter().collect(),
             span: span(&series.iter().collect::<Vec<_>>()),
             measured: None,
@@ -507,7 +504,7 @@ mod tests {
         }
         series.push(one("cpu.user_ns_total", vec![0.0, 5e8, 2e9]));
         let drawn = of(&series);
-        let titles: Vec<_> = drawn.machine.iter().map(|chart| chart.title.en.as_ref()).collect();
+        let titles: Vec<_> = drawn.machine.iter().map(|chart| chart.title.english()).collect();
         assert_eq!(
             titles,
             ["CPU time, % of the whole machine", "Busy time of each CPU, %", "frequency_hz, of each CPU"]

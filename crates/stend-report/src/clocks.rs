@@ -74,22 +74,30 @@ mod tests {
         let before = compared(0, 5, hour);
         let quiet = Clocks { before, after: Some(compared(60 * SECOND, 200_005, hour + 200_000)) };
         assert_eq!(
-            how_they_stood(&quiet).en,
+            how_they_stood(&quiet).english(),
             "clocks compared to ±400 µs: the machine's was 3\u{a0}600.012 s ahead; moments are converted to this machine's time"
         );
         assert!(
-            how_they_stood(&quiet).ru.contains("на 3\u{a0}600,012\u{a0}с впереди наших"),
+            how_they_stood(&quiet).russian().contains("на 3\u{a0}600,012\u{a0}с впереди наших"),
             "{}",
-            how_they_stood(&quiet).ru
+            how_they_stood(&quiet).russian()
         );
-        assert!(how_they_stood(&quiet).ru.contains("с точностью ±400\u{a0}мкс"), "{}", how_they_stood(&quiet).ru);
+        assert!(
+            how_they_stood(&quiet).russian().contains("с точностью ±400\u{a0}мкс"),
+            "{}",
+            how_they_stood(&quiet).russian()
+        );
         let set = Clocks { before, after: Some(compared(60 * SECOND, 5 + 3_000_000, 3_000_000)) };
-        let said = how_they_stood(&set).en;
+        let said = how_they_stood(&set).english().to_owned();
         assert!(said.contains("; it was set by −3\u{a0}600.012 s meanwhile"), "{said}");
         assert!(said.ends_with("; it gained 3.00 ms in 60.0 s"), "{said}");
         let almost = Clocks { before: compared(0, 5, 3600 * SECOND - 140_000), after: None };
-        assert!(how_they_stood(&almost).en.contains(" 3\u{a0}600.000 s ahead"), "{}", how_they_stood(&almost).en);
+        assert!(
+            how_they_stood(&almost).english().contains(" 3\u{a0}600.000 s ahead"),
+            "{}",
+            how_they_stood(&almost).english()
+        );
         let cut = Clocks { before: compared(0, 7 * SECOND, 1000), after: None };
-        assert_eq!(how_they_stood(&cut).en, "clocks agree to ±400 µs; they were not compared again at the end");
+        assert_eq!(how_they_stood(&cut).english(), "clocks agree to ±400 µs; they were not compared again at the end");
     }
 }

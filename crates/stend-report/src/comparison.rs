@@ -48,7 +48,7 @@ fn nothing_shown(table: &table::Table) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
     };
     match notes.next() {
-        Some(note) => sentence(&notes::note(note).en),
+        Some(note) => sentence(notes::note(note).english()),
         // A note says which scenarios have none.
         None if notes::without_place(table).is_some() => "No row is shown.".into(),
         None => "Nothing was measured.".into(),
@@ -190,7 +190,7 @@ impl<'a> Page<'a> {
             self.seen.mean = true;
             let of_change = of_change(Value::Ratio(mean.ratio), None, mean.interval);
             let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change);
-            let label = standing::mean_label(&mean).en.into_owned();
+            let label = standing::mean_label(&mean).english().to_owned();
             table.push(Row { is_strong: true, ..Row::new([label], cells) });
         }
         self.doc.table(table);
@@ -298,7 +298,7 @@ impl<'a> Page<'a> {
         }
         self.doc.table(table);
         let why = |left_out: &stend_compare::pivot::WithoutFigures| {
-            format!("{}: {}", left_out.metric, notes::lack(left_out.why).en)
+            format!("{}: {}", left_out.metric, notes::lack(left_out.why).english())
         };
         self.doc.say(Role::Aside, block.without.iter().map(why));
     }
@@ -407,9 +407,10 @@ impl<'a> Page<'a> {
         let published = format!(
             "× 2.00 with a published figure: {base} is twice as good (twice the throughput, or half the time); below 1 it is worse. No test is possible, so there is no mark"
         );
+        let weighing = weighing::meaning();
         let all = [
             (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: insufficient evidence"),
-            (seen.verdicts, TEXTS.legend_delta.en.trim_end_matches('.')),
+            (seen.verdicts, TEXTS.legend_delta.english().trim_end_matches('.')),
             (
                 seen.to_settle,
                 "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
@@ -418,7 +419,7 @@ impl<'a> Page<'a> {
                 seen.mean,
                 "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better",
             ),
-            (seen.weighed, &weighing::meaning().en),
+            (seen.weighed, weighing.english()),
             (seen.published, &published),
             (seen.wide_intervals, "With a figure of the base: the 95 % interval of its median, in the same unit"),
             (

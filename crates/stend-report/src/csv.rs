@@ -153,7 +153,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
         }
         Cell::Nothing { why } => {
             set("kind", "nothing".into());
-            set("note", super::notes::lack(why).en.into_owned());
+            set("note", super::notes::lack(why).english().to_owned());
         }
         Cell::Absent => set("kind", "absent".into()),
     }

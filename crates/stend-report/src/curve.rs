@@ -1,7 +1,7 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
 use super::language::{TEXTS, curve_of, curves_left_out};
-use super::numbers::{figure, russian};
+use super::numbers::figure;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Scale, lying, ticks};
 use super::scene::{self, Description, Role, Scene, Shape};
@@ -85,8 +85,8 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
     let axes = Axes { most, upright: Axis::with_air(low, high) };
     let view = |(run, curves_of_run): (&usize, &Vec<Vec<Place>>)| {
         let title = &table.columns[*run].title;
-        let of = |what: &str, run: &str| format!("{what}: {}, {run}", curves.family);
-        let spoken = Phrase::new(of(&TEXTS.curve_title.en, title), of(&TEXTS.curve_title.ru, &called(title).ru));
+        let of = Phrase::joined(&[curves.family.into(), called(title)], ", ");
+        let spoken = Phrase::joined(&[TEXTS.curve_title.clone(), of], ": ");
         let description = Description::Within(TEXTS.curve_caption.clone());
         let id = format!("curve{number}-{run}");
         let mut scene = Scene::new(id, spoken, description, axes.upright.ticks(Scale::Unit(latency)));
@@ -180,7 +180,7 @@ fn label(place: &Place) -> Phrase {
     match place.point.value {
         Some(value) => match value.strip_suffix('%') {
             Some(number) if number.parse::<f64>().is_ok() => figure(&format!("{number} %")),
-            _ => Phrase::new(value, value),
+            _ => value.into(),
         },
         None => TEXTS.closed.clone(),
     }
@@ -188,15 +188,14 @@ fn label(place: &Place) -> Phrase {
 
 /// The scenario and both figures, with their intervals.
 fn tooltip(place: &Place, name: &Phrase) -> Phrase {
-    let figure = |row: &Row, value: &Measured| match value.interval {
-        Some((low, high)) => format!("{} (95 %: {})", row.unit.show(value.median), interval(row.unit, low, high)),
-        None => row.unit.show(value.median),
+    let told = |row: &Row, value: &Measured| match value.interval {
+        Some((low, high)) => {
+            figure(&format!("{} (95 %: {})", row.unit.show(value.median), interval(row.unit, low, high)))
+        }
+        None => figure(&row.unit.show(value.median)),
     };
     let Place { point, across, up } = place;
-    let (across, up) = (figure(point.throughput, across), figure(point.latency, up));
+    let (across, up) = (told(point.throughput, across), told(point.latency, up));
     let scenario = &point.latency.scenario;
-    Phrase::new(
-        format!("{scenario}: {across}; {}: {up}", name.en),
-        format!("{scenario}: {}; {}: {}", russian(&across), name.ru, russian(&up)),
-    )
+    Phrase::joined(&[across.after(scenario), Phrase::joined(&[name.clone(), up], ": ")], "; ")
 }

@@ -90,8 +90,11 @@ pub(super) fn dots(panels: Vec<PanelData>, unit: Unit, id: String, title: Phrase
         drawn.push(Panel { title: panel.title, percent: width / CANVAS.0 * 100.0, left: from, width: long });
         left += width;
     }
-    let caption =
-        if has_band { &TEXTS.repeats_caption.followed_by(&TEXTS.repeats_band) } else { &TEXTS.repeats_caption };
+    let caption = if has_band {
+        &Phrase::joined(&[TEXTS.repeats_caption.clone(), TEXTS.repeats_band.clone()], " ")
+    } else {
+        &TEXTS.repeats_caption
+    };
     let caption = with_axis(caption, bottom);
     Some(Dots { panels: drawn, caption, scene })
 }
@@ -102,9 +105,9 @@ mod tests {
 
     #[test]
     fn repeats_without_a_value_leave_a_gap() {
-        let repeat = |value| Repeated { value, class: "valid", title: Phrase::fixed("", "") };
+        let repeat = |value| Repeated { value, class: "valid", title: Phrase::default() };
         let panel = |repeats| PanelData { title: "a".into(), repeats, median: Some(1.0), interval: None };
-        let dots = |panels| dots(panels, Unit::Seconds, "d".into(), Phrase::fixed("", ""));
+        let dots = |panels| dots(panels, Unit::Seconds, "d".into(), Phrase::default());
         let drawn = dots(vec![panel(vec![repeat(Some(1.0)), repeat(None), repeat(Some(2.0))])]).unwrap();
         let [one, other] = &drawn.scene.paths(Role::Repeat("valid"))[..] else { panic!("two have a value") };
         assert_eq!((one[0].0, other[0].0), (1000.0, 3000.0));
@@ -116,19 +119,19 @@ mod tests {
     #[test]
     fn an_axis_that_begins_at_zero_is_not_said_to_begin_elsewhere() {
         let caption = |least| {
-            let repeat = |value| Repeated { value: Some(value), class: "valid", title: Phrase::fixed("", "") };
+            let repeat = |value| Repeated { value: Some(value), class: "valid", title: Phrase::default() };
             let panel = PanelData {
                 title: "a".into(),
                 repeats: vec![repeat(least), repeat(10.0)],
                 median: None,
                 interval: None,
             };
-            dots(vec![panel], Unit::Seconds, "d".into(), Phrase::fixed("", "")).unwrap().caption
+            dots(vec![panel], Unit::Seconds, "d".into(), Phrase::default()).unwrap().caption
         };
         for (least, is_said) in [(9.0, true), (0.1, false), (0.0, false), (-1.0, true)] {
             let caption = caption(least);
-            assert_eq!(caption.en.contains("does not start at zero"), is_said, "{least}");
-            assert_eq!(caption.ru.contains("не с нуля"), is_said, "{least}");
+            assert_eq!(caption.english().contains("does not start at zero"), is_said, "{least}");
+            assert_eq!(caption.russian().contains("не с нуля"), is_said, "{least}");
         }
     }
 }

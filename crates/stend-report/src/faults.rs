@@ -1,13 +1,12 @@
-//! What faults did to a repeat, in words of both languages.
+//! What faults did to a repeat, in words.
 
 use stend_model::metric::Unit;
 use stend_model::run::{Repeat, Series};
 use stend_model::wire::{Deed, Label};
 
-use super::numbers::russian;
 use super::phrase::Phrase;
 use super::text::{duration, percent};
-use crate::words;
+use crate::words::{self, Given};
 use stend_model::dips::{Dip, dips, rebuildings};
 
 /// A line for each fault, and one for each disk that was rebuilt.
@@ -16,13 +15,9 @@ pub fn what_they_did(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
     let of_rebuildings = rebuildings(repeat).into_iter().map(|(disk, nanoseconds)| {
         let time = duration(nanoseconds as f64);
         let errors = errors(repeat, disk);
-        let (en, ru) = if errors.is_empty() {
-            (String::new(), String::new())
-        } else {
-            (format!("; btrfs counted before that: {errors}"), format!("; до этого btrfs насчитал: {errors}"))
-        };
         let rebuilt = words::label(&Label::Deed(Deed::DiskRebuilt { disk }));
-        Phrase::new(format!("{} in {time}{en}", rebuilt.en), format!("{} за {}{ru}", rebuilt.ru, russian(&time)))
+        let (time, errors) = (("time", Given::Figure(&time)), ("errors", Given::Text(&errors)));
+        words::say("rebuilt", &[("deed", Given::Said(&rebuilt)), time, errors])
     });
     of_dips.chain(of_rebuildings).collect()
 }
@@ -31,31 +26,17 @@ fn dip_in_words(dip: &Dip) -> Phrase {
     let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
     let depth = percent(dip.depth());
     let fault = words::label(&dip.fault);
-    let [before_ru, lowest_ru, depth_ru] = [&before, &lowest, &depth].map(|figure| russian(figure));
-    let (late_en, late_ru) = dip.fell_after.as_ref().map_or_else(Default::default, |mark| {
-        let mark = words::label(mark);
-        (format!(", which began only after \"{}\"", mark.en), format!(", что началось лишь после «{}»", mark.ru))
-    });
-    let (en, ru) = match dip.length_ns {
-        Some(0) => (format!("no window below 90 % of {before}"), format!("нет окна ниже 90 % от {before_ru}")),
-        Some(length) => {
-            let time = duration(length as f64);
-            (
-                format!("from {before} down to {lowest} ({depth} less){late_en}, back after {time}"),
-                format!(
-                    "с {before_ru} до {lowest_ru} (на {depth_ru} меньше){late_ru}, снова как было через {}",
-                    russian(&time)
-                ),
-            )
-        }
-        None => (
-            format!("from {before} down to {lowest} ({depth} less){late_en}, not back before the load ended"),
-            format!(
-                "с {before_ru} до {lowest_ru} (на {depth_ru} меньше){late_ru}, до конца нагрузки не восстановилось"
-            ),
-        ),
-    };
-    Phrase::new(format!("{}: {en}", fault.en), format!("{}: {ru}", fault.ru))
+    let fell_after = dip.fell_after.as_ref().map(words::label).unwrap_or_default();
+    let time = dip.length_ns.map(|length| duration(length as f64)).unwrap_or_default();
+    let given = [
+        ("fault", Given::Said(&fault)),
+        ("before", Given::Figure(&before)),
+        ("lowest", Given::Figure(&lowest)),
+        ("depth", Given::Figure(&depth)),
+        ("after", Given::Said(&fell_after)),
+        ("time", Given::Figure(&time)),
+    ];
+    words::say(if dip.length_ns == Some(0) { "no-dip" } else { "dip" }, &given)
 }
 
 /// The errors of a disk that were counted, as btrfs calls them.

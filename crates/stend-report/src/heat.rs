@@ -3,7 +3,7 @@
 //! Colours run from pale to strong blue, so that their order is seen by lightness alone; the style sheet turns it round for a dark page.
 
 use super::language::axes;
-use super::numbers::{figure, russian};
+use super::numbers::figure;
 use super::phrase::Phrase;
 use super::scene::{Mark, Place, Point, Role, Shape};
 use super::svg::{Look, elements};
@@ -65,7 +65,7 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
             marks: Vec::new(),
         };
         let left = |across: usize| LABELS.0 + CELL.0 * across as f64;
-        let label = |at, anchor, text: &String| Mark::text(Role::HeatLabel, at, anchor, Phrase::new(text, text));
+        let label = |at, anchor, text: &String| Mark::text(Role::HeatLabel, at, anchor, text.into());
         for (across, text) in block.columns.iter().enumerate() {
             map.marks.push(label((left(across) + CELL.0 / 2.0, LABELS.1 - 9.0), "middle", text));
         }
@@ -140,8 +140,7 @@ fn value(cell: &Cell) -> Option<&Measured> {
 fn title(row: &Row, value: Option<&Measured>) -> Phrase {
     let interval = value.and_then(|value| value.interval);
     let interval = interval.map(|(low, high)| format!(", 95 %: {}", super::text::interval(row.unit, low, high)));
-    let interval = interval.unwrap_or_default();
-    Phrase::new(format!("{}{interval}", row.scenario), format!("{}{}", row.scenario, russian(&interval)))
+    Phrase::joined(&[row.scenario.as_str().into(), figure(&interval.unwrap_or_default())], "")
 }
 
 /// The colour of a figure between the lowest and the highest.

@@ -147,7 +147,7 @@ mod tests {
             _ => None,
         };
         let marks = row.scene.marks.iter();
-        marks.filter_map(|mark| Some((bar(mark)?, mark.title.as_ref()?.en.as_ref()))).collect()
+        marks.filter_map(|mark| Some((bar(mark)?, mark.title.as_ref()?.english()))).collect()
     }
 
     #[test]

@@ -141,5 +141,5 @@ fn mark_and_size(change: &Change) -> String {
 
 /// Causes in one line.
 fn joined(causes: &[Phrase]) -> String {
-    causes.iter().map(|cause| cause.en.as_ref()).collect::<Vec<_>>().join("; ")
+    causes.iter().map(|cause| cause.english()).collect::<Vec<_>>().join("; ")
 }

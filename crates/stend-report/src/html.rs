@@ -16,19 +16,21 @@ mod tests;
 mod wide;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 use stend_model::suite::Scenario;
 
-use crate::words;
-use crate::words::language::{Language, russian_plural};
+use crate::words::language::Language;
+use crate::words::{self, Given};
 use stend_compare::curves::curves;
 use stend_compare::table::{Cell, ColumnOrigin, Table};
 use stend_model::profile::Profile;
@@ -39,6 +41,7 @@ use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::language::{Summary, TEXTS, Texts};
 use super::notes;
+use super::numbers::Writing;
 use super::phrase::{Phrase, called};
 use super::standing;
 use super::text;
@@ -113,8 +116,8 @@ struct Page {
     not_measured: Vec<MissingView>,
     /// The markup of each.
     scenarios: Vec<String>,
-    /// The Russian texts of what is folded away in them.
-    texts: String,
+    /// The texts of what is folded away in them, in each language but English.
+    texts: Vec<(&'static str, String)>,
     sources: Vec<SourceView>,
     questions: Vec<QuestionView>,
     generated_at: String,
@@ -135,17 +138,29 @@ struct ScenarioPart<'a> {
 
 /// The style sheet of every page.
 pub(super) const STYLE: &str = include_str!("../templates/report.css");
-/// The script's parts, in one function: what one part declares the next ones use, and the page has no global names.
-const SCRIPT: &str = concat!(
-    "(function () {\n\"use strict\";\n",
-    include_str!("../templates/page.js"),
-    include_str!("../templates/table.js"),
-    include_str!("../templates/drill.js"),
-    include_str!("../templates/points.js"),
-    include_str!("../templates/charts.js"),
-    include_str!("../templates/axis.js"),
-    "})();\n"
-);
+/// The script of a report.
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    script(concat!(
+        include_str!("../templates/page.js"),
+        include_str!("../templates/table.js"),
+        include_str!("../templates/drill.js"),
+        include_str!("../templates/points.js"),
+        include_str!("../templates/charts.js"),
+        include_str!("../templates/axis.js"),
+    ))
+});
+
+/// A page's script: its parts in one function, so that what one declares the next ones use, and the page has no global names. Before them
+/// stands what they need of each language.
+pub(super) fn script(parts: &str) -> String {
+    let of_language = |language: &Language| {
+        let writing = Writing::of(*language);
+        let (second, number) = (writing.unit("s"), TEXTS.number.say(*language));
+        json!({ "code": language.code(), "point": writing.point, "space": writing.space, "second": second, "number": number })
+    };
+    let languages: serde_json::Value = Language::ALL.iter().map(of_language).collect();
+    format!("(function () {{\n\"use strict\";\nvar LANGUAGES = {languages};\n{parts}}})();\n")
+}
 
 /// Writes the report.
 ///
@@ -190,7 +205,7 @@ pub fn render(input: &Input) -> Result<String> {
         command: input.command.to_owned(),
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
-        script: SCRIPT,
+        script: &SCRIPT,
         script_digest: BASE64.encode(Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the report could not be written")
@@ -198,42 +213,32 @@ pub fn render(input: &Input) -> Result<String> {
 
 /// Of what the page is: of an A/B run alone the machine and both sides, or else the base and what is held against it; and the suite.
 fn title(input: &Input) -> Phrase {
-    let suite = input.runs.first().map(|data| &data.run.suite);
-    let suites = suite.map_or([""; 2], |suite| [suite.title.as_str(), suite.title_in_russian()]);
-    let with_suite = |of: [&str; 2]| {
-        let joined = |part: usize, dash: &str| {
-            let parts = [of[part], suites[part]].into_iter().filter(|part| !part.is_empty());
-            parts.collect::<Vec<_>>().join(dash)
-        };
-        Phrase::new(joined(0, " – "), joined(1, " — "))
+    let of = of_what(input);
+    let Some(suite) = input.runs.first().map(|data| &data.run.suite) else {
+        return if of.english().is_empty() { "stend".into() } else { of };
     };
-    if let ([[base, other]], 1) = (&overview::other_sides(input)[..], text::other_runs(input.table).len())
+    let suite = Phrase::of(|language| suite.title_in(language.code()).to_owned());
+    if of.english().is_empty() || suite.english().is_empty() {
+        return if of.english().is_empty() { suite } else { of };
+    }
+    words::say("title-with-suite", &[("of", Given::Said(&of)), ("suite", Given::Said(&suite))])
+}
+
+fn of_what(input: &Input) -> Phrase {
+    let others = text::other_runs(input.table);
+    if let ([[base, other]], 1) = (&overview::other_sides(input)[..], others.len())
         && let ([a], [b]) = (&base.sides[..], &other.sides[..])
     {
-        let (machine, a, b) = (&base.machine.name, called(&a.label), called(&b.label));
-        return with_suite([
-            &format!("A/B on {machine}: “{}” against “{}”", b.en, a.en),
-            &format!("A/B на машине {machine}: «{}» против «{}»", b.ru, a.ru),
-        ]);
+        let (a, b) = (called(&a.label), called(&b.label));
+        let machine = ("machine", Given::Text(&base.machine.name));
+        return words::say("title-of-sides", &[machine, ("a", Given::Said(&a)), ("b", Given::Said(&b))]);
     }
     let base = called(input.table.columns.first().map_or("", |base| base.title.as_str()));
-    if base.en.is_empty() && suite.is_none() {
-        return Phrase::fixed("stend", "stend");
-    }
-    match &text::other_runs(input.table)[..] {
-        [] => with_suite([&base.en, &base.ru]),
-        [(_, other)] => {
-            let other = called(&other.title);
-            with_suite([
-                &format!("{} against {}", other.en, base.en),
-                &format!("{} в сравнении с {}", other.ru, base.ru),
-            ])
-        }
-        others => {
-            let count = others.len();
-            let runs = russian_plural(count, "прогон", "прогона", "прогонов");
-            with_suite([&format!("{} and {count} others", base.en), &format!("{} и ещё {count} {runs}", base.ru)])
-        }
+    let of_base = ("base", Given::Said(&base));
+    match &others[..] {
+        [] => base,
+        [(_, other)] => words::say("title-of-two", &[of_base, ("other", Given::Said(&called(&other.title)))]),
+        others => words::say("title-of-several", &[of_base, ("count", Given::Count(others.len()))]),
     }
 }
 
@@ -249,7 +254,7 @@ fn method(machines: &[MachineView]) -> Vec<&'static Phrase> {
 
 /// The same with factors that do not end a line behind their sign.
 fn unbroken(phrase: &Phrase) -> Phrase {
-    Phrase::new(phrase.en.replace("× ", "×\u{a0}"), phrase.ru.replace("× ", "×\u{a0}"))
+    Phrase::of(|language| phrase.say(language).replace("× ", "×\u{a0}"))
 }
 
 /// What is drawn of families of scenarios: matrices, and latency over throughput.
@@ -278,10 +283,8 @@ fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
 
 /// Lines that say what the base's machine is.
 fn fingerprint(machine: &Machine) -> Vec<Phrase> {
-    let [english, russian] =
-        [Language::English, Language::Russian].map(|language| words::machine::five_lines_in(machine, language));
-    let lines = english.into_iter().zip(russian).filter(|(line, _)| !line.is_empty());
-    lines.map(|(en, ru)| Phrase::new(en, ru)).collect()
+    let line = |place: usize| Phrase::of(|language| words::machine::five_lines_in(machine, language)[place].clone());
+    (0..5).map(line).filter(|line| !line.english().is_empty()).collect()
 }
 
 /// Why most of the base's figures are missing; figures within the reasons, such as shares, do not tell them apart.
@@ -290,7 +293,7 @@ fn commonest_lack(table: &Table) -> Option<Phrase> {
     for row in table.rows.iter().filter(|row| row.main) {
         let Some(Cell::Nothing { why }) = row.cells.first() else { continue };
         let reason = notes::lack(why);
-        let words: String = reason.en.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let words: String = reason.english().chars().filter(|c| !c.is_ascii_digit()).collect();
         match reasons.iter_mut().find(|(other, ..)| *other == words) {
             Some((.., count)) => *count += 1,
             None => reasons.push((words, reason, 1)),

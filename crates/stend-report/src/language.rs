@@ -6,6 +6,7 @@ use stend_stats::Reason;
 
 use super::phrase::Phrase;
 use super::text;
+use crate::words::language::Language;
 use crate::words::{self, Given};
 use stend_compare::table::AgainstBase;
 
@@ -47,7 +48,16 @@ texts! {
     not_compared, how_computed, same_machine, same_machine_in_turns, show_only, only_better, only_worse, only_same,
     only_unresolved, rows_shown, none_shown, why, histogram, histogram_caption, gate_steal, gate_foreign, gate_fall,
     gate_swapping, gate_throttling, gates_caption, close, copy, job_file, copied, series, on_paper, moment, zoom_in,
-    zoom_out, earlier, later, whole, axis_hint, none_of_these, generated, open_on_paper,
+    zoom_out, earlier, later, whole, axis_hint, none_of_these, generated, open_on_paper, language, of_languages,
+}
+
+impl Texts {
+    /// For the templates: the code of each language, its own name, and its word for languages.
+    pub(super) fn languages(&self) -> impl Iterator<Item = (&'static str, &str, &str)> {
+        let told =
+            |language: &Language| (language.code(), self.language.say(*language), self.of_languages.say(*language));
+        Language::ALL.iter().map(told)
+    }
 }
 
 /// The page's first sentence.
@@ -72,7 +82,7 @@ impl Summary<'_> {
     /// In plain words.
     pub fn phrase(&self) -> Phrase {
         let Self { measured, skipped, why, machine, moment, grade, sessions } = self;
-        let none = Phrase::fixed("none", "none");
+        let why = why.as_ref().map_or(Given::Text(""), Given::Said);
         words::say(
             "summary",
             &[
@@ -80,7 +90,7 @@ impl Summary<'_> {
                 ("machine", Given::Text(machine)),
                 ("moment", Given::Text(moment.as_deref().unwrap_or_default())),
                 ("skipped", Given::Count(*skipped)),
-                ("why", Given::Said(why.as_ref().unwrap_or(&none))),
+                ("why", why),
                 ("grade", Given::Text(grade)),
                 ("sessions", Given::Said(sessions)),
             ],
@@ -104,7 +114,7 @@ pub fn drawn(lowest: &str, highest: &str, samples: &str, points: Option<&str>) -
 
 /// A caption, with a warning where the axis begins elsewhere than at zero.
 pub(super) fn with_axis(caption: &Phrase, bottom: f64) -> Phrase {
-    if bottom == 0.0 { caption.clone() } else { caption.followed_by(&TEXTS.not_from_zero) }
+    if bottom == 0.0 { caption.clone() } else { Phrase::joined(&[caption.clone(), TEXTS.not_from_zero.clone()], " ") }
 }
 
 /// How many operations a histogram has, and in how many repeats.
@@ -125,11 +135,10 @@ pub(super) fn axes(down: &str, across: &str) -> Phrase {
 
 /// The name of a curve: the latency, and of which value of another axis.
 pub(super) fn curve_of(metric: &str, of: Option<(&str, &str)>) -> Phrase {
-    let name = match of {
-        Some((axis, value)) => format!("{metric}, {axis} {value}"),
-        None => metric.to_owned(),
-    };
-    Phrase::new(name.clone(), name)
+    match of {
+        Some((axis, value)) => format!("{metric}, {axis} {value}").into(),
+        None => metric.into(),
+    }
 }
 
 #[cfg(test)]
@@ -145,21 +154,23 @@ mod tests {
         };
         let two = summary(14, 2, [1, 1]);
         assert_eq!(
-            two.en,
+            two.english(),
             "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; evidence grade B: one session."
         );
         assert_eq!(
-            two.ru,
+            two.russian(),
             "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; степень доказательности B: одна сессия."
         );
         let one = summary(1, 0, [6, 1]);
         assert!(
-            one.ru.starts_with("Измерен 1 сценарий ") && one.en.ends_with(" B: 6 sessions, no boot seen in between.")
+            one.russian().starts_with("Измерен 1 сценарий ")
+                && one.english().ends_with(" B: 6 sessions, no boot seen in between.")
         );
-        assert!(one.ru.ends_with(": 6 сессий, перезагрузок между ними не видно."), "{}", one.ru);
+        assert!(one.russian().ends_with(": 6 сессий, перезагрузок между ними не видно."), "{}", one.russian());
         let over_boots = summary(1, 0, [3, 2]);
         assert!(
-            over_boots.en.ends_with(": 3 sessions over 2 boots.") && over_boots.ru.ends_with(": 3 сессии, 2 загрузки.")
+            over_boots.english().ends_with(": 3 sessions over 2 boots.")
+                && over_boots.russian().ends_with(": 3 сессии, 2 загрузки.")
         );
     }
 }

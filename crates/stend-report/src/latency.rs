@@ -7,6 +7,7 @@ use stend_stats::Latencies;
 
 use super::curve::{self, CurvePoint};
 use super::language::{TEXTS, merged_of};
+use super::numbers::figure;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Scale, Tick, lying};
 use super::scene::{Description, Role, Scene, Shape};
@@ -72,12 +73,11 @@ pub(super) fn latency_view(name: &str, runs: &[OfRun], id: String) -> Option<Lat
 
 /// What all drawings show, in words: each run with its percentiles.
 fn words(rows: &[LatencyRow]) -> Phrase {
-    let of = |language: fn(&Phrase) -> &str| {
-        let row =
-            |row: &LatencyRow| format!("{}, {}: {}", language(&called(&row.title)), language(&row.of), row.words());
-        rows.iter().map(row).collect::<Vec<_>>().join("; ")
+    let row = |row: &LatencyRow| {
+        let of = Phrase::joined(&[called(&row.title), row.of.clone()], ", ");
+        Phrase::joined(&[of, figure(&row.words())], ": ")
     };
-    Phrase::new(of(|phrase| &phrase.en), super::numbers::russian(&of(|phrase| &phrase.ru)))
+    Phrase::joined(&rows.iter().map(row).collect::<Vec<_>>(), "; ")
 }
 
 fn row(run: &OfRun) -> LatencyRow {
@@ -212,14 +212,15 @@ fn percentiles(runs: &[OfRun], mut scene: Scene) -> Option<PercentileCurve> {
         let point = |(name, share, nines): (&str, f64, f64)| {
             let told = run.merged.latencies.percentile(share)?;
             let ends = (told.low as f64, told.high as f64);
-            let figure = format!(
+            let told_in_words = format!(
                 "{name}: {} (95 %: {})",
                 show(told.ns),
                 interval_beside(Unit::Nanoseconds, told.ns as f64, ends)
             );
-            let titled = |name: &str| if runs.len() > 1 { format!("{name}, {figure}") } else { figure.clone() };
-            let name = called(&run.title);
-            let title = Phrase::new(titled(&name.en), super::numbers::russian(&titled(&name.ru)));
+            let mut title = figure(&told_in_words);
+            if runs.len() > 1 {
+                title = Phrase::joined(&[called(&run.title), title], ", ");
+            }
             let upright = Some((y(ends.1), y(ends.0)));
             Some(CurvePoint { at: (x(nines), y(told.ns as f64)), upright, across: None, hollow: false, title })
         };

@@ -1,71 +1,55 @@
-//! Figures as each language writes them: Russian has a decimal comma, names of its own for most units, and no line ends between a number and
-//! its unit.
+//! Figures as each language writes them: with its decimal sign, its names of units, and its space between a number and a unit.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::language::Texts;
 use super::phrase::Phrase;
-use crate::words::language::Language;
+use crate::words::{self, language::Language};
 
-/// Units as Russian writes them, without prefixes of SI and IEC.
-const UNITS: [(&str, &str); 27] = [
-    ("op/J", "оп/Дж"),
-    ("B/J", "Б/Дж"),
-    ("B/CPU-s", "Б/с ЦП"),
-    ("op/CPU-s", "оп/с ЦП"),
-    ("cycles/B", "такт/Б"),
-    ("requests/s", "запр/с"),
-    ("CPU-s", "с ЦП"),
-    ("cycles", "тактов"),
-    ("cores", "ядер"),
-    ("B/s", "Б/с"),
-    ("op/s", "оп/с"),
-    ("Hz", "Гц"),
-    ("IOPS", "IOPS"),
-    ("B", "Б"),
-    ("/s", "/с"),
-    ("W", "Вт"),
-    ("J", "Дж"),
-    ("s", "с"),
-    ("min", "мин"),
-    // A count has a prefix alone.
-    ("k", "тыс."),
-    ("M", "млн"),
-    ("G", "млрд"),
-    ("T", "трлн"),
-    ("k/s", "тыс./с"),
-    ("M/s", "млн/с"),
-    ("G/s", "млрд/с"),
-    ("T/s", "трлн/с"),
-];
-const PREFIXES: [(&str, &str); 12] = [
-    ("Ki", "Ки"),
-    ("Mi", "Ми"),
-    ("Gi", "Ги"),
-    ("Ti", "Ти"),
-    ("k", "к"),
-    ("M", "М"),
-    ("G", "Г"),
-    ("T", "Т"),
-    ("m", "м"),
-    ("µ", "мк"),
-    ("n", "н"),
-    ("", ""),
-];
-
-/// A unit as Russian writes it; `None` if it is no unit that has a prefix and a name known here.
-pub(super) fn russian_unit(unit: &str) -> Option<String> {
-    let of = |(prefix, russian): &(&str, &str)| {
-        let rest = unit.strip_prefix(prefix)?;
-        UNITS.iter().find(|(name, _)| *name == rest).map(|(_, name)| format!("{russian}{name}"))
-    };
-    // A whole name goes first: the `m` of `min` is no prefix.
-    of(&("", "")).or_else(|| PREFIXES.iter().find_map(of))
+/// How a language writes figures.
+pub(super) struct Writing {
+    /// Between a whole number and its decimals.
+    pub(super) point: String,
+    /// Between a number and its unit.
+    pub(super) space: String,
+    /// Units with their prefixes.
+    units: HashMap<String, String>,
 }
 
-/// A text that is made of figures, as Russian writes it: `1.25 … 1.31 GB/s` becomes `1,25 … 1,31 ГБ/с`. Versions, dates and names keep their
-/// points, because a point there has more than one number around it, or letters.
-pub(super) fn russian(text: &str) -> String {
+impl Writing {
+    /// That of a language.
+    pub(super) fn of(language: Language) -> &'static Self {
+        static ALL: [OnceLock<Writing>; Language::ALL.len()] = [const { OnceLock::new() }; Language::ALL.len()];
+        ALL[language as usize].get_or_init(|| {
+            let [point, space, of_units, of_prefixes] =
+                ["decimal-sign", "unit-space", "units", "prefixes"].map(|name| words::plain(name, language));
+            let mut units = HashMap::new();
+            for (prefix, prefix_said) in [("", "")].into_iter().chain(pairs(&of_prefixes)) {
+                for (unit, said) in pairs(&of_units) {
+                    // A whole name goes first: the `m` of `min` is no prefix.
+                    units.entry(format!("{prefix}{unit}")).or_insert_with(|| format!("{prefix_said}{said}"));
+                }
+            }
+            Self { point, space, units }
+        })
+    }
+
+    /// A unit; `None` if it is no unit that has a prefix and a name known here.
+    pub(super) fn unit(&self, unit: &str) -> Option<&str> {
+        self.units.get(unit).map(String::as_str)
+    }
+}
+
+/// Names and what a language has for them.
+pub(super) fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    list.split(',').filter_map(|pair| pair.trim().split_once(" = "))
+}
+
+/// A text that is made of figures, as a language writes it: `1.25 … 1.31 GB/s` becomes `1,25 … 1,31 ГБ/с`. Versions, dates and names keep
+/// their points, because a point there has more than one number around it, or letters.
+pub fn in_language(text: &str, language: Language) -> String {
+    let writing = Writing::of(language);
     let mut out = String::with_capacity(text.len() + 8);
     // Whether a unit may stand here: after a number, or after `/` or `·` that binds it to another unit.
     let (mut after_number, mut after_unit) = (false, false);
@@ -77,29 +61,25 @@ pub(super) fn russian(text: &str) -> String {
         };
         let number = is_number(word);
         let unit = word.trim_end_matches([')', ',', ';']);
-        let russian = russian_unit(unit).filter(|_| after_number);
+        let name = writing.unit(unit).filter(|_| after_number);
         if place > 0 {
-            out.push(if after_number && (russian.is_some() || unit == "%" || unit == "°C") { '\u{a0}' } else { ' ' });
+            out.push_str(if after_number && (name.is_some() || unit == "%" || unit == "°C") {
+                &writing.space
+            } else {
+                " "
+            });
         }
         let bound = after_unit && matches!(word, "/" | "·");
-        after_unit = russian.is_some() && unit == word;
-        match russian {
-            Some(russian) => out.extend([russian.as_str(), &word[unit.len()..]]),
-            None if number => out.push_str(&word.replace('.', ",")),
+        after_unit = name.is_some() && unit == word;
+        match name {
+            Some(name) => out.extend([name, &word[unit.len()..]]),
+            None if number => out.push_str(&word.replace('.', &writing.point)),
             None => out.push_str(word),
         }
         out.push_str(end);
         after_number = number || bound;
     }
     out
-}
-
-/// A text that is made of figures, as a language writes it.
-pub fn in_language(text: &str, language: Language) -> Cow<'_, str> {
-    match language {
-        Language::English => Cow::Borrowed(text),
-        Language::Russian => Cow::Owned(russian(text)),
-    }
 }
 
 /// Whether a word is a number with at most one point, with signs and brackets about it.
@@ -117,9 +97,9 @@ fn is_number(word: &str) -> bool {
     }
 }
 
-/// A text that is made of figures, in both languages.
+/// A text that is made of figures.
 pub(super) fn figure(text: &str) -> Phrase {
-    Phrase::new(text, russian(text))
+    Phrase::of(|language| in_language(text, language))
 }
 
 impl Texts {
@@ -133,6 +113,10 @@ impl Texts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn russian(text: &str) -> String {
+        in_language(text, Language::Russian)
+    }
 
     #[test]
     fn russian_figures_have_commas_and_units_of_their_own() {

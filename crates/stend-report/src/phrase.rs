@@ -1,5 +1,6 @@
-//! The same words in English and Russian, and how they stand in a page of HTML.
+//! The same words in each language, and how they stand in a page of HTML.
 
+use std::array;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -7,69 +8,76 @@ use serde::{Serialize, Serializer};
 use stend_model::side::AS_IT_IS;
 
 use super::language::Texts;
-use super::numbers::russian;
 use super::text;
 use crate::words::language::Language;
+use crate::words::{self, Given};
 use stend_compare::table::OfCeiling;
 
-/// A text in both languages. In HTML both stand side by side and the style sheet shows one, so that switching takes no
-/// reloading, and English is there without any script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Phrase {
-    /// In English.
-    pub en: Cow<'static, str>,
-    /// In Russian.
-    pub ru: Cow<'static, str>,
-}
+/// A text in each language. In HTML all stand side by side and the style sheet shows one, so that switching takes no reloading, and English is
+/// there without any script.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Phrase([Cow<'static, str>; Language::ALL.len()]);
 
 impl Phrase {
-    /// A phrase of the table of texts.
-    pub const fn fixed(en: &'static str, ru: &'static str) -> Self {
-        Self { en: Cow::Borrowed(en), ru: Cow::Borrowed(ru) }
+    /// What is said in each language.
+    pub fn of(say: impl Fn(Language) -> String) -> Self {
+        Self(array::from_fn(|place| say(Language::ALL[place]).into()))
     }
 
     /// Its text in a language.
     pub fn say(&self, language: Language) -> &str {
-        match language {
-            Language::English => &self.en,
-            Language::Russian => &self.ru,
-        }
+        &self.0[language as usize]
     }
 
-    /// What is said in each language.
-    pub fn of(say: impl Fn(Language) -> String) -> Self {
-        Self::new(say(Language::English), say(Language::Russian))
+    /// Its English text, as documents have it.
+    pub fn english(&self) -> &str {
+        self.say(Language::English)
     }
 
-    /// Two sentences, one after the other.
-    pub(super) fn followed_by(&self, next: &Self) -> Self {
-        Self::new(format!("{} {}", self.en, next.en), format!("{} {}", self.ru, next.ru))
+    /// All of them, with this in between.
+    pub(super) fn joined(parts: &[Self], between: &str) -> Self {
+        Self::of(|language| parts.iter().map(|part| part.say(language)).collect::<Vec<_>>().join(between))
     }
 
-    /// A phrase with something filled in.
-    pub fn new(en: impl Into<String>, ru: impl Into<String>) -> Self {
-        Self { en: Cow::Owned(en.into()), ru: Cow::Owned(ru.into()) }
+    /// The same with a name behind it.
+    pub(super) fn before(&self, name: impl fmt::Display) -> Self {
+        Self::of(|language| format!("{}: {name}", self.say(language)))
+    }
+
+    /// The same with a name before it.
+    pub(super) fn after(&self, name: impl fmt::Display) -> Self {
+        Self::of(|language| format!("{name}: {}", self.say(language)))
+    }
+
+    /// Whether all languages say the same, as of names.
+    fn is_name(&self) -> bool {
+        self.0.iter().all(|text| *text == self.0[0])
+    }
+
+    /// Each text behind its language.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        Language::ALL.iter().map(|language| (language.code(), self.say(*language)))
     }
 }
 
-/// A name, or what there are words for in English only.
+/// A name, or what there are words for in one language only.
 impl<T: Into<String>> From<T> for Phrase {
     fn from(text: T) -> Self {
         let text = text.into();
-        Self::new(text.clone(), text)
+        Self::of(|_| text.clone())
     }
 }
 
 impl Serialize for Phrase {
-    /// For the page's script: English and Russian, or one text where both say the same.
+    /// For the page's script: a text for each language, or one where all say the same.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.en == self.ru { self.en.serialize(serializer) } else { [&self.en, &self.ru].serialize(serializer) }
+        if self.is_name() { self.0[0].serialize(serializer) } else { self.0[..].serialize(serializer) }
     }
 }
 
-/// What a run is called. A side that sets nothing and was given no name has one in English alone, as commands take it.
+/// What a run is called. The name of a side that sets nothing and was given none is translated; commands take it in English.
 pub(super) fn called(title: &str) -> Phrase {
-    if title == AS_IT_IS { Phrase::fixed(AS_IT_IS, "без изменений") } else { Phrase::new(title, title) }
+    if title == AS_IT_IS { words::say("side-as-it-is", &[]) } else { title.into() }
 }
 
 impl Texts {
@@ -83,20 +91,17 @@ impl Texts {
 /// The share of a ceiling: `62 % of copy in L1`.
 pub(super) fn of_ceiling(ceiling: &OfCeiling) -> Phrase {
     let OfCeiling { scenario, share } = ceiling;
-    let share = text::percent(*share);
-    Phrase::new(format!("{share} of {scenario}"), format!("{} от «{scenario}»", russian(&share)))
+    words::say("of-ceiling", &[("share", Given::Figure(&text::percent(*share))), ("scenario", Given::Text(scenario))])
 }
 
 impl Phrase {
-    /// The attributes from which the page's script takes the text of an element that cannot hold both languages, such as the
-    /// title of a drawing; nothing where both say the same.
+    /// The attributes from which the page's script takes the text of an element that cannot hold several languages, such as the
+    /// title of a drawing; nothing where all say the same.
     pub(super) fn attributes(&self) -> Attributes<'_> {
-        Attributes(self)
+        Attributes(self, "data")
     }
-}
 
-impl Phrase {
-    /// The attribute that makes this an element's tooltip, in both languages; nothing for an empty text.
+    /// The attribute that makes this an element's tooltip, in each language; nothing for an empty text.
     pub(super) fn title(&self) -> Title<'_> {
         Title(self)
     }
@@ -107,16 +112,11 @@ pub(super) struct Title<'a>(&'a Phrase);
 
 impl fmt::Display for Title<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Phrase { en, ru } = self.0;
-        if en.is_empty() {
+        let first = &self.0.0[0];
+        if first.is_empty() {
             return Ok(());
         }
-        write!(f, " title=\"{}\"", Escaped(en))?;
-        if en == ru {
-            Ok(())
-        } else {
-            write!(f, " data-title-en=\"{}\" data-title-ru=\"{}\"", Escaped(en), Escaped(ru))
-        }
+        write!(f, " title=\"{}\"{}", Escaped(first), Attributes(self.0, "data-title"))
     }
 }
 
@@ -124,15 +124,14 @@ impl fmt::Display for Title<'_> {
 impl askama::filters::HtmlSafe for Title<'_> {}
 
 /// See [`Phrase::attributes`].
-pub(super) struct Attributes<'a>(&'a Phrase);
+pub(super) struct Attributes<'a>(&'a Phrase, &'static str);
 
 impl fmt::Display for Attributes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Phrase { en, ru } = self.0;
-        if en == ru {
+        if self.0.is_name() {
             return Ok(());
         }
-        write!(f, " data-en=\"{}\" data-ru=\"{}\"", Escaped(en), Escaped(ru))
+        self.0.texts().try_for_each(|(code, text)| write!(f, " {}-{code}=\"{}\"", self.1, Escaped(text)))
     }
 }
 
@@ -140,12 +139,12 @@ impl fmt::Display for Attributes<'_> {
 impl askama::filters::HtmlSafe for Attributes<'_> {}
 
 impl fmt::Display for Phrase {
-    /// As HTML, escaped, with what stands between backticks as code; once where both languages say the same.
+    /// As HTML, escaped, with what stands between backticks as code; once where all languages say the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.en == self.ru {
-            return write!(f, "{}", WithCode(&self.en));
+        if self.is_name() {
+            return write!(f, "{}", WithCode(&self.0[0]));
         }
-        write!(f, "<span lang=\"en\">{}</span><span lang=\"ru\">{}</span>", WithCode(&self.en), WithCode(&self.ru))
+        self.texts().try_for_each(|(code, text)| write!(f, "<span lang=\"{code}\">{}</span>", WithCode(text)))
     }
 }
 
@@ -197,23 +196,35 @@ impl fmt::Display for Escaped<'_> {
 }
 
 #[cfg(test)]
+impl Phrase {
+    pub(crate) fn new(english: &str, russian: &str) -> Self {
+        Self::of(|language| if language == Language::Russian { russian } else { english }.to_owned())
+    }
+
+    pub(crate) fn russian(&self) -> &str {
+        self.say(Language::Russian)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    fn html_of(phrase: &Phrase) -> String {
+        crate::sample::in_english_and_russian(&phrase.to_string())
+    }
 
     #[test]
     fn no_line_ends_before_a_percent_sign() {
         let phrase = Phrase::new("of 5 % or 6, %", "5 %");
-        assert_eq!(phrase.to_string(), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
+        assert_eq!(html_of(&phrase), "<span lang=\"en\">of 5\u{a0}% or 6, %</span><span lang=\"ru\">5\u{a0}%</span>");
     }
 
     #[test]
     fn a_command_stands_as_code_and_a_backtick_alone_as_it_is() {
         let phrase = Phrase::new("run `stend noise -r <n>`, then ` and `x`", "`a`");
         let html = "run <code>stend noise -r &lt;n&gt;</code>, then <code> and </code>x`";
-        assert_eq!(
-            phrase.to_string(),
-            format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>")
-        );
+        assert_eq!(html_of(&phrase), format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>"));
         assert!(phrase.attributes().to_string().contains("`stend noise"), "an attribute has no elements");
     }
 
@@ -221,7 +232,7 @@ mod tests {
     fn a_phrase_escapes_what_is_filled_in() {
         let phrase = Phrase::new("<b> & \"x\"", "'я'");
         assert_eq!(
-            phrase.to_string(),
+            html_of(&phrase),
             "<span lang=\"en\">&lt;b&gt; &amp; &quot;x&quot;</span><span lang=\"ru\">&#39;я&#39;</span>"
         );
     }

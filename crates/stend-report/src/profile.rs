@@ -59,10 +59,10 @@ pub fn render(profile: &Profile, width: usize, colour: bool) -> String {
         Observed::Nothing => return out,
         Observed::Stacks(stacks) => {
             let summary = stacks.summary();
-            say(&samples(stacks, summary.samples).en);
+            say(samples(stacks, summary.samples).english());
             let mut parts = Grid::new(["part", "share"]);
             for (name, count) in &summary.parts {
-                parts.push(vec![part(*name).en.into_owned().into(), share(*count, summary.samples).into()]);
+                parts.push(vec![part(*name).english().to_owned().into(), share(*count, summary.samples).into()]);
             }
             out.push_str(&parts.write(width, colour));
             out.push('\n');
@@ -72,7 +72,7 @@ pub fn render(profile: &Profile, width: usize, colour: bool) -> String {
                     function.name.clone().into(),
                     share(function.own, summary.samples).into(),
                     share(function.with_callees, summary.samples).into(),
-                    part(function.part).en.into_owned().into(),
+                    part(function.part).english().to_owned().into(),
                 ]);
             }
             functions

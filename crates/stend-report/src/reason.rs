@@ -3,11 +3,11 @@
 use stend_stats::Reason;
 
 use crate::language::to_settle;
-use crate::numbers::russian;
 use crate::phrase::Phrase;
 use crate::text::{change, change_interval, other_runs, percent, probability};
+use crate::words::{self, Given};
 use stend_compare::evidence::FloorSource;
-use stend_compare::table::{AgainstBase, Cell, Column, Row, Table, Verdict};
+use stend_compare::table::{AgainstBase, Cell, Column, Row, Table};
 
 /// A verdict on one run, and what speaks for it.
 pub(super) struct ReasonView {
@@ -27,154 +27,48 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
         let Some(Cell::Measured(value)) = row.cells.get(index) else { return None };
         let (class, words) = match &value.against_base {
             Some(against) => (crate::text::word(against.verdict), reason(against)),
-            None => (
-                "",
-                Phrase::fixed(
-                    "No verdict: the two are not to be compared, as the notes above the table say.",
-                    "Вердикта нет: их нельзя сравнить, почему — сказано в примечаниях над таблицей.",
-                ),
-            ),
+            None => ("", words::say("no-verdict", &[])),
         };
         Some(ReasonView { title: column.title.clone(), class, words })
     };
     other_runs(table).into_iter().filter_map(one).collect()
 }
 
-/// How significant it is, where a test was made.
-fn chance(q: Option<f64>) -> (String, String) {
-    let Some(q) = q else { return Default::default() };
-    let q = format!(" (q {})", probability(q));
-    (q.clone(), q)
-}
-
-/// δ as what a difference is held against. What a machine differs from itself by may well matter; it only hides what is smaller. Of the
-/// Russian word for a threshold, the form that the sentence takes.
-fn held_against(against: &AgainstBase, threshold: &str) -> (String, String) {
-    let floor = percent(against.floor);
-    if matches!(against.evidence.floor_source, FloorSource::Noise { .. }) {
-        return (
-            format!("the {floor} by which the machine differs from itself"),
-            format!("{floor}, на которые машина отличается от самой себя"),
-        );
-    }
-    (format!("the {floor} that do not matter"), format!("{threshold} {floor}, ниже которого разница неважна"))
-}
-
 /// The verdict, its size, and the condition that decided.
 pub(super) fn reason(against: &AgainstBase) -> Phrase {
-    let Phrase { en, ru } = verdict_and_why(against);
-    Phrase::new(en, russian(&ru))
-}
-
-fn verdict_and_why(against: &AgainstBase) -> Phrase {
+    // What a machine differs from itself by may well matter; it only hides what is smaller.
+    let noise = matches!(against.evidence.floor_source, FloorSource::Noise { .. });
+    let drift = against.drift.filter(|drift| *drift > 0.0).map(percent).unwrap_or_default();
     let size = against.ratio.map(change).unwrap_or_default();
-    let (within_en, within_ru) = against.interval.map_or_else(Default::default, |interval| {
-        let interval = change_interval(interval);
-        (format!(", 95 % interval {interval}"), format!(", интервал 95 %: {interval}"))
-    });
-    let (chance_en, chance_ru) = chance(against.q);
-    let drift = against.drift.filter(|drift| *drift > 0.0 && !against.evidence.resembling).map(percent);
-    match against.verdict {
-        Verdict::Better | Verdict::Worse => {
-            let better = against.verdict == Verdict::Better;
-            let (drift_en, drift_ru) = drift.map_or_else(Default::default, |drift| {
-                (
-                    format!(", and beyond the drift of {drift} within the runs"),
-                    format!(", и за дрейфом внутри прогонов, {drift}"),
-                )
-            });
-            let (floor_en, floor_ru) = held_against(against, "порогом");
-            Phrase::new(
-                format!(
-                    "{} than the base: {size}{within_en}. This is unlikely to be chance{chance_en}; the whole interval lies beyond {floor_en}{drift_en}.",
-                    if better { "Better" } else { "Worse" },
-                ),
-                format!(
-                    "{}, чем база: {size}{within_ru}. Случайность маловероятна{chance_ru}; весь интервал лежит за {floor_ru}{drift_ru}.",
-                    if better { "Лучше" } else { "Хуже" },
-                ),
-            )
-        }
-        Verdict::Same => {
-            let (floor_en, floor_ru) = held_against(against, "порога");
-            let (same_en, same_ru) = match against.evidence.floor_source {
-                FloorSource::Noise { .. } => ("Cannot be told apart from the base", "Неотличимо от базы"),
-                _ => ("The same as the base for all that matters", "Практически то же, что база"),
-            };
-            Phrase::new(
-                format!("{same_en}: {size}{within_en}. The whole interval lies within {floor_en}."),
-                format!("{same_ru}: {size}{within_ru}. Весь интервал внутри {floor_ru}."),
-            )
-        }
-        Verdict::Unresolved => {
-            let Phrase { en: why_en, ru: why_ru } = why_unresolved(against);
-            let (more_en, more_ru) = to_settle(against)
-                .map_or_else(Default::default, |Phrase { en, ru }| (format!("; {en}"), format!("; {ru}")));
-            if size.is_empty() {
-                return Phrase::new(
-                    format!("Insufficient evidence. {why_en}."),
-                    format!("Данных недостаточно. {why_ru}."),
-                );
-            }
-            Phrase::new(
-                format!("Insufficient evidence: {size}{within_en}. {why_en}{more_en}."),
-                format!("Данных недостаточно: {size}{within_ru}. {why_ru}{more_ru}."),
-            )
-        }
-    }
+    let interval = against.interval.map(change_interval).unwrap_or_default();
+    let (floor, q) = (percent(against.floor), against.q.map(probability).unwrap_or_default());
+    let more = to_settle(against).unwrap_or_default();
+    let given = [
+        ("verdict", Given::Text(crate::text::word(against.verdict))),
+        ("size", Given::Figure(&size)),
+        ("interval", Given::Figure(&interval)),
+        ("q", Given::Figure(&q)),
+        ("floor", Given::Figure(&floor)),
+        ("noise", Given::Text(if noise { "true" } else { "false" })),
+        ("drift", Given::Figure(if against.evidence.resembling { "" } else { &drift })),
+        ("reason", Given::Text(unresolved(against))),
+        ("more", Given::Said(&more)),
+    ];
+    words::say("reason", &given)
 }
 
-/// Which condition of the rule does not hold.
-fn why_unresolved(against: &AgainstBase) -> Phrase {
-    let (floor_en, floor_ru) = held_against(against, "порога");
+/// Which condition of the rule does not hold, for the message.
+fn unresolved(against: &AgainstBase) -> &'static str {
     match against.reason {
-        Reason::TooFewRepeats => Phrase::fixed(
-            "A verdict requires six valid repeats on each side",
-            "Для вердикта нужно шесть годных повторов с каждой стороны",
-        ),
-        Reason::NotFinite => Phrase::fixed(
-            "A value is not a finite number, so there is nothing to test",
-            "Одно из значений — не конечное число, проверять нечего",
-        ),
-        Reason::NotPositive => Phrase::fixed(
-            "A value is zero or negative, so there is no ratio to test",
-            "Одно из значений — ноль или меньше, отношения для проверки нет",
-        ),
-        Reason::UnequalPairs => Phrase::fixed(
-            "Not every repeat of one side has its partner on the other",
-            "Не у каждого повтора одной стороны есть пара на другой",
-        ),
-        Reason::CrossesFloor => Phrase::new(
-            format!("There is a difference, but it may be less than {floor_en}"),
-            format!("Разница есть, но она может быть меньше {floor_ru}"),
-        ),
-        Reason::WithinDrift if against.evidence.resembling => Phrase::new(
-            "There is a difference, but neighbouring repeats of a run are correlated, so they count for fewer, which is too few to be certain",
-            "Разница есть, но соседние повторы прогона коррелируют и считаются за меньшее их число, а этого мало для уверенности",
-        ),
-        Reason::WithinDrift => {
-            let (drift_en, drift_ru) = against.drift.map_or_else(Default::default, |drift| {
-                (format!(" by {}", percent(drift)), format!(" на {}", percent(drift)))
-            });
-            Phrase::new(
-                format!(
-                    "Within a run the first half differs from the second{drift_en}, so the runs may differ from each other by as much without a cause"
-                ),
-                format!(
-                    "Внутри прогона первая половина отличается от второй{drift_ru}, поэтому и прогоны могут так отличаться друг от друга без причины"
-                ),
-            )
-        }
-        Reason::NotSignificant => {
-            let (chance_en, chance_ru) = chance(against.q);
-            Phrase::new(
-                format!("The difference may be chance{chance_en}, and it may be more than {floor_en}"),
-                format!("Разница может быть случайной{chance_ru}, а может быть и больше {floor_ru}"),
-            )
-        }
-        Reason::NoEvidence | Reason::BadFloor | Reason::BeyondFloor | Reason::WithinFloor => {
-            Phrase::fixed("No test could be made", "Проверить ничего не удалось")
-        }
+        Reason::TooFewRepeats => "too-few-repeats",
+        Reason::NotFinite => "not-finite",
+        Reason::NotPositive => "not-positive",
+        Reason::UnequalPairs => "unequal-pairs",
+        Reason::CrossesFloor => "crosses-floor",
+        Reason::WithinDrift if against.evidence.resembling => "resembling",
+        Reason::WithinDrift => "within-drift",
+        Reason::NotSignificant => "not-significant",
+        Reason::NoEvidence | Reason::BadFloor | Reason::BeyondFloor | Reason::WithinFloor => "no-test",
     }
 }
 
@@ -182,6 +76,7 @@ fn why_unresolved(against: &AgainstBase) -> Phrase {
 mod tests {
     use super::*;
     use stend_compare::evidence::Evidence;
+    use stend_compare::table::Verdict;
 
     fn said(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> Phrase {
         super::reason(&against(verdict, reason, interval, q))
@@ -205,17 +100,17 @@ mod tests {
     fn a_mark_names_all_three_conditions() {
         let better = said(Verdict::Better, Reason::BeyondFloor, Some((1.04, 1.06)), Some(0.00003));
         assert_eq!(
-            better.en,
+            better.english(),
             "Better than the base: +5.0 %, 95 % interval +4.0 … +6.0 %. This is unlikely to be chance (q < 0.001); \
              the whole interval lies beyond the 1.0 % that do not matter, and beyond the drift of 8.4 % within the runs."
         );
         let worse = said(Verdict::Worse, Reason::BeyondFloor, Some((0.9, 0.95)), Some(0.002));
-        assert!(worse.ru.starts_with("Хуже, чем база: "));
+        assert!(worse.russian().starts_with("Хуже, чем база: "));
     }
 
     #[test]
     fn what_is_unresolved_names_the_condition_that_fails() {
-        let why = |reason, interval, q| said(Verdict::Unresolved, reason, interval, q).en;
+        let why = |reason, interval, q| said(Verdict::Unresolved, reason, interval, q).english().to_owned();
         let chance = why(Reason::NotSignificant, Some((0.9, 1.2)), Some(0.3));
         assert!(chance.contains("The difference may be chance (q = 0.300)"));
         assert!(chance.ends_with("; about 40 repeats on each side would settle it."));
@@ -231,7 +126,7 @@ mod tests {
     fn the_same_is_within_the_floor() {
         let same = said(Verdict::Same, Reason::WithinFloor, Some((0.995, 1.005)), Some(0.6));
         assert_eq!(
-            same.en,
+            same.english(),
             "The same as the base for all that matters: +5.0 %, 95 % interval −0.5 … +0.5 %. The whole interval lies within the 1.0 % that do \
              not matter."
         );
@@ -248,18 +143,19 @@ mod tests {
         };
         let same = said(Verdict::Same, Reason::WithinFloor, (0.8, 1.2));
         assert_eq!(
-            same.en,
+            same.english(),
             "Cannot be told apart from the base: +5.0 %, 95 % interval −20.0 … +20.0 %. The whole interval lies within the 36 % by which the \
              machine differs from itself."
         );
-        assert!(same.ru.starts_with("Неотличимо от базы: "), "{}", same.ru);
+        assert!(same.russian().starts_with("Неотличимо от базы: "), "{}", same.russian());
         for (verdict, reason) in [
             (Verdict::Better, Reason::BeyondFloor),
             (Verdict::Same, Reason::WithinFloor),
             (Verdict::Unresolved, Reason::CrossesFloor),
             (Verdict::Unresolved, Reason::NotSignificant),
         ] {
-            let Phrase { en, ru } = said(verdict, reason, (0.8, 1.2));
+            let said = said(verdict, reason, (0.8, 1.2));
+            let (en, ru) = (said.english(), said.russian());
             assert!(en.contains("the 36 % by which the machine differs from itself") && !en.contains("matter"), "{en}");
             assert!(ru.contains("на которые машина отличается от самой себя") && !ru.contains("важн"), "{ru}");
         }

@@ -2,6 +2,7 @@
 
 mod measured;
 
+use crate::words::language::Language;
 use stend_model::cause::Cause;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
@@ -270,6 +271,26 @@ fn number(value: f64, median: f64, note: Option<String>) -> Cell {
 
 fn words(words: &str) -> Cell {
     Cell::Published(Published { value: None, words: Some(words.into()), ratio: None, note: None })
+}
+
+/// Markup without what only readers of other languages see.
+pub(crate) fn in_english_and_russian(html: &str) -> String {
+    let mut html = html.to_owned();
+    for code in Language::ALL[2..].iter().map(|language| language.code()) {
+        let elements = [
+            format!("<span lang=\"{code}\">"),
+            format!("<button type=\"button\" data-switch=\"{code}\""),
+            format!("<template class=\"texts\" lang=\"{code}\">"),
+        ];
+        let attributes = ["", "title-", "suffix-"].map(|what| format!(" data-{what}{code}=\""));
+        let ends = ["</span>", "</button>", "</template>", "\"", "\"", "\""];
+        for (begin, end) in elements.iter().chain(&attributes).zip(ends) {
+            let mut parts = html.split(begin);
+            let before = parts.next().unwrap_or_default().to_owned();
+            html = parts.fold(before, |all, part| all + part.split_once(end).map_or("", |(_, rest)| rest));
+        }
+    }
+    html
 }
 
 /// A page without the points that its script draws: base 64 may hold any few letters.

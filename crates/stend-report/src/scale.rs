@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use stend_model::metric::{Unit, three_digits};
 
-use super::numbers::{figure, russian_unit};
+use super::numbers::{Writing, figure};
 use super::phrase::Phrase;
 use super::text::{decimals_for, scale_of};
 
@@ -55,19 +55,18 @@ pub(super) struct Readout {
     top: f64,
     logarithmic: bool,
     divisor: f64,
-    suffix: String,
-    /// The unit in Russian, where that has a name of its own.
-    suffix_ru: Option<String>,
+    suffix: Phrase,
 }
 
 impl fmt::Display for Readout {
     /// As attributes of the drawing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bottom, top, logarithmic, divisor, suffix, suffix_ru } = self;
-        if let Some(russian) = suffix_ru {
-            write!(f, "data-suffix-ru=\"{russian}\" ")?;
+        let Self { bottom, top, logarithmic, divisor, suffix } = self;
+        let first = suffix.english();
+        for (code, suffix) in suffix.texts().filter(|(_, suffix)| *suffix != first) {
+            write!(f, "data-suffix-{code}=\"{suffix}\" ")?;
         }
-        write!(f, "data-bottom=\"{bottom}\" data-top=\"{top}\" data-divisor=\"{divisor}\" data-suffix=\"{suffix}\"")?;
+        write!(f, "data-bottom=\"{bottom}\" data-top=\"{top}\" data-divisor=\"{divisor}\" data-suffix=\"{first}\"")?;
         if *logarithmic { f.write_str(" data-log") } else { Ok(()) }
     }
 }
@@ -140,7 +139,8 @@ impl Scale {
             if rounded.is_finite() { rounded } else { value }
         };
         let (bottom, top) = (rounded(bottom), rounded(top));
-        Readout { bottom, top, logarithmic, divisor, suffix_ru: russian_unit(&suffix), suffix }
+        let named = |language| Writing::of(language).unit(&suffix).unwrap_or(&suffix).to_owned();
+        Readout { bottom, top, logarithmic, divisor, suffix: Phrase::of(named) }
     }
 
     /// Two values in one unit, with as many decimals as tell them apart.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::numbers::figure;
-use super::phrase::{Escaped, Phrase};
+use super::phrase::Escaped;
 use super::scene::{Mark, Place, Point, Role, Scene, Shape, level};
 use super::svg::{Look, PAPER, SMALL, elements, valid};
 use crate::words::language::Language;
@@ -35,7 +35,7 @@ impl Sheet {
 
     /// Text at a place; `anchor` is `start`, `middle` or `end`.
     pub(super) fn text(&mut self, at: Point, anchor: &'static str, role: Role, text: &str) {
-        self.marks.push(Mark::text(role, at, anchor, Phrase::new(text, text)));
+        self.marks.push(Mark::text(role, at, anchor, text.into()));
     }
 
     /// Text that is made of figures with their units, as the sheet's language writes them.

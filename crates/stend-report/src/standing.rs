@@ -1,15 +1,14 @@
 //! How a run stands to the base over all scenarios, in one sentence a person would say, and the mean under the table.
 
+use stend_model::side::AS_IT_IS;
 use stend_model::suite::Layout;
 
 use super::notes::{joined, listed};
-use super::numbers::russian;
 use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
-use crate::words::language::russian_plural;
+use crate::words::{self, Given};
 use stend_compare::standing::{Extreme, Mean, Standing, standings as compared};
 use stend_compare::table::{Cell, Note, Row, Table};
-use stend_model::quantity::english_plural;
 
 /// What is to be said of a run beside the base.
 #[derive(PartialEq)]
@@ -55,18 +54,20 @@ pub(super) fn standings(table: &Table) -> Vec<Phrase> {
 
 /// The sentence; `among_others` where the table shows further metrics, which are not counted here.
 fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -> Phrase {
-    let runs = columns.len();
-    let phrase = between(table, columns, |base, run| match said {
-        Said::Differs(standing) => with_difference(base, run, standing, standing.better >= standing.worse),
-        Said::Undiffering { same, unresolved } => without_difference(base, run, runs, *same, *unresolved),
-        Said::Nothing(why) => nothing_between(base, run, runs, why),
-    });
-    let (by_en, by_ru) = if among_others && !matches!(said, Said::Nothing(_)) {
-        (" (by each scenario's main metric)", " (по главному показателю каждого сценария)")
-    } else {
-        ("", "")
+    let by_main = among_others && !matches!(said, Said::Nothing(_));
+    // What is no name must not run into the sentence.
+    let quoted = |column: &usize| match &*table.columns[*column].title {
+        AS_IT_IS => words::say("side-as-it-is-quoted", &[]),
+        title => title.into(),
     };
-    Phrase::new(format!("{}{by_en}.", phrase.en), format!("{}{by_ru}.", phrase.ru))
+    let (base, run) = (quoted(&0), joined(&columns.iter().map(quoted).collect::<Vec<_>>()));
+    let names = [("base", Given::Said(&base)), ("run", Given::Said(&run)), ("runs", Given::Count(columns.len()))];
+    let sentence = match said {
+        Said::Differs(standing) => with_difference(&names, standing),
+        Said::Undiffering { same, unresolved } => without_difference(&names, *same, *unresolved),
+        Said::Nothing(why) => nothing_between(&names, why),
+    };
+    words::say(if by_main { "standing-by-main" } else { "standing" }, &[("said", Given::Said(&sentence))])
 }
 
 /// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,
@@ -81,161 +82,73 @@ fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
         let ids = [0, column].map(|column| table.columns[column].run_id());
         matches!(note, Note::OtherWork { run, base, .. } if [Some(base.as_str()), Some(run.as_str())] == ids)
     };
-    Some(if table.rows.iter().all(|row| !row.main || row.cells[column] == Cell::Absent) {
-        Phrase::fixed("they have no scenario in common", "у них нет общих сценариев")
+    let why = if table.rows.iter().all(|row| !row.main || row.cells[column] == Cell::Absent) {
+        "nothing-in-common"
     } else if !table.rows.iter().any(has_figures) {
-        Phrase::fixed("no scenario has a figure in both", "ни у одного сценария нет результата в обоих")
+        "nothing-in-both"
     } else if [0, column].iter().any(|column| table.columns[*column].emulator.is_some()) {
-        Phrase::fixed("an emulator's times are not a machine's speed", "времена эмулятора — не скорость машины")
+        "nothing-of-emulators"
     } else if table.notes.iter().any(does_other_work) {
-        Phrase::fixed(
-            "no scenario did the same work in both; the notes say in what it differs",
-            "ни один сценарий не выполнял в обоих одну и ту же работу; чем она отличается, сказано в примечаниях",
-        )
+        "nothing-of-other-work"
     } else {
-        Phrase::fixed(
-            "no figure of both can be judged; the notes say why",
-            "судить не о чем; почему, сказано в примечаниях",
-        )
-    })
-}
-
-fn nothing_between(base: &str, run: &str, runs: usize, why: &Phrase) -> Phrase {
-    if runs > 1 {
-        return Phrase::new(
-            format!("Nothing can be said between {base} and any of {run}: {}", why.en),
-            format!("Между {base} и каждым из прогонов {run} ничего сказать нельзя: {}", why.ru),
-        );
-    }
-    Phrase::new(
-        format!("Nothing can be said between {run} and {base}: {}", why.en),
-        format!("Между {run} и {base} ничего сказать нельзя: {}", why.ru),
-    )
-}
-
-/// A sentence on runs and the base, with what they are called in each language.
-fn between(table: &Table, columns: &[usize], sentence: impl Fn(&str, &str) -> Phrase) -> Phrase {
-    // What is no name must not run into the sentence.
-    let quoted = |column: usize| {
-        let title = called(&table.columns[column].title);
-        let ru = if title.en == title.ru { title.ru.to_string() } else { format!("«{}»", title.ru) };
-        Phrase::new(title.en, ru)
+        "nothing-judged"
     };
-    let (base, runs) = (quoted(0), joined(&columns.iter().map(|column| quoted(*column)).collect::<Vec<_>>()));
-    Phrase { en: sentence(&base.en, &runs.en).en, ru: sentence(&base.ru, &runs.ru).ru }
+    Some(words::say(why, &[]))
 }
 
-fn without_difference(base: &str, run: &str, runs: usize, same: usize, unresolved: usize) -> Phrase {
-    let all = same + unresolved;
-    let [all_en, all_ru] = on_all(all);
+/// What the base and the runs are called, and how many runs these are.
+type Names<'a> = [(&'static str, Given<'a>); 3];
+
+fn nothing_between(names: &Names, why: &Phrase) -> Phrase {
+    let [base, run, runs] = *names;
+    words::say("nothing-between", &[base, run, runs, ("why", Given::Said(why))])
+}
+
+fn without_difference(names: &Names, same: usize, unresolved: usize) -> Phrase {
+    let [base, run, runs] = *names;
+    let all = ("all", Given::Count(same + unresolved));
     match (same, unresolved) {
-        (_, 0) if runs > 1 => Phrase::new(
-            format!("Each of {run} is the same as {base} on {all_en}"),
-            format!("Прогоны {run} не отличаются от {base}: одинаково {all_ru}"),
-        ),
-        (_, 0) => Phrase::new(
-            format!("{run} and {base} are the same on {all_en}"),
-            format!("{run} и {base} одинаковы {all_ru}"),
-        ),
-        (0, _) => {
-            let why = Phrase::new(format!("unresolved on {all_en}"), format!("не решено {all_ru}"));
-            nothing_between(base, run, runs, &why)
-        }
-        (same, unresolved) => {
-            let unresolved_en = unresolved_in_english(unresolved);
-            let scenarios = english_plural(all, "scenario", "scenarios");
-            let [en, ru] = if runs > 1 {
-                [
-                    format!("{run} to differ from {base}: each is the same on {same}"),
-                    format!(
-                        "Отличий прогонов {run} от {base} не видно ни в одном сценарии из {all}: у каждого одинаково в {same}"
-                    ),
-                ]
-            } else {
-                [
-                    format!("{run} and {base} to differ: the same on {same}"),
-                    format!("Отличий {run} от {base} не видно ни в одном сценарии из {all}: одинаково в {same}"),
-                ]
-            };
-            Phrase::new(
-                format!("Of {scenarios} none shows {en}; {unresolved_en}"),
-                format!("{ru}; не решено: {unresolved}"),
-            )
-        }
-    }
-}
-
-fn with_difference(base: &str, run: &str, standing: &Standing, better_first: bool) -> Phrase {
-    let (words, words_ru) = if standing.speeds {
-        (["faster", "slower"], ["быстрее", "медленнее"])
-    } else {
-        (["better", "worse"], ["лучше", "хуже"])
-    };
-    let sides = [(standing.better, &standing.best), (standing.worse, &standing.worst)];
-    let (first, second) = if better_first { (0, 1) } else { (1, 0) };
-    let all = standing.judged();
-    let [on_en, on_ru] = on(sides[first].0, all);
-    let [most_en, most_ru] = most(sides[first].1.as_ref(), all);
-    let mut en = format!("{run} is {} than {base} on {on_en}{most_en}", words[first]);
-    let mut ru = format!("{run} {}, чем {base}, {on_ru}{most_ru}", words_ru[first]);
-    let (count, extreme) = sides[second];
-    if count > 0 {
-        let [most_en, most_ru] = most(extreme.as_ref(), all);
-        en += &format!("; {} on {count}{most_en}", words[second]);
-        ru += &format!("; {} в {count}{most_ru}", words_ru[second]);
-    }
-    if standing.same > 0 {
-        en += &format!("; the same on {}", standing.same);
-        ru += &format!("; одинаково в {}", standing.same);
-    }
-    if standing.unresolved > 0 {
-        en += &format!("; {}", unresolved_in_english(standing.unresolved));
-        ru += &format!("; не решено: {}", standing.unresolved);
-    }
-    Phrase::new(en, ru)
-}
-
-fn unresolved_in_english(count: usize) -> String {
-    english_plural(count, "is unresolved", "are unresolved")
-}
-
-/// `31 of 40 scenarios`, `all 40 scenarios`, `the one scenario`.
-fn on(count: usize, all: usize) -> [String; 2] {
-    if count == all {
-        return on_all(all);
-    }
-    let form = russian_plural(count, "сценарии", "сценариях", "сценариях");
-    [format!("{count} of {all} scenarios"), format!("в {count} {form} из {all}")]
-}
-
-fn on_all(all: usize) -> [String; 2] {
-    match all {
-        1 => ["the one scenario".into(), "в единственном сценарии".into()],
-        2 => ["both scenarios".into(), "в обоих сценариях".into()],
+        (_, 0) => words::say("standing-same", &[base, run, runs, all]),
+        (0, _) => nothing_between(names, &words::say("standing-unresolved", &[all])),
         _ => {
-            let form = russian_plural(all, "сценария", "сценариев", "сценариев");
-            [format!("all {all} scenarios"), format!("в каждом из {all} {form}")]
+            let counts = [("same", Given::Count(same)), ("count", Given::Count(unresolved))];
+            words::say("standing-undiffering", &[base, run, runs, all, counts[0], counts[1]])
         }
     }
 }
 
-/// Where it stands out most; of a single scenario, which that is.
-fn most(extreme: Option<&Extreme>, all: usize) -> [String; 2] {
-    let Some(Extreme { scenario, ratio }) = extreme else { return [const { String::new() }; 2] };
-    let factor = factor(*ratio);
-    if all == 1 {
-        return [format!(", “{scenario}” ({factor})"), format!(", «{scenario}» ({})", russian(&factor))];
+fn with_difference(names: &Names, standing: &Standing) -> Phrase {
+    let [base, run, _] = *names;
+    let all = standing.judged();
+    let side = |message: &str, way: &Phrase, count: usize, extreme: &Option<Extreme>| {
+        let (scenario, factor) =
+            extreme.as_ref().map_or_else(Default::default, |most| (&*most.scenario, factor(most.ratio)));
+        let counts = [("count", Given::Count(count)), ("all", Given::Count(all))];
+        let most = [("scenario", Given::Text(scenario)), ("factor", Given::Figure(&factor))];
+        let given = [base, run, ("way", Given::Said(way)), counts[0], counts[1], most[0], most[1]];
+        words::say(if count == all { "standing-on-all" } else { message }, &given)
+    };
+    let ways = if standing.speeds { ["faster", "slower"] } else { ["text-better", "text-worse"] };
+    let ways = ways.map(|way| words::say(way, &[]));
+    let better = |message| side(message, &ways[0], standing.better, &standing.best);
+    let worse = |message| side(message, &ways[1], standing.worse, &standing.worst);
+    let (first, second) = ("standing-first", "standing-second");
+    let mut parts = match standing.better >= standing.worse {
+        true => vec![better(first), worse(second)],
+        false => vec![worse(first), better(second)],
+    };
+    parts.truncate(1 + usize::from(standing.better.min(standing.worse) > 0));
+    for (message, count) in [("same-on", standing.same), ("unresolved-on", standing.unresolved)] {
+        if count > 0 {
+            parts.push(words::say(message, &[("count", Given::Count(count))]));
+        }
     }
-    [
-        format!(", most of all on “{scenario}” ({factor})"),
-        format!(", больше всего в «{scenario}» ({})", russian(&factor)),
-    ]
+    Phrase::joined(&parts, "; ")
 }
 
 /// What the mean's line is called.
 pub(super) fn mean_label(mean: &Mean) -> Phrase {
-    let count = mean.scenarios;
-    Phrase::new(format!("geometric mean of {count}"), format!("среднее геометрическое {count}"))
+    words::say("mean-label", &[("count", Given::Count(mean.scenarios))])
 }
 
 /// The mean and its interval.
@@ -251,27 +164,15 @@ pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
             return None;
         }
         let [ratio, interval] = mean_figures(mean);
-        let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
-        let count = mean.scenarios;
-        let (without_en, without_ru) = if mean.missing.is_empty() {
-            (String::new(), String::new())
-        } else {
-            let Phrase { en, ru } = listed(&mean.missing);
-            (format!("; not in it: {en}"), format!("; без {ru}"))
-        };
-        Some(Phrase::new(
-            format!(
-                "{}: {ratio}{interval}, the geometric mean over {count} scenarios, where more is better{without_en}",
-                run.en
-            ),
-            format!(
-                "{}: {}{} — среднее геометрическое по {count} {}, больше — лучше{without_ru}",
-                run.ru,
-                russian(&ratio),
-                russian(&interval),
-                russian_plural(count, "сценарию", "сценариям", "сценариям")
-            ),
-        ))
+        let missing = listed(&mean.missing);
+        let given = [
+            ("run", Given::Said(&run)),
+            ("ratio", Given::Figure(&ratio)),
+            ("interval", Given::Figure(&interval)),
+            ("count", Given::Count(mean.scenarios)),
+            ("missing", Given::Said(&missing)),
+        ];
+        Some(words::say("mean", &given))
     };
     compared(table).iter().filter_map(mean).collect()
 }

@@ -61,11 +61,14 @@ fn a_sentence_in_both_languages_for_every_outcome() {
             "Отличий B от A не видно ни в одном сценарии из 6: одинаково в 5; не решено: 1.",
         ),
     ] {
-        let Phrase { en: found, ru: found_ru } = said(counts, true);
-        assert_eq!((&*found, &*found_ru), (en, ru), "{counts:?}");
+        let found = said(counts, true);
+        assert_eq!((found.english(), found.russian()), (en, ru), "{counts:?}");
     }
     let neutral = said([2, 0, 1, 0], false);
-    assert!(neutral.en.starts_with("B is better than A on 2 of 3") && neutral.ru.starts_with("B лучше, чем A, в 2 "));
+    assert!(
+        neutral.english().starts_with("B is better than A on 2 of 3")
+            && neutral.russian().starts_with("B лучше, чем A, в 2 ")
+    );
 }
 
 #[test]
@@ -73,21 +76,21 @@ fn the_mean_says_what_is_not_in_it() {
     let mut table = sample::table();
     let [with_missing] = &means(&table, true)[..] else { panic!() };
     assert!(
-        with_missing.en.contains("geometric mean over 8 scenarios")
-            && with_missing.en.contains("not in it: \"4k rand read\", \"gzip"),
+        with_missing.english().contains("geometric mean over 8 scenarios")
+            && with_missing.english().contains("not in it: \"4k rand read\", \"gzip"),
         "{}",
-        with_missing.en
+        with_missing.english()
     );
     assert!(
-        with_missing.ru.contains("по 8 сценариям") && with_missing.ru.contains("без «4k rand read»"),
+        with_missing.russian().contains("по 8 сценариям") && with_missing.russian().contains("без «4k rand read»"),
         "{}",
-        with_missing.ru
+        with_missing.russian()
     );
     table.left_out.clear();
     table.rows.retain(|row| row.scenario != "4k rand read");
     assert_eq!((means(&table, false).len(), means(&table, true).len()), (0, 1));
     let [whole] = &means(&table, true)[..] else { panic!() };
-    assert!(!whole.en.contains("not in it"), "{}", whole.en);
+    assert!(!whole.english().contains("not in it"), "{}", whole.english());
 }
 
 #[test]
@@ -97,8 +100,12 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     let said = |other: &stend_model::record::Record| {
         let said = standings(&stend_compare::compare(&[&base, other], &[]));
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].ru.starts_with("Между testbed b и testbed a ничего сказать нельзя: "), "{}", said[0].ru);
-        said[0].en.strip_prefix("Nothing can be said between testbed b and testbed a: ").unwrap().to_owned()
+        assert!(
+            said[0].russian().starts_with("Между testbed b и testbed a ничего сказать нельзя: "),
+            "{}",
+            said[0].russian()
+        );
+        said[0].english().strip_prefix("Nothing can be said between testbed b and testbed a: ").unwrap().to_owned()
     };
     for scenario in &mut other.run.suite.scenarios {
         scenario.parameters.insert("size".into(), "8k".into());
@@ -114,10 +121,10 @@ fn runs_between_which_nothing_is_judged_are_told_why() {
     let runs = ["b", "c", "d"].map(&record);
     let of_all = standings(&stend_compare::compare(&[&base, &runs[0], &runs[1], &runs[2]], &[]));
     assert_eq!(of_all.len(), 1, "{of_all:?}");
-    assert!(of_all[0].en.contains("testbed b, testbed c and testbed d"), "{}", of_all[0].en);
+    assert!(of_all[0].english().contains("testbed b, testbed c and testbed d"), "{}", of_all[0].english());
     // What is judged on some scenario has its sentence.
     let mut half = record("b");
     half.run.suite.scenarios[0].parameters.insert("size".into(), "8k".into());
     let table = stend_compare::compare(&[&base, &half], &[]);
-    assert!(standings(&table)[0].en.contains("on the one scenario"), "{:?}", standings(&table));
+    assert!(standings(&table)[0].english().contains("on the one scenario"), "{:?}", standings(&table));
 }

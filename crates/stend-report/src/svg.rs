@@ -46,7 +46,7 @@ pub(super) const SMALL: f64 = 11.0;
 /// Where marks are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Look {
-    /// In a page, which has both languages.
+    /// In a page, which has all languages.
     Page,
     /// In a file of its own, in one.
     Paper(Language),
@@ -146,10 +146,10 @@ impl Pen {
         let _ = write!(self.out, "</{element}>");
     }
 
-    /// The end of a tag and the words in it: on a page both languages' as attributes too.
+    /// The end of a tag and the words in it: on a page those of all languages as attributes too.
     fn words(&mut self, words: &Phrase) {
         let _ = match self.look {
-            Look::Page => write!(self.out, "{}>{}", words.attributes(), Escaped(&words.en)),
+            Look::Page => write!(self.out, "{}>{}", words.attributes(), Escaped(words.english())),
             Look::Paper(language) => write!(self.out, ">{}", Escaped(&valid(words.say(language)))),
         };
     }

@@ -246,7 +246,7 @@ pub(super) fn sessions_of(sessions: u32, boots: u32) -> Phrase {
 pub(super) fn grade(column: &Column) -> String {
     let meaning = match (&column.origin, column.grade) {
         (ColumnOrigin::Run { sessions, boots, .. }, _) => {
-            format!("samples, {}", sessions_of(*sessions, *boots).en)
+            format!("samples, {}", sessions_of(*sessions, *boots).english())
         }
         (ColumnOrigin::Published { .. }, Grade::C) => "published with its spread".to_owned(),
         (ColumnOrigin::Published { .. }, _) => "single published numbers".to_owned(),

@@ -312,7 +312,7 @@ mod tests {
             repeat: "1".into(),
             label: "1".into(),
             class: "valid",
-            title: Phrase::fixed("", ""),
+            title: Phrase::default(),
             series: series.iter().collect(),
             span: chart::span(&series.iter().collect::<Vec<_>>()),
             measured: Some((60 * SECOND, 110 * SECOND)),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     fn names(row: &Row) -> Vec<String> {
-        row.names.iter().map(|name| name.en.to_string()).collect()
+        row.names.iter().map(|name| name.english().to_string()).collect()
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
             origin_ns: 50 * SECOND,
         };
         let shares = repeat.shares();
-        let at_end: Vec<_> = shares.iter().map(|(name, line)| (name.en.as_ref(), line[0].last().unwrap().1)).collect();
+        let at_end: Vec<_> = shares.iter().map(|(name, line)| (name.english(), line[0].last().unwrap().1)).collect();
         let wanted = [
             ("load", 25.0),
             ("controller 0", 37.5),
@@ -386,7 +386,10 @@ mod tests {
         assert_eq!(names(row(&drawn, &TEXTS.timeline_latency)), ["p50", "highest"]);
         assert_eq!(names(row(&drawn, &TEXTS.timeline_luns)), ["lowest", "mean", "highest"]);
         assert!(names(row(&drawn, &TEXTS.timeline_queue)).is_empty(), "the pool's disks alone, and not the machine's");
-        assert_eq!(row(&drawn, &TEXTS.timeline_queue).caption.en.split(';').next(), Some("lowest 3.00, highest 3.00"));
+        assert_eq!(
+            row(&drawn, &TEXTS.timeline_queue).caption.english().split(';').next(),
+            Some("lowest 3.00, highest 3.00")
+        );
         assert!(!drawn.rows.iter().any(|row| row.scene.title == TEXTS.timeline_memory), "nobody sampled memory");
         let without: Vec<_> = storage().into_iter().filter(|one| one.origin == Origin::Machine).collect();
         assert!(timeline(&[segment(&without, vec![])], 2, Detail::of(Purpose::Files, 1, 0), "t".into()).is_none());
@@ -401,7 +404,7 @@ mod tests {
         series.swap_remove(11);
         let drawn = drawn_of(&series, vec![]);
         let row = row(&drawn, &TEXTS.timeline_iops);
-        assert!(row.caption.en.contains("highest 96.0 kIOPS"), "{}", row.caption.en);
+        assert!(row.caption.english().contains("highest 96.0 kIOPS"), "{}", row.caption.english());
         // Up to the top, which has 6 % of air over it, and down again.
         let line = row.scene.paths(Role::Line(0)).concat();
         let highest = line.iter().map(|(_, y)| *y).fold(1000.0, f64::min);
@@ -411,7 +414,7 @@ mod tests {
 
     #[test]
     fn what_happened_stands_where_it_happened() {
-        let at = |t_ns, class, label: &'static str| chart::Moment { t_ns, class, label: Phrase::fixed(label, label) };
+        let at = |t_ns, class, label: &'static str| chart::Moment { t_ns, class, label: label.into() };
         let moments = vec![
             at(80 * SECOND, "recovery", "disk 3 is back"),
             at(65 * SECOND, "fault", "disk 3 dies"),

@@ -38,10 +38,10 @@ pub fn document(table: &Table, row: &Row) -> Doc {
                 ),
             },
             (_, Some(Cell::Nothing { why })) => {
-                doc.heading(format!("{}: no figure: {}", column.title, super::notes::lack(why).en), "");
+                doc.heading(format!("{}: no figure: {}", column.title, super::notes::lack(why).english()), "");
             }
             (Some(Cell::Nothing { why }), _) => {
-                doc.heading(format!("{base}: no figure: {}", super::notes::lack(why).en), "");
+                doc.heading(format!("{base}: no figure: {}", super::notes::lack(why).english()), "");
             }
             _ => doc.heading(format!("{}: it has no such figure.", column.title), ""),
         }

@@ -335,7 +335,7 @@ fn curves_that_are_too_many_are_counted() {
     assert!(found[0].curves.iter().all(|curve| curve.metric == "latency p99"));
     assert_eq!(curves(&before_and_after())[0].left_out, 0);
     let view = crate::curve::curves_view(&many, &found[0], 0).unwrap();
-    assert!(view.left_out.unwrap().en.ends_with(": 3."));
+    assert!(view.left_out.unwrap().english().ends_with(": 3."));
 }
 
 #[test]
@@ -394,6 +394,7 @@ fn page(records: &[&Record]) -> String {
 #[test]
 fn the_page_has_the_table_the_matrix_and_the_curves() {
     let html = page(&[&run("before", USUAL), &run("after", Of { faster: 1.25, ..USUAL })]);
+    let html = crate::sample::in_english_and_russian(&html);
     let table = html
         .split_once("<table class=\"wide\" aria-labelledby=\"table\">")
         .unwrap()

@@ -8,12 +8,10 @@ function threeDigits(number) {
   return size >= 100 ? number.toFixed(0) : size >= 10 ? number.toFixed(1) : size >= 0.01 || size === 0 ? number.toFixed(2) : number.toPrecision(3);
 }
 function withUnit(number, unit) {
-  var digits = threeDigits(number);
-  return (root.lang === "ru" ? digits.replace(".", ",") + "\u00a0" + unit : digits + " " + unit).trim();
+  return (threeDigits(number).replace(".", language.point) + language.space + unit).trim();
 }
 function valueText(svg, value) {
-  var data = svg.dataset;
-  return withUnit(value / Number(data.divisor), root.lang === "ru" && data.suffixRu || data.suffix);
+  return withUnit(value / Number(svg.dataset.divisor), svg.getAttribute("data-suffix-" + language.code) || svg.dataset.suffix);
 }
 // The repeats of an axis, by the number that the same repeat has in other runs: from where to where each stands.
 function repeatsOf(bands) {
@@ -53,7 +51,7 @@ function Series(section, samples) {
     lines.forEach(function (line) { line.points = samples.lines[number++]; });
     var names = all("figcaption .key", figure).map(function (name) {
       var words = document.createElement("span");
-      // A name that is one for both languages is bare text.
+      // A name that is one for all languages is bare text.
       words.append.apply(words, name.cloneNode(true).childNodes);
       return words;
     });
@@ -178,7 +176,7 @@ function alike(from, to, share) {
   return to.from + (share - from.from) / (from.to - from.from) * (to.to - to.from);
 }
 Series.prototype.timeText = function (share) {
-  return withUnit(share * this.seconds, root.lang === "ru" ? "с" : "s");
+  return withUnit(share * this.seconds, language.second);
 };
 Series.prototype.draw = function () {
   var self = this, from = this.from, width = this.to - this.from, whole = width === 1;
@@ -225,7 +223,7 @@ Series.prototype.tell = function (share) {
   var near = this.drawings.filter(function (drawing) { return drawing.near; });
   var told = near.map(function (drawing) { return self.tellOf(drawing); });
   var repeat = this.repeats.get(this.repeatAt(share));
-  this.when.textContent = this.timeText(share) + (repeat ? " · " + (root.lang === "ru" ? "№" : "No.") + " " + inLanguage(repeat.title) : "");
+  this.when.textContent = this.timeText(share) + (repeat ? " · " + language.number + " " + inLanguage(repeat.title) : "");
   this.slider.value = (share - this.from) / (this.to - this.from) * 1000;
   this.slider.setAttribute("aria-valuetext", [this.when.textContent].concat(told.slice(0, 3)).join("; "));
 };

@@ -3,16 +3,20 @@
 function escaped(text) {
   return text.replace(/[&<>"']/g, function (character) { return "&#" + character.charCodeAt(0) + ";"; });
 }
-// A text is one for both languages, or English and Russian.
+// A text is one for all languages, or a list of one for each.
+function eachText(text, markup) {
+  return text.map(function (said, place) { return markup(LANGUAGES[place].code, escaped(said)); }).join("");
+}
 function phrase(text) {
   return typeof text === "string" ? escaped(text)
-    : '<span lang="en">' + escaped(text[0]) + '</span><span lang="ru">' + escaped(text[1]) + "</span>";
+    : eachText(text, function (code, said) { return '<span lang="' + code + '">' + said + "</span>"; });
 }
-function both(text) {
-  return typeof text === "string" ? "" : ' data-en="' + escaped(text[0]) + '" data-ru="' + escaped(text[1]) + '"';
+function attributes(text, name) {
+  return typeof text === "string" ? "" : eachText(text, function (code, said) { return " " + name + code + '="' + said + '"'; });
 }
+function inFirst(text) { return typeof text === "string" ? text : text[0]; }
 function inLanguage(text) {
-  return typeof text === "string" ? text : text[root.lang === "ru" ? 1 : 0];
+  return typeof text === "string" ? text : text[LANGUAGES.indexOf(language)];
 }
 function spoken(text) {
   return escaped(inLanguage(text));
@@ -28,11 +32,11 @@ function chartMarkup(chart, bands) {
       return '<span class="' + band.class + '" style="left:' + band.percent + '%">' + escaped(band.label) + "</span>";
     }).join("") + "</div>"
     + '<div class="plot"><svg viewBox="0 0 4000 1000" preserveAspectRatio="none" data-bottom="' + readout.bottom + '" data-top="' + readout.top
-    + '" data-divisor="' + readout.divisor + '" data-suffix="' + escaped(readout.suffix) + '"' + (readout.suffix_ru ? ' data-suffix-ru="' + escaped(readout.suffix_ru) + '"' : "") + (readout.logarithmic ? " data-log" : "")
+    + '" data-divisor="' + readout.divisor + '" data-suffix="' + escaped(inFirst(readout.suffix)) + '"' + attributes(readout.suffix, "data-suffix-") + (readout.logarithmic ? " data-log" : "")
     + ' role="img" aria-labelledby="' + id + 't" aria-describedby="' + id + 'd">'
-    + '<title id="' + id + 't"' + both(chart.title) + ">" + spoken(chart.title) + '</title><desc id="' + id + 'd"' + both(chart.caption) + ">" + spoken(chart.caption) + "</desc>"
+    + '<title id="' + id + 't"' + attributes(chart.title, "data-") + ">" + spoken(chart.title) + '</title><desc id="' + id + 'd"' + attributes(chart.caption, "data-") + ">" + spoken(chart.caption) + "</desc>"
     + bands.map(function (band) {
-      return '<rect class="band ' + band.class + '" x="' + band.left + '" width="' + band.width + '" height="1000"><title' + both(band.title) + ">" + spoken(band.title) + "</title></rect>";
+      return '<rect class="band ' + band.class + '" x="' + band.left + '" width="' + band.width + '" height="1000"><title' + attributes(band.title, "data-") + ">" + spoken(band.title) + "</title></rect>";
     }).join("")
     + chart.ticks.map(function (tick) { return '<path class="rule" d="M0 ' + tick[0] * 10 + 'h4000"/>'; }).join("")
     + chart.lines.map(function (line, place) { return '<path class="line k' + place + '"/>'; }).join("") + "</svg>"

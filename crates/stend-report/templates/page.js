@@ -38,25 +38,27 @@ function remembered() {
 function remember(lang) {
   try { localStorage.setItem("stend-language", lang); } catch (error) { /* where nothing may be kept, the address has it */ }
 }
-function show(lang) {
-  if (lang !== "ru") lang = "en";
-  var changed = root.lang !== lang;
-  root.lang = lang;
-  all("[data-switch]").forEach(function (button) { button.setAttribute("aria-pressed", String(button.dataset.switch === lang)); });
-  // The page is written in English, so at first there is nothing to change for it.
+var language = LANGUAGES[0];
+function show(code) {
+  var before = language;
+  language = LANGUAGES.find(function (one) { return one.code === code; }) || LANGUAGES[0];
+  var changed = language !== before;
+  root.lang = language.code;
+  all("[data-switch]").forEach(function (button) { button.setAttribute("aria-pressed", String(button.dataset.switch === root.lang)); });
+  // The page is written in the first one, so at first there is nothing to change for it.
   if (!changed) return;
   speak(document);
   document.dispatchEvent(new Event("languagechange"));
 }
 function speak(within) {
-  all("[data-en]", within).forEach(function (element) { element.textContent = element.getAttribute("data-" + root.lang); });
+  all("[data-" + LANGUAGES[0].code + "]", within).forEach(function (element) { element.textContent = element.getAttribute("data-" + root.lang); });
   // A flame graph has thousands of tooltips that differ in one character.
   all(".flames g > title", within).forEach(function (title) {
-    title.textContent = title.textContent.replace(/[.,](\d+\u00a0%)$/, (root.lang === "ru" ? "," : ".") + "$1");
+    title.textContent = title.textContent.replace(/[.,](\d+\u00a0%)$/, language.point + "$1");
   });
-  all("[data-title-en]", within).forEach(function (element) { element.title = element.getAttribute("data-title-" + root.lang); });
+  all("[data-title-" + LANGUAGES[0].code + "]", within).forEach(function (element) { element.title = element.getAttribute("data-title-" + root.lang); });
 }
-show(state().lang || remembered() || (/^ru\b/i.test(navigator.language || "") ? "ru" : "en"));
+show(state().lang || remembered() || (navigator.language || "").toLowerCase().split("-")[0]);
 all("[data-switch]").forEach(function (button) {
   button.addEventListener("click", function () {
     show(button.dataset.switch);
@@ -66,22 +68,26 @@ all("[data-switch]").forEach(function (button) {
 });
 
 // What is behind a scenario stands in the page as text, which costs nothing until somebody looks at it; a reader without scripts has it at once.
-// Its Russian texts stand in the page once for all scenarios, by number.
+// Its texts in the other languages stand in the page once for all scenarios, by number.
 var texts = null;
-function inBothLanguages(html) {
-  texts = texts || byId("texts").innerHTML.split("\n");
-  var quoted = function (text) { return text.replace(/"/g, "&quot;"); };
-  return html.replace(/<i data-r=(\d+)>(.*?)<\/i>/g, function (all, number, english) {
-    return '<span lang="en">' + english + '</span><span lang="ru">' + texts[number] + "</span>";
-  }).replace(/ data-r=(\d+)>([^<]*)/g, function (all, number, english) {
-    return ' data-en="' + quoted(english) + '" data-ru="' + quoted(texts[number]) + '">' + english;
+function inEachLanguage(html) {
+  texts = texts || all("template.texts").map(function (template) { return template.innerHTML.split("\n"); });
+  var each = function (number, first, markup) {
+    return LANGUAGES.map(function (one, place) { return markup(one.code, place ? texts[place - 1][number] : first); }).join("");
+  };
+  var span = function (code, text) { return '<span lang="' + code + '">' + text + "</span>"; };
+  var attribute = function (code, text) { return " data-" + code + '="' + text.replace(/"/g, "&quot;") + '"'; };
+  return html.replace(/<i data-r=(\d+)>(.*?)<\/i>/g, function (found, number, first) {
+    return each(number, first, span);
+  }).replace(/ data-r=(\d+)>([^<]*)/g, function (found, number, first) {
+    return each(number, first, attribute) + ">" + first;
   });
 }
 function unfold(details) {
   var folded = details.querySelector("noscript");
   if (!folded) return;
-  folded.outerHTML = inBothLanguages(folded.textContent);
-  if (root.lang !== "en") speak(details);
+  folded.outerHTML = inEachLanguage(folded.textContent);
+  if (language !== LANGUAGES[0]) speak(details);
 }
 
 // Tells who listens. A reader of screens heeds a change of what was there before, and of a window over the page only what is in it.

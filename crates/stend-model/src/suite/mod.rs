@@ -335,9 +335,10 @@ pub struct Changes {
 }
 
 impl Suite {
-    /// What it measures, in Russian where that is given.
-    pub fn title_in_russian(&self) -> &str {
-        self.titles.ru.as_ref().unwrap_or(&self.title)
+    /// What it measures, in the language of this code where that is given.
+    pub fn title_in(&self, language: &str) -> &str {
+        let translated = if language == "ru" { &self.titles.ru } else { &None };
+        translated.as_ref().unwrap_or(&self.title)
     }
 
     /// Whether repeats that took so long together leave no time to make one again.

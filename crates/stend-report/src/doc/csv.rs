@@ -12,7 +12,7 @@ pub(super) fn write(doc: &Doc) -> String {
     let mut section = None;
     for block in blocks() {
         match block {
-            Block::Heading(title, _) => section = Some(title.en.as_ref()).filter(|_| several),
+            Block::Heading(title, _) => section = Some(title.english()).filter(|_| several),
             Block::Table(wanted) => {
                 if !out.is_empty() {
                     out.push_str("\r\n");
@@ -85,7 +85,7 @@ const UNIT: &str = "unit";
 /// The parts of a cell, each with its name and whether it stands under the value.
 fn fields(cell: &Cell) -> Vec<((bool, &'static str), String)> {
     let of = |is_under: bool, value| parts(value).into_iter().map(move |(name, text)| ((is_under, name), text));
-    let note = cell.notes.iter().map(|note| ((false, "note"), note.en.to_string()));
+    let note = cell.notes.iter().map(|note| ((false, "note"), note.english().to_string()));
     of(false, &cell.value).chain(of(true, &cell.under)).chain(note).collect()
 }
 
@@ -94,7 +94,7 @@ fn parts(value: &Value) -> Vec<(&'static str, String)> {
     let ends = |(low, high): (f64, f64)| vec![("low", low.to_string()), ("high", high.to_string())];
     match value {
         Value::Nothing | Value::Absent | Value::Spread(None) => Vec::new(),
-        Value::Lacking(why) => vec![("note", why.en.to_string())],
+        Value::Lacking(why) => vec![("note", why.english().to_string())],
         Value::Words(_) | Value::All(_) => one(value.shown()),
         Value::Number(number, _) => one(number.to_string()),
         Value::Quantity(unit, value) => vec![("", value.to_string()), (UNIT, unit.to_string())],

@@ -14,8 +14,9 @@ pub(super) fn write(doc: &Doc) -> String {
         }
         is_list = match block {
             Block::Heading(title, more) => {
-                let more = if more.en.is_empty() { String::new() } else { format!(" ({})", escape(&more.en)) };
-                let _ = writeln!(out, "**{}**{more}\n", escape(&title.en));
+                let more =
+                    if more.english().is_empty() { String::new() } else { format!(" ({})", escape(more.english())) };
+                let _ = writeln!(out, "**{}**{more}\n", escape(title.english()));
                 false
             }
             Block::Lines(role, said) => {
@@ -39,7 +40,7 @@ fn is_in_a_list(role: Role) -> bool {
 }
 
 fn lines(out: &mut String, role: Role, lines: &[Line]) {
-    let said = lines.iter().map(|line| format!("{}{}", line.label, escape(&line.said.en)));
+    let said = lines.iter().map(|line| format!("{}{}", line.label, escape(line.said.english())));
     if role == Role::Legend {
         let sentences = said.map(|sentence| format!("{}.", sentence.trim_end_matches('.')));
         let _ = writeln!(out, "{}", sentences.collect::<Vec<_>>().join(" "));
@@ -73,7 +74,7 @@ fn table(out: &mut String, table: &Table) {
 fn cell(cell: &Cell) -> String {
     let mut text = match &cell.value {
         Value::Absent => String::new(),
-        Value::Lacking(why) if !why.en.is_empty() => format!("– ({})", why.en),
+        Value::Lacking(why) if !why.english().is_empty() => format!("– ({})", why.english()),
         value => value.shown(),
     };
     let under = cell.under.shown();
@@ -84,7 +85,7 @@ fn cell(cell: &Cell) -> String {
         _ => format!(" ({under})"),
     };
     for note in &cell.notes {
-        text = if text.is_empty() { note.en.to_string() } else { format!("{text} ({})", note.en) };
+        text = if text.is_empty() { note.english().to_string() } else { format!("{text} ({})", note.english()) };
     }
     text
 }

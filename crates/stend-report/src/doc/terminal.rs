@@ -40,7 +40,7 @@ impl<'a> Page<'a> {
         let mut before: Option<&Block> = None;
         for block in blocks {
             match block {
-                Block::Heading(title, more) => self.heading(&title.en, &more.en),
+                Block::Heading(title, more) => self.heading(title.english(), more.english()),
                 Block::Lines(role, lines) => {
                     let follows = match before {
                         Some(Block::Lines(Role::Change(_) | Role::Cause, _)) => true,
@@ -79,7 +79,7 @@ impl<'a> Page<'a> {
             if apart && (number == 0 || role == Role::Answer) {
                 self.blank();
             }
-            self.paragraph(&format!("{start}{}", line.label), &line.said.en, indent, style);
+            self.paragraph(&format!("{start}{}", line.label), line.said.english(), indent, style);
         }
     }
 
@@ -246,11 +246,11 @@ impl<'a> Page<'a> {
         if let Some(instead) = row.instead() {
             let text = match instead {
                 Value::Lacking(why)
-                    if table.frame == Frame::Reasons && !why.en.is_empty() && width(&why.en) <= room =>
+                    if table.frame == Frame::Reasons && !why.english().is_empty() && width(why.english()) <= room =>
                 {
-                    format!("– {}", why.en)
+                    format!("– {}", why.english())
                 }
-                Value::Lacking(why) if !why.en.is_empty() => format!("– {}", self.footnote(&why.en)),
+                Value::Lacking(why) if !why.english().is_empty() => format!("– {}", self.footnote(why.english())),
                 _ => "–".into(),
             };
             return vec![Written { label, cells: Vec::new(), span: Some(piece(text, Style::Dim)), always: true }];
@@ -273,8 +273,8 @@ impl<'a> Page<'a> {
         for (_, cell) in folded {
             let Value::All(all) = &cell.value else { continue };
             for words in all {
-                let wide = width(&words.en) + 2 > self.width;
-                let text = if wide { self.footnote(&words.en) } else { words.en.to_string() };
+                let wide = width(words.english()) + 2 > self.width;
+                let text = if wide { self.footnote(words.english()) } else { words.english().to_string() };
                 let label = piece(format!("  {text}"), Style::Dim);
                 lines.push(Written { label, cells: Vec::new(), span: Some("".into()), always: true });
             }
@@ -284,11 +284,11 @@ impl<'a> Page<'a> {
 
     fn figure(&mut self, cell: &Cell) -> Piece {
         let mut text = match &cell.value {
-            Value::Lacking(why) if !why.en.is_empty() => format!("– {}", self.footnote(&why.en)),
+            Value::Lacking(why) if !why.english().is_empty() => format!("– {}", self.footnote(why.english())),
             value => value.shown(),
         };
         for note in &cell.notes {
-            let note = self.footnote(&note.en);
+            let note = self.footnote(note.english());
             text = format!("{text} {note}").trim_start().to_owned();
         }
         let style = match &cell.value {

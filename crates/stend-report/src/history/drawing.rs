@@ -3,7 +3,7 @@
 use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
 use crate::language::{TEXTS, with_axis};
-use crate::numbers::{in_language, russian};
+use crate::numbers::{figure, in_language};
 use crate::phrase::Phrase;
 use crate::scale::{CANVAS, Scale, Tick, padded, ticks};
 use crate::scene::{Description, Place, Role, Scene, Shape, upright};
@@ -100,7 +100,7 @@ fn of_point(history: &History, point: &Point) -> Phrase {
         Some(_) => format!("{median} (95 %: {interval}), n {count}"),
         None => format!("{median}, n {count}"),
     };
-    Phrase::new(format!("{run} · {began} UTC · {figures}"), format!("{run} · {began} UTC · {}", russian(&figures)))
+    Phrase::joined(&[format!("{run} · {began} UTC").into(), figure(&figures)], " · ")
 }
 
 /// At most seven points with their days, evenly taken; of points of one day the first alone, with the hour where all are of that day.
@@ -261,11 +261,11 @@ mod tests {
         assert!(svg(&history(&[], None), Language::English).contains("No run has a valid repeat."));
         let one = drawing(&history(&[10.0], None)).unwrap();
         assert_eq!((dots(&one).len(), one.scene.across.len()), (1, 1));
-        assert!(one.caption.en.ends_with("The axis does not start at zero."));
+        assert!(one.caption.english().ends_with("The axis does not start at zero."));
         let drawn = svg(&history(&[10.0], None), Language::Russian);
         let seen = drawn.split_once("</desc>").unwrap().1;
         assert!(seen.contains("Точка — прогон") && seen.contains("не с нуля"), "{drawn}");
         let from_zero = drawing(&history(&[0.1, 10.0], None)).unwrap();
-        assert!(!from_zero.caption.en.contains("zero") && !from_zero.caption.ru.contains("нуля"));
+        assert!(!from_zero.caption.english().contains("zero") && !from_zero.caption.russian().contains("нуля"));
     }
 }

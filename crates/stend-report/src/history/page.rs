@@ -1,4 +1,6 @@
-//! A history as one file of HTML that needs no network, in both languages.
+//! A history as one file of HTML that needs no network, in each language.
+
+use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result};
 use askama::Template;
@@ -10,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::drawing::{HistoryDrawing, drawing};
 use super::words::{notes, subject, title};
 use super::{columns, mark_and_size};
-use crate::html::STYLE;
+use crate::html::{STYLE, script};
 use crate::language::{TEXTS, Texts};
 use crate::phrase::Phrase;
 use crate::text::moment;
@@ -44,7 +46,7 @@ struct RowView {
 }
 
 /// What the page needs of the report's script: its language.
-const SCRIPT: &str = concat!("(function () {\n\"use strict\";\n", include_str!("../../templates/page.js"), "})();\n");
+static SCRIPT: LazyLock<String> = LazyLock::new(|| script(include_str!("../../templates/page.js")));
 
 /// Writes the page, which says that this command made it, and when.
 ///
@@ -70,7 +72,7 @@ pub fn page(history: &History, command: &str, generated_at: Timestamp) -> Result
         command,
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
-        script: SCRIPT,
+        script: &SCRIPT,
         script_digest: BASE64.encode(Sha256::digest(SCRIPT.as_bytes())),
     };
     page.render().context("the page could not be written")

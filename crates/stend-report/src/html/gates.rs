@@ -93,7 +93,7 @@ mod tests {
         data.repeats[1].usage = None;
         let repeats: Vec<_> = data.repeats.iter().take(2).collect();
         let view = gates(&Gates { foreign_cpu: Some(Gate::Off), ..Gates::DEFAULT }, &repeats);
-        let heads: Vec<_> = view.heads.iter().map(|head| (head.name.en.as_ref(), head.limit.as_str())).collect();
+        let heads: Vec<_> = view.heads.iter().map(|head| (head.name.english(), head.limit.as_str())).collect();
         assert_eq!(heads, [("Taken by the hypervisor", "≤ 1.0 %"), ("Used by others", ""), ("Pages swapped", "≤ 0")]);
         assert_eq!(view.readings, [["0.2 %", "1.0 %", "0"], ["–", "–", "–"]]);
         assert!(gates(&Gates::DEFAULT, &[]).heads.is_empty());

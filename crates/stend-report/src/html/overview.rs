@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use stend_model::machine::Difference;
 use stend_model::run::{Run, Session};
 
-use crate::words;
-use crate::words::language::Language;
+use crate::words::{self, Given};
 use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
 use stend_compare::weighing::{WeighedRow, Weighing};
 
@@ -15,7 +14,7 @@ use super::{Input, RunData};
 use crate::clocks as report_clocks;
 use crate::language::TEXTS;
 use crate::notes;
-use crate::numbers::russian;
+use crate::numbers::in_language;
 use crate::phrase::{Phrase, called, of_ceiling};
 use crate::text::{self, factor, interval, marked_change, word};
 use crate::weighing;
@@ -189,23 +188,22 @@ pub(super) fn differs(machines: &[MachineView]) -> Vec<DiffersView> {
 }
 
 fn difference(difference: &Difference) -> DifferenceView {
-    let [en, ru] =
-        [Language::English, Language::Russian].map(|language| words::machine::words_of(difference, language));
     // Of sizes in a list the model made the text.
     let sizes = matches!(difference.what.as_str(), "caches" | "disks");
-    let [en_values, ru_values] = [en.values, ru.values].map(|values| values.map(|value| value.replace('\n', "; ")));
-    let ru_values = ru_values.map(|value| if sizes { russian(&value) } else { value });
-    let [before, after] = en_values;
-    let [ru_before, ru_after] = ru_values;
-    // How the kernel mitigates is told in its own words.
-    let told = |raw: &str, in_words: String| {
-        if difference.what.starts_with("mitigations.") && !raw.is_empty() { raw.to_owned() } else { in_words }
+    let value = |place: usize| {
+        let raw = [&difference.before, &difference.after][place];
+        // How the kernel mitigates is told in its own words.
+        if difference.what.starts_with("mitigations.") && !raw.is_empty() {
+            return raw.into();
+        }
+        Phrase::of(|language| {
+            let value = words::machine::words_of(difference, language).values[place].replace('\n', "; ");
+            if sizes { in_language(&value, language) } else { value }
+        })
     };
-    let [before, ru_before] = [before, ru_before].map(|value| told(&difference.before, value));
-    let [after, ru_after] = [after, ru_after].map(|value| told(&difference.after, value));
     DifferenceView {
-        subject: Phrase::new(en.subject, ru.subject),
-        values: [Phrase::new(before, ru_before), Phrase::new(after, ru_after)],
+        subject: Phrase::of(|language| words::machine::words_of(difference, language).subject),
+        values: [value(0), value(1)],
     }
 }
 
@@ -213,32 +211,26 @@ fn difference(difference: &Difference) -> DifferenceView {
 fn in_short(differences: &[Difference]) -> Phrase {
     const SHOWN: usize = 4;
     let told = words::machine::most_telling_first(differences);
-    let in_language = |language: Language| {
+    Phrase::of(|language| {
         let short = |one: &&Difference| words::machine::words_of(one, language).shortened(language).sentence(language);
         let more = told.len().saturating_sub(SHOWN);
         let shown = told.iter().take(SHOWN).map(short);
         shown.chain((more > 0).then(|| format!("+{more}"))).collect::<Vec<_>>().join("; ")
-    };
-    Phrase::new(in_language(Language::English), in_language(Language::Russian))
+    })
 }
 
 /// How the clocks of machines that are reached over a link stood beside the lab's, a line a session; and which machines no link reaches.
 pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
     let of_session = |data: &RunData, session: &Session| {
         let words = report_clocks::how_they_stood(session.clocks.as_ref()?);
-        let of_it = |text: &str, of: &str| match data.sessions.len() {
-            1 => format!("{}: {text}", data.run.machine.name),
-            _ => format!("{}, {of} {}: {text}", data.run.machine.name, session.number + 1),
-        };
-        Some(Phrase::new(of_it(&words.en, "session"), of_it(&words.ru, "сессия")))
+        // Of a single one nothing need be said.
+        let number = if data.sessions.len() > 1 { (session.number + 1).to_string() } else { String::new() };
+        let of = [("machine", Given::Text(&data.run.machine.name)), ("session", Given::Text(&number))];
+        Some(words::say("clocks-of-session", &[of[0], of[1], ("clocks", Given::Said(&words))]))
     };
     let of_run = |data: &RunData| -> Vec<Phrase> {
         if data.run.carried {
-            let name = &data.run.machine.name;
-            return vec![Phrase::new(
-                format!("{name}: measured without a link, and carried here; moments are by its own clock"),
-                format!("{name}: измерено без связи и перенесено сюда; моменты даны по часам самой машины"),
-            )];
+            return vec![words::say("clocks-carried", &[("machine", Given::Text(&data.run.machine.name))])];
         }
         data.sessions.iter().filter_map(|session| of_session(data, session)).collect()
     };
@@ -255,10 +247,9 @@ pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
         let of_sessions = of_sessions.map(|(name, why)| (name, words::reason(why)));
         for (name, why) in of_machine.chain(of_sessions) {
             let name = words::missing_called(name);
-            let mut phrase = Phrase::new(format!("{}: {}", name.en, why.en), format!("{}: {}", name.ru, why.ru));
+            let mut phrase = Phrase::joined(&[name, why], ": ");
             if input.runs.len() > 1 {
-                let of_machine = |text: &str| format!("{}: {text}", data.run.machine.name);
-                phrase = Phrase::new(of_machine(&phrase.en), of_machine(&phrase.ru));
+                phrase = phrase.after(&data.run.machine.name);
             }
             if !missing.contains(&phrase) {
                 missing.push(phrase);

@@ -10,13 +10,12 @@ use stend_model::wire::Check;
 use super::{Input, RunData};
 use crate::language::TEXTS;
 use crate::notes::joined;
-use crate::numbers::russian;
+use crate::numbers::{figure, in_language};
 use crate::phrase::{Phrase, called};
 use crate::text::{self, duration, grouped, percent};
-use crate::words::language::russian_plural;
+use crate::words::{self, Given};
 use stend_compare::notes::MOST_OF_LOADER;
 use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
-use stend_model::quantity::english_plural;
 
 /// A load this busy kept its processors at work all the time.
 const BUSY: f64 = 0.95;
@@ -55,12 +54,11 @@ pub(super) fn questions(input: &Input) -> Vec<QuestionView> {
 fn named<T: Copy>(things: &[(T, String)], words: impl Fn(T, &str) -> String) -> Phrase {
     const SHOWN: usize = 3;
     let more = things.len().saturating_sub(SHOWN);
-    let list = |figure: fn(&str) -> String| {
-        let list = things.iter().take(SHOWN).map(|(thing, shown)| words(*thing, &figure(shown)));
+    Phrase::of(|language| {
+        let list = things.iter().take(SHOWN).map(|(thing, shown)| words(*thing, &in_language(shown, language)));
         let list = list.collect::<Vec<_>>().join("; ");
         if more == 0 { list } else { format!("{list}; … +{more}") }
-    };
-    Phrase::new(list(str::to_owned), list(russian))
+    })
 }
 
 /// The rows that stand beside ceilings, with each of these.
@@ -95,40 +93,16 @@ fn why_not_double(base: &RunData, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
     }
     let all = busy + waiting.len();
     if busy > 0 {
-        answers.push(Phrase::new(
-            format!(
-                "On {busy} of {} the load kept at least one processor busy all the time: what that gets done, waiting for memory included, is the limit there.",
-                english_plural(all, "scenario", "scenarios")
-            ),
-            format!(
-                "В {busy} из {all} {} нагрузка всё время занимала хотя бы один процессор: предел там — сам процессор, считая ожидание памяти.",
-                russian_plural(all, "сценария", "сценариев", "сценариев")
-            ),
-        ));
+        answers.push(words::say("busy", &[("busy", Given::Count(busy)), ("all", Given::Count(all))]));
     }
     if !waiting.is_empty() {
-        let Phrase { en, ru } = named(&waiting, |name, share| format!("{name} ({share})"));
-        answers.push(if busy > 0 {
-            Phrase::new(
-                format!("Elsewhere it waited, or others had the processor, and it had less than one processor's time: {en}."),
-                format!("В остальных она ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: {ru}."),
-            )
-        } else {
-            Phrase::new(
-                format!("On every scenario the load waited, or others had the processor, and it had less than one processor's time: {en}."),
-                format!(
-                    "В каждом сценарии нагрузка ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: {ru}."
-                ),
-            )
-        });
+        let scenarios = named(&waiting, |name, share| format!("{name} ({share})"));
+        let message = if busy > 0 { "waiting-elsewhere" } else { "waiting" };
+        answers.push(words::say(message, &[("scenarios", Given::Said(&scenarios))]));
     }
     let shares: Vec<_> = of_ceilings(rows).map(|(row, of)| ((row, of), percent(of.share))).collect();
     if !shares.is_empty() {
-        let Phrase { en, ru } = named(&shares, beside_ceiling);
-        answers.push(Phrase::new(
-            format!("Beside what the suite names as their ceilings: {en}."),
-            format!("Рядом с тем, что набор называет для них потолком: {ru}."),
-        ));
+        answers.push(words::say("beside-ceilings", &[("shares", Given::Said(&named(&shares, beside_ceiling)))]));
     }
     answers.push(if base.profiles.is_empty() { TEXTS.no_profile.clone() } else { TEXTS.see_profiles.clone() });
     answers
@@ -152,27 +126,15 @@ fn limits(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
     let mut answers = vec![match most {
         Some((share, name)) => {
             let (share, limit) = (percent(share), percent(MOST_OF_LOADER));
-            Phrase::new(
-                format!(
-                    "The load generator took at most {share} of the machine's CPU time ({name}); beyond {limit} a figure may be the generator's own limit, and the notes above the table say so."
-                ),
-                format!(
-                    "Генератор нагрузки занял самое большее {} процессорного времени машины ({name}); если больше {}, пределом может быть он сам, и тогда об этом сказано над таблицей.",
-                    russian(&share),
-                    russian(&limit)
-                ),
-            )
+            let of = [("share", Given::Figure(&share)), ("limit", Given::Figure(&limit))];
+            words::say("loader", &[of[0], of[1], ("scenario", Given::Text(name))])
         }
         None => TEXTS.no_loader.clone(),
     }];
     let beyond = of_ceilings(rows).filter(|(_, of)| of.share > 1.0);
     let beyond: Vec<_> = beyond.map(|(row, of)| ((row, of), percent(of.share))).collect();
     if !beyond.is_empty() {
-        let Phrase { en, ru } = named(&beyond, beside_ceiling);
-        answers.push(Phrase::new(
-            format!("More than their ceiling, which should make you doubt one of the two: {en}."),
-            format!("Больше своего потолка, так что стоит усомниться в одном из двух чисел: {ru}."),
-        ));
+        answers.push(words::say("beyond-ceilings", &[("shares", Given::Said(&named(&beyond, beside_ceiling)))]));
     } else if of_ceilings(rows).next().is_some() {
         answers.push(TEXTS.below_ceilings.clone());
     }
@@ -189,22 +151,18 @@ fn errors(input: &Input) -> Vec<Phrase> {
     let failed = repeats().filter(|one| matches!(one.outcome, Outcome::Failed(_))).count();
     let invalid = repeats().filter(|one| matches!(one.outcome, Outcome::Invalid(_))).count();
     let [all, passed, wrong, unchecked, failed] = [all, passed, wrong, unchecked, failed].map(grouped);
-    let mut answers = vec![Phrase::new(
-        format!(
-            "Repeats, warm-ups included: {all}. Verified and right: {passed}; wrong: {wrong}; could not be verified: {unchecked}; measured nothing: {failed}."
-        ),
-        format!(
-            "Повторов, считая прогревы: {all}. Проверены и верны: {passed}; неверны: {wrong}; проверить нельзя: {unchecked}; ничего не измерено: {failed}."
-        ),
-    )];
+    let given = [
+        ("all", Given::Text(&all)),
+        ("passed", Given::Text(&passed)),
+        ("wrong", Given::Text(&wrong)),
+        ("unchecked", Given::Text(&unchecked)),
+        ("failed", Given::Text(&failed)),
+    ];
+    let mut answers = vec![words::say("repeats-checked", &given)];
     if invalid > 0 {
-        answers.push(Phrase::new(
-            format!(
-                "{} not counted; each scenario says why.",
-                english_plural(invalid, "invalid repeat", "invalid repeats")
-            ),
-            format!("Негодных повторов: {}; они не учтены, причины указаны в их сценариях.", grouped(invalid)),
-        ));
+        let shown = grouped(invalid);
+        answers
+            .push(words::say("repeats-invalid", &[("invalid", Given::Count(invalid)), ("shown", Given::Text(&shown))]));
     }
     answers
 }
@@ -232,37 +190,22 @@ fn reproduces(input: &Input, rows: &[(&Row, &Measured)]) -> Vec<Phrase> {
         let (sessions, boots) = sessions_and_boots(input, data);
         let sessions = text::sessions_of(sessions, boots);
         let name = called(&super::scenario::title(input.table, data));
-        let said = Phrase::new(
-            format!(
-                "{many} {} of each scenario; {}.",
-                if *most == 1 { "valid repeat" } else { "valid repeats" },
-                sessions.en
-            ),
-            format!(
-                "{many} {} каждого сценария; {}.",
-                russian_plural(*most, "учтённый повтор", "учтённых повтора", "учтённых повторов"),
-                sessions.ru
-            ),
-        );
+        let counts = [("most", Given::Count(*most)), ("many", Given::Text(&many))];
+        let said = words::say("repeats-of-each", &[counts[0], counts[1], ("sessions", Given::Said(&sessions))]);
         match alike.iter_mut().find(|(other, _)| *other == said) {
             Some((_, names)) => names.push(name),
             None => alike.push((said, vec![name])),
         }
     }
-    let of_runs = |(said, names): &(Phrase, Vec<Phrase>)| {
-        let names = joined(names);
-        Phrase::new(format!("{}: {}", names.en, said.en), format!("{}: {}", names.ru, said.ru))
-    };
+    let of_runs = |(said, names): &(Phrase, Vec<Phrase>)| Phrase::joined(&[joined(names), said.clone()], ": ");
     let mut answers: Vec<Phrase> = alike.iter().map(of_runs).collect();
     let mut spreads: Vec<(f64, &str)> =
         rows.iter().filter_map(|(row, value)| Some((value.spread?, row.scenario.as_str()))).collect();
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     if let (Some(middle), Some((most, name))) = (spreads.get(spreads.len() / 2), spreads.last()) {
         let (middle, most) = (text::spread(Some(middle.0)), text::spread(Some(*most)));
-        answers.push(Phrase::new(
-            format!("From repeat to repeat a typical figure of the base differs by {middle}, the most restless one by {most} ({name})."),
-            format!("От повтора к повтору типичный результат базы меняется на {}, самый беспокойный — на {} ({name}).", russian(&middle), russian(&most)),
-        ));
+        let spreads = [("middle", Given::Figure(&middle)), ("most", Given::Figure(&most))];
+        answers.push(words::say("restless", &[spreads[0], spreads[1], ("scenario", Given::Text(name))]));
     }
     if input.runs.iter().any(|data| sessions_and_boots(input, data).1 < 2) {
         answers.push(TEXTS.one_boot.clone());
@@ -279,50 +222,29 @@ fn matters(input: &Input) -> Vec<Phrase> {
     let is_sure = |against: &&&AgainstBase| matches!(against.verdict, Verdict::Better | Verdict::Worse);
     let mut answers = Vec::new();
     if let Some(suite) = input.runs.first().map(|data| &data.run.suite) {
-        answers.push(Phrase::new(
-            format!("Only you know whether this is your work: {}.", suite.title),
-            format!("Только вам известно, ваша ли это работа: {}.", suite.title_in_russian()),
-        ));
+        let title = Phrase::of(|language| suite.title_in(language.code()).to_owned());
+        answers.push(words::say("your-work", &[("suite", Given::Said(&title))]));
     }
     // A filter may have left other metrics alone.
     let asked = if judged.is_empty() { &others } else { &judged };
     let floors = || asked.iter().map(|against| against.floor);
     if let (Some(least), Some(most)) = (floors().reduce(f64::min), floors().reduce(f64::max)) {
         let floor = if least == most { percent(least) } else { format!("{} … {}", percent(least), percent(most)) };
-        answers.push(Phrase::new(
-            format!("Differences below {floor} are taken for none."),
-            format!("Отличия меньше {} за отличия не считаются.", russian(&floor)),
-        ));
+        answers.push(words::say("differences-below", &[("floor", Given::Figure(&floor))]));
         let marked: Vec<f64> = judged.iter().filter(is_sure).filter_map(|against| against.ratio).collect();
         let size = |ratio: &f64| ratio.ln().abs();
         let smallest = marked.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b)));
         let largest = marked.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)));
         if let (Some(smallest), Some(largest)) = (smallest, largest) {
             let (smallest, largest) = (text::change(smallest), text::change(largest));
-            answers.push(Phrase::new(
-                format!(
-                    "Of the sure ones of main metrics, {} in number, the smallest is {smallest} and the largest {largest}.",
-                    marked.len()
-                ),
-                format!(
-                    "Надёжных отличий главных показателей: {}; наименьшее {}, наибольшее {}.",
-                    marked.len(),
-                    russian(&smallest),
-                    russian(&largest)
-                ),
-            ));
+            let ends = [("smallest", Given::Figure(&smallest)), ("largest", Given::Figure(&largest))];
+            answers.push(words::say("differences-sure", &[("count", Given::Count(marked.len())), ends[0], ends[1]]));
         } else if !judged.is_empty() {
             answers.push(TEXTS.none_sure.clone());
         }
         let beside = others.iter().filter(is_sure).count();
         if beside > 0 {
-            answers.push(Phrase::new(
-                format!(
-                    "Of other metrics {} sure; the table shows them all.",
-                    english_plural(beside, "difference is", "differences are")
-                ),
-                format!("Надёжных отличий прочих показателей: {beside}; в таблице видны все."),
-            ));
+            answers.push(words::say("differences-of-others", &[("count", Given::Count(beside))]));
         }
     } else {
         answers.push(TEXTS.not_compared.clone());
@@ -344,40 +266,21 @@ fn happened(input: &Input) -> Vec<Phrase> {
     let mut done = Vec::new();
     if bytes > 0.0 {
         let bytes = Unit::Bytes.show(bytes);
-        done.push((bytes.clone(), russian(&bytes)));
+        done.push(figure(&bytes));
     }
     if operations > 0.0 {
         let count = operations as usize;
-        let (shown, in_russian) = (grouped(count), russian_plural(count, "операцию", "операции", "операций"));
-        done.push((format!("{shown} operations"), format!("{shown}\u{a0}{in_russian}")));
+        let shown = grouped(count);
+        done.push(words::say("operations", &[("count", Given::Count(count)), ("shown", Given::Text(&shown))]));
     }
-    let en: Vec<_> = done.iter().map(|(en, _)| en.as_str()).collect();
-    let ru: Vec<_> = done.iter().map(|(_, ru)| ru.as_str()).collect();
     let mut answers = Vec::new();
     if !done.is_empty() {
-        let time = duration(time);
-        answers.push(Phrase::new(
-            format!("The valid repeats did {} in {time}; each scenario shows how that was verified.", en.join(" and ")),
-            format!(
-                "Учтённые повторы сделали {} за {}; как это проверено, указано в каждом сценарии.",
-                ru.join(" и "),
-                russian(&time)
-            ),
-        ));
+        let (done, time) = (joined(&done), duration(time));
+        answers.push(words::say("work-done", &[("done", Given::Said(&done)), ("time", Given::Figure(&time))]));
     }
     answers.push(if samples > 0 {
-        Phrase::new(
-            format!(
-                "Beside them {} samples of the machine and the load were recorded; they are shown with their scenarios above.",
-                grouped(samples)
-            ),
-            format!(
-                "Кроме того, {} {} {} машины и нагрузки; они показаны выше, у своих сценариев.",
-                russian_plural(samples, "записан", "записано", "записано"),
-                grouped(samples),
-                russian_plural(samples, "отсчёт", "отсчёта", "отсчётов")
-            ),
-        )
+        let shown = grouped(samples);
+        words::say("samples-recorded", &[("count", Given::Count(samples)), ("shown", Given::Text(&shown))])
     } else {
         TEXTS.no_series.clone()
     });
@@ -395,7 +298,7 @@ mod tests {
         let runs = [data.data()];
         let input = Input { table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
         let view = questions(&input).swap_remove(place);
-        view.answers.iter().map(|answer| answer.en.as_ref()).collect::<Vec<_>>().join(" ")
+        view.answers.iter().map(|answer| answer.english()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -447,7 +350,8 @@ mod tests {
         let runs = [data.data()];
         let input =
             Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
-        let said: String = questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| &*one.ru).collect();
+        let said: String =
+            questions(&input)[3..5].iter().flat_map(|one| &one.answers).map(|one| one.russian()).collect();
         assert!(said.contains("наименьшее −6,3") && said.contains("наибольшее × 2,41"), "{said}");
         assert!(said.contains("меньше 1,0") && !said.contains("1.0"), "{said}");
     }

@@ -11,7 +11,6 @@ use stend_model::run::{Outcome, Repeat, Series};
 use stend_model::suite::{Scenario, Suite};
 use stend_model::wire::{Check, MarkKind};
 
-use crate::words::language::Language;
 use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Measured, Row, Table};
 
 use super::gates::{GatesView, gates};
@@ -26,12 +25,12 @@ use crate::faults as report_faults;
 use crate::histogram::{Histogram, Values, histogram};
 use crate::language::{TEXTS, to_settle};
 use crate::notes;
-use crate::numbers::{in_language, russian};
+use crate::numbers::figure;
 use crate::phrase::{Phrase, of_ceiling};
 use crate::reason::{ReasonView, reasons};
 use crate::text::{self, interval, percent, shell_words};
 use crate::timeline::{self, Timeline, timeline};
-use crate::words;
+use crate::words::{self, Given};
 
 /// One scenario.
 pub(super) struct ScenarioView {
@@ -348,15 +347,16 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
 
 /// What a verdict rests on.
 fn evidence(against: &AgainstBase) -> Phrase {
-    let q = against.q.map(|q| format!("q {}", text::probability(q)));
-    let parts = |ratio: &str, floor: &str, drift: &str| -> String {
-        let ratio = against.interval.map(|ends| format!("{ratio} {}", text::ratio_interval(ends)));
-        let floor = Some(format!("{floor} {}", percent(against.floor)));
-        let drift =
-            against.drift.filter(|_| !against.evidence.resembling).map(|share| format!("{drift} {}", percent(share)));
-        [ratio, q.clone(), floor, drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
-    };
-    Phrase::new(parts("ratio", "floor", "drift"), russian(&parts("отношение", "порог", "дрейф")))
+    let drift = against.drift.filter(|_| !against.evidence.resembling);
+    let parts = [
+        ("evidence-ratio", against.interval.map(text::ratio_interval)),
+        ("evidence-q", against.q.map(text::probability)),
+        ("evidence-floor", Some(percent(against.floor))),
+        ("evidence-drift", drift.map(percent)),
+    ];
+    let said =
+        parts.into_iter().filter_map(|(name, figure)| Some(words::say(name, &[("figure", Given::Figure(&figure?))])));
+    Phrase::joined(&said.collect::<Vec<_>>(), ", ")
 }
 
 /// The drawings of one metric over all runs that have it; none where no repeat has a value.
@@ -377,8 +377,7 @@ fn metric_view(
     }
     let id = format!("{anchor}-{place}");
     let scenario = &runs.first()?.scenario.name;
-    let of = |repeats: &str| format!("{repeats}: {scenario}, {}", metric.name);
-    let title = Phrase::new(of(&TEXTS.repeats.en), of(&TEXTS.repeats.ru));
+    let title = TEXTS.repeats.before(format_args!("{scenario}, {}", metric.name));
     Some(MetricView {
         name: metric.name.clone(),
         main: place == 0,
@@ -449,7 +448,7 @@ fn scenario_run(
             let version = begin.version.iter().map(|version| format!("{} {version}", begin.instrument));
             version.chain(begin.build.iter().map(part)).collect::<Vec<_>>().join(" · ")
         };
-        Some(Phrase::new(said(Language::English), said(Language::Russian))).filter(|said| !said.en.is_empty())
+        Some(Phrase::of(said)).filter(|said| !said.english().is_empty())
     };
     let has_values = |metric: &&Metric| repeats.iter().any(|repeat| repeat.value(metric).is_some());
     let metrics: Vec<&Metric> = scenario.metrics.iter().filter(has_values).collect();
@@ -494,14 +493,8 @@ fn moments(repeat: &Repeat) -> Vec<Moment> {
 
 /// What the faults of a repeat did, with the repeat's number.
 fn faults(repeat: &Repeat, series: Option<&Vec<&Series>>) -> Vec<Phrase> {
-    let of_repeat = |words: Phrase| {
-        let label = label(repeat);
-        Phrase::new(format!("{label}: {}", words.en), format!("{label}: {}", words.ru))
-    };
-    report_faults::what_they_did(repeat, series.map(Vec::as_slice).unwrap_or_default())
-        .into_iter()
-        .map(of_repeat)
-        .collect()
+    let all = report_faults::what_they_did(repeat, series.map(Vec::as_slice).unwrap_or_default());
+    all.into_iter().map(|words| words.after(label(repeat))).collect()
 }
 
 fn repeat_view(data: &RunData, repeat: &Repeat, metrics: &[&Metric]) -> RepeatView {
@@ -547,13 +540,8 @@ fn reason(outcome: &Outcome) -> Option<Phrase> {
 fn tooltip(repeat: &Repeat, value: &str) -> Phrase {
     let reason = reason(&repeat.outcome);
     let outcome = reason.as_ref().map(|_| outcome(&repeat.outcome));
-    let text = |language: Language| {
-        let said = |phrase: &Option<Phrase>| phrase.as_ref().map(|phrase| phrase.say(language).to_owned());
-        let value = in_language(value, language).into_owned();
-        let parts = [Some(label(repeat)), Some(value), said(&outcome), said(&reason)].into_iter().flatten();
-        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
-    };
-    Phrase::new(text(Language::English), text(Language::Russian))
+    let parts = [Some(label(repeat).into()), Some(figure(value)), outcome, reason].into_iter().flatten();
+    Phrase::joined(&parts.filter(|part| !part.english().is_empty()).collect::<Vec<_>>(), " · ")
 }
 
 /// A repeat's number from 1, as people count; `w` before it for a warm-up.

@@ -10,7 +10,7 @@ use stend_model::suite::Instrument;
 use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
-use crate::numbers;
+
 use crate::sample::{self, EVIL, SampleRun};
 use stend_compare::compare;
 use stend_compare::table::{Lack, Measured, Note, Verdict};
@@ -29,7 +29,7 @@ fn written(runs: &[RunData]) -> String {
 
 /// The page with all that its script unfolds.
 fn page_of(runs: &[RunData]) -> String {
-    fold::unfolded(&written(runs))
+    sample::in_english_and_russian(&fold::unfolded(&written(runs)))
 }
 
 #[test]
@@ -62,11 +62,19 @@ fn only_our_own_script_may_run() {
 }
 
 #[test]
-fn every_text_stands_in_both_languages() {
-    let html = page(&sample::run(50));
-    assert_eq!(html.matches("<span lang=\"en\">").count(), html.matches("<span lang=\"ru\">").count());
+fn every_text_stands_in_each_language() {
+    let html = fold::unfolded(&written(&[sample::run(50).data()]));
     assert!(html.contains("<html lang=\"en\">"), "without a script English shows");
-    assert_eq!(html.matches("data-en=").count(), html.matches("data-ru=").count());
+    let count = |begin: &str, code: &str, end: &str| html.matches(&format!("{begin}{code}{end}")).count();
+    for code in Language::ALL.iter().map(|language| language.code()) {
+        for (begin, end) in [("<span lang=\"", "\">"), (" data-", "=\""), (" data-title-", "=\"")] {
+            let of_english = count(begin, "en", end);
+            assert!(of_english > 0 && count(begin, code, end) == of_english, "{begin}{code}");
+        }
+        assert_eq!(count("<button type=\"button\" data-switch=\"", code, "\" lang="), 1, "{code}");
+        assert_eq!(count("span[lang=", code, "]"), 1, "the style sheet hides {code}");
+        assert_eq!(count("{\"code\":\"", code, "\","), 1, "the script has what {code} needs");
+    }
 }
 
 /// What a reader sees of the page in Russian: text, tooltips and the names that are read aloud.
@@ -168,7 +176,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     let html =
         render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
             .unwrap();
-    let html = fold::unfolded(&html);
+    let html = sample::in_english_and_russian(&fold::unfolded(&html));
     // The tooltips of a flame graph stand there in one language, with points; the page's script turns them.
     let mut parts = html.split("<svg class=\"flames\"");
     let without_flames: String = parts
@@ -184,7 +192,9 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     let point = words.windows(2).position(|pair| {
         let unit = pair[1].trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
         let number = pair[0].trim_start_matches(|c: char| !c.is_alphanumeric());
-        number.parse::<f64>().is_ok() && number.contains('.') && (unit == "%" || numbers::russian_unit(unit).is_some())
+        number.parse::<f64>().is_ok()
+            && number.contains('.')
+            && (unit == "%" || Writing::of(Language::English).unit(unit).is_some())
     });
     let point = point.map(|place| words[place.saturating_sub(5)..place + 2].join(" "));
     assert_eq!(point, None, "a Russian figure has a decimal comma and a Russian unit");
@@ -197,9 +207,10 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     words_of(&serde_json::to_value(&data.repeats).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.series).unwrap(), &mut others);
     words_of(&serde_json::to_value(&data.profiles).unwrap(), &mut others);
-    let names = "stend report Evaluating Evaluation Benchmarking Checklist Language PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
+    let names = "stend report Evaluating Evaluation Benchmarking Checklist PATH UTC cpufreq sys class dmi fio apt get install clang compiler copy mode perf strace linux cgroup RFC table duration noise name value unit";
     let units = "MIOPS kIOPS lt gt amp quot";
     others.extend(words_in(names).chain(words_in(units)));
+    others.extend(Language::ALL.iter().flat_map(|language| words_in(TEXTS.of_languages.say(*language))));
     let left_over: Vec<_> = seen.difference(&others).collect();
     assert!(left_over.is_empty(), "{left_over:?}");
 }
@@ -357,10 +368,10 @@ fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_al
         title: title.into(),
         other_side: false,
         differences: Vec::new(),
-        in_short: Phrase::fixed("", ""),
+        in_short: Phrase::default(),
     };
     let [alike] = &overview::differs(&["b", "c"].map(machine))[..] else { panic!() };
-    assert_eq!((&*alike.titles.en, &*alike.titles.ru, alike.in_full), ("b and c", "b и c", false));
+    assert_eq!((alike.titles.english(), alike.titles.russian(), alike.in_full), ("b and c", "b и c", false));
 }
 
 #[test]

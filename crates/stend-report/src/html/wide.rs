@@ -67,11 +67,10 @@ fn corner(corner: &str) -> Phrase {
     let word = |key: &str| match key {
         "scenario" => TEXTS.scenario.clone(),
         "metric" => TEXTS.metric.clone(),
-        axis => Phrase::new(axis, axis),
+        axis => axis.into(),
     };
     let words: Vec<Phrase> = corner.split(BETWEEN).map(word).collect();
-    let joined = |of: fn(&Phrase) -> &str| words.iter().map(of).collect::<Vec<_>>().join(BETWEEN);
-    Phrase::new(joined(|word| word.en.as_ref()), joined(|word| word.ru.as_ref()))
+    Phrase::joined(&words, BETWEEN)
 }
 
 fn group(group: &Group, names: &[&str]) -> GroupView {

@@ -41,9 +41,8 @@ pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<Phrase
         }
     }
     let in_words = |(of_runs, runs): &(Note, Vec<String>)| {
-        let names: Vec<Phrase> = runs.iter().map(|run| Phrase::new(run.as_str(), run.as_str())).collect();
-        let (Phrase { en, ru }, names) = (note(of_runs), joined(&names));
-        Phrase::new(en.replace(RUN, &names.en), ru.replace(RUN, &names.ru))
+        let (said, names) = (note(of_runs), joined(&runs.iter().map(Phrase::from).collect::<Vec<_>>()));
+        Phrase::of(|language| said.say(language).replace(RUN, names.say(language)))
     };
     merged.iter().map(in_words).collect()
 }
@@ -108,9 +107,9 @@ mod tests {
             bound("c", "y"),
             Note::Unfinished { run: "a".into(), may_go_on: true },
         ]);
-        let starts = said.iter().map(|note| note.en.split(": ").next().unwrap()).collect::<Vec<_>>();
+        let starts = said.iter().map(|note| note.english().split(": ").next().unwrap()).collect::<Vec<_>>();
         assert_eq!(starts, ["a and b", "c", "a is not finished; resume it with `stend resume a`"]);
-        assert!(said[0].ru.starts_with("a и b: генератор нагрузки"), "{}", said[0].ru);
+        assert!(said[0].russian().starts_with("a и b: генератор нагрузки"), "{}", said[0].russian());
 
         // Commands that differ in the same words, in all scenarios and both runs.
         let other_work = |run: &str, scenario: &str| Note::OtherWork {
@@ -127,7 +126,7 @@ mod tests {
         let said = notes(&all);
         assert_eq!(said.len(), 1, "{said:?}");
         assert_eq!(
-            said[0].en,
+            said[0].english(),
             "no verdict on \"x\", \"y\", which do other work in b and c than in a: instrument: … --bs 4k … → … --bs 8k …"
         );
     }

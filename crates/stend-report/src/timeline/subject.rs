@@ -10,6 +10,7 @@ use crate::language::TEXTS;
 use crate::phrase::Phrase;
 use crate::scale::Scale;
 use crate::series::{self, Point, Stretch, lun_metric};
+use crate::words::{self, Given};
 
 /// Lines beyond so many could not be told apart.
 const MOST_LINES: usize = 5;
@@ -90,9 +91,9 @@ impl Subject {
                     Some((label, repeat.gauge(repeat.named(Origin::Instrument, name)?)))
                 };
                 let percentiles = [
-                    ("latency_p50_ns", Phrase::fixed("p50", "p50")),
-                    ("latency_p99_ns", Phrase::fixed("p99", "p99")),
-                    ("latency_p999_ns", Phrase::fixed("p99.9", "p99.9")),
+                    ("latency_p50_ns", "p50".into()),
+                    ("latency_p99_ns", "p99".into()),
+                    ("latency_p999_ns", "p99.9".into()),
                     ("latency_max_ns", TEXTS.highest.clone()),
                 ];
                 let mean = |(label, line): (Phrase, Vec<Stretch>)| {
@@ -249,14 +250,14 @@ impl<'a> Repeat<'a> {
         let disks = self.of(Origin::Machine, own).into_iter().filter(worked).take(MOST_LINES);
         let line = |series: &Series| {
             let name = series.metric.trim_start_matches("disk.").trim_end_matches(counter).trim_end_matches('.');
-            (Phrase::new(name, name), slope(series))
+            (name.into(), slope(series))
         };
         disks.map(line).collect()
     }
 }
 
 fn controller(number: u32) -> Phrase {
-    Phrase::new(format!("controller {number}"), format!("контроллер {number}"))
+    words::say("controller", &[("number", Given::Count(number as usize))])
 }
 
 fn of_envelope(name: &str) -> Phrase {

@@ -162,16 +162,10 @@ condition-load = load average
     .advice = wait until the machine is idle, or stop other programs
 condition-foreign-load = other programs
     .value = { PERCENT($share) } of the CPU time
-    .advice = stop them{ $limit ->
-        [none] {""}
-       *[other] : above { PERCENT($limit) } no repeat counts
-    }
+    .advice = stop them{ WITH(": above ", PERCENT($limit), " no repeat counts") }
 condition-steal = steal
     .value = { PERCENT($share) } of the CPU time
-    .advice = the host gives this virtual machine's time to other guests{ $limit ->
-        [none] {""}
-       *[other] : above { PERCENT($limit) } no repeat counts
-    }
+    .advice = the host gives this virtual machine's time to other guests{ WITH(": above ", PERCENT($limit), " no repeat counts") }
 condition-pressure = pressure { $resource ->
     [cpu] cpu
     [io] io
@@ -377,27 +371,17 @@ check-other-length = right, but { $bytes } bytes instead of { $wanted }
 check-nothing-came = no byte came
 
 check-no-known-answer = there is no known answer for { $algorithm } that the openssl command can compute
-check-answer-right = this OpenSSL computes { $vector ->
-    [sp-800-38a] the NIST SP 800-38A vector of this cipher
-    [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
-   *[other] the { $vector } digest of abc
-}; the operations of the timed loop are counted, but their results are not checked
-check-answer-impossible = this OpenSSL's command line cannot compute { $vector ->
+known-answer = { $vector ->
     [sp-800-38a] the NIST SP 800-38A vector of this cipher
     [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
    *[other] the { $vector } digest of abc
 }
-check-answer-wrong = { $vector ->
-    [sp-800-38a] the NIST SP 800-38A vector of this cipher
-    [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
-   *[other] the { $vector } digest of abc
-}: { $right } is right, this OpenSSL computes { $computed }
+check-answer-right = this OpenSSL computes { known-answer }; the operations of the timed loop are counted, but their results are not checked
+check-answer-impossible = this OpenSSL's command line cannot compute { known-answer }
+check-answer-wrong = { known-answer }: { $right } is right, this OpenSSL computes { $computed }
 check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
-check-fio-counts = { $direction }: { $operations } operations{ $block ->
-    [none] {""}
-   *[other] {" "}of { $block } bytes
-}, { $bytes } bytes counted, { $short } short, { $dropped } dropped
+check-fio-counts = { $direction }: { $operations } operations{ WITH(" of ", $block, " bytes") }, { $bytes } bytes counted, { $short } short, { $dropped } dropped
 check-ramp-spanned = up to { $operations } operations may have spanned the end of the ramp
 check-read-back = { $bytes } of { $written } bytes written were read back with the marks of this repeat
 check-counts-only = no error; counts only, the data are not compared
@@ -644,6 +628,8 @@ text-axis-hint = All drawings of a run have one axis of time. Point at it, or mo
 text-none-of-these = This run has none of the repeats that the other one shows, so its whole axis is shown.
 text-generated = Written by stend
 text-open-on-paper = On paper are those scenarios that were open when the page was printed.
+text-language = English
+text-of-languages = Language
 
 # Notes on a table, without a full stop.
 
@@ -761,10 +747,7 @@ no-controllers = no controllers with readable CPU time between the load and the 
 summary = { $measured ->
     [one] { $measured } scenario
    *[other] { $measured } scenarios
-} measured on { $machine }{ $moment ->
-    [none] {""}
-   *[other] , { $moment }
-}{ $skipped ->
+} measured on { $machine }{ WITH(", ", $moment) }{ $skipped ->
     [0] {""}
     [1] ; 1 has no figure
    *[other] ; { $skipped } have no figure
@@ -776,10 +759,7 @@ summary = { $measured ->
     }{ $why })
 }; evidence grade { $grade }: { $sessions }.
 to-settle = about { $repeats } repeats on each side would settle it
-drawn = lowest { $lowest }, highest { $highest }; { $samples } samples{ $points ->
-    [none] {""}
-   *[other] , { $points } drawn
-}
+drawn = lowest { $lowest }, highest { $highest }; { $samples } samples{ WITH(", ", $points, " drawn") }
 merged-of = { $count } in { $repeats ->
     [one] { $repeats } repeat
    *[other] { $repeats } repeats
@@ -798,16 +778,11 @@ history-title = { $scenario }: { $metric }, { $better ->
     [higher] more is better
    *[lower] less is better
 }
-history-subject = { $machine } · hardware { $hardware } · { $runs ->
+runs = { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
-}{ $first ->
-    [none] {""}
-   *[other] , { $first }
-}{ $last ->
-    [none] {""}
-   *[other] {" "}… { $last }
 }
+history-subject = { $machine } · hardware { $hardware } · { runs }{ WITH(", ", $first) }{ WITH(" … ", $last) }
 history-change = { $size } from { $at } on, with run { $run }: from { $before } to { $after } (p { $p })
 history-no-cause = nothing of the fingerprint changed between { $before } and { $after }
 history-near = but near it, between { $before } and { $after }: { $what }
@@ -824,22 +799,10 @@ history-other-machine = Left out: { $runs ->
     [one] { $runs } run of other hardware (--machine NAME shows it)
    *[other] { $runs } runs of other hardware (--machine NAME shows them)
 }.
-history-other-work = Left out: { $runs ->
-    [one] { $runs } run
-   *[other] { $runs } runs
-} in which the scenario of this name did other work than in the newest.
-history-emulated = Left out: { $runs ->
-    [one] { $runs } run
-   *[other] { $runs } runs
-} that an emulator made.
-history-two-sides = Left out: { $runs ->
-    [one] { $runs } run
-   *[other] { $runs } runs
-} of two sides, which differ on purpose.
-history-no-value = Left out: { $runs ->
-    [one] { $runs } run
-   *[other] { $runs } runs
-} without a valid repeat.
+history-other-work = Left out: { runs } in which the scenario of this name did other work than in the newest.
+history-emulated = Left out: { runs } that an emulator made.
+history-two-sides = Left out: { runs } of two sides, which differ on purpose.
+history-no-value = Left out: { runs } without a valid repeat.
 
 clocks-agree = clocks agree to { $sure }
 clocks-apart = clocks compared to { $sure }: the machine's was { $apart } { $way ->
@@ -945,10 +908,7 @@ ram = { $size } RAM
 rotational = (rotational)
 governor-is = governor { $value }
 boost-is = boost { $value }
-mitigations = { $on } mitigations on{ $off ->
-    [none] {""}
-   *[other] , off: { $off }
-}
+mitigations = { $on } mitigations on{ WITH(", off: ", $off) }
 sockets = { $count ->
     [one] { $count } socket
    *[other] { $count } sockets
@@ -965,3 +925,213 @@ numa-nodes = { $count ->
     [one] { $count } NUMA node
    *[other] { $count } NUMA nodes
 }
+
+# How a run stands to the base.
+
+standing = { $said }.
+standing-by-main = { $said } (by each scenario's main metric).
+standing-same = { $runs ->
+    [1] { $run } and { $base } are the same on
+   *[other] Each of { $run } is the same as { $base } on
+} { on-all }
+standing-unresolved = unresolved on { on-all }
+standing-undiffering = Of { $all } scenarios none shows { $runs ->
+    [1] { $run } and { $base } to differ: the same on
+   *[other] { $run } to differ from { $base }: each is the same on
+} { $same }; { unresolved-on }
+standing-on-all = { $run } is { $way } than { $base } on { on-all }{ most }
+standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios{ most }
+standing-second = { $way } on { $count }{ most }
+same-on = the same on { $count }
+unresolved-on = { $count ->
+    [one] { $count } is unresolved
+   *[other] { $count } are unresolved
+}
+on-all = { $all ->
+    [1] the one scenario
+    [2] both scenarios
+   *[other] all { $all } scenarios
+}
+faster = faster
+slower = slower
+most = { $factor ->
+    [none] {""}
+   *[other] { $all ->
+        [1] , “{ $scenario }” ({ $factor })
+       *[other] , most of all on “{ $scenario }” ({ $factor })
+    }
+}
+mean-label = geometric mean of { $count }
+mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") }, the geometric mean over { $count } scenarios, where more is better{ WITH("; not in it: ", $missing) }
+nothing-between = Nothing can be said between { $runs ->
+    [1] { $run } and { $base }
+   *[other] { $base } and any of { $run }
+}: { $why }
+nothing-in-common = they have no scenario in common
+nothing-in-both = no scenario has a figure in both
+nothing-of-emulators = an emulator's times are not a machine's speed
+nothing-of-other-work = no scenario did the same work in both; the notes say in what it differs
+nothing-judged = no figure of both can be judged; the notes say why
+side-as-it-is = as it is
+side-as-it-is-quoted = as it is
+of-ceiling = { $share } of { $scenario }
+
+# Why a verdict is what it is.
+
+no-verdict = No verdict: the two are not to be compared, as the notes above the table say.
+reason = { $verdict ->
+    [better] Better than the base: { reason-significant }
+    [worse] Worse than the base: { reason-significant }
+    [same] { $noise ->
+        [true] Cannot be told apart from the base
+       *[false] The same as the base for all that matters
+    }: { reason-size }. The whole interval lies within { reason-floor }.
+   *[unresolved] Insufficient evidence{ $size ->
+        [none] . { reason-unresolved }
+       *[other] : { reason-size }. { reason-unresolved }{ WITH("; ", $more) }
+    }.
+}
+reason-size = { $size }{ WITH(", 95 % interval ", $interval) }
+reason-chance = { WITH(" (q ", $q, ")") }
+reason-floor = the { $floor } { $noise ->
+    [true] by which the machine differs from itself
+   *[false] that do not matter
+}
+reason-significant = { reason-size }. This is unlikely to be chance{ reason-chance }; the whole interval lies beyond { reason-floor }{ WITH(", and beyond the drift of ", $drift, " within the runs") }.
+reason-unresolved = { $reason ->
+    [too-few-repeats] A verdict requires six valid repeats on each side
+    [not-finite] A value is not a finite number, so there is nothing to test
+    [not-positive] A value is zero or negative, so there is no ratio to test
+    [unequal-pairs] Not every repeat of one side has its partner on the other
+    [crosses-floor] There is a difference, but it may be less than { reason-floor }
+    [resembling] There is a difference, but neighbouring repeats of a run are correlated, so they count for fewer, which is too few to be certain
+    [within-drift] Within a run the first half differs from the second{ WITH(" by ", $drift) }, so the runs may differ from each other by as much without a cause
+    [not-significant] The difference may be chance{ reason-chance }, and it may be more than { reason-floor }
+   *[no-test] No test could be made
+}
+
+# Beside what was published.
+
+not-comparable = { $run } can be compared with runs of the same kind, and with no published machine: { $why ->
+    [scaled] it was scaled down
+    [memory] the disks of its target were files in memory
+   *[files] the disks of its target were files
+}.
+beside-machine = { $times } times { $way ->
+    [worse] worse than
+   *[better] as good as
+} { $machine } on “{ $scenario }”
+beside-one = { $run } is { $low }, the only published figure that it can be held against. The difference cannot be tested, for a single number was published.
+beside-published = { $run } does better than { $above ->
+    [0] none
+   *[other] { $above }
+} of { $all ->
+    [one] { $all } published figure
+   *[other] { $all } published figures
+} of { $machines ->
+    [one] { $machines } other machine
+   *[other] { $machines } other machines
+}: it is { $low } at worst, and at best { $high }. These differences cannot be tested, for single numbers were published.
+alone = There is nothing to hold { $run } against yet; its own repeats differ by { $middle } on a typical scenario, and by { $most } at most (“{ $scenario }”).
+
+# What faults did.
+
+rebuilt = { $deed } in { $time }{ WITH("; btrfs counted before that: ", $errors) }
+no-dip = { $fault }: no window below 90 % of { $before }
+dip = { $fault }: from { $before } down to { $lowest } ({ $depth } less){ WITH(", which began only after \"", $after, "\"") }, { $time ->
+    [none] not back before the load ended
+   *[other] back after { $time }
+}
+
+# Targets, and what their figures say nothing of.
+
+target = { $kind ->
+    [file] files ({ $place })
+    [device] { $place }
+   *[pool] { target-disks }{ WITH(" of ", $disk_size) } ({ $place }), { target-layout }
+}, { $luns ->
+    [one] { $luns } LUN
+   *[other] { $luns } LUNs
+}{ WITH(" of ", $lun_size) }{ $checksums ->
+    [true] {" "}with checksums
+   *[false] {""}
+}, { $transport }{ $controllers ->
+    [0] {""}
+    [one] {" "}from { $controllers } controller
+   *[other] {" "}from { $controllers } controllers
+}
+target-disks = { $disks } disks
+target-work = the directory for runs' files
+target-layout = { WITH($manager, " ") }{ $layout }
+target-threads = threads { $value }
+target-filters = filters { $value }
+target-processors = processors { $value }
+target-scheduler = scheduler { $value }
+target-mount-options = mount options { $value }
+target-in-memory = its disks are files in memory, so this measures the software path, not flash
+target-in-files = its disks are files on { $kind } and what caches lie below cannot be seen, so this measures the software path, not flash
+target-zfs = ZFS reads through its cache in memory, whatever "direct" says
+target-iscsi = tgtd reads and writes through the page cache, whatever "direct" says
+target-iscsi-by-nbd = between fio and tgtd stands qemu-storage-daemon, which speaks iSCSI: the whole chain is measured, and this part of it may be its bound; its CPU time is the load's, not the controllers'
+target-nfs = the NFS server reads and writes through the page cache, whatever "direct" says
+target-nbd = nbdkit reads and writes through the page cache, whatever "direct" says
+target-works = what the pool does is CPU time of others than the load, so the gate for other programs' CPU time is off
+target-stood = it stood before the run, as { $name }, so its LUNs hold what was written to them earlier
+target-not-filled = the LUNs were not written over first, and what was never written is read at the speed of memory
+not-in-runs = not in { $runs }: { $names }
+differing = { $key }
+evidence-ratio = ratio { $figure }
+evidence-q = q { $figure }
+evidence-floor = floor { $figure }
+evidence-drift = drift { $figure }
+controller = controller { $number }
+
+# What the page is of.
+
+title-with-suite = { $of } – { $suite }
+title-of-sides = A/B on { $machine }: “{ $b }” against “{ $a }”
+title-of-two = { $other } against { $base }
+title-of-several = { $base } and { $count } others
+clocks-of-session = { $machine }{ WITH(", session ", $session) }: { $clocks }
+clocks-carried = { $machine }: measured without a link, and carried here; moments are by its own clock
+
+# Answers to what should be asked of every benchmark.
+
+busy = On { $busy } of { $all ->
+    [one] { $all } scenario
+   *[other] { $all } scenarios
+} the load kept at least one processor busy all the time: what that gets done, waiting for memory included, is the limit there.
+waiting-elsewhere = Elsewhere it waited, or others had the processor, and it had less than one processor's time: { $scenarios }.
+waiting = On every scenario the load waited, or others had the processor, and it had less than one processor's time: { $scenarios }.
+beside-ceilings = Beside what the suite names as their ceilings: { $shares }.
+beyond-ceilings = More than their ceiling, which should make you doubt one of the two: { $shares }.
+loader = The load generator took at most { $share } of the machine's CPU time ({ $scenario }); beyond { $limit } a figure may be the generator's own limit, and the notes above the table say so.
+repeats-checked = Repeats, warm-ups included: { $all }. Verified and right: { $passed }; wrong: { $wrong }; could not be verified: { $unchecked }; measured nothing: { $failed }.
+repeats-invalid = { $invalid ->
+    [one] { $invalid } invalid repeat
+   *[other] { $invalid } invalid repeats
+} not counted; each scenario says why.
+repeats-of-each = { $many } { $most ->
+    [one] valid repeat
+   *[other] valid repeats
+} of each scenario; { $sessions }.
+restless = From repeat to repeat a typical figure of the base differs by { $middle }, the most restless one by { $most } ({ $scenario }).
+your-work = Only you know whether this is your work: { $suite }.
+differences-below = Differences below { $floor } are taken for none.
+differences-sure = Of the sure ones of main metrics, { $count } in number, the smallest is { $smallest } and the largest { $largest }.
+differences-of-others = Of other metrics { $count ->
+    [one] { $count } difference is
+   *[other] { $count } differences are
+} sure; the table shows them all.
+operations = { $shown } operations
+work-done = The valid repeats did { $done } in { $time }; each scenario shows how that was verified.
+samples-recorded = Beside them { $shown } samples of the machine and the load were recorded; they are shown with their scenarios above.
+
+# How figures are written. Units stand here with what they are called, and so do prefixes.
+
+decimal-sign = .
+unit-space = {" "}
+units =
+    op/J = op/J, B/J = B/J, B/CPU-s = B/CPU-s, op/CPU-s = op/CPU-s, cycles/B = cycles/B, requests/s = requests/s, CPU-s = CPU-s, cycles = cycles, cores = cores, B/s = B/s, op/s = op/s, Hz = Hz, IOPS = IOPS, B = B,
+    /s = /s, W = W, J = J, s = s, min = min, k = k, M = M, G = G, T = T, k/s = k/s, M/s = M/s, G/s = G/s, T/s = T/s
+prefixes = Ki = Ki, Mi = Mi, Gi = Gi, Ti = Ti, k = k, M = M, G = G, T = T, m = m, µ = µ, n = n

@@ -1,39 +1,42 @@
-//! The languages in which people are spoken to, and how each counts.
+//! The languages in which people are spoken to. All else that tells one from another is in its messages file.
 
-/// A language of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    English,
-    Russian,
-}
+use clap::ValueEnum;
+use fluent_bundle::FluentValue;
 
-impl Language {
-    /// Its code in BCP 47, as HTML and XML name it.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Russian => "ru",
+/// What writes a language's numbers where a message has them.
+type Formatter<M> = fn(&FluentValue, &M) -> Option<String>;
+
+macro_rules! languages {
+    ($($name:ident $code:literal,)*) => {
+        /// A language of the report.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+        pub enum Language {
+            $(#[value(name = $code, help = stringify!($name))] $name,)*
         }
-    }
+
+        impl Language {
+            /// All of them. Figures and names come in the first one, in which the page is written too.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its code in BCP 47, as HTML and XML name it.
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// Its messages, in the format of Project Fluent.
+            pub(super) const fn messages(self) -> &'static str {
+                match self { $(Self::$name => include_str!(concat!($code, ".ftl")),)* }
+            }
+
+            /// A function of its own, because Fluent takes none that holds a value.
+            pub(super) fn formatter<M>(self) -> Formatter<M> {
+                match self { $(Self::$name => |value, _| super::number(value, Self::$name),)* }
+            }
+        }
+    };
 }
 
-/// The form of a Russian noun after a number: 1 сценарий, 2 сценария, 5 сценариев, 11 сценариев, 21 сценарий.
-pub fn russian_plural<'a>(number: usize, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
-    match (number % 100, number % 10) {
-        (11..=14, _) => many,
-        (_, 1) => one,
-        (_, 2..=4) => few,
-        _ => many,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn russian_nouns_follow_their_number() {
-        let forms: Vec<_> = [1, 2, 5, 11, 12, 21, 22, 25, 111, 0].map(|n| russian_plural(n, "1", "2", "5")).into();
-        assert_eq!(forms.concat(), "1255512555");
-    }
+languages! {
+    English "en",
+    Russian "ru",
 }

@@ -5,7 +5,7 @@ use stend_model::machine::{Cache, Difference, Machine, Software};
 
 use fluent_bundle::{FluentArgs, FluentValue};
 
-use super::{message, name, part};
+use super::{message, name, part, plain};
 use crate::numbers::in_language;
 use crate::words::language::Language;
 
@@ -112,7 +112,7 @@ fn last_cache(cache: &Cache, language: Language) -> String {
 
 fn memory_and_disks(machine: &Machine, language: Language) -> String {
     let hardware = &machine.hardware;
-    let rotational = format!(" {}", filled("rotational", &[], language));
+    let rotational = format!(" {}", plain("rotational", language));
     let memory = (hardware.memory_bytes > 0)
         .then(|| filled("ram", &[("size", binary(hardware.memory_bytes, language).into())], language));
     let mut disks: Vec<(String, usize)> = Vec::new();
@@ -147,12 +147,12 @@ fn kernel(software: &Software, language: Language) -> String {
 
 /// The largest binary unit with at most one digit behind the point.
 fn binary(bytes: u64, language: Language) -> String {
-    in_language(&scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]), language).into_owned()
+    in_language(&scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]), language)
 }
 
 /// As makers of disks count.
 fn decimal(bytes: u64, language: Language) -> String {
-    in_language(&scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]), language).into_owned()
+    in_language(&scaled(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]), language)
 }
 
 fn scaled(bytes: u64, step: f64, units: [&str; 5]) -> String {
@@ -228,7 +228,7 @@ impl DifferenceInWords {
     pub fn shortened(mut self, language: Language) -> Self {
         let [before, after] = self.values.each_ref().map(|value| value.lines().collect::<Vec<_>>());
         let lines = (0..before.len().max(after.len())).map(|line| [before.get(line), after.get(line)]);
-        let none = if self.one_sided { String::new() } else { filled("no-value", &[], language) };
+        let none = if self.one_sided { String::new() } else { plain("no-value", language) };
         if let Some(lines) = lines.into_iter().find(|[one, other]| one != other) {
             self.values = lines.map(|line| line.map_or_else(|| none.clone(), |line| (*line).to_owned()));
         }
@@ -268,10 +268,10 @@ pub fn words_of(difference: &Difference, language: Language) -> DifferenceInWord
         // Where both are on, the texts tell what changed.
         let texts = if states[0] == states[1] { [before.as_str(), after.as_str()] } else { states };
         let values = texts.map(|text| match text {
-            "" => filled("mitigation-not-listed", &[], language),
-            "on" => filled("mitigation-on", &[], language),
-            "off" => filled("mitigation-off", &[], language),
-            "not affected" => filled("mitigation-not-affected", &[], language),
+            "" => plain("mitigation-not-listed", language),
+            "on" => plain("mitigation-on", language),
+            "off" => plain("mitigation-off", language),
+            "not affected" => plain("mitigation-not-affected", language),
             other => other.to_owned(),
         });
         let subject = filled("mitigation-of", &[("name", name.into())], language);
@@ -283,7 +283,7 @@ pub fn words_of(difference: &Difference, language: Language) -> DifferenceInWord
         if what == "compiler" && versions[0] != versions[1] { versions.each_ref() } else { [before, after] };
     let values = [before, after].map(|text| match (what.as_str(), text.parse()) {
         ("memory_bytes", Ok(bytes)) => binary(bytes, language),
-        _ if text.is_empty() && !one_sided => filled("no-value", &[], language),
+        _ if text.is_empty() && !one_sided => plain("no-value", language),
         _ => text.clone(),
     });
     DifferenceInWords { subject: part_called(what, language), values, one_sided }

@@ -1,8 +1,8 @@
-//! Facts in words: each language is one file, `en.ftl`, `ru.ftl`, in the format of Project Fluent.
+//! Facts in words: each language is one file, such as `en.ftl`, in the format of Project Fluent.
 //!
 //! A fact's tag names its message (`foreign_cpu` is said by `cause-foreign-cpu`), and its fields are what the message may be filled with.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
@@ -29,8 +29,11 @@ pub use notes::{joined, lack, lack_in_a_word, listed, note};
 
 type Bundle = FluentBundle<FluentResource>;
 
-static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English, include_str!("en.ftl")));
-static RUSSIAN: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Russian, include_str!("ru.ftl")));
+/// The messages of a language, read when it is first spoken.
+fn bundle(language: Language) -> &'static Bundle {
+    static ALL: [OnceLock<Bundle>; Language::ALL.len()] = [const { OnceLock::new() }; Language::ALL.len()];
+    ALL[language as usize].get_or_init(|| bundle_of(language, language.messages()))
+}
 
 /// Why a repeat does not count, in one line; empty if it does.
 pub fn outcome(outcome: &Outcome, language: Language) -> String {
@@ -94,14 +97,13 @@ pub fn condition(condition: &Condition, language: Language) -> Told {
 
 /// Conditions as one phrase, with what to do about them.
 pub fn conditions(conditions: &[Condition]) -> Phrase {
-    let say = |language| {
+    Phrase::of(|language| {
         let lines: Vec<_> = conditions.iter().map(|one| condition(one, language).with_advice()).collect();
         lines.join("; ")
-    };
-    Phrase::new(say(Language::English), say(Language::Russian))
+    })
 }
 
-/// What a sentence is filled with.
+/// What a sentence is filled with; it finds `none` where that is empty.
 #[derive(Clone, Copy)]
 pub enum Given<'a> {
     /// As it is.
@@ -110,6 +112,8 @@ pub enum Given<'a> {
     Figure(&'a str),
     /// A number that decides the form of a word.
     Count(usize),
+    /// The same with the decimals that it is written with.
+    Number(&'a str),
     /// What is said in each language.
     Said(&'a Phrase),
 }
@@ -117,31 +121,29 @@ pub enum Given<'a> {
 /// A sentence by its name.
 pub fn say(name: &str, given: &[(&str, Given)]) -> Phrase {
     Phrase::of(|language| {
-        let value = |given: Given| match given {
-            Given::Text("") => FluentValue::from("none"),
-            Given::Text(text) => FluentValue::from(text.to_owned()),
-            Given::Figure(text) => in_language(text, language).into_owned().into(),
+        let value = |given: &Given| match *given {
+            Given::Text(text) => none_if_empty(text.to_owned().into()),
+            Given::Figure(text) => none_if_empty(in_language(text, language).into()),
             Given::Count(count) => FluentValue::from(count),
-            Given::Said(phrase) => phrase.say(language).to_owned().into(),
+            Given::Number(text) => FluentValue::try_number(text).into_owned(),
+            Given::Said(phrase) => none_if_empty(phrase.say(language).to_owned().into()),
         };
-        message(name, &given.iter().map(|(name, given)| (*name, value(*given))).collect(), language)
+        message(name, &given.iter().map(|(name, given)| (*name, value(given))).collect(), language)
     })
 }
 
 /// A fixed text, by its name.
 pub fn text(text: &str) -> Phrase {
-    let say = |language| message(&name("text", text), &FluentArgs::new(), language);
-    Phrase::new(say(Language::English), say(Language::Russian))
+    say(&name("text", text), &[])
 }
 
 /// What was checked.
 pub fn checks(checks: &Checks) -> Phrase {
     match checks {
         Checks::Facts(facts) => {
-            let say = |language| facts.iter().map(|one| fact(one, language)).collect::<Vec<_>>().join("; ");
-            Phrase::new(say(Language::English), say(Language::Russian))
+            Phrase::of(|language| facts.iter().map(|one| fact(one, language)).collect::<Vec<_>>().join("; "))
         }
-        Checks::Said(words) => Phrase::new(words.clone(), words.clone()),
+        Checks::Said(words) => words.into(),
     }
 }
 
@@ -160,8 +162,8 @@ fn fact_fields(fact: &impl Serialize) -> Map<String, Value> {
 /// What a mark says.
 pub fn label(label: &Label) -> Phrase {
     match label {
-        Label::Deed(deed) => Phrase::new(fact(deed, Language::English), fact(deed, Language::Russian)),
-        Label::Said(words) => Phrase::new(words.clone(), words.clone()),
+        Label::Deed(deed) => Phrase::of(|language| fact(deed, language)),
+        Label::Said(words) => words.into(),
     }
 }
 
@@ -179,11 +181,10 @@ fn why(why: &Why, language: Language) -> String {
 
 /// What something that is missing is called: a sensor, or a part of the fingerprint.
 pub fn missing_called(what: &str) -> Phrase {
-    let say = |language| {
+    Phrase::of(|language| {
         part(&name("missing", what), None, &FluentArgs::new(), language)
             .unwrap_or_else(|| machine::part_called(what, language))
-    };
-    Phrase::new(say(Language::English), say(Language::Russian))
+    })
 }
 
 /// What a message may be filled with: the fields of a fact. A list is a text; `none` is what is empty or not known.
@@ -196,8 +197,11 @@ fn arguments<'a>(fields: &'a Map<String, Value>, language: Language) -> FluentAr
         Value::Array(all) => all.iter().map(|one| in_list(one, language)).collect::<Vec<_>>().join(", ").into(),
         Value::Null => "none".into(),
     };
-    let none_if_empty = |value| if value == FluentValue::from("") { "none".into() } else { value };
     fields.iter().map(|(name, value)| (name.as_str(), none_if_empty(of(value)))).collect()
+}
+
+fn none_if_empty(value: FluentValue) -> FluentValue {
+    if value == FluentValue::from("") { "none".into() } else { value }
 }
 
 fn in_list(one: &Value, language: Language) -> String {
@@ -236,12 +240,14 @@ fn message(name: &str, arguments: &FluentArgs, language: Language) -> String {
     part(name, None, arguments, language).unwrap_or_else(|| name.to_owned())
 }
 
+/// A message that is filled with nothing.
+pub(crate) fn plain(name: &str, language: Language) -> String {
+    message(name, &FluentArgs::new(), language)
+}
+
 /// A message, or one of its attributes.
 fn part(name: &str, attribute: Option<&str>, arguments: &FluentArgs, language: Language) -> Option<String> {
-    let bundle: &Bundle = match language {
-        Language::English => &ENGLISH,
-        Language::Russian => &RUSSIAN,
-    };
+    let bundle = bundle(language);
     let message = bundle.get_message(name)?;
     let pattern = match attribute {
         None => message.value()?,
@@ -250,16 +256,13 @@ fn part(name: &str, attribute: Option<&str>, arguments: &FluentArgs, language: L
     Some(bundle.format_pattern(pattern, Some(arguments), &mut Vec::new()).into_owned())
 }
 
-fn bundle(language: Language, text: &str) -> Bundle {
+fn bundle_of(language: Language, text: &str) -> Bundle {
     let resource = FluentResource::try_new(text.to_owned());
     let resource = resource.unwrap_or_else(|(_, errors)| panic!("{}.ftl: {errors:?}", language.code()));
     let mut bundle = Bundle::new_concurrent(vec![language.code().parse().expect("it is a code of a language")]);
     bundle.set_use_isolating(false);
     bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{}.ftl: {errors:?}", language.code()));
-    bundle.set_formatter(Some(match language {
-        Language::English => |value, _| number(value, Language::English),
-        Language::Russian => |value, _| number(value, Language::Russian),
-    }));
+    bundle.set_formatter(Some(language.formatter()));
     let functions = [
         ("PERCENT", percent as fn(f64) -> String),
         ("GIGAHERTZ", |hertz| three_digits(hertz / 1e9)),
@@ -270,14 +273,22 @@ fn bundle(language: Language, text: &str) -> Bundle {
     let fixed = bundle.add_function("FIXED", move |positional, named| match (positional, named.get("digits")) {
         ([FluentValue::Number(number)], Some(FluentValue::Number(digits))) => {
             let text = format!("{:.*}", digits.value as usize, number.value);
-            in_language(&text, language).into_owned().into()
+            in_language(&text, language).into()
         }
         _ => FluentValue::Error,
     });
     fixed.expect("no two functions have one name");
+    let with = bundle.add_function("WITH", move |positional, _| {
+        let said = positional.iter().map(|value| match value {
+            FluentValue::String(text) if text != "none" => Some(text.to_string()),
+            other => number(other, language),
+        });
+        said.collect::<Option<String>>().unwrap_or_default().into()
+    });
+    with.expect("no two functions have one name");
     for (name, say) in functions {
         let added = bundle.add_function(name, move |positional, _| match positional {
-            [FluentValue::Number(number)] => in_language(&say(number.value), language).into_owned().into(),
+            [FluentValue::Number(number)] => in_language(&say(number.value), language).into(),
             _ => FluentValue::Error,
         });
         added.expect("no two functions have one name");
@@ -294,7 +305,7 @@ fn amount(bytes: f64) -> String {
 /// A number as a language writes it.
 fn number(value: &FluentValue, language: Language) -> Option<String> {
     let FluentValue::Number(number) = value else { return None };
-    Some(in_language(&number.value.to_string(), language).into_owned())
+    Some(in_language(&number.as_string(), language))
 }
 
 #[cfg(test)]

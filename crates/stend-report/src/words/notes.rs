@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use stend_model::machine::Difference;
 use stend_model::side::AS_IT_IS;
 
-use super::{arguments, cause, condition, fact_fields, message, name, outcome_causes, why};
+use super::{arguments, cause, condition, fact_fields, message, name, outcome_causes, plain, why};
 use crate::target_of_run;
 use crate::text::moment;
 use crate::words::language::Language;
@@ -69,7 +69,7 @@ pub fn joined(names: &[&str], language: Language) -> String {
             format!("{} {}", names[..SHOWN].join(", "), and_more(names.len() - SHOWN, language))
         }
         [before @ .., last] => {
-            format!("{} {} {last}", before.join(", "), message("and", &FluentArgs::new(), language))
+            format!("{} {} {last}", before.join(", "), plain("and", language))
         }
     }
 }
@@ -94,16 +94,15 @@ fn and_more(count: usize, language: Language) -> String {
 pub(super) fn differing(differences: &[Difference], language: Language) -> String {
     let one = |difference: &Difference| {
         let or_none = |text: &str| match text {
-            "" => message("no-value", &FluentArgs::new(), language),
+            "" => plain("no-value", language),
             text => text.replace('\n', "; "),
         };
         let (before, after) = (or_none(&difference.before), or_none(&difference.after));
         // A value with spaces would run into its name.
         let colon = if before.contains(' ') || after.contains(' ') { ":" } else { "" };
-        let what = match language {
-            Language::English => difference.what.clone(),
-            Language::Russian => super::machine::part_called(&difference.what, language),
-        };
+        let given =
+            [("key", difference.what.clone()), ("name", super::machine::part_called(&difference.what, language))];
+        let what = message("differing", &given.into_iter().collect(), language);
         format!("{what}{colon} {before} → {after}")
     };
     differences.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -134,7 +133,7 @@ fn side(
     let label = run.split_once(':').map_or("", |(_, label)| label);
     let settings = match settings.join("; ") {
         settings if settings == label || settings.is_empty() && label == AS_IT_IS => String::new(),
-        settings if settings.is_empty() => format!(": {}", message("as-it-is", &FluentArgs::new(), language)),
+        settings if settings.is_empty() => format!(": {}", plain("as-it-is", language)),
         settings => format!(": {settings}"),
     };
     format!("{run}{settings}{found}")
@@ -169,5 +168,5 @@ pub fn lack(lack: &Lack, language: Language) -> String {
 pub fn lack_in_a_word(lack: &Lack, language: Language) -> String {
     let fields = fact_fields(lack);
     let tag = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-    message(&name("lack", tag), &FluentArgs::new(), language)
+    plain(&name("lack", tag), language)
 }

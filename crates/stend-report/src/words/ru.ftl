@@ -135,16 +135,10 @@ condition-load = средняя загрузка
     .advice = дождитесь, пока машина освободится, или остановите посторонние программы
 condition-foreign-load = посторонние программы
     .value = { PERCENT($share) } процессорного времени
-    .advice = остановите их{ $limit ->
-        [none] {""}
-       *[other] : выше { PERCENT($limit) } ни один повтор не засчитывается
-    }
+    .advice = остановите их{ WITH(": выше ", PERCENT($limit), " ни один повтор не засчитывается") }
 condition-steal = отнятое время
     .value = { PERCENT($share) } процессорного времени
-    .advice = хост отдаёт время этой виртуальной машины другим{ $limit ->
-        [none] {""}
-       *[other] : выше { PERCENT($limit) } ни один повтор не засчитывается
-    }
+    .advice = хост отдаёт время этой виртуальной машины другим{ WITH(": выше ", PERCENT($limit), " ни один повтор не засчитывается") }
 condition-pressure = { $resource ->
     [cpu] ожидание процессора
     [io] ожидание ввода-вывода
@@ -341,31 +335,21 @@ check-other-length = верно, но байт { $bytes } вместо { $wanted
 check-nothing-came = не пришло ни одного байта
 
 check-no-known-answer = для { $algorithm } нет известного ответа, который могла бы вычислить команда openssl
-check-answer-right = этот OpenSSL верно вычисляет { $vector ->
-    [sp-800-38a] тестовый вектор этого шифра из NIST SP 800-38A
-    [cavp-gmac] тестовый вектор этого шифра из NIST CAVP, без открытого текста (GMAC)
-   *[other] дайджест строки abc из { $vector }
-}; операции измеряемого цикла сосчитаны, их результаты не проверяются
-check-answer-impossible = командная строка этого OpenSSL не может вычислить { $vector ->
+known-answer = { $vector ->
     [sp-800-38a] тестовый вектор этого шифра из NIST SP 800-38A
     [cavp-gmac] тестовый вектор этого шифра из NIST CAVP, без открытого текста (GMAC)
    *[other] дайджест строки abc из { $vector }
 }
-check-answer-wrong = { $vector ->
-    [sp-800-38a] тестовый вектор этого шифра из NIST SP 800-38A
-    [cavp-gmac] тестовый вектор этого шифра из NIST CAVP, без открытого текста (GMAC)
-   *[other] дайджест строки abc из { $vector }
-}: верно { $right }, этот OpenSSL вычисляет { $computed }
+check-answer-right = этот OpenSSL верно вычисляет { known-answer }; операции измеряемого цикла сосчитаны, их результаты не проверяются
+check-answer-impossible = командная строка этого OpenSSL не может вычислить { known-answer }
+check-answer-wrong = { known-answer }: верно { $right }, этот OpenSSL вычисляет { $computed }
 check-gzip-trailer = по хвосту gzip CRC-32 { $crc32 }, байт { $bytes }; у страниц { $pages_crc32 } и { $pages_bytes }
 
 check-fio-counts = { $direction ->
     [read] чтение
     [write] запись
    *[other] { $direction }
-}: операций { $operations }{ $block ->
-    [none] {""}
-   *[other] {" "}по { $block } Б
-}, сосчитано байт: { $bytes }, неполных { $short }, потерянных { $dropped }
+}: операций { $operations }{ WITH(" по ", $block, " Б") }, сосчитано байт: { $bytes }, неполных { $short }, потерянных { $dropped }
 check-ramp-spanned = операций на границе разгона: до { $operations }
 check-read-back = прочитано обратно с метками этого повтора байт: { $bytes } из { $written } записанных
 check-counts-only = ошибок нет; сверены только счётчики, сами данные не сверялись
@@ -612,6 +596,8 @@ text-axis-hint = У всех графиков прогона одна ось в�
 text-none-of-these = Ни одного из повторов, показанных у другого прогона, здесь нет, поэтому видна вся ось.
 text-generated = Составлено программой stend
 text-open-on-paper = Напечатаны только сценарии, раскрытые при печати страницы.
+text-language = Русский
+text-of-languages = Язык
 
 # Примечания к таблице, без точки в конце.
 
@@ -722,10 +708,7 @@ summary = { $measured ->
     [one] Измерен { $measured } сценарий
     [few] Измерено { $measured } сценария
    *[other] Измерено { $measured } сценариев
-} на машине { $machine }{ $moment ->
-    [none] {""}
-   *[other] , { $moment }
-}{ $skipped ->
+} на машине { $machine }{ WITH(", ", $moment) }{ $skipped ->
     [0] {""}
    *[other] ; { $skipped } без результата
 }{ $why ->
@@ -739,10 +722,7 @@ to-settle = хватило бы примерно { $repeats } { $repeats ->
     [one] повтора
    *[other] повторов
 } с каждой стороны
-drawn = наименьшее { $lowest }, наибольшее { $highest }; отсчётов { $samples }{ $points ->
-    [none] {""}
-   *[other] , показано { $points }
-}
+drawn = наименьшее { $lowest }, наибольшее { $highest }; отсчётов { $samples }{ WITH(", показано ", $points) }
 merged-of = { $count } за { $repeats } { $repeats ->
     [one] повтор
     [few] повтора
@@ -770,17 +750,12 @@ history-title = { $scenario }: { $metric }, { $better ->
     [higher] больше — лучше
    *[lower] меньше — лучше
 }
-history-subject = { $machine } · аппаратура { $hardware } · { $runs } { $runs ->
+runs = { $runs } { $runs ->
     [one] прогон
     [few] прогона
    *[other] прогонов
-}{ $first ->
-    [none] {""}
-   *[other] , { $first }
-}{ $last ->
-    [none] {""}
-   *[other] {" "}… { $last }
 }
+history-subject = { $machine } · аппаратура { $hardware } · { runs }{ WITH(", ", $first) }{ WITH(" … ", $last) }
 history-change = { $size } с { $at }, с прогона { $run }: с { $before } до { $after } (p { $p })
 history-no-cause = между { $before } и { $after } в отпечатке ничего не изменилось
 history-near = но рядом, между { $before } и { $after }: { $what }
@@ -897,10 +872,7 @@ ram = { $size } ОЗУ
 rotational = (вращается)
 governor-is = регулятор частоты { $value }
 boost-is = турборежим { $value }
-mitigations = защит от уязвимостей: { $on }{ $off ->
-    [none] {""}
-   *[other] , выключены: { $off }
-}
+mitigations = защит от уязвимостей: { $on }{ WITH(", выключены: ", $off) }
 sockets = { $count ->
     [one] { $count } сокет
     [few] { $count } сокета
@@ -921,3 +893,233 @@ numa-nodes = { $count ->
     [few] { $count } узла NUMA
    *[other] { $count } узлов NUMA
 }
+
+# Каков прогон относительно базы.
+
+standing = { $said }.
+standing-by-main = { $said } (по главному показателю каждого сценария).
+standing-same = { $runs ->
+    [1] { $run } и { $base } одинаковы
+   *[other] Прогоны { $run } не отличаются от { $base }: одинаково
+} { on-all }
+standing-unresolved = не решено { on-all }
+standing-undiffering = { $runs ->
+    [1] Отличий { $run } от { $base } не видно ни в одном сценарии из { $all }: одинаково
+   *[other] Отличий прогонов { $run } от { $base } не видно ни в одном сценарии из { $all }: у каждого одинаково
+} в { $same }; { unresolved-on }
+standing-on-all = { $run } { $way }, чем { $base }, { on-all }{ most }
+standing-first = { $run } { $way }, чем { $base }, в { $count } { $count ->
+    [one] сценарии
+   *[other] сценариях
+} из { $all }{ most }
+standing-second = { $way } в { $count }{ most }
+same-on = одинаково в { $count }
+unresolved-on = не решено: { $count }
+on-all = { $all ->
+    [1] в единственном сценарии
+    [2] в обоих сценариях
+   *[other] в каждом из { $all } { $all ->
+        [one] сценария
+       *[other] сценариев
+    }
+}
+faster = быстрее
+slower = медленнее
+most = { $factor ->
+    [none] {""}
+   *[other] { $all ->
+        [1] , «{ $scenario }» ({ $factor })
+       *[other] , больше всего в «{ $scenario }» ({ $factor })
+    }
+}
+mean-label = среднее геометрическое { $count }
+mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") } — среднее геометрическое по { $count } { $count ->
+    [one] сценарию
+   *[other] сценариям
+}, больше — лучше{ WITH("; без ", $missing) }
+nothing-between = { $runs ->
+    [1] Между { $run } и { $base } ничего сказать нельзя
+   *[other] Между { $base } и каждым из прогонов { $run } ничего сказать нельзя
+}: { $why }
+nothing-in-common = у них нет общих сценариев
+nothing-in-both = ни у одного сценария нет результата в обоих
+nothing-of-emulators = то, что выполнил эмулятор, не скорость машины
+nothing-of-other-work = ни один сценарий не выполнял в обоих одну и ту же работу; чем она отличается, сказано в примечаниях
+nothing-judged = судить не о чем; почему, сказано в примечаниях
+side-as-it-is = без изменений
+side-as-it-is-quoted = «без изменений»
+of-ceiling = { $share } от «{ $scenario }»
+
+# Почему вердикт таков.
+
+no-verdict = Вердикта нет: их нельзя сравнить, почему — сказано в примечаниях над таблицей.
+reason = { $verdict ->
+    [better] Лучше, чем база: { reason-significant }
+    [worse] Хуже, чем база: { reason-significant }
+    [same] { $noise ->
+        [true] Неотличимо от базы
+       *[false] Практически то же, что база
+    }: { reason-size }. Весь интервал внутри { reason-floor }.
+   *[unresolved] Данных недостаточно{ $size ->
+        [none] . { reason-unresolved }
+       *[other] : { reason-size }. { reason-unresolved }{ WITH("; ", $more) }
+    }.
+}
+reason-size = { $size }{ WITH(", интервал 95 %: ", $interval) }
+reason-chance = { WITH(" (q ", $q, ")") }
+reason-floor = { $noise ->
+    [true] { $floor }, на которые машина отличается от самой себя
+   *[false] порога { $floor }, ниже которого разница неважна
+}
+reason-significant = { reason-size }. Случайность маловероятна{ reason-chance }; весь интервал лежит за { $noise ->
+    [true] { reason-floor }
+   *[false] порогом { $floor }, ниже которого разница неважна
+}{ WITH(", и за дрейфом внутри прогонов, ", $drift) }.
+reason-unresolved = { $reason ->
+    [too-few-repeats] Для вердикта нужно шесть годных повторов с каждой стороны
+    [not-finite] Одно из значений — не конечное число, проверять нечего
+    [not-positive] Одно из значений — ноль или меньше, отношения для проверки нет
+    [unequal-pairs] Не у каждого повтора одной стороны есть пара на другой
+    [crosses-floor] Разница есть, но она может быть меньше { reason-floor }
+    [resembling] Разница есть, но соседние повторы прогона коррелируют и считаются за меньшее их число, а этого мало для уверенности
+    [within-drift] Внутри прогона первая половина отличается от второй{ WITH(" на ", $drift) }, поэтому и прогоны могут так отличаться друг от друга без причины
+    [not-significant] Разница может быть случайной{ reason-chance }, а может быть и больше { reason-floor }
+   *[no-test] Проверить ничего не удалось
+}
+
+# Рядом с опубликованным.
+
+not-comparable = { $run } можно сравнивать с такими же прогонами, но не с опубликованными результатами: { $why ->
+    [scaled] он уменьшен (--scale)
+    [memory] диски его цели — файлы в памяти
+   *[files] диски его цели — файлы
+}.
+beside-machine = в { $times } { $times ->
+    [one] раз
+    [few] раза
+    [many] раз
+   *[other] раза
+} { $way ->
+    [worse] хуже
+   *[better] лучше
+} { $machine } («{ $scenario }»)
+beside-one = { $run } { $low }; других опубликованных результатов для сравнения нет. Проверить отличие нельзя: опубликовано одно число.
+beside-published = { $run } { $above ->
+    [0] не превосходит ни одного
+   *[other] превосходит { $above }
+} из { $all } { $all ->
+    [one] опубликованного результата
+   *[other] опубликованных результатов
+} { $machines } { $machines ->
+    [one] другой машины
+   *[other] других машин
+}: она { $low } в худшем случае и { $high } в лучшем. Проверить эти отличия нельзя: опубликованы отдельные числа.
+alone = Сравнить { $run } пока не с чем; её собственные повторы различаются на { $middle } в типичном сценарии и самое большее на { $most } («{ $scenario }»).
+
+# Что сделали отказы.
+
+rebuilt = { $deed } за { $time }{ WITH("; до этого btrfs насчитал: ", $errors) }
+no-dip = { $fault }: нет окна ниже 90 % от { $before }
+dip = { $fault }: с { $before } до { $lowest } (на { $depth } меньше){ WITH(", что началось лишь после «", $after, "»") }, { $time ->
+    [none] до конца нагрузки не восстановилось
+   *[other] снова как было через { $time }
+}
+
+# Цели, и о чём их результаты ничего не говорят.
+
+target = { $kind ->
+    [file] файлы ({ $place })
+    [device] { $place }
+   *[pool] { target-disks }{ WITH(" по ", $disk_figure) } ({ $place }), { target-layout }
+}, { $luns } LUN{ WITH(" по ", $lun_figure) }, { $transport }{ $controllers ->
+    [0] {""}
+    [one] , { $controllers } контроллер
+    [few] , { $controllers } контроллера
+   *[other] , { $controllers } контроллеров
+}
+target-disks = { $disks } { $disks ->
+    [one] диск
+    [few] диска
+   *[other] дисков
+}
+target-work = каталог для файлов прогонов
+target-layout = { WITH($manager, " ") }{ $layout }
+target-threads = потоков { $value }
+target-filters = фильтры { $value }
+target-processors = процессоры { $value }
+target-scheduler = планировщик { $value }
+target-mount-options = опции монтирования { $value }
+target-in-memory = диски — файлы в памяти, поэтому измерен путь через программы, а не флеш-память
+target-in-files = диски — файлы на { $kind }, и какие кэши лежат ниже, не видно, поэтому измерен путь через программы, а не флеш-память
+target-zfs = ZFS читает через свой кэш в памяти, что бы ни говорил «direct»
+target-iscsi = tgtd читает и пишет через страничный кэш, что бы ни говорил «direct»
+target-iscsi-by-nbd = между fio и tgtd стоит qemu-storage-daemon, который говорит на iSCSI: измерена вся цепочка, и предел может ставить он; его процессорное время — нагрузки, а не контроллеров
+target-nfs = сервер NFS читает и пишет через страничный кэш, что бы ни говорил «direct»
+target-nbd = nbdkit читает и пишет через страничный кэш, что бы ни говорил «direct»
+target-works = работа пула — процессорное время не нагрузки, поэтому порог для посторонних программ отключён
+target-stood = она стояла до прогона, под именем { $name }, и в её LUN то, что записано раньше
+target-not-filled = LUN сначала не заполнены, а незаписанное читается со скоростью памяти
+not-in-runs = нет в { $runs }: { $names }
+differing = { $name }
+evidence-ratio = отношение { $figure }
+evidence-q = q { $figure }
+evidence-floor = порог { $figure }
+evidence-drift = дрейф { $figure }
+controller = контроллер { $number }
+
+# О чём страница.
+
+title-with-suite = { $of } — { $suite }
+title-of-sides = A/B на машине { $machine }: «{ $b }» против «{ $a }»
+title-of-two = { $other } в сравнении с { $base }
+title-of-several = { $base } и ещё { $count } { $count ->
+    [one] прогон
+    [few] прогона
+   *[other] прогонов
+}
+clocks-of-session = { $machine }{ WITH(", сессия ", $session) }: { $clocks }
+clocks-carried = { $machine }: измерено без связи и перенесено сюда; моменты даны по часам самой машины
+
+# Ответы на то, о чём спросить любой бенчмарк.
+
+busy = В { $busy } из { $all } { $all ->
+    [one] сценария
+   *[other] сценариев
+} нагрузка всё время занимала хотя бы один процессор: предел там — сам процессор, считая ожидание памяти.
+waiting-elsewhere = В остальных она ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: { $scenarios }.
+waiting = В каждом сценарии нагрузка ждала, или процессор был занят другими, и времени ей досталось меньше, чем есть у одного процессора: { $scenarios }.
+beside-ceilings = Рядом с тем, что набор называет для них потолком: { $shares }.
+beyond-ceilings = Больше своего потолка, так что стоит усомниться в одном из двух чисел: { $shares }.
+loader = Генератор нагрузки занял самое большее { $share } процессорного времени машины ({ $scenario }); если больше { $limit }, пределом может быть он сам, и тогда об этом сказано над таблицей.
+repeats-checked = Повторов, считая прогревы: { $all }. Проверены и верны: { $passed }; неверны: { $wrong }; проверить нельзя: { $unchecked }; ничего не измерено: { $failed }.
+repeats-invalid = Негодных повторов: { $shown }; они не учтены, причины указаны в их сценариях.
+repeats-of-each = { $many } { $most ->
+    [one] учтённый повтор
+    [few] учтённых повтора
+   *[other] учтённых повторов
+} каждого сценария; { $sessions }.
+restless = От повтора к повтору типичный результат базы меняется на { $middle }, самый беспокойный — на { $most } ({ $scenario }).
+your-work = Только вам известно, ваша ли это работа: { $suite }.
+differences-below = Отличия меньше { $floor } за отличия не считаются.
+differences-sure = Надёжных отличий главных показателей: { $count }; наименьшее { $smallest }, наибольшее { $largest }.
+differences-of-others = Надёжных отличий прочих показателей: { $count }; в таблице видны все.
+operations = { $shown }{"\u00A0"}{ $count ->
+    [one] операцию
+    [few] операции
+   *[other] операций
+}
+work-done = Учтённые повторы сделали { $done } за { $time }; как это проверено, указано в каждом сценарии.
+samples-recorded = Кроме того, { $count ->
+    [one] записан { $shown } отсчёт
+    [few] записано { $shown } отсчёта
+   *[other] записано { $shown } отсчётов
+} машины и нагрузки; они показаны выше, у своих сценариев.
+
+# Как пишутся числа. Единицы и приставки — каждая со своим названием.
+
+decimal-sign = ,
+unit-space = {"\u00A0"}
+units =
+    op/J = оп/Дж, B/J = Б/Дж, B/CPU-s = Б/с ЦП, op/CPU-s = оп/с ЦП, cycles/B = такт/Б, requests/s = запр/с, CPU-s = с ЦП, cycles = тактов, cores = ядер, B/s = Б/с, op/s = оп/с, Hz = Гц, IOPS = IOPS, B = Б,
+    /s = /с, W = Вт, J = Дж, s = с, min = мин, k = тыс., M = млн, G = млрд, T = трлн, k/s = тыс./с, M/s = млн/с, G/s = млрд/с, T/s = трлн/с
+prefixes = Ki = Ки, Mi = Ми, Gi = Ги, Ti = Ти, k = к, M = М, G = Г, T = Т, m = м, µ = мк, n = н

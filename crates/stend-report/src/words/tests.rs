@@ -32,10 +32,11 @@ fn messages() -> Vec<(String, BTreeSet<String>)> {
 
 #[test]
 fn each_fact_is_said_in_each_language_and_nothing_else_is() {
-    for (language, text) in [(Language::English, include_str!("en.ftl")), (Language::Russian, include_str!("ru.ftl"))] {
+    for language in Language::ALL {
         let texts = NAMES.iter().map(|text| name("text", text));
         let names: BTreeSet<_> = messages().into_iter().map(|(name, _)| name).chain(texts).collect();
-        let there = text.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.to_owned());
+        let there =
+            language.messages().lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.to_owned());
         let there = there.filter(|name| {
             ["text-", "cause-", "condition-", "deed-", "check-", "stood-"].iter().any(|kind| name.starts_with(kind))
         });
@@ -50,15 +51,22 @@ fn each_language_has_the_same_messages() {
         let named = text.lines().filter(|line| !line.starts_with(['#', ' ', '}']));
         named.filter_map(|line| Some(line.split_once(" =")?.0.to_owned())).collect()
     };
-    let (english, russian) = (ids(include_str!("en.ftl")), ids(include_str!("ru.ftl")));
+    let english = ids(Language::English.messages());
     assert!(english.len() > 400 && english.contains("note-scaled"), "{english:?}");
-    assert_eq!(english, russian);
+    let units = |language: &Language| -> Vec<String> {
+        let lists = ["units", "prefixes"].map(|name| plain(name, *language));
+        lists.iter().flat_map(|list| crate::numbers::pairs(list)).map(|(name, _)| name.to_owned()).collect()
+    };
+    for language in Language::ALL {
+        assert_eq!(english, ids(language.messages()), "{language:?}");
+        assert_eq!(units(&Language::English), units(language), "{language:?}");
+    }
 }
 
 /// A message that names a field which a fact lacks would be said with a hole.
 #[test]
 fn a_message_is_filled_with_the_fields_of_its_fact_alone() {
-    for bundle in [&*ENGLISH, &*RUSSIAN] {
+    for bundle in Language::ALL.iter().map(|language| bundle(*language)) {
         for (name, fields) in messages() {
             let message = bundle.get_message(&name).unwrap();
             let attributes: Vec<_> = message.attributes().map(|attribute| attribute.value()).collect();
@@ -82,8 +90,8 @@ fn a_message_is_filled_with_the_fields_of_its_fact_alone() {
 fn each_text_is_in_the_language_of_its_file() {
     let russian = |text: &str| text.chars().any(|c| ('а'..='я').contains(&c) || c == '№');
     for text in NAMES {
-        let Phrase { en, ru } = super::text(text);
-        assert!(!russian(&en) && russian(&ru), "{text}: {en}: {ru}");
+        let said = super::text(text);
+        assert!(!russian(said.english()) && russian(said.russian()), "{text}: {said:?}");
     }
 }
 
@@ -276,13 +284,13 @@ fn what_was_checked_is_said() {
         ),
     ] {
         let checks = Checks::from(checked);
-        let Phrase { en, ru } = super::checks(&checks);
-        assert_eq!((&*en, &*ru), (english, russian));
+        let said = super::checks(&checks);
+        assert_eq!((said.english(), said.russian()), (english, russian));
         let written = serde_json::to_string(&checks).unwrap();
         assert_eq!(serde_json::from_str::<Checks>(&written).unwrap(), checks, "{written}");
     }
     let own = Checks::Said("first block; round trip of 64 KiB".into());
-    assert_eq!(super::checks(&own).ru, "first block; round trip of 64 KiB", "others are quoted");
+    assert_eq!(super::checks(&own).russian(), "first block; round trip of 64 KiB", "others are quoted");
 }
 
 #[test]
@@ -290,10 +298,13 @@ fn what_repeats_were_lost_to_is_counted() {
     let to = vec![(Loss::Steal, 2), (Loss::Failure, 1)];
     let phrase =
         Phrase::of(|language| note(&Note::Lost { run: "a".into(), repeats: 3, of: 20, to: to.clone() }, language));
-    assert_eq!(phrase.en, "a: 3 of 20 measured repeats do not count: 2 for steal, 1 failed");
-    assert_eq!(phrase.ru, "a: не засчитано измеренных повторов: 3 из 20 (отнятое время: 2, отказ инструмента: 1)");
+    assert_eq!(phrase.english(), "a: 3 of 20 measured repeats do not count: 2 for steal, 1 failed");
+    assert_eq!(
+        phrase.russian(),
+        "a: не засчитано измеренных повторов: 3 из 20 (отнятое время: 2, отказ инструмента: 1)"
+    );
     for loss in ["steal", "foreign-cpu", "clock-fell", "swapping", "throttling", "work", "failure", "other"] {
-        for bundle in [&*ENGLISH, &*RUSSIAN] {
+        for bundle in Language::ALL.iter().map(|language| bundle(*language)) {
             assert!(bundle.has_message(&format!("lost-{loss}")), "{loss}");
         }
     }

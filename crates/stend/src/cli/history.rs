@@ -11,9 +11,10 @@ use stend_model::record::Summary;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::{self, Format, Json, Spoken};
+use super::output::{self, Format, Json};
 use stend_compare::history::{self, NotFound, Outline, Wanted};
 use stend_report::doc::{self, Doc, Frame, Role, Row, Table, Value};
+use stend_report::words::language::Language;
 use stend_report::{history as render, shell_words};
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
@@ -35,9 +36,9 @@ pub(super) struct Arguments {
     /// The output file, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Language of a drawing; a page has both, and tables are in English
+    /// Language of a drawing; a page has all, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
-    language: Spoken,
+    language: Language,
     #[command(flatten)]
     json: Json,
 }
@@ -89,7 +90,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Csv => render::csv(&history),
         Format::Markdown => render::document(&history).markdown(),
         Format::Table => render::document(&history).terminal(output::width(), global.colour() && to_file.is_none()),
-        Format::Svg => render::svg(&history, arguments.language.into()),
+        Format::Svg => render::svg(&history, arguments.language),
         Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
     };
     match to_file {

@@ -28,7 +28,6 @@ use stend_compare::weighing::{facts, weigh};
 use stend_model::plain;
 use stend_report::doc::{Doc, NARROWEST};
 use stend_report::words;
-use stend_report::words::language::Language;
 use stend_report::{comparison, csv, html, sequences, shell_words};
 use stend_store::{self, Store, StoreError};
 
@@ -58,24 +57,6 @@ impl Format {
     pub(super) fn among(formats: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
         let names: Vec<_> = formats.iter().filter_map(ValueEnum::to_possible_value).collect();
         PossibleValuesParser::new(names).try_map(|name| Self::from_str(&name, false))
-    }
-}
-
-/// The language of a drawing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Spoken {
-    /// English
-    En,
-    /// Russian
-    Ru,
-}
-
-impl From<Spoken> for Language {
-    fn from(spoken: Spoken) -> Self {
-        match spoken {
-            Spoken::En => Self::English,
-            Spoken::Ru => Self::Russian,
-        }
     }
 }
 

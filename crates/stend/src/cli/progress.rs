@@ -145,8 +145,11 @@ impl Waiting {
 
     /// Says what is waited for, and how long at most.
     pub(crate) fn tell(&mut self, unfit: &[Condition], left: Duration) {
-        let line =
-            format!("waiting {} at most for the machine to be fit: {}", in_words(left), words::conditions(unfit).en);
+        let line = format!(
+            "waiting {} at most for the machine to be fit: {}",
+            in_words(left),
+            words::conditions(unfit).english()
+        );
         if let Some(bar) = &self.bar {
             bar.show(&line);
         } else if !self.quiet && self.said.is_none_or(|said| said.elapsed() >= Self::SILENCE) {

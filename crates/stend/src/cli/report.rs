@@ -11,9 +11,10 @@ use stend_model::run::Series;
 use super::Global;
 use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
 use super::failure::{Exit, Failure};
-use super::output::{self, Format, Spoken};
+use super::output::{self, Format};
 use crate::catalogue;
 use stend_report::html::Kind;
+use stend_report::words::language::Language;
 use stend_report::{figures_index, html};
 use stend_store::{self, Store};
 
@@ -30,9 +31,9 @@ pub(super) struct Arguments {
     /// Output format: a page with table, repeats, samples and drawings; the table of `stend compare`; or drawings as separate files with an index
     #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&FORMATS))]
     format: Format,
-    /// Language of drawings; a page has both, and tables are in English
+    /// Language of drawings; a page has all, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
-    language: Spoken,
+    language: Language,
     /// The drawings that --format svg writes, separated by commas [default: all but samples]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     drawings: Vec<Kind>,
@@ -107,7 +108,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
-            let language = arguments.language.into();
+            let language = arguments.language;
             let series = series(&store, &chosen)?;
             let runs = output::runs(&records, &series);
             let kinds = if arguments.drawings.is_empty() { &Kind::USUAL[..] } else { &arguments.drawings };
@@ -119,7 +120,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             let figures = figures.context("the drawings cannot be made")?;
             for kind in arguments.drawings.iter().filter(|kind| figures.iter().all(|figure| figure.kind != **kind)) {
                 let name = kind.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-                talk!("no {name}: {}", figures_index::why_none(*kind).en);
+                talk!("no {name}: {}", figures_index::why_none(*kind).english());
             }
             output::make_directory(&path)?;
             for figure in &figures {

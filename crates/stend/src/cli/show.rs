@@ -113,11 +113,11 @@ fn head(doc: &mut Doc, record: &Record, samples: i64) {
         said.push(format!("target: {}", target.target));
     }
     for (name, why) in record.sessions.first().iter().flat_map(|session| &session.missing_sensors) {
-        said.push(format!("no sensor: {name}: {}", words::reason(why).en));
+        said.push(format!("no sensor: {name}: {}", words::reason(why).english()));
     }
     for session in &record.sessions {
         if let Some(clocks) = &session.clocks {
-            said.push(stend_report::how_clocks_stood(clocks).en.into_owned());
+            said.push(stend_report::how_clocks_stood(clocks).english().to_owned());
         }
         let told = |condition| words::condition(condition, Language::English);
         for condition in &session.conditions {

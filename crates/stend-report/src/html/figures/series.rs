@@ -30,7 +30,7 @@ impl Figures {
         let below = place.top + place.height + 18.0;
         sheet.text((LEFT, below), "start", Role::Quiet, "0");
         sheet.figure((LEFT + place.width, below), "end", Role::Quiet, &chart.length);
-        self.add(Kind::Samples, &scenario.name, &chart.title.en.clone(), title, sheet.finish());
+        self.add(Kind::Samples, &scenario.name, chart.title.english(), title, sheet.finish());
     }
 
     /// All that happened while storage was loaded, on one axis of time.

@@ -138,7 +138,8 @@ impl Bench {
                 Conditions { lasting: true, .. } => " (--even-if-unfit measures nevertheless)",
                 _ => " (--wait TIME waits longer, --even-if-unfit measures nevertheless)",
             };
-            let unfit = words::conditions(&conditions.unfit).en;
+            let unfit = words::conditions(&conditions.unfit);
+            let unfit = unfit.english();
             return Err(Failure::unusable(format!("the machine is not fit to measure: {unfit}{ways_out}")));
         }
         for condition in &conditions.unfit {
