@@ -102,18 +102,18 @@ mod tests {
     use stend_model::target::{TargetOfRun, TargetText};
 
     use super::*;
-    use crate::sample;
+    use crate::example;
 
     #[test]
     fn beside_another_run_it_says_what_the_table_says() {
-        let table = sample::table();
+        let table = example::table();
         assert_eq!(answer(&table), standings(&table));
         assert_eq!(answer(&table).len(), 1);
     }
 
     /// A run beside published machines, without the notes of the sample.
     fn beside_machines() -> Table {
-        let mut table = sample::table();
+        let mut table = example::table();
         table.columns.remove(1);
         table.rows.iter_mut().for_each(|row| drop(row.cells.remove(1)));
         table.notes.clear();

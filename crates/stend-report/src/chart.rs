@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Repeat, Series};
 
-use super::language::{TEXTS, drawn};
 use super::phrase::Phrase;
 use super::points::{self, Points};
 use super::scale::{CANVAS, Readout, Scale, Tick, padded, ticks, top_of_shares};
 use super::scene::{Description, Mark, Path, Point, Role, Scene, Shape, column};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
+use super::texts::{TEXTS, drawn};
 
 /// What drawings are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! A comparison as a document: first the base, then the other runs, then each publication; under them what the marks mean.
 
 use super::doc::{Cell, Doc, Fold, Frame, Line, Role, Row, Table, Value, figures};
-use super::language::TEXTS;
 use super::notes;
 use super::phrase::{Phrase, of_ceiling};
 use super::standing;
 use super::text::{self, Placed, has_figure, width};
+use super::texts::TEXTS;
 use super::weighing;
 use super::wide::{self, Block, Group};
 use crate::words;

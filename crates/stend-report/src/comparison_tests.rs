@@ -1,11 +1,11 @@
 //! Tests of a comparison at a terminal and on a page.
 
 use super::*;
-use crate::sample;
+use crate::example;
 use stend_compare::table::Column;
 
 fn shown(width: usize, colour: bool, all_metrics: bool) -> String {
-    document(&sample::table(), &sample::fingerprint(), all_metrics).terminal(width, colour)
+    document(&example::table(), &example::fingerprint(), all_metrics).terminal(width, colour)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn latencies_here_are_better_where_they_are_shorter() {
 
 #[test]
 fn the_base_is_called_by_its_name_wherever_it_stands() {
-    let mut table = sample::table();
+    let mut table = example::table();
     let beside = document(&table, &[], false).terminal(100, false);
     assert!(beside.contains("pc-7 (base)  grade") && beside.contains("figure: the base is twice as good"), "{beside}");
     table.columns.remove(1);
@@ -102,7 +102,7 @@ fn an_empty_table_says_so() {
 
 #[test]
 fn several_runs_stand_side_by_side() {
-    let mut table = sample::table();
+    let mut table = example::table();
     let third = Column { title: "pc-8".into(), ..table.columns[1].clone() };
     table.columns.insert(2, third);
     for row in &mut table.rows {
@@ -117,7 +117,7 @@ fn several_runs_stand_side_by_side() {
 
 #[test]
 fn every_line_of_a_table_on_a_page_has_as_many_cells_as_its_head() {
-    let text = document(&sample::table(), &sample::fingerprint(), true).markdown();
+    let text = document(&example::table(), &example::fingerprint(), true).markdown();
     let mut bars = None;
     for line in text.lines() {
         let count = line.replace("\\|", "").matches('|').count();

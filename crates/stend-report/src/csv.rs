@@ -276,11 +276,11 @@ pub(super) fn line(out: &mut String, fields: impl IntoIterator<Item = impl AsRef
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::example;
 
     #[test]
     fn every_cell_has_a_line_with_every_field() {
-        let table = sample::table();
+        let table = example::table();
         let text = render(&table);
         let cells: usize = table.rows.iter().map(|row| row.cells.len()).sum();
         assert_eq!(text.matches("\r\n").count(), cells + 1);

@@ -1,11 +1,11 @@
 //! Latency over throughput: what a load gets, and what each operation waits for it.
 
-use super::language::{TEXTS, curve_of, curves_left_out};
 use super::numbers::figure;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Scale, lying, ticks};
 use super::scene::{self, Description, Role, Scene, Shape};
 use super::text::interval;
+use super::texts::{TEXTS, curve_of, curves_left_out};
 use stend_compare::curves::{Curves, Point};
 use stend_compare::table::{Cell, Measured, Row, Table};
 

@@ -2,10 +2,10 @@
 
 use stend_model::metric::Unit;
 
-use super::language::{TEXTS, with_axis};
 use super::phrase::Phrase;
 use super::scale::{CANVAS, Scale, padded, ticks};
 use super::scene::{Description, Place, Role, Scene, Shape, level, upright};
+use super::texts::{TEXTS, with_axis};
 
 /// One repeat.
 pub(super) struct Repeated {

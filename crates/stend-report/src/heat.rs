@@ -2,12 +2,12 @@
 //!
 //! Colours run from pale to strong blue, so that their order is seen by lightness alone; the style sheet turns it round for a dark page.
 
-use super::language::axes;
 use super::numbers::figure;
 use super::phrase::Phrase;
 use super::scene::{Mark, Place, Point, Role, Shape};
 use super::svg::{Look, elements};
 use super::text::marked_change;
+use super::texts::axes;
 use super::wide::Block;
 use stend_compare::table::{Cell, Column, Measured, Row};
 

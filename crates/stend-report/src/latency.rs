@@ -6,12 +6,12 @@ use stend_model::metric::Unit;
 use stend_stats::Latencies;
 
 use super::curve::{self, CurvePoint};
-use super::language::{TEXTS, merged_of};
 use super::numbers::figure;
 use super::phrase::{Phrase, called};
 use super::scale::{Axis, CANVAS, Scale, Tick, lying};
 use super::scene::{Description, Role, Scene, Shape};
 use super::text::interval_beside;
+use super::texts::{TEXTS, merged_of};
 use stend_model::latency::Merged;
 
 /// The percentiles that are told, with their shares.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::language::Texts;
 use super::phrase::Phrase;
+use super::texts::Texts;
 use crate::words::{self, language::Language};
 
 /// How a language writes figures.

@@ -7,8 +7,8 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use stend_model::side::AS_IT_IS;
 
-use super::language::Texts;
 use super::text;
+use super::texts::Texts;
 use crate::words::language::Language;
 use crate::words::{self, Given};
 use stend_compare::table::OfCeiling;
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn html_of(phrase: &Phrase) -> String {
-        crate::sample::in_english_and_russian(&phrase.to_string())
+        crate::example::in_english_and_russian(&phrase.to_string())
     }
 
     #[test]

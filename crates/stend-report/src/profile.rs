@@ -100,11 +100,11 @@ pub fn render(profile: &Profile, width: usize, colour: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::example;
 
     #[test]
     fn shares_and_counts_are_listed() {
-        let profiles = sample::profiles();
+        let profiles = example::profiles();
         let text = render(&profiles[0], 100, false);
         for line in
             ["pipe write, 32 KiB", "000 samples of the measured part, by cpu-clock", "kernel: copying      60 %"]

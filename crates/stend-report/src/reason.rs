@@ -2,9 +2,9 @@
 
 use stend_stats::Reason;
 
-use crate::language::to_settle;
 use crate::phrase::Phrase;
 use crate::text::{change, change_interval, other_runs, percent, probability};
+use crate::texts::to_settle;
 use crate::words::{self, Given};
 use stend_compare::evidence::FloorSource;
 use stend_compare::table::{AgainstBase, Cell, Column, Row, Table};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sample;
+use crate::example;
 
 /// A standing with these counts, the extremes as they would be.
 fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Standing {
@@ -20,7 +20,7 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
 
 #[test]
 fn a_sentence_in_both_languages_for_every_outcome() {
-    let mut table = sample::table();
+    let mut table = example::table();
     table.columns[0].title = "A".into();
     table.columns[1].title = "B".into();
     let said = |counts: [usize; 4], speeds| {
@@ -73,7 +73,7 @@ fn a_sentence_in_both_languages_for_every_outcome() {
 
 #[test]
 fn the_mean_says_what_is_not_in_it() {
-    let mut table = sample::table();
+    let mut table = example::table();
     let [with_missing] = &means(&table, true)[..] else { panic!() };
     assert!(
         with_missing.english().contains("geometric mean over 8 scenarios")

@@ -7,13 +7,13 @@ use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
 use super::chart::{Axis, Band, Detail, Segment, path};
-use super::language::drawn;
 use super::phrase::Phrase;
 use super::points::Points;
 use super::scale::{CANVAS, Scale, Tick, log_ticks, padded, ticks, top_of_shares};
 use super::scene::{Description, Mark, Role, Scene, Shape, column, upright};
 use super::series::{Stretch, lun_metric};
 use super::text::{decimals_for, duration, grouped};
+use super::texts::drawn;
 use subject::{Repeat, Subject};
 
 /// A part of a repeat this short beside its measured part is not shaded.
@@ -271,7 +271,7 @@ fn moments(seconds: f64) -> Vec<Tick> {
 mod tests {
     use super::*;
     use crate::chart::{self, Purpose};
-    use crate::language::TEXTS;
+    use crate::texts::TEXTS;
 
     const SECOND: i64 = 1_000_000_000;
 

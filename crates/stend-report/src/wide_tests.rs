@@ -394,7 +394,7 @@ fn page(records: &[&Record]) -> String {
 #[test]
 fn the_page_has_the_table_the_matrix_and_the_curves() {
     let html = page(&[&run("before", USUAL), &run("after", Of { faster: 1.25, ..USUAL })]);
-    let html = crate::sample::in_english_and_russian(&html);
+    let html = crate::example::in_english_and_russian(&html);
     let table = html
         .split_once("<table class=\"wide\" aria-labelledby=\"table\">")
         .unwrap()

@@ -2,13 +2,13 @@
 
 use super::words::{causes, headline, notes, subject, title};
 use super::{columns, mark_and_size};
-use crate::language::{TEXTS, with_axis};
 use crate::numbers::{figure, in_language};
 use crate::phrase::Phrase;
 use crate::scale::{CANVAS, Scale, Tick, padded, ticks};
 use crate::scene::{Description, Place, Role, Scene, Shape, upright};
 use crate::sheet::{Sheet, fitting, width_of, wrapped_to};
 use crate::svg::{SMALL, TEXT, TITLE};
+use crate::texts::{TEXTS, with_axis};
 use crate::words::language::Language;
 use stend_compare::history::{Change, History, Point};
 

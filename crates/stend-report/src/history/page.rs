@@ -13,9 +13,9 @@ use super::drawing::{HistoryDrawing, drawing};
 use super::words::{notes, subject, title};
 use super::{columns, mark_and_size};
 use crate::html::{STYLE, script};
-use crate::language::{TEXTS, Texts};
 use crate::phrase::Phrase;
 use crate::text::moment;
+use crate::texts::{TEXTS, Texts};
 use stend_compare::history::History;
 
 #[derive(Template)]

@@ -194,14 +194,14 @@ mod tests {
     use quick_xml::events::Event;
 
     use super::*;
-    use crate::sample::{self, SampleRun};
+    use crate::example::{self, SampleRun};
 
     fn drawn(data: &SampleRun, language: Language) -> Vec<Figure> {
         drawn_of(data, Kind::value_variants(), language)
     }
 
     fn drawn_of(data: &SampleRun, kinds: &[Kind], language: Language) -> Vec<Figure> {
-        let table = sample::table();
+        let table = example::table();
         let runs = [data.data()];
         let input =
             Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_dots_and_bands_mean_is_there_to_see() {
-        for figure in drawn_of(&sample::run(0), &[Kind::Repeats], Language::Russian) {
+        for figure in drawn_of(&example::run(0), &[Kind::Repeats], Language::Russian) {
             let seen = figure.svg.split_once("</desc>").unwrap().1;
             for words in ["Точка — повтор", "Ось начинается"] {
                 assert!(seen.contains(words), "{words}: {seen}");
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn each_drawing_is_a_file_that_stands_alone() {
-        let all = drawn(&sample::run(50), Language::English);
+        let all = drawn(&example::run(50), Language::English);
         let names: BTreeSet<_> = all.iter().map(|figure| figure.name.as_str()).collect();
         assert_eq!(names.len(), all.len(), "no file replaces another");
         for name in [
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn only_the_kinds_that_are_asked_for_are_drawn() {
-        let data = sample::run(50);
+        let data = example::run(50);
         let names = |kinds: &[Kind]| -> BTreeSet<String> {
             drawn_of(&data, kinds, Language::English).into_iter().map(|figure| figure.name).collect()
         };
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_russian_drawing_has_russian_figures_on_its_axes() {
-        let all = drawn(&sample::run(50), Language::Russian);
+        let all = drawn(&example::run(50), Language::Russian);
         for (name, figure) in [
             ("magma-parallel-repeats", "ГБ/с"),
             ("magma-parallel-histogram", "ГБ/с"),
@@ -308,7 +308,7 @@ mod tests {
     fn a_drawing_speaks_one_language() {
         let cyrillic = |text: &str| text.chars().any(|character| ('а'..='я').contains(&character));
         let of = |language| {
-            let all = drawn(&sample::run(50), language);
+            let all = drawn(&example::run(50), language);
             let figure =
                 all.into_iter().find(|figure| figure.name.starts_with("magma-parallel-memory-available")).unwrap();
             read(&figure.svg).1

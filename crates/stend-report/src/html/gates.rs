@@ -3,9 +3,9 @@
 use stend_model::run::Repeat;
 use stend_model::suite::{Gate, Gates};
 
-use crate::language::TEXTS;
 use crate::phrase::Phrase;
 use crate::text::percent;
+use crate::texts::TEXTS;
 
 /// The head of a column: what was looked at, and its limit.
 pub(super) struct GateHead {
@@ -85,11 +85,11 @@ fn throttled(repeat: &Repeat) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::example;
 
     #[test]
     fn readings_stand_under_their_limits_and_unread_gates_are_left_out() {
-        let mut data = sample::run(0);
+        let mut data = example::run(0);
         data.repeats[1].usage = None;
         let repeats: Vec<_> = data.repeats.iter().take(2).collect();
         let view = gates(&Gates { foreign_cpu: Some(Gate::Off), ..Gates::DEFAULT }, &repeats);

@@ -12,11 +12,11 @@ use stend_compare::weighing::{WeighedRow, Weighing};
 use super::scenario::title;
 use super::{Input, RunData};
 use crate::clocks as report_clocks;
-use crate::language::TEXTS;
 use crate::notes;
 use crate::numbers::in_language;
 use crate::phrase::{Phrase, called, of_ceiling};
 use crate::text::{self, factor, interval, marked_change, word};
+use crate::texts::TEXTS;
 use crate::weighing;
 
 /// In what another machine differs from the base.

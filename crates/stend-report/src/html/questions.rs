@@ -8,11 +8,11 @@ use stend_model::run::{Outcome, Repeat};
 use stend_model::wire::Check;
 
 use super::{Input, RunData};
-use crate::language::TEXTS;
 use crate::notes::joined;
 use crate::numbers::{figure, in_language};
 use crate::phrase::{Phrase, called};
 use crate::text::{self, duration, grouped, percent};
+use crate::texts::TEXTS;
 use crate::words::{self, Given};
 use stend_compare::notes::MOST_OF_LOADER;
 use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
@@ -290,7 +290,7 @@ fn happened(input: &Input) -> Vec<Phrase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{self, SampleRun};
+    use crate::example::{self, SampleRun};
     use stend_compare::table::Table;
 
     /// The English answers to a question, by its place in the list.
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_load_that_waits_is_told_from_one_that_is_busy() {
-        let (table, mut data) = (sample::table(), sample::run(0));
+        let (table, mut data) = (example::table(), example::run(0));
         assert!(answers(&table, &data, 0).starts_with("On 8 of 8 scenarios the load kept at least one processor busy"));
         for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 2) {
             let report = repeat.report.as_mut().unwrap();
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_load_generators_share_and_impossible_figures_are_named() {
-        let (mut table, mut data) = (sample::table(), sample::run(0));
+        let (mut table, mut data) = (example::table(), example::run(0));
         assert!(
             answers(&table, &data, 1).starts_with("No instrument of these runs")
                 && answers(&table, &data, 1).ends_with("No figure is above its ceiling.")
@@ -346,7 +346,7 @@ mod tests {
     /// Figures in Russian have a comma.
     #[test]
     fn russian_answers_have_russian_figures() {
-        let (table, data) = (sample::table(), sample::run(10));
+        let (table, data) = (example::table(), example::run(10));
         let runs = [data.data()];
         let input =
             Input { table: &table, runs: &runs, command: "stend report", generated_at: jiff::Timestamp::UNIX_EPOCH };
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn repeats_sessions_differences_and_work_are_counted() {
-        let (table, data) = (sample::table(), sample::run(10));
+        let (table, data) = (example::table(), example::run(10));
         let errors = answers(&table, &data, 2);
         assert!(
             errors.contains("Repeats, warm-ups included: 88. Verified and right: 87;")

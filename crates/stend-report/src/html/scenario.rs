@@ -23,12 +23,12 @@ use crate::chart::{Axis, Charts, Detail, Moment, Purpose, Segment, charts, numbe
 use crate::dots::{Dots, PanelData, Repeated, dots};
 use crate::faults as report_faults;
 use crate::histogram::{Histogram, Values, histogram};
-use crate::language::{TEXTS, to_settle};
 use crate::notes;
 use crate::numbers::figure;
 use crate::phrase::{Phrase, of_ceiling};
 use crate::reason::{ReasonView, reasons};
 use crate::text::{self, interval, percent, shell_words};
+use crate::texts::{TEXTS, to_settle};
 use crate::timeline::{self, Timeline, timeline};
 use crate::words::{self, Given};
 

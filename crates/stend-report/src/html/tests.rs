@@ -11,7 +11,7 @@ use stend_model::wire::{Begin, Event, parse_line};
 
 use super::*;
 
-use crate::sample::{self, EVIL, SampleRun};
+use crate::example::{self, EVIL, SampleRun};
 use stend_compare::compare;
 use stend_compare::table::{Lack, Measured, Note, Verdict};
 use stend_model::record::Record;
@@ -22,19 +22,19 @@ fn page(data: &SampleRun) -> String {
 
 /// The page as it is written.
 fn written(runs: &[RunData]) -> String {
-    let table = sample::table();
+    let table = example::table();
     let generated_at = "2026-11-21T07:00:00Z".parse().unwrap();
     render(&Input { table: &table, runs, command: "stend report", generated_at }).unwrap()
 }
 
 /// The page with all that its script unfolds.
 fn page_of(runs: &[RunData]) -> String {
-    sample::in_english_and_russian(&fold::unfolded(&written(runs)))
+    example::in_english_and_russian(&fold::unfolded(&written(runs)))
 }
 
 #[test]
 fn nothing_is_fetched() {
-    let html = page(&sample::run(50));
+    let html = page(&example::run(50));
     for fetched in ["http://", "https://", "src=", "@import", "url(", "<link", "<iframe", "<img"] {
         assert!(!html.contains(fetched), "{fetched}");
     }
@@ -43,7 +43,7 @@ fn nothing_is_fetched() {
 
 #[test]
 fn names_cannot_run_scripts() {
-    let html = page(&sample::run(50));
+    let html = page(&example::run(50));
     assert!(!html.contains(EVIL) && !html.contains("<script>alert"));
     assert_eq!(html.matches("<script").count(), 1, "only our own");
     assert!(html.contains("&#60;script&#62;alert") || html.contains("&lt;script&gt;alert"));
@@ -55,7 +55,7 @@ fn names_cannot_run_scripts() {
 
 #[test]
 fn only_our_own_script_may_run() {
-    let html = page(&sample::run(0));
+    let html = page(&example::run(0));
     let script = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
     let digest = BASE64.encode(Sha256::digest(script.as_bytes()));
     assert!(html.contains(&format!("script-src 'sha256-{digest}'")));
@@ -63,7 +63,7 @@ fn only_our_own_script_may_run() {
 
 #[test]
 fn every_text_stands_in_each_language() {
-    let html = fold::unfolded(&written(&[sample::run(50).data()]));
+    let html = fold::unfolded(&written(&[example::run(50).data()]));
     assert!(html.contains("<html lang=\"en\">"), "without a script English shows");
     let count = |begin: &str, code: &str, end: &str| html.matches(&format!("{begin}{code}{end}")).count();
     for code in Language::ALL.iter().map(|language| language.code()) {
@@ -149,7 +149,7 @@ fn begin_of_probe(flags: &str) -> Begin {
 
 #[test]
 fn on_the_russian_page_english_is_only_what_others_wrote() {
-    let mut data = sample::run(50);
+    let mut data = example::run(50);
     data.run.machine.missing = [("board".into(), Cause::NotThere { file: "/sys/class/dmi".into() })].into();
     data.sessions[0].missing_sensors =
         [("thermal".into(), Cause::Silent { sources: vec!["/sys".into()] }.into())].into();
@@ -169,14 +169,14 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     other.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O3")));
     other.run.suite.scenarios[0].metrics[0].name = "duration".into();
     other.run.suite.scenarios[1].name = "magma alone".into();
-    let mut table = sample::table();
+    let mut table = example::table();
     table.notes.extend(stend_compare::compare(&[&record, &other], &[]).notes);
     table.notes.push(Note::WithinDrift { differences: 3, main: 1, least: 0.0244 });
     let runs = [data.data()];
     let html =
         render(&Input { table: &table, runs: &runs, command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
             .unwrap();
-    let html = sample::in_english_and_russian(&fold::unfolded(&html));
+    let html = example::in_english_and_russian(&fold::unfolded(&html));
     // The tooltips of a flame graph stand there in one language, with points; the page's script turns them.
     let mut parts = html.split("<svg class=\"flames\"");
     let without_flames: String = parts
@@ -217,7 +217,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
 
 #[test]
 fn it_has_its_parts() {
-    let html = page(&sample::run(50));
+    let html = page(&example::run(50));
     for part in [
         "8 scenarios measured on pc-7",
         "1 has no figure",
@@ -259,7 +259,7 @@ fn it_has_its_parts() {
     ] {
         assert!(html.contains(part), "{part}");
     }
-    let readable = sample::without_points(&html);
+    let readable = example::without_points(&html);
     assert!(!readable.contains("NaN") && !readable.contains("inf\""));
     let published = html.matches("class=\"factor\"").count();
     assert!(published > 20 && !html.contains("лучше</span> </span><span lang=\"en\">× "));
@@ -268,7 +268,7 @@ fn it_has_its_parts() {
 /// Why a scenario has no figure is long, and would be as long in every column that lacks it.
 #[test]
 fn why_there_is_no_figure_stands_once() {
-    let html = page(&sample::run(50));
+    let html = page(&example::run(50));
     let results = html.split_once("<table id=\"results\"").unwrap().1.split_once("</table>").unwrap().0;
     let below = html.split_once("<h2 id=\"not-measured\"").unwrap().1.split_once("</section>").unwrap().0;
     for (word, reason) in [("skipped", "fio is not on the machine&#39;s PATH"), ("invalid", "took away 4.1\u{a0}%")] {
@@ -280,14 +280,14 @@ fn why_there_is_no_figure_stands_once() {
 
 /// The page of a table alone.
 fn page_of_table(table: &Table) -> String {
-    let data = sample::run(0);
+    let data = example::run(0);
     render(&Input { table, runs: &[data.data()], command: "stend report", generated_at: Timestamp::UNIX_EPOCH })
         .unwrap()
 }
 
 /// The table with the same verdict everywhere.
 fn with_verdict_everywhere(verdict: Verdict) -> Table {
-    let mut table = sample::table();
+    let mut table = example::table();
     for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
         if let Cell::Measured(Measured { against_base: Some(against), .. }) = cell {
             against.verdict = verdict;
@@ -310,17 +310,17 @@ fn that_nothing_differs_is_said_only_where_all_is_the_same() {
         );
     };
     begins(&with_verdict_everywhere(Verdict::Same), "Nothing differs", "Ничего не отличается");
-    begins(&sample::table_without_differences(), "No difference is certain", "Надёжных отличий нет");
+    begins(&example::table_without_differences(), "No difference is certain", "Надёжных отличий нет");
     begins(&with_verdict_everywhere(Verdict::Unresolved), "All figures are unresolved", "Не решено ничего");
-    assert_eq!(said(&sample::table()), None);
+    assert_eq!(said(&example::table()), None);
 }
 
 /// The sample's run as an A/B run: its two sides are two columns of one table.
 fn of_two_sides() -> [SampleRun; 2] {
-    let mut whole = sample::run(0);
+    let mut whole = example::run(0);
     whole.run.sides = ["name=plain".parse().unwrap(), "name=huge pages;env.A=1".parse().unwrap()].into();
     [0, 1].map(|side| {
-        let mut data = sample::run(0);
+        let mut data = example::run(0);
         data.run = whole.run.of_side(side);
         data
     })
@@ -329,7 +329,7 @@ fn of_two_sides() -> [SampleRun; 2] {
 #[test]
 fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
     let sides = of_two_sides();
-    let mut table = sample::table_without_differences();
+    let mut table = example::table_without_differences();
     for (column, side) in table.columns.iter_mut().zip(&sides) {
         column.title = side.run.sides[0].label.clone();
         column.origin = ColumnOrigin::Run { id: side.run.id.clone(), sessions: 1, boots: 1 };
@@ -355,13 +355,13 @@ fn the_page_of_an_ab_run_says_what_it_is_and_how_its_pairs_are_judged() {
     ] {
         assert!(!html.contains(not_said), "{not_said}");
     }
-    let apart = page(&sample::run(0));
+    let apart = page(&example::run(0));
     assert!(apart.contains("Mann–Whitney") && !apart.contains("signed-rank"), "runs of their own are no pairs");
 }
 
 #[test]
 fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_alike() {
-    let table = sample::table();
+    let table = example::table();
     let [base, other] = [0, 1].map(|column: usize| table.columns[column].title.clone());
     assert!(page_of_table(&table).contains(&format!("{other} against {base}")), "{other}, {base}");
     let machine = |title: &str| overview::MachineView {
@@ -376,7 +376,7 @@ fn a_comparison_is_headed_by_both_runs_and_says_of_several_once_that_they_are_al
 
 #[test]
 fn where_no_scenario_has_a_figure_the_first_lines_say_why() {
-    let mut table = sample::table();
+    let mut table = example::table();
     for (place, row) in table.rows.iter_mut().enumerate() {
         let causes = vec![Cause::ForeignCpu { share: 0.065 + place as f64 / 1000.0, limit: 0.05 }];
         row.cells[0] = Cell::Nothing { why: Lack::Invalid { causes } };
@@ -392,7 +392,7 @@ fn where_no_scenario_has_a_figure_the_first_lines_say_why() {
 
 #[test]
 fn the_geometric_mean_stands_below_the_table_with_its_interval() {
-    let mut table = sample::table();
+    let mut table = example::table();
     let mean = |table: &Table| {
         let html = page_of_table(table);
         html.split_once("<p class=\"mean\">").map(|(_, rest)| rest.split_once("</p>").unwrap().0.to_owned())
@@ -414,7 +414,7 @@ fn the_geometric_mean_stands_below_the_table_with_its_interval() {
 #[test]
 fn a_table_of_other_metrics_alone_hides_nothing() {
     let hides = |table: &Table| page_of_table(table).contains("id=\"minor\"");
-    assert!(hides(&sample::table()));
+    assert!(hides(&example::table()));
     let mut better = with_verdict_everywhere(Verdict::Same);
     for row in better.rows.iter_mut().filter(|row| !row.main) {
         if let Cell::Measured(Measured { against_base: Some(against), .. }) = &mut row.cells[1] {
@@ -424,12 +424,12 @@ fn a_table_of_other_metrics_alone_hides_nothing() {
     assert!(hides(&better));
     better.show_only(stend_compare::table::Only::Better);
     assert!(!hides(&better) && page_of_table(&better).contains("<tr class=\"minor\""));
-    assert!(!hides(&Table { by_metric: true, ..sample::table() }));
+    assert!(!hides(&Table { by_metric: true, ..example::table() }));
 }
 
 #[test]
 fn the_job_file_that_a_command_names_stands_beside_it() {
-    let mut data = sample::run(0);
+    let mut data = example::run(0);
     data.run.suite.scenarios[4].instrument = Instrument::Adapter("fio".into());
     data.run.suite.scenarios[4].parameters = [("rw".to_owned(), "read".to_owned())].into();
     for repeat in data.repeats.iter_mut().filter(|repeat| repeat.scenario == 4) {
@@ -437,12 +437,12 @@ fn the_job_file_that_a_command_names_stands_beside_it() {
     }
     let html = page(&data);
     assert_eq!(html.matches("[lun0]\nioengine=libaio\ndirect=1\n").count(), 1, "once, for all repeats");
-    assert!(!page(&sample::run(0)).contains("ioengine="), "other instruments have none");
+    assert!(!page(&example::run(0)).contains("ioengine="), "other instruments have none");
 }
 
 #[test]
 fn names_on_the_page_are_unique() {
-    let html = page(&sample::run(50));
+    let html = page(&example::run(50));
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let count = ids.len();
     ids.sort_unstable();
@@ -457,7 +457,7 @@ fn names_on_the_page_are_unique() {
 #[test]
 fn the_axis_of_time_is_as_long_as_the_repeats_were() {
     let seconds = |begins: bool| {
-        let mut data = sample::run(1);
+        let mut data = example::run(1);
         for repeat in &mut data.repeats {
             let sampled = data.series.iter().find(|(sequence, _)| *sequence == repeat.sequence);
             let usage = repeat.usage.as_mut().unwrap();
@@ -541,7 +541,7 @@ fn hostile(data: &SampleRun) -> SampleRun {
 fn pages_to_be_looked_at() {
     let directory = PathBuf::from(std::env::var_os("STEND_SAMPLE_REPORTS").expect("the directory to write to"));
     let samples = std::env::var("STEND_SAMPLES").map_or(60, |samples| samples.parse().expect("a number of samples"));
-    let (mut base, mut other) = (sample::run(samples), sample::other_run(samples));
+    let (mut base, mut other) = (example::run(samples), example::other_run(samples));
     // Not all of the base's repeats, so that the axes of time are of different lengths.
     other.repeats.retain(|repeat| repeat.number < 8);
     let write = |name: &str, runs: &[RunData], table: &Table| {
@@ -552,8 +552,8 @@ fn pages_to_be_looked_at() {
         )
         .unwrap();
     };
-    write("report.html", &[base.data(), other.data()], &sample::weighed(&base));
-    write("nothing-differs.html", &[base.data(), other.data()], &sample::table_without_differences());
+    write("report.html", &[base.data(), other.data()], &example::weighed(&base));
+    write("nothing-differs.html", &[base.data(), other.data()], &example::table_without_differences());
     let both = [hostile(&base), hostile(&other)];
     let records = both.each_ref().map(|data| Record {
         sessions: data.sessions.clone(),
@@ -566,14 +566,14 @@ fn pages_to_be_looked_at() {
     for scenario in &mut base.run.suite.scenarios {
         scenario.instrument = Instrument::Adapter("fio".into());
     }
-    write("storage.html", &[base.data()], &sample::table());
+    write("storage.html", &[base.data()], &example::table());
 }
 
 #[test]
 #[ignore = "measures; run it in release"]
 fn a_million_samples_are_written_in_a_second_and_stay_small() {
     // 88 repeats × 18 series.
-    let data = sample::run(1_000_000 / (88 * 18) + 1);
+    let data = example::run(1_000_000 / (88 * 18) + 1);
     let samples: usize = data.series.iter().map(|(_, series)| series.values.len()).sum();
     let start = Instant::now();
     let html = written(&[data.data()]);

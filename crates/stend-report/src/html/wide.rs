@@ -1,10 +1,10 @@
 //! The table with metrics or the values on an axis across, as a page shows it.
 
 use super::overview::{CellView, cell};
-use crate::language::TEXTS;
 use crate::notes;
 use crate::phrase::{Phrase, of_ceiling};
 use crate::text;
+use crate::texts::TEXTS;
 use crate::wide::{Block, Group, Line, blocks};
 use stend_compare::pivot::BETWEEN;
 use stend_compare::table::{Cell, Measured, Row, Table};

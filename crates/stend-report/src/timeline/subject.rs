@@ -6,10 +6,10 @@ use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
 use crate::chart;
-use crate::language::TEXTS;
 use crate::phrase::Phrase;
 use crate::scale::Scale;
 use crate::series::{self, Point, Stretch, lun_metric};
+use crate::texts::TEXTS;
 use crate::words::{self, Given};
 
 /// Lines beyond so many could not be told apart.

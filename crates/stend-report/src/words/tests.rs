@@ -8,7 +8,7 @@ use stend_model::quantity::Span;
 use stend_model::wire::Deed;
 
 use super::*;
-use crate::language::NAMES;
+use crate::texts::NAMES;
 use stend_compare::table::Loss;
 use stend_compare::table::Note;
 

@@ -53,6 +53,44 @@ fn links_lead_somewhere() {
     assert!(dead.is_empty(), "links that lead nowhere: {dead:#?}");
 }
 
+/// The files of the project, by their paths.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, kind, name) = (entry.path(), entry.file_type().unwrap(), entry.file_name());
+        let built = name == "build" || name == ".git" || name == "target" && folder.join("Cargo.toml").exists();
+        if kind.is_dir() && !built {
+            files(&path, found);
+        } else if kind.is_file() {
+            found.push(path);
+        }
+    }
+}
+
+/// Paths of sources in the prose: each ends the path of some file.
+#[test]
+fn sources_that_documents_name_are_there() {
+    const ENDINGS: [&str; 9] = ["rs", "c", "h", "ftl", "sh", "mk", "js", "mjs", "html"];
+    let (mut all, mut documents) = (Vec::new(), Vec::new());
+    files(&root(), &mut all);
+    pages(&root().join("docs"), &mut documents);
+    let is_source = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+        let ending = text.rsplit_once('.').map(|(_, ending)| ending);
+        text.contains('/') && text.chars().all(plain) && ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    };
+    let mut gone = Vec::new();
+    for document in &documents {
+        let text = fs::read_to_string(document).unwrap();
+        let prose = text.split("```").step_by(2).collect::<String>();
+        for named in prose.split('`').skip(1).step_by(2).filter(|named| is_source(named)) {
+            if !all.iter().any(|path| path.ends_with(named.trim_start_matches("./"))) {
+                gone.push(format!("{}: {named}", document.display()));
+            }
+        }
+    }
+    assert!(gone.is_empty(), "sources that are not there: {gone:#?}");
+}
+
 /// Whoever reads the gallery fetches all of it.
 #[test]
 fn every_drawing_of_the_gallery_is_there_and_small() {

@@ -2,11 +2,11 @@
 
 use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::html::scenario::ScenarioView;
-use crate::language::TEXTS;
 use crate::latency::LatencyView;
 use crate::phrase::{Phrase, called};
 use crate::scene::{Place, Role, Scene};
 use crate::sheet::{KEY_LINE, key_lines};
+use crate::texts::TEXTS;
 
 impl Figures {
     /// The histogram, and the percentiles.

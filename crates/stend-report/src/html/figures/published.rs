@@ -1,11 +1,11 @@
 //! What a publication says beside the base's own figures: bars, one block a scenario.
 
 use super::{Figures, Kind, LEFT, WIDTH};
-use crate::language::TEXTS;
 use crate::scene::{Place, Role, Shape, level};
 use crate::sheet::fitting;
 use crate::svg::{SMALL, TITLE};
 use crate::text;
+use crate::texts::TEXTS;
 use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
 /// From here bars begin; their labels stand to the left.

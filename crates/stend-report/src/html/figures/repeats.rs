@@ -4,11 +4,11 @@ use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::dots::Dots;
 use crate::histogram::{Histogram, HistogramRow};
 use crate::html::scenario::ScenarioView;
-use crate::language::TEXTS;
 use crate::phrase::called;
 use crate::scene::{Place, Role};
 use crate::sheet::{KEY_LINE, fitting, wrapped_to};
 use crate::svg::SMALL;
+use crate::texts::TEXTS;
 
 impl Figures {
     /// The repeats of a scenario with median and interval.

@@ -3,11 +3,11 @@
 use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::chart::Chart;
 use crate::html::scenario::{ScenarioRunView, ScenarioView};
-use crate::language::TEXTS;
 use crate::numbers::in_language;
 use crate::scene::{Place, Role, Shape};
 use crate::sheet::{KEY_LINE, fitting, key_lines, width_of};
 use crate::svg::{SMALL, TEXT};
+use crate::texts::TEXTS;
 use crate::timeline::{Flag, Timeline};
 
 impl Figures {

@@ -3,11 +3,11 @@
 use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::curve::{CurveView, CurvesView};
 use crate::heat::{HeatMap, HeatMaps};
-use crate::language::TEXTS;
 use crate::numbers::in_language;
 use crate::scene::{Place, Role};
 use crate::sheet::{KEY_LINE, Sheet, key_lines, width_of};
 use crate::svg::TITLE;
+use crate::texts::TEXTS;
 
 impl Figures {
     /// Latency over throughput.
