@@ -8,6 +8,15 @@ fn shown(width: usize, colour: bool, all_metrics: bool) -> String {
     document(&example::table(), &example::fingerprint(), all_metrics).terminal(width, colour)
 }
 
+/// The same comparison as each writer writes it.
+#[test]
+fn each_format_is_written_as_before() {
+    let table = example::table();
+    insta::assert_snapshot!("terminal", shown(100, false, false));
+    insta::assert_snapshot!("markdown", document(&table, &example::fingerprint(), false).markdown());
+    insta::assert_snapshot!("csv", crate::csv::render(&table));
+}
+
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for limit in [80, 90, 100, 120, 200] {

@@ -209,6 +209,12 @@ mod tests {
     }
 
     #[test]
+    fn a_drawing_is_written_as_before() {
+        let drawing = drawn_of(&example::run(0), &[Kind::Repeats], Language::English).remove(0);
+        insta::assert_snapshot!("drawing", drawing.svg);
+    }
+
+    #[test]
     fn what_dots_and_bands_mean_is_there_to_see() {
         for figure in drawn_of(&example::run(0), &[Kind::Repeats], Language::Russian) {
             let seen = figure.svg.split_once("</desc>").unwrap().1;

@@ -33,6 +33,13 @@ fn page_of(runs: &[RunData]) -> String {
 }
 
 #[test]
+fn the_table_of_results_is_written_as_before() {
+    let html = written(&[example::run(0).data()]);
+    let table = html.split_once("<table id=\"results\"").unwrap().1.split_once("</table>").unwrap().0;
+    insta::assert_snapshot!("results", table);
+}
+
+#[test]
 fn nothing_is_fetched() {
     let html = page(&example::run(50));
     for fetched in ["http://", "https://", "src=", "@import", "url(", "<link", "<iframe", "<img"] {
