@@ -192,7 +192,7 @@ test("rows that are the same are chosen, and what differs comes first", async ()
 
 test("where no difference is sure that is said, of the machines and of the figures", async () => {
   const said = {
-    "en-GB": [/^No difference is sure/, /no difference was found in hardware or software/],
+    "en-GB": [/^No difference is certain/, /no difference was found in hardware or software/],
     "ru-RU": [/^Надёжных отличий нет/, /ни в аппаратуре, ни в программах отличий не найдено/],
   };
   for (const [locale, [figures, machines]] of Object.entries(said)) {
