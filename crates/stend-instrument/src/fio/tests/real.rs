@@ -1,17 +1,37 @@
 //! With the fio that is here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 use stend_testing::have;
 
 use stend_model::cause::Cause;
 use stend_model::quantity::Span;
 use stend_model::suite::{Action, Fault, Part};
-use stend_model::wire::Check;
+use stend_model::wire::{Check, Report};
 use tempfile::tempdir;
 
 use super::super::*;
 use crate::fixture::{run, run_as, scenario, taken_apart};
+
+/// What a load gave. On a busy machine a short one may end before a window is whole; then it is made again.
+fn loaded(scenario: &Scenario, directory: &Path, enough: impl Fn(&[Sample]) -> bool) -> (Vec<Sample>, Report) {
+    const ATTEMPTS: usize = 50;
+    let load = || {
+        let finished = run(&Fio, scenario, directory);
+        let (_, samples, report) = taken_apart(Fio.translate(scenario, &finished).unwrap());
+        (samples, report)
+    };
+    let mut tried = std::iter::repeat_with(load).take(ATTEMPTS);
+    tried.find(|(samples, _)| enough(samples)).expect("one of the loads has a whole window")
+}
+
+/// What holds of any latencies, of those in a window as of all, to the width of a bucket.
+fn plausible(values: &BTreeMap<String, f64>) -> Option<bool> {
+    let [mean, p99, most] = ["mean", "p99", "max"].map(|one| values.get(&format!("latency_{one}_ns")).copied());
+    let (mean, p99, most) = (mean?, p99?, most?);
+    Some(0.0098 * p99 <= mean && mean <= 1.02 * most && p99 <= 1.02 * most)
+}
 
 #[test]
 fn the_fio_that_is_here_is_understood() {
@@ -29,28 +49,22 @@ fn the_fio_that_is_here_is_understood() {
         ("log_avg_msec", "50"),
     ];
     let scenario = scenario("fio", parameters);
-    let finished = run(&Fio, &scenario, directory.path());
-    let (_, samples, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
-    assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
-    assert!(!samples.is_empty());
-    // Each LUN has a curve of its own, and they sum up to that of all.
-    let rates = samples.iter().filter_map(|sample| {
-        Some([sample.values.get("iops")?, sample.values.get("lun0.iops")?, sample.values.get("lun1.iops")?])
-    });
-    let rates: Vec<_> = rates.collect();
-    assert!(
-        !rates.is_empty() && rates.iter().all(|[all, one, other]| (**all - (**one + **other)).abs() < 1.0),
-        "{rates:?}"
-    );
-    // What holds of any latencies, of those in a window as of all, to the width of a bucket. How much the last window lacks nobody can
-    // say on a busy machine, so windows and whole are not held against each other but for the worst.
-    let plausible = |values: &BTreeMap<String, f64>| {
-        let [mean, p99, most] = ["mean", "p99", "max"].map(|one| values.get(&format!("latency_{one}_ns")).copied());
-        let (mean, p99, most) = (mean?, p99?, most?);
-        Some(0.0098 * p99 <= mean && mean <= 1.02 * most && p99 <= 1.02 * most)
+    let rates_of = |sample: &Sample| {
+        let of = |name: &str| sample.values.get(name).copied();
+        Some([of("iops")?, of("lun0.iops")?, of("lun1.iops")?])
     };
-    let windows: Vec<_> = samples.iter().filter_map(|sample| plausible(&sample.values)).collect();
-    assert!(!windows.is_empty() && windows.iter().all(|fine| *fine), "{samples:?}");
+    let plausible_in = |sample: &Sample| plausible(&sample.values);
+    let (samples, report) = loaded(&scenario, directory.path(), |samples| {
+        samples.iter().any(|sample| rates_of(sample).is_some())
+            && samples.iter().any(|sample| plausible_in(sample).is_some())
+    });
+    assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+    // Each LUN has a curve of its own, and they sum up to that of all.
+    let mut rates = samples.iter().filter_map(rates_of);
+    assert!(rates.all(|[all, one, other]| (all - (one + other)).abs() < 1.0), "{samples:?}");
+    // How much the last window lacks nobody can say on a busy machine, so windows and whole are not held against each other but for the
+    // worst.
+    assert!(samples.iter().filter_map(plausible_in).all(|fine| fine), "{samples:?}");
     assert_eq!(plausible(&report.observed), Some(true), "{:?}", report.observed);
     let worst =
         samples.iter().filter_map(|sample| sample.values.get("latency_max_ns")).fold(0.0, |a, b| f64::max(a, *b));
@@ -62,7 +76,10 @@ fn means_come_from_histograms_by_direction_and_from_averages_where_there_are_non
     if !have("fio") {
         return;
     }
-    let of = |more: [(&'static str, &'static str); 2]| {
+    for (more, means) in [
+        ([("rw", "randrw"), ("runtime", "300ms")], &["read_latency_mean_ns", "write_latency_mean_ns"][..]),
+        ([("rw", "write"), ("loops", "2000")], &["latency_mean_ns"]),
+    ] {
         let common = [("size", "1MiB"), ("ioengine", "psync"), ("direct", "0"), ("log_avg_msec", "50")];
         let scenario = scenario("fio", common.into_iter().chain(more));
         let directory = tempdir().unwrap();
@@ -72,15 +89,9 @@ fn means_come_from_histograms_by_direction_and_from_averages_where_there_are_non
             more[1].0 == "loops",
             "averages of latencies cost time at each operation"
         );
-        taken_apart(Fio.translate(&scenario, &finished).unwrap()).1
-    };
-    let mixed = of([("rw", "randrw"), ("runtime", "300ms")]);
-    let both = |sample: &&Sample| {
-        sample.values.contains_key("read_latency_mean_ns") && sample.values.contains_key("write_latency_mean_ns")
-    };
-    assert!(mixed.iter().any(|sample| both(&sample)), "{mixed:?}");
-    let in_loops = of([("rw", "write"), ("loops", "2000")]);
-    assert!(in_loops.iter().any(|sample| sample.values.contains_key("latency_mean_ns")), "{in_loops:?}");
+        let has_all = |sample: &Sample| means.iter().all(|mean| sample.values.contains_key(*mean));
+        loaded(&scenario, directory.path(), |samples| samples.iter().any(has_all));
+    }
 }
 
 /// fio, with a command of the test's own between writing and reading back.
