@@ -14,17 +14,26 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
 }
 
-/// The pages below a folder of the project: not what was built there, nor what a link shows a second time.
-fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files below a folder of the project: not what was built there, nor what a link shows a second time.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        let name = entry.file_name();
-        if kind.is_dir() && name != "target" && name != "build" && name != ".git" {
-            pages(&path, found);
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+        let (path, kind, name) = (entry.path(), entry.file_type().unwrap(), entry.file_name());
+        // Sources may lie in a folder of that name too.
+        let built = name == "build" || name == ".git" || name == "target" && folder.join("Cargo.toml").exists();
+        if kind.is_dir() && !built {
+            files(&path, found);
+        } else if kind.is_file() {
             found.push(path);
         }
     }
+}
+
+/// The pages among them.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(folder, &mut found);
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    found
 }
 
 /// What stands in `](…)`, outside of blocks of code.
@@ -35,8 +44,7 @@ fn links(text: &str) -> Vec<String> {
 
 #[test]
 fn links_lead_somewhere() {
-    let mut found = Vec::new();
-    pages(&root(), &mut found);
+    let found = pages(&root());
     assert!(found.len() > 10, "{found:?}");
     let dead: Vec<String> = found
         .iter()
@@ -53,33 +61,19 @@ fn links_lead_somewhere() {
     assert!(dead.is_empty(), "links that lead nowhere: {dead:#?}");
 }
 
-/// The files of the project, by their paths.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let (path, kind, name) = (entry.path(), entry.file_type().unwrap(), entry.file_name());
-        let built = name == "build" || name == ".git" || name == "target" && folder.join("Cargo.toml").exists();
-        if kind.is_dir() && !built {
-            files(&path, found);
-        } else if kind.is_file() {
-            found.push(path);
-        }
-    }
-}
-
 /// Paths of sources in the prose: each ends the path of some file.
 #[test]
 fn sources_that_documents_name_are_there() {
     const ENDINGS: [&str; 9] = ["rs", "c", "h", "ftl", "sh", "mk", "js", "mjs", "html"];
-    let (mut all, mut documents) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     files(&root(), &mut all);
-    pages(&root().join("docs"), &mut documents);
     let is_source = |text: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
         let ending = text.rsplit_once('.').map(|(_, ending)| ending);
         text.contains('/') && text.chars().all(plain) && ending.is_some_and(|ending| ENDINGS.contains(&ending))
     };
     let mut gone = Vec::new();
-    for document in &documents {
+    for document in &pages(&root().join("docs")) {
         let text = fs::read_to_string(document).unwrap();
         let prose = text.split("```").step_by(2).collect::<String>();
         for named in prose.split('`').skip(1).step_by(2).filter(|named| is_source(named)) {
